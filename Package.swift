@@ -1,0 +1,106 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+/// The one set of flags that every target is built with. Warnings are errors, in debug and in release.
+let swiftSettings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .unsafeFlags(["-warnings-as-errors"]),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+]
+
+let package = Package(
+    name: "quickconnect",
+    products: [
+        .executable(name: "quickconnectd", targets: ["quickconnectd"]),
+        .executable(name: "quickconnect", targets: ["quickconnect"]),
+        .library(name: "QuickConnect", targets: ["QuickConnect"]),
+        .library(name: "QuickConnectClient", targets: ["QuickConnectClient"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    ],
+    targets: [
+        // The architecture: no C, no NIO, no input or output.
+        .target(
+            name: "QuickConnect",
+            dependencies: [.product(name: "OrderedCollections", package: "swift-collections")],
+            swiftSettings: swiftSettings
+        ),
+
+        // The command objects, one file each.
+        .target(
+            name: "Commands",
+            dependencies: ["QuickConnect", .product(name: "Logging", package: "swift-log")],
+            swiftSettings: swiftSettings
+        ),
+
+        // A device each; the only importers of their C modules.
+        .target(
+            name: "ALSAAudio",
+            dependencies: [
+                "QuickConnect", "CALSA", "CALSAShims", "CSndFile", "CSampleRate",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: swiftSettings
+        ),
+
+        // Bytes on a Unix socket to and from sessions.
+        .target(
+            name: "UnixSocketListener",
+            dependencies: [
+                "QuickConnect",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            swiftSettings: swiftSettings
+        ),
+
+        // YAML files with their positions: settings and mappings.
+        .target(
+            name: "Configuration",
+            dependencies: ["QuickConnect", .product(name: "Yams", package: "Yams")],
+            swiftSettings: swiftSettings
+        ),
+
+        // The other end of the socket, for programs that are clients.
+        .target(name: "QuickConnectClient", dependencies: ["QuickConnect"], swiftSettings: swiftSettings),
+
+        .executableTarget(
+            name: "quickconnectd",
+            dependencies: [
+                "QuickConnect", "Commands", "ALSAAudio", "UnixSocketListener", "Configuration",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            ],
+            swiftSettings: swiftSettings
+        ),
+        .executableTarget(
+            name: "quickconnect",
+            dependencies: [
+                "QuickConnect", "QuickConnectClient",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: swiftSettings
+        ),
+
+        // C: system libraries, and the few lines that must be C.
+        .systemLibrary(name: "CALSA", pkgConfig: "alsa", providers: [.apt(["libasound2-dev"])]),
+        .systemLibrary(name: "CSndFile", pkgConfig: "sndfile", providers: [.apt(["libsndfile1-dev"])]),
+        .systemLibrary(name: "CSampleRate", pkgConfig: "samplerate", providers: [.apt(["libsamplerate0-dev"])]),
+        .target(name: "CALSAShims", dependencies: ["CALSA"]),
+
+        .testTarget(name: "QuickConnectTests", dependencies: ["QuickConnect"], swiftSettings: swiftSettings),
+    ]
+)

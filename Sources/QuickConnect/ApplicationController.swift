@@ -1,0 +1,47 @@
+/// Runs the stacks: sends what they reply, and hands those that wait to ``WaitingCalls``.
+public struct ApplicationController: Sendable {
+    private let waitingCalls: WaitingCalls
+    private let observer: any CallObserver
+
+    init(waitingCalls: WaitingCalls, observer: any CallObserver) {
+        self.waitingCalls = waitingCalls
+        self.observer = observer
+    }
+
+    /// Runs a call until it is done or waits.
+    func run(_ stack: consuming Stack) {
+        let session = stack.call.session
+        let step = stack.advance()
+        guard let operation = drive(&stack, from: step, session) else { return }
+        waitingCalls.start(WaitingCall(stack, operation, self))
+    }
+
+    /// The call has had its reply, and waits no more.
+    func didEnd(_ call: WaitingCall) {
+        call.session.remove(call)
+        waitingCalls.didEnd()
+    }
+
+    /// Sends what the stack gives until it waits: then the operation to await, else nil.
+    func drive(_ stack: inout Stack, from step: Stack.Step, _ session: Session) -> Outcome.Operation? {
+        var step = step
+        while true {
+            switch step {
+            case .reply(let reply):
+                session.send(.reply(reply))
+                step = stack.advance()
+            case .wait(let operation): return operation
+            case .finished(let reply):
+                if let error = stack.call.error { observer.failed(stack.call, with: error) }
+                if let reply { session.send(.reply(reply)) }
+                return nil
+            }
+        }
+    }
+}
+
+/// Sees the calls that fail, for the log and for `explain`.
+public protocol CallObserver: Sendable {
+    /// Called on any thread, before the caller gets the error. Must not block.
+    func failed(_ call: borrowing Call, with error: CommandError)
+}

@@ -1,0 +1,24 @@
+/// How loud the PCM is.
+public struct Volume: Sendable, Hashable {
+    /// Per cent of the mixer's range, 0 to 100.
+    public var percent: Int
+    public var isMuted: Bool
+
+    public init(percent: Int, isMuted: Bool) {
+        self.percent = percent
+        self.isMuted = isMuted
+    }
+}
+
+/// What `volume` may change.
+public enum VolumeChange: Sendable, Hashable {
+    case percent(Int)
+    case muted(Bool)
+}
+
+/// The mixer of a PCM, where it has one.
+public protocol VolumeControl: Sendable {
+    /// Applies the change, if any, and gives the volume that is then set. Changes are applied in the order of
+    /// these calls. Fails with `unsupported` (the PCM has no mixer), `unavailable` or `timeout`.
+    func volume(applying change: VolumeChange?) -> Promise<Volume>
+}

@@ -1,0 +1,32 @@
+import Synchronization
+
+/// Keeps the last failure of each command, for `explain`.
+public final class FailureLog: CallObserver {
+    public struct Failure: Sendable {
+        public var error: CommandError
+        public var caller: Caller
+        public var time: ContinuousClock.Instant
+    }
+
+    /// Handlers come and go under any name; what is kept of them must not grow for ever.
+    private static let capacity = 1024
+
+    private let failures = Mutex<[String: Failure]>([:])
+    private let next: (any CallObserver)?
+
+    init(next: (any CallObserver)?) { self.next = next }
+
+    public func failed(_ call: borrowing Call, with error: CommandError) {
+        if error.code != .unknownCommand {
+            let failure = Failure(error: error, caller: call.caller, time: .now)
+            let command = call.command
+            failures.withLock { failures in
+                if failures.count >= Self.capacity, failures[command] == nil { failures.removeAll() }
+                failures[command] = failure
+            }
+        }
+        next?.failed(call, with: error)
+    }
+
+    func last(of command: String) -> Failure? { failures.withLock { $0[command] } }
+}

@@ -1,0 +1,160 @@
+import Synchronization
+
+/// Takes every request, from whatever listener, and lets the application controller run its stack.
+public final class FrontController: Sendable {
+    public let limits: Limits
+    public let events: EventHub
+    public let handlers: HandlerRegistry
+    private let table: Mutex<MappingTable>
+    private let controller: ApplicationController
+    private let ownUID: UInt32
+    private let failures: FailureLog
+    private let droppedAnswers = Atomic<Int>(0)
+
+    /// - Parameters:
+    ///   - table: the commands.
+    ///   - handlerRule: whose handlers are commands of their own where no mapping has their name.
+    ///   - ownUID: the daemon's user, who may do everything.
+    ///   - observer: sees the calls that fail.
+    public init(
+        table: MappingTable,
+        handlerRule: AllowRule? = nil,
+        ownUID: UInt32,
+        limits: Limits = Limits(),
+        waitingCalls: WaitingCalls,
+        observer: (any CallObserver)? = nil
+    ) {
+        self.table = Mutex(table)
+        self.limits = limits
+        self.ownUID = ownUID
+        events = EventHub()
+        handlers = HandlerRegistry(commandRule: handlerRule, ownUID: ownUID)
+        failures = FailureLog(next: observer)
+        controller = ApplicationController(waitingCalls: waitingCalls, observer: failures)
+    }
+
+    // MARK: Requests
+
+    /// Handles one call: finds its stack, asks whether the caller may, checks the parameters, runs it.
+    ///
+    /// Called by a listener for the calls of one connection in their order. Replies go to `session`, those of a
+    /// call that does not wait before this returns.
+    public func handleRequest(_ request: Request, from session: Session) {
+        let table = currentTable
+        let entry = table[request.command] ?? handlerEntry(request.command, table)
+        let hasRoom = session.hasRoom
+        var stack = Stack(
+            entry ?? table.defaults,
+            Call(request: request, arguments: request.parameters, session: session)
+        )
+        stack.leavesOutWaitingErrorSteps = !hasRoom
+        do throws(CommandError) {
+            guard let entry else { throw unknownCommand(request.command, table) }
+            try check(entry, session.caller)
+            if let parameters = entry.parameters {
+                stack.arguments = try parameters.arguments(from: request.parameters)
+            }
+            if entry.waits, !hasRoom { throw overloaded }
+        } catch {
+            stack.fail(error)
+        }
+        controller.run(stack)
+    }
+
+    /// The reply, up to its id, of a command that does nothing; nil where it does something, or not everybody may.
+    func emptyReply(to command: borrowing Span<UInt8>) -> [UInt8]? {
+        table.withLock { $0.emptyReply(to: command) }
+    }
+
+    /// A handler that is a command by itself, where no mapping has its name.
+    private func handlerEntry(_ name: String, _ table: MappingTable) -> MappingEntry? {
+        guard handlers.isCommand(name) else { return nil }
+        return table.entry(of: name, ScriptCommandObject(name, phase: .business, handlers: handlers))
+    }
+
+    private func unknownCommand(_ name: String, _ table: MappingTable) -> CommandError {
+        let names = Array(table.entries.keys) + handlers.commandNames
+        let near = NearestNames.find(name, among: names)
+        let shown = name.utf8.count <= 128 ? name : "\(name.prefix(40))…"
+        return CommandError(
+            .unknownCommand,
+            "no command '\(shown)'\(NearestNames.question(name, among: names))",
+            details: ["nearest": .array(near.map(JSONValue.string))]
+        )
+    }
+
+    private var overloaded: CommandError {
+        CommandError(
+            .overloaded,
+            "\(limits.callsPerConnection) calls of this connection are under way; wait for a reply, or cancel one"
+        )
+    }
+
+    /// The stack of a command. Throws `unknownCommand`.
+    public func entry(of command: String) throws(CommandError) -> MappingEntry {
+        let table = currentTable
+        guard let entry = table[command] ?? handlerEntry(command, table) else { throw unknownCommand(command, table) }
+        return entry
+    }
+
+    // MARK: Permission
+
+    private func check(_ entry: MappingEntry, _ caller: Caller) throws(CommandError) {
+        guard let rule = entry.rule, !caller.isPrivileged(ownUID: ownUID), !rule.names(caller) else { return }
+        throw CommandError.denied(entry.command, rule)
+    }
+
+    /// Whether a caller may run a command: nil where it may, else the error it would get.
+    public func refusal(of command: String, for caller: Caller) -> CommandError? {
+        do throws(CommandError) {
+            try check(try entry(of: command), caller)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// Whether the caller may end or stop what another caller started: root, the daemon's user, the same user.
+    public func mayEnd(_ caller: Caller) -> @Sendable (_ other: Caller) -> Bool {
+        let isPrivileged = caller.isPrivileged(ownUID: ownUID)
+        return { other in isPrivileged || caller.isSameUser(as: other) }
+    }
+
+    // MARK: The table
+
+    /// The commands as they are now.
+    public var currentTable: MappingTable { table.withLock { $0 } }
+
+    /// Puts a new table in place. Calls under way keep the one they started with.
+    public func replaceTable(_ new: MappingTable) { table.withLock { $0 = new } }
+
+    // MARK: Counts
+
+    /// The last error of a command since the daemon started, and when.
+    public func lastFailure(of command: String) -> FailureLog.Failure? { failures.last(of: command) }
+
+    /// Answers to no question, dropped since the daemon started.
+    public var droppedAnswerCount: Int { droppedAnswers.load(ordering: .relaxed) }
+
+    func countDroppedAnswer() { droppedAnswers.add(1, ordering: .relaxed) }
+}
+
+extension CommandError {
+    /// `denied`, with the rule, where it is written, and the line that would allow it to one more user.
+    static func denied(_ command: String, _ rule: AllowRule) -> CommandError {
+        let users = (rule.userNames + ["NAME"]).joined(separator: ", ")
+        let groups = rule.groupNames.isEmpty ? "" : ", groups: [\(rule.groupNames.joined(separator: ", "))]"
+        let line = "\(command): {allow: {users: [\(users)]\(groups)}}"
+        let sentence = """
+            \(command) is allowed to \(rule.words) (\(rule.location)); \
+            the line «\(line)» in a file of the mappings folder would allow it
+            """
+        return CommandError(
+            .denied,
+            sentence,
+            details: [
+                "rule": .string(rule.words), "location": .string(rule.location.description), "allow": .string(line),
+            ]
+        )
+    }
+}

@@ -1,0 +1,25 @@
+/// A line `handleJSONRequest?cmd=…&msg=…[&id=…]`, as a client reads it.
+public struct URLReply: Sendable, Hashable {
+    public var command: String
+    public var value: JSONValue
+    public var id: String?
+
+    /// Nil where the line is no such reply.
+    public init?(_ line: [UInt8]) {
+        let prefix = Array("handleJSONRequest?".utf8)
+        guard line.starts(with: prefix) else { return nil }
+        var fields: [String: String] = [:]
+        for pair in line.dropFirst(prefix.count).split(separator: UInt8(ascii: "&")) {
+            let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2 else { return nil }
+            let value = Array(parts[1])
+            fields[String(decoding: parts[0], as: UTF8.self)] = try? PercentEncoding.decode(value.span)
+        }
+        guard let command = fields["cmd"], let value = try? JSONParser.parse(fields["msg"] ?? "null") else {
+            return nil
+        }
+        self.command = command
+        self.value = value
+        id = fields["id"]
+    }
+}
