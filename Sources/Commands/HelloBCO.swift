@@ -1,0 +1,18 @@
+import QuickConnect
+
+/// `hello`: `{"protocol", "program", "version", "simulated": [device, …]}`.
+struct HelloBCO: CommandObject {
+    let phase = Phase.business
+    private let identity: Identity
+
+    init(_ identity: Identity) { self.identity = identity }
+
+    func handle(_ call: borrowing Call) throws(CommandError) -> Outcome {
+        .result([
+            "protocol": .integer(Identity.protocolVersion),
+            "program": .string(Identity.program),
+            "version": .string(identity.version),
+            "simulated": .array(identity.simulated.map(JSONValue.string)),
+        ])
+    }
+}

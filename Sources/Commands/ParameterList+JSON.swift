@@ -1,0 +1,28 @@
+import QuickConnect
+
+extension ParameterList {
+    /// The declared parameters as `commands` and `explain` show them.
+    var json: JSONValue { .array(parameters.map { .object($0.json) }) }
+}
+
+extension Parameter {
+    fileprivate var json: JSONObject {
+        var object: JSONObject = ["name": .string(name), "type": .string(kind.rawValue)]
+        if isOptional { object["optional"] = true }
+        object["default"] = defaultValue
+        object["minimum"] = minimum.map(JSONValue.plainNumber)
+        object["maximum"] = maximum.map(JSONValue.plainNumber)
+        object["maxLength"] = maxLength.map { .integer(Int64($0)) }
+        object["oneOf"] = oneOf.map(JSONValue.array)
+        if repeats { object["repeat"] = true }
+        object["help"] = help.map(JSONValue.string)
+        return object
+    }
+}
+
+extension JSONValue {
+    /// A number that is written without a fraction where it has none.
+    static func plainNumber(_ number: Double) -> JSONValue {
+        Int64(exactly: number).map(JSONValue.integer) ?? .number(number)
+    }
+}

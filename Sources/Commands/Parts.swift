@@ -1,0 +1,53 @@
+public import Logging
+public import QuickConnect
+
+/// What the command objects are made of: the devices, and what the daemon says of itself.
+public struct Parts: Sendable {
+    public var soundPlayer: any SoundPlayer
+    public var volumeControl: any VolumeControl
+    /// Reads the mappings anew and puts them in place. Fails with `invalid` and the mistakes, the old table kept.
+    public var reload: @Sendable () async throws(CommandError) -> Void
+    public var accounts: any UserAccounts
+    public var identity: Identity
+    public var logger: Logger
+
+    public init(
+        soundPlayer: any SoundPlayer,
+        volumeControl: any VolumeControl,
+        accounts: any UserAccounts,
+        identity: Identity,
+        logger: Logger,
+        reload: @escaping @Sendable () async throws(CommandError) -> Void
+    ) {
+        self.soundPlayer = soundPlayer
+        self.volumeControl = volumeControl
+        self.accounts = accounts
+        self.identity = identity
+        self.logger = logger
+        self.reload = reload
+    }
+
+    /// All devices, for `state` and `stop`.
+    var devices: [any Device] { [soundPlayer] }
+}
+
+/// What `hello` answers.
+public struct Identity: Sendable {
+    public var version: String
+    /// The devices that are simulated, such as `sound`.
+    public var simulated: [String]
+
+    public init(version: String, simulated: [String]) {
+        self.version = version
+        self.simulated = simulated
+    }
+
+    public static let program = "quickconnectd"
+    public static let protocolVersion: Int64 = 1
+}
+
+/// The users of the device, as callers that they would be. Looking them up may block.
+public protocol UserAccounts: Sendable {
+    /// The user as a caller, with its groups; nil where the device has no such user.
+    func caller(forUser name: String) async -> Caller?
+}

@@ -1,0 +1,17 @@
+import QuickConnect
+
+/// `reload`: reads the mappings anew. On any mistake it is `invalid` with all of them, and the old table stays.
+struct ReloadBCO: CommandObject {
+    let phase = Phase.business
+    let waits = true
+    private let reload: @Sendable () async throws(CommandError) -> Void
+
+    init(_ reload: @escaping @Sendable () async throws(CommandError) -> Void) { self.reload = reload }
+
+    func handle(_ call: borrowing Call) throws(CommandError) -> Outcome {
+        .wait { () async throws(CommandError) in
+            try await reload()
+            return .result(.null)
+        }
+    }
+}

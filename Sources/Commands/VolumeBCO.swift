@@ -1,0 +1,18 @@
+import QuickConnect
+
+/// `volume [level?]`: sets the mixer of the PCM, where a level is given, and answers `{"volume", "muted"}`.
+struct VolumeBCO: CommandObject {
+    let phase = Phase.business
+    let waits = true
+    private let control: any VolumeControl
+
+    init(_ control: any VolumeControl) { self.control = control }
+
+    func handle(_ call: borrowing Call) throws(CommandError) -> Outcome {
+        let volume = control.volume(applying: call[0].flatMap { VolumeChange($0) })
+        return .wait { () async throws(CommandError) in
+            let volume = try await volume.value()
+            return .result(["volume": .integer(Int64(volume.percent)), "muted": .bool(volume.isMuted)])
+        }
+    }
+}
