@@ -1,0 +1,68 @@
+import QuickConnect
+import Yams
+
+/// Reads one file of mappings: a mapping of commands to entries.
+struct MappingReader {
+    private var file: YAMLFile
+
+    static let entryKeys =
+        Phase.allCases.map(\.rawValue) + ["help", "parameters", "timeout", "allow", "replace", "remove"]
+    static let defaultKeys = Phase.allCases.map(\.rawValue) + ["timeout", "allow", "replace", "remove"]
+
+    init(path: String) { file = YAMLFile(path: path) }
+
+    var mistakes: [ConfigurationMistake] { file.mistakes }
+
+    mutating func read() -> [MappingDeclaration] {
+        guard let root = file.root() else { return [] }
+        return file.members(root, of: "a file of mappings").compactMap { key, name, value in
+            guard !name.isEmpty else {
+                file.mistake("a command must have a name", at: key)
+                return nil
+            }
+            return declaration(Located(name, at: file.location(key)), value)
+        }
+    }
+
+    private mutating func declaration(_ command: Located<String>, _ node: Node) -> MappingDeclaration {
+        var declaration = MappingDeclaration(command)
+        let isDefault = command.value == MappingDeclaration.defaultName
+        let known = isDefault ? Self.defaultKeys : Self.entryKeys
+        let members = file.members(node, of: "'\(command.value)'", known: known)
+        for (_, name, value) in members {
+            switch name {
+            case "help": declaration.help = file.string(value, "'help'")
+            case "parameters":
+                var reader = ParameterReader(file)
+                declaration.parameters = reader.read(value)
+                file = reader.file
+            case "timeout": declaration.timeout = file.duration(value, "'timeout'")
+            case "allow": declaration.allow = file.allow(value)
+            case "replace": declaration.replaces = file.bool(value, "'replace'") ?? false
+            case "remove": declaration.removes = file.bool(value, "'remove'") ?? false
+            default:
+                guard let phase = Phase(rawValue: name) else { continue }
+                declaration.phases[phase] = file.words(value, "'\(name)'")
+            }
+        }
+        if declaration.removes, members.count > 1 {
+            file.mistake("'remove' takes the whole entry out, so it stands alone", at: node)
+        }
+        return declaration
+    }
+}
+
+extension YAMLFile {
+    /// `{users: [name, …], groups: [name, …]}`.
+    mutating func allow(_ node: Node) -> MappingDeclaration.Allow {
+        var allow = MappingDeclaration.Allow(location: location(node))
+        for (_, name, value) in members(node, of: "'allow'", known: ["users", "groups"]) {
+            if name == "users" {
+                allow.users = words(value, "'users'")
+            } else {
+                allow.groups = words(value, "'groups'")
+            }
+        }
+        return allow
+    }
+}

@@ -1,0 +1,105 @@
+public import QuickConnect
+
+/// All settings of the daemon, with their defaults. docs/configuration.md describes each.
+public struct Settings: Sendable {
+    /// The socket to make; nil: the one that systemd passes, else the default of the user.
+    public var socket: String?
+    public var mappings: [MappingFiles.Folder]
+    public var sounds: String
+    public var media: String
+    public var simulatedFolder: String
+    public var pcm = "default"
+    public var capturePCM = "default"
+    public var gpsd = "localhost:2947"
+    public var simulate = false
+    /// A level of swift-log, from `trace` to `critical`.
+    public var logLevel = "info"
+    /// Whose handlers are commands of their own; nil: root's and the daemon's own user's.
+    public var handlerCommands: MappingDeclaration.Allow?
+    public var limits = Limits()
+
+    public static let logLevels = ["trace", "debug", "info", "notice", "warning", "error", "critical"]
+
+    /// What flags or the environment say, each nil where they say nothing.
+    public struct Overrides: Sendable {
+        public var config, socket, mappings, sounds, media, pcm, capturePCM, gpsd, logLevel: String?
+        public var simulate: Bool?
+
+        public init() {}
+    }
+
+    /// The settings from all sources: flags win over the environment, it over the file, it over the defaults.
+    public static func load(
+        flags: Overrides,
+        environment: [String: String],
+        folders: StandardFolders
+    ) throws(ConfigurationMistakes) -> Settings {
+        var mistakes: [ConfigurationMistake] = []
+        let variables = Overrides(environment: environment, &mistakes)
+        var settings = Settings(folders)
+        let named = flags.config ?? variables.config
+        if named != nil || FileText.exists(folders.config) {
+            var reader = SettingsReader(path: named ?? folders.config)
+            reader.read(into: &settings)
+            mistakes += reader.mistakes
+        }
+        settings.apply(variables, "the environment", &mistakes)
+        settings.apply(flags, "the command line", &mistakes)
+        guard mistakes.isEmpty else { throw ConfigurationMistakes(mistakes) }
+        return settings
+    }
+
+    init(_ folders: StandardFolders) {
+        mappings = folders.mappings.map { MappingFiles.Folder($0, isRequired: false) }
+        sounds = folders.sounds
+        media = folders.media
+        simulatedFolder = folders.simulated
+    }
+
+    private mutating func apply(_ other: Overrides, _ source: String, _ mistakes: inout [ConfigurationMistake]) {
+        socket = other.socket ?? socket
+        if let folder = other.mappings { mappings = [MappingFiles.Folder(folder, isRequired: true)] }
+        sounds = other.sounds ?? sounds
+        if let folder = other.media {
+            media = folder
+            simulatedFolder = StandardFolders.simulated(beside: folder)
+        }
+        pcm = other.pcm ?? pcm
+        capturePCM = other.capturePCM ?? capturePCM
+        gpsd = other.gpsd ?? gpsd
+        simulate = other.simulate ?? simulate
+        guard let level = other.logLevel else { return }
+        logLevel = level
+        if !Self.logLevels.contains(level) {
+            let question = NearestNames.question(level, among: Self.logLevels)
+            let place = SourceLocation(file: source, line: 1, column: 1)
+            mistakes.append(ConfigurationMistake("unknown log level '\(level)'\(question)", at: place))
+        }
+    }
+}
+
+extension Settings.Overrides {
+    /// What the `QUICKCONNECT_…` variables say. An empty variable says nothing.
+    init(environment: [String: String], _ mistakes: inout [ConfigurationMistake]) {
+        func value(_ name: String) -> String? {
+            environment["QUICKCONNECT_\(name)"].flatMap { $0.isEmpty ? nil : $0 }
+        }
+        config = value("CONFIG")
+        socket = value("SOCKET")
+        mappings = value("MAPPINGS")
+        sounds = value("SOUNDS")
+        media = value("MEDIA")
+        pcm = value("PCM")
+        capturePCM = value("CAPTURE_PCM")
+        gpsd = value("GPSD")
+        logLevel = value("LOG_LEVEL")
+        switch value("SIMULATE") {
+        case nil: simulate = nil
+        case "1", "true", "yes": simulate = true
+        case "0", "false", "no": simulate = false
+        case let other?:
+            let place = SourceLocation(file: "QUICKCONNECT_SIMULATE", line: 1, column: 1)
+            mistakes.append(ConfigurationMistake("'\(other)' is neither 1 nor 0", at: place))
+        }
+    }
+}

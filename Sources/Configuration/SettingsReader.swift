@@ -1,0 +1,88 @@
+import QuickConnect
+import Yams
+
+/// Reads the settings file.
+struct SettingsReader {
+    private var file: YAMLFile
+    private let folder: String
+
+    static let keys = [
+        "socket", "mappings", "sounds", "media", "simulatedFolder", "pcm", "capturePCM", "gpsd", "simulate", "logLevel",
+        "handlerCommands", "limits",
+    ]
+    static let limitKeys = [
+        "lineBytes", "depth", "connections", "callsPerConnection", "replyBytes", "stalledAfter", "shutdownAfter",
+    ]
+
+    init(path: String) {
+        file = YAMLFile(path: path)
+        folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+    }
+
+    var mistakes: [ConfigurationMistake] { file.mistakes }
+
+    mutating func read(into settings: inout Settings) {
+        guard let root = file.root() else { return }
+        for (_, name, value) in file.members(root, of: "the settings", known: Self.keys) where !value.isNull {
+            read(name, value, into: &settings)
+        }
+    }
+
+    private mutating func read(_ name: String, _ value: Node, into settings: inout Settings) {
+        switch name {
+        case "socket": settings.socket = path(value, name)
+        case "mappings": settings.mappings = folders(value)
+        case "sounds": settings.sounds = path(value, name) ?? settings.sounds
+        case "media":
+            settings.media = path(value, name) ?? settings.media
+            settings.simulatedFolder = StandardFolders.simulated(beside: settings.media)
+        case "simulatedFolder": settings.simulatedFolder = path(value, name) ?? settings.simulatedFolder
+        case "pcm": settings.pcm = file.string(value, "'pcm'") ?? settings.pcm
+        case "capturePCM": settings.capturePCM = file.string(value, "'capturePCM'") ?? settings.capturePCM
+        case "gpsd": settings.gpsd = file.string(value, "'gpsd'") ?? settings.gpsd
+        case "simulate": settings.simulate = file.bool(value, "'simulate'") ?? false
+        case "logLevel": settings.logLevel = level(value) ?? settings.logLevel
+        case "handlerCommands": settings.handlerCommands = file.allow(value)
+        default: readLimits(value, into: &settings.limits)
+        }
+    }
+
+    private mutating func readLimits(_ node: Node, into limits: inout Limits) {
+        for (_, name, value) in file.members(node, of: "'limits'", known: Self.limitKeys) where !value.isNull {
+            let what = "'\(name)'"
+            switch name {
+            case "lineBytes": limits.lineBytes = file.integer(value, what, in: 1024...(1 << 30)) ?? limits.lineBytes
+            // Deeper, the parser's and the writer's recursion would need more stack than a thread has.
+            case "depth": limits.depth = file.integer(value, what, in: 1...4096) ?? limits.depth
+            case "connections": limits.connections = file.integer(value, what, in: 1...60_000) ?? limits.connections
+            case "callsPerConnection":
+                limits.callsPerConnection = file.integer(value, what, in: 1...1_000_000) ?? limits.callsPerConnection
+            case "replyBytes":
+                limits.replyBytes = file.integer(value, what, in: (1 << 20)...(1 << 32)) ?? limits.replyBytes
+            case "stalledAfter": limits.stalledSeconds = file.duration(value, what)?.seconds ?? limits.stalledSeconds
+            default: limits.shutdownSeconds = file.duration(value, what)?.seconds ?? limits.shutdownSeconds
+            }
+        }
+    }
+
+    /// A path; a relative one is relative to the file's folder.
+    private mutating func path(_ node: Node, _ name: String) -> String? {
+        guard let text = file.string(node, "'\(name)'"), !text.isEmpty else { return nil }
+        return text.hasPrefix("/") ? text : "\(folder)/\(text)"
+    }
+
+    /// One folder, or a list of them.
+    private mutating func folders(_ node: Node) -> [MappingFiles.Folder] {
+        let nodes = node.sequence.map(Array.init) ?? [node]
+        return nodes.compactMap { path($0, "mappings") }.map { MappingFiles.Folder($0, isRequired: true) }
+    }
+
+    private mutating func level(_ node: Node) -> String? {
+        guard let text = file.string(node, "'logLevel'") else { return nil }
+        if !Settings.logLevels.contains(text) {
+            let question = NearestNames.question(text, among: Settings.logLevels)
+            file.mistake("unknown log level '\(text)'\(question)", at: node)
+        }
+        return text
+    }
+}

@@ -1,0 +1,218 @@
+import Glibc
+import QuickConnect
+import Yams
+
+/// One YAML file of the owner's, and the mistakes that were found in it.
+///
+/// Everything that is read from it is checked where it stands; a mistake is collected and reading goes on, so that
+/// all of them are told at once.
+struct YAMLFile {
+    let path: String
+    private(set) var mistakes: [ConfigurationMistake] = []
+
+    /// More than this is no settings file, and would only cost time.
+    private static let maximumBytes = 1 << 20
+
+    init(path: String) { self.path = path }
+
+    /// The top of the file; nil where the file is empty or cannot be read, the mistake then being noted.
+    mutating func root() -> Node? {
+        let text: String
+        switch FileText.read(path, maximumBytes: Self.maximumBytes) {
+        case .success(let content): text = content
+        case .failure(let problem):
+            mistake(problem.message, at: SourceLocation(file: path, line: 1, column: 1))
+            return nil
+        }
+        do {
+            return try compose(yaml: text, .basic)
+        } catch let error as YamlError {
+            mistake(error.sentence, at: location(error.mark))
+        } catch {
+            mistake("not YAML: \(error)", at: location(nil))
+        }
+        return nil
+    }
+
+    mutating func mistake(_ message: String, at location: SourceLocation) {
+        mistakes.append(ConfigurationMistake(message, at: location))
+    }
+
+    mutating func mistake(_ message: String, at node: Node) { mistake(message, at: location(node.mark)) }
+
+    func location(_ node: Node) -> SourceLocation { location(node.mark) }
+
+    private func location(_ mark: Mark?) -> SourceLocation {
+        SourceLocation(file: path, line: mark?.line ?? 1, column: mark?.column ?? 1)
+    }
+
+    // MARK: Shapes
+
+    /// The members of a mapping whose keys are all known; others are mistakes. Nothing stands for an empty one.
+    mutating func members(_ node: Node, of what: String, known: [String]? = nil) -> [(
+        key: Node, name: String, value: Node
+    )] {
+        guard let mapping = node.mapping else {
+            if !node.isNull { mistake("\(what) must be a mapping of keys to values", at: node) }
+            return []
+        }
+        var members: [(Node, String, Node)] = []
+        for (key, value) in mapping {
+            guard let name = key.scalar?.string else {
+                mistake("a key of \(what) must be a word", at: key)
+                continue
+            }
+            if let known, !known.contains(name) {
+                mistake("unknown key '\(name)' in \(what)\(NearestNames.question(name, among: known))", at: key)
+                continue
+            }
+            members.append((key, name, value))
+        }
+        return members
+    }
+
+    mutating func string(_ node: Node, _ what: String) -> String? {
+        guard let scalar = node.scalar, !node.isNull else {
+            mistake("\(what) must be text", at: node)
+            return nil
+        }
+        return scalar.string
+    }
+
+    mutating func bool(_ node: Node, _ what: String) -> Bool? {
+        if let value = node.json?.boolValue { return value }
+        mistake("\(what) must be true or false", at: node)
+        return nil
+    }
+
+    mutating func number(_ node: Node, _ what: String) -> Double? {
+        if let value = node.json?.numberValue { return value }
+        mistake("\(what) must be a number", at: node)
+        return nil
+    }
+
+    mutating func integer(_ node: Node, _ what: String, in range: ClosedRange<Int>) -> Int? {
+        if let value = node.json?.integerValue, let number = Int(exactly: value), range.contains(number) {
+            return number
+        }
+        mistake("\(what) must be a whole number from \(range.lowerBound) to \(range.upperBound)", at: node)
+        return nil
+    }
+
+    /// A duration such as `500ms`, `30s` or `2m`.
+    mutating func duration(_ node: Node, _ what: String) -> Duration? {
+        if let text = node.scalar?.string, let duration = Duration(text: text) { return duration }
+        mistake("\(what) must be a duration such as 500ms, 30s or 2m", at: node)
+        return nil
+    }
+
+    /// A list of words, each with its place.
+    mutating func words(_ node: Node, _ what: String) -> [Located<String>] {
+        guard let sequence = node.sequence else {
+            if !node.isNull { mistake("\(what) must be a list, such as [a, b]", at: node) }
+            return []
+        }
+        return sequence.compactMap { item in
+            guard let text = item.scalar?.string, !item.isNull else {
+                mistake("\(what) must be a list of words", at: item)
+                return nil
+            }
+            return Located(text, at: location(item))
+        }
+    }
+
+    mutating func json(_ node: Node, _ what: String) -> JSONValue? {
+        if let value = node.json { return value }
+        mistake("\(what) is no value that JSON can hold", at: node)
+        return nil
+    }
+}
+
+extension Node {
+    /// Whether nothing, `~` or `null` is written.
+    var isNull: Bool {
+        guard let scalar, scalar.style == .plain || scalar.style == .any else { return false }
+        return scalar.string.isEmpty || scalar.string == "~" || scalar.string == "null"
+    }
+
+    /// The node as JSON; nil where it is larger or deeper than a setting may be.
+    var json: JSONValue? {
+        var budget = 1000
+        return json(&budget, depth: 16)
+    }
+
+    private func json(_ budget: inout Int, depth: Int) -> JSONValue? {
+        budget -= 1
+        guard budget > 0, depth > 0 else { return nil }
+        switch self {
+        case .scalar(let scalar): return isNull ? .null : scalar.json
+        case .sequence(let sequence):
+            var items: [JSONValue] = []
+            for node in sequence {
+                guard let item = node.json(&budget, depth: depth - 1) else { return nil }
+                items.append(item)
+            }
+            return .array(items)
+        case .mapping(let mapping):
+            var members = JSONObject()
+            for (key, node) in mapping {
+                guard let name = key.scalar?.string, let value = node.json(&budget, depth: depth - 1) else {
+                    return nil
+                }
+                members[name] = value
+            }
+            return .object(members)
+        case .alias: return nil
+        }
+    }
+}
+
+extension Node.Scalar {
+    /// A plain scalar that JSON knows is that number or truth value; anything else, and all in quotes, is text.
+    fileprivate var json: JSONValue {
+        guard style == .plain || style == .any, let value = try? JSONParser.parse(string) else {
+            return .string(string)
+        }
+        switch value {
+        case .bool, .integer, .number: return value
+        default: return .string(string)
+        }
+    }
+}
+
+extension YamlError {
+    fileprivate var mark: Mark? {
+        switch self {
+        case .scanner(_, _, let mark, _), .parser(_, _, let mark, _), .composer(_, _, let mark, _): mark
+        case .duplicatedKeysInMapping(_, let context): context.mark
+        default: nil
+        }
+    }
+
+    fileprivate var sentence: String {
+        switch self {
+        case .scanner(_, let problem, _, _), .parser(_, let problem, _, _), .composer(_, let problem, _, _):
+            "not YAML: \(problem)"
+        case .reader(let problem, _, _, _): "not YAML: \(problem)"
+        case .duplicatedKeysInMapping(let keys, _):
+            "the key \(keys.sorted().map { "'\($0)'" }.joined(separator: ", ")) is given twice"
+        default: "not YAML: \(self)"
+        }
+    }
+}
+
+extension Duration {
+    /// `500ms`, `30s`, `2m` or `1h`: a whole or decimal number and a unit.
+    init?(text: String) {
+        let units: [(suffix: String, seconds: Double)] = [("ms", 0.001), ("s", 1), ("m", 60), ("h", 3600)]
+        guard let unit = units.first(where: { text.hasSuffix($0.suffix) }) else { return nil }
+        let number = text.dropLast(unit.suffix.count)
+        guard number.allSatisfy({ ($0.isASCII && $0.isNumber) || $0 == "." }), let value = Double(number),
+            value > 0, value * unit.seconds <= 366 * 24 * 3600
+        else { return nil }
+        self = .milliseconds(Int64((value * unit.seconds * 1000).rounded()))
+    }
+
+    /// The duration in seconds.
+    public var seconds: Double { self / .seconds(1) }
+}
