@@ -1,0 +1,30 @@
+import Glibc
+
+/// Where a client looks for the daemon's socket.
+public enum SocketPaths {
+    /// The paths to try, in order: the one that is named, else the environment's, else the system's and the user's.
+    public static func candidates(named: String?, environment: [String: String]) -> [String] {
+        if let named { return [named] }
+        if let path = environment["QUICKCONNECT_SOCKET"], !path.isEmpty { return [path] }
+        let runtime = environment["XDG_RUNTIME_DIR"].flatMap { $0.isEmpty ? nil : $0 } ?? "/run/user/\(getuid())"
+        return ["/run/quickconnect/quickconnect.sock", "\(runtime)/quickconnect.sock"]
+    }
+
+    /// No daemon answered: each path, and what happened there.
+    public struct NoDaemon: Error, Sendable {
+        public var attempts: [(path: String, failure: SocketFailure)]
+    }
+
+    /// A connection to the first path that accepts.
+    public static func connect(_ paths: [String]) throws(NoDaemon) -> Connection {
+        var attempts: [(String, SocketFailure)] = []
+        for path in paths {
+            do throws(SocketFailure) {
+                return try Connection(path: path)
+            } catch {
+                attempts.append((path, error))
+            }
+        }
+        throw NoDaemon(attempts: attempts)
+    }
+}

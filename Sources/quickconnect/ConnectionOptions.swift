@@ -1,0 +1,51 @@
+import ArgumentParser
+import Glibc
+import QuickConnect
+import QuickConnectClient
+
+/// Which daemon, and how long to wait for it.
+struct ConnectionOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The daemon's socket (default: $QUICKCONNECT_SOCKET, else the system's or the user's).",
+            valueName: "PATH"
+        )
+    )
+    var socket: String?
+
+    @Option(help: ArgumentHelp("How long to wait for the answer (default: as long as it takes).", valueName: "SECONDS"))
+    var timeout: Double?
+
+    func validate() throws {
+        if let timeout, !(timeout > 0 && timeout < 1e9) {
+            throw ValidationError("--timeout takes a number of seconds greater than 0.")
+        }
+    }
+
+    func connect() throws -> Client {
+        let environment = ["QUICKCONNECT_SOCKET", "XDG_RUNTIME_DIR"].reduce(into: [String: String]()) {
+            variables,
+            name in
+            variables[name] = getenv(name).map { String(cString: $0) }
+        }
+        do throws(SocketPaths.NoDaemon) {
+            return Client(try SocketPaths.connect(SocketPaths.candidates(named: socket, environment: environment)))
+        } catch {
+            throw End(error)
+        }
+    }
+
+    /// Makes one call on a connection of its own and gives its value; everything else ends the program.
+    func call(_ command: String, message: String?) throws -> JSONValue {
+        let deadline = timeout.map { ContinuousClock.now + .seconds($0) }
+        let client = try connect()
+        do {
+            switch try client.call(command, message: message, before: deadline) {
+            case .success(let value): return value
+            case .failure(let error): throw End(error)
+            }
+        } catch let failure as ClientFailure {
+            throw End(failure)
+        }
+    }
+}

@@ -1,0 +1,51 @@
+import Glibc
+import QuickConnectClient
+
+/// Why the program ends without a result: what it says on standard error, and its exit status.
+struct End: Error {
+    var message: String
+    var status: Int32
+
+    static let usageStatus: Int32 = 2
+
+    /// An error reply: `code: message`.
+    init(_ error: ErrorReply) {
+        message = "\(error.code): \(error.message)"
+        status = 1
+    }
+
+    /// A result that says no, told on standard output already.
+    static let refused = End(message: "", status: 1)
+
+    init(_ failure: ClientFailure) {
+        switch failure {
+        case .connectionLost(let reason):
+            self.init(message: "the connection to the daemon was lost: \(reason)", status: 3)
+        case .timedOut: self.init(message: "no answer within the time of --timeout", status: 4)
+        }
+    }
+
+    init(_ failure: SocketPaths.NoDaemon) {
+        var lines = ["no daemon answers:"]
+        for attempt in failure.attempts {
+            lines.append("  \(attempt.path): \(attempt.failure)\(Self.hint(attempt.failure))")
+        }
+        lines.append("Start it with «sudo systemctl start quickconnectd», or try it with «quickconnectd --simulate».")
+        self.init(message: lines.joined(separator: "\n"), status: 3)
+    }
+
+    init(message: String, status: Int32) {
+        self.message = message
+        self.status = status
+    }
+
+    private static func hint(_ failure: SocketFailure) -> String {
+        failure.code == EACCES
+            ? " (you are not in its group; «sudo usermod -aG quickconnect $USER», then log in again)" : ""
+    }
+
+    func exit() -> Never {
+        if !message.isEmpty { write("quickconnect: \(message)\n", to: STDERR_FILENO) }
+        Glibc.exit(status)
+    }
+}

@@ -1,0 +1,54 @@
+import ArgumentParser
+import Glibc
+
+/// The client. Each subcommand is one file.
+@main
+struct QuickConnectCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "quickconnect",
+        abstract: "Drives this device's hardware through the daemon quickconnectd.",
+        discussion: """
+            Examples:
+              quickconnect call playSound 0            play the laser
+              quickconnect call logMessage 'it works'  write to the journal
+              quickconnect list                        what can be called
+              quickconnect explain playSound           one command, with its parameters and rules
+              quickconnect events accel                print a sensor's values
+              makecall playSound 0                     short for quickconnect call
+
+            Exit status: 0 a result, 1 an error reply, 2 wrong usage, 3 no daemon or connection lost, 4 no answer in \
+            time.
+            """,
+        version: "0.1.0",
+        subcommands: [CallCommand.self, ListCommand.self, ExplainCommand.self, EventsCommand.self, CanCommand.self]
+    )
+
+    static func main() {
+        signal(SIGPIPE, SIG_DFL)
+        var arguments = Array(CommandLine.arguments.dropFirst())
+        if CommandLine.arguments.first?.split(separator: "/").last == "makecall" { arguments.insert("call", at: 0) }
+        do {
+            var command = try parseAsRoot(arguments)
+            try command.run()
+        } catch let end as End {
+            end.exit()
+        } catch {
+            let isSuccess = exitCode(for: error).isSuccess
+            write(fullMessage(for: error) + "\n", to: isSuccess ? STDOUT_FILENO : STDERR_FILENO)
+            Glibc.exit(isSuccess ? 0 : End.usageStatus)
+        }
+    }
+}
+
+/// Writes text, or ends quietly where nobody reads any more.
+func write(_ text: String, to descriptor: Int32) {
+    var rest = Array(text.utf8)[...]
+    while !rest.isEmpty {
+        let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+        if count < 0, errno == EINTR { continue }
+        guard count > 0 else { exit(errno == EPIPE ? 0 : 3) }
+        rest = rest.dropFirst(count)
+    }
+}
+
+func say(_ line: String) { write(line + "\n", to: STDOUT_FILENO) }
