@@ -1,0 +1,78 @@
+internal import CALSA
+internal import CALSAShims
+internal import Glibc
+internal import QuickConnect
+
+/// A call of libasound that failed.
+struct ALSAError: Error, Hashable {
+    /// The C function, such as `snd_pcm_open`.
+    let call: String
+    /// What it returned: a negative error number.
+    let code: Int32
+    /// What libasound said about it, such as `Unknown PCM speaker`; empty if it said nothing.
+    let remark: String
+
+    init(call: String, code: Int32, remark: String = "") {
+        self.call = call
+        self.code = code
+        self.remark = remark
+    }
+
+    /// The error number without its sign, to compare with `EBUSY` and so on.
+    var number: Int32 { -code }
+}
+
+extension ALSAError: CustomStringConvertible {
+    var description: String {
+        let text = String(cString: snd_strerror(code))
+        return "\(call): \(text) (\(code))" + (remark.isEmpty ? "" : ", \(remark)")
+    }
+}
+
+extension ALSAError {
+    /// The error as callers see it.
+    /// - Parameter subject: what the call was about, such as `the PCM default`.
+    func commandError(about subject: String) -> CommandError {
+        CommandError(number == EBUSY ? .busy : .unavailable, "\(subject) failed: \(self); \(advice)")
+    }
+
+    /// What a person can try.
+    private var advice: String {
+        switch number {
+        case EBUSY:
+            "another program holds it: end that program, or use a PCM that mixes, such as default"
+        case EACCES, EPERM:
+            "the user of this daemon may not use it: add that user to the group audio"
+        case ENOENT, ENODEV, ENXIO:
+            "it is missing or unplugged: `aplay -L` lists what is there"
+        case ECONNREFUSED, EHOSTDOWN, ENOTCONN:
+            "its sound server does not answer: start that server"
+        case EINVAL:
+            "it does not take this kind of sound: `plughw:` in place of `hw:` converts"
+        case EIO, EPIPE:
+            "it was unplugged or its sound server ended: the next sound opens it anew"
+        default:
+            "the next sound opens it anew"
+        }
+    }
+}
+
+/// Calls libasound and turns a negative result into an ``ALSAError``. Every call that can fail goes through here.
+/// - Parameter name: the C function's name.
+/// - Returns: the result, zero or positive.
+@discardableResult
+func check<Code: FixedWidthInteger & SignedInteger>(
+    _ name: String,
+    _ call: @autoclosure () -> Code
+) throws(ALSAError) -> Code {
+    _ = collectsMessages
+    qc_alsa_forget_message()
+    let code = call()
+    guard code < 0 else { return code }
+    // libpulse's words come with a line end.
+    let remark = String(cString: qc_alsa_message()).split(whereSeparator: \.isNewline).joined(separator: " ")
+    throw ALSAError(call: name, code: Int32(clamping: code), remark: remark)
+}
+
+/// Read before the first call, so that libasound prints nothing by itself from then on.
+private let collectsMessages: Void = qc_alsa_collect_messages()

@@ -1,0 +1,100 @@
+public import Logging
+public import QuickConnect
+
+/// Plays the system sounds through ALSA.
+///
+/// Several sounds at once are mixed. The PCM is open only while something plays, so that other programs can have it
+/// meanwhile, and so that a card or server that went away is found again by the next sound.
+public final class ALSASoundPlayer: SoundPlayer {
+    public let sounds: [SystemSound]
+    private let loaded: [Int: SystemSounds.Sound]
+    private let engine: PlaybackEngine
+
+    /// - Parameters:
+    ///   - output: not opened before the first sound.
+    ///   - answer: how long the sound system may take for one step, such as opening the PCM, before the sounds that
+    ///     wait for it get `timeout`.
+    ///   - patience: how long an open PCM may play nothing before its sounds get `unavailable`.
+    ///   - logger: gets one line for each failure.
+    public init(
+        output: ALSAOutput,
+        sounds: SystemSounds,
+        answer: Duration = .seconds(3),
+        patience: Duration = .seconds(2),
+        logger: Logger
+    ) {
+        self.sounds = sounds.list
+        loaded = Dictionary(uniqueKeysWithValues: sounds.sounds.map { ($0.number, $0) })
+        engine = PlaybackEngine(output, answer: answer, patience: patience, logger: logger)
+    }
+
+    /// Besides the errors of ``SoundPlayer/play(sound:for:)``: `overloaded` when 256 sounds are playing already.
+    public func play(sound number: Int, for caller: Caller) -> Promise<Void> {
+        guard let sound = loaded[number] else {
+            let promise = Promise<Void>()
+            promise.fail(CommandError(.notFound, missing(number)))
+            return promise
+        }
+        let description = ["sound": .integer(Int64(number)), "name": .string(sound.name)] as JSONObject
+        return engine.play(
+            VoiceRequest(
+                source: BufferSource(sound.buffer),
+                description: description,
+                seconds: sound.seconds,
+                caller: caller
+            )
+        )
+    }
+
+    /// `"playing"`: for each sound `{"sound", "name", "seconds", "position", "for"}`, times in seconds.
+    public func state() -> JSONObject { ["playing": engine.json] }
+
+    public func stop(mayEnd: @Sendable (Caller) -> Bool) { engine.stop(mayEnd: mayEnd) }
+
+    /// Ends all sounds with `cancelled` and closes the PCM, so that a file that it writes is whole. Later sounds get
+    /// `cancelled` too. Takes no longer than the answer time, even if the sound system is blocked.
+    public func close() async { await engine.close() }
+
+    private func missing(_ number: Int) -> String {
+        switch sounds.last?.number {
+        case nil: "there is no system sound \(number): there are none at all"
+        case _ where number == 0: "there is no system sound 0: laser.wav is missing in the sounds folder"
+        case let last?: "there is no system sound \(number): they go up to \(last)"
+        }
+    }
+}
+
+extension ALSASoundPlayer {
+    /// Opens a PCM and closes it again, to see whether sound could be played now.
+    /// - Parameter limit: how long that may take before it counts as `timeout`.
+    public static func probe(pcm: String, within limit: Duration = .seconds(3)) async throws(CommandError) {
+        let output = ALSAOutput.named(pcm)
+        let promise = Promise<Void>()
+        let thread = WatchedThread(name: "qc-probe", deadline: limit)
+        try thread.run(
+            WatchedThread.Job(
+                step: "opening \(output)",
+                work: {
+                    do throws(PlaybackFailure) {
+                        try PlaybackStream.probe(output)
+                        promise.fulfil(())
+                    } catch {
+                        promise.fail(error.commandError(about: output))
+                    }
+                },
+                giveUp: { promise.fail($0) }
+            )
+        )
+        try await promise.value()
+    }
+
+    /// Whether ``probe(pcm:within:)`` finds that sound could be played, or that only another program is in the way.
+    public static func canOpen(pcm: String, within limit: Duration = .seconds(3)) async -> Bool {
+        do {
+            try await probe(pcm: pcm, within: limit)
+            return true
+        } catch {
+            return error.code == .busy
+        }
+    }
+}

@@ -1,0 +1,55 @@
+public import Logging
+public import QuickConnect
+
+/// The volume of an output: of the mixer that belongs to the PCM, or of a simulated loudspeaker.
+///
+/// The mixer is opened for each change, on a thread of its own, and closed again: nothing stays open, and what other
+/// programs changed meanwhile is seen.
+public final class ALSAVolumeControl: VolumeControl {
+    private let output: ALSAOutput
+    private let logger: Logger
+    private let thread: WatchedThread
+
+    /// - Parameters:
+    ///   - output: the same as the player's.
+    ///   - answer: how long the sound system may take before a change gets `timeout`.
+    ///   - logger: gets one line for each failure.
+    public init(output: ALSAOutput, answer: Duration = .seconds(3), logger: Logger) {
+        self.output = output
+        self.logger = logger
+        thread = WatchedThread(name: "qc-volume", deadline: answer)
+    }
+
+    public func volume(applying change: VolumeChange?) -> Promise<Volume> {
+        let promise = Promise<Volume>()
+        switch output {
+        case .simulated(let speaker): promise.fulfil(speaker.volume(applying: change))
+        case .named(let pcm): run(change, pcm, promise)
+        }
+        return promise
+    }
+
+    /// Ends the thread. Later changes get `cancelled`.
+    public func close() async { await thread.end() }
+
+    private func run(_ change: VolumeChange?, _ pcm: String, _ promise: Promise<Volume>) {
+        let logger = logger
+        let subject = "the mixer of \(output)"
+        let job = WatchedThread.Job(
+            step: "opening \(subject)",
+            work: {
+                do throws(CommandError) {
+                    promise.fulfil(try PCMMixer(pcm: pcm).volume(applying: change))
+                } catch {
+                    logger.warning("\(error.message)")
+                    promise.fail(error)
+                }
+            },
+            giveUp: { error in
+                logger.error("\(error.message)")
+                promise.fail(error)
+            }
+        )
+        do { try thread.run(job) } catch { promise.fail(error) }
+    }
+}

@@ -1,0 +1,52 @@
+internal import CALSA
+internal import Glibc
+
+/// Finds the control device, and so the mixer, that belongs to a PCM.
+enum ControlDevice {
+    /// What a PCM's name says about it; `nil` if it says nothing.
+    /// - Parameter pcm: a name such as `default`, `pulse`, `plughw:1,0` or `sysdefault:CARD=Device`.
+    static func guess(pcm: String) -> String? {
+        let parts = pcm.split(separator: ":", maxSplits: 1)
+        guard let kind = parts.first.map(String.init) else { return nil }
+        if parts.count == 1 { return ["default", "pulse"].contains(kind) ? kind : nil }
+        let ofCards: Set = ["hw", "plughw", "sysdefault", "default", "front", "hdmi", "iec958", "dmix"]
+        return ofCards.contains(kind) ? card(parts[1]).map { "hw:\($0)" } : nil
+    }
+
+    /// The card in arguments such as `1,0` or `CARD=Device,DEV=0`.
+    private static func card(_ arguments: Substring) -> Substring? {
+        guard let first = arguments.split(separator: ",").first else { return nil }
+        let named = arguments.split(separator: ",").first { $0.hasPrefix("CARD=") }
+        return named?.dropFirst(5) ?? (first.contains("=") ? nil : first)
+    }
+
+    /// Whether ALSA's configuration knows a control device of that name. One that it knows and that cannot be opened is
+    /// missing only now; one that it does not know will never be there.
+    static func isDefined(_ control: String) -> Bool {
+        var root: OpaquePointer?
+        guard snd_config_update_ref(&root) >= 0, let root else { return false }
+        defer { snd_config_unref(root) }
+        let kind = control.split(separator: ":").first.map(String.init) ?? control
+        var node: OpaquePointer?
+        return snd_config_search(root, "ctl.\(kind)", &node) == 0
+    }
+
+    /// The control device of the card behind a PCM, which is opened for a moment; `nil` if there is no card.
+    static func ofCard(pcm name: String) throws(ALSAError) -> String? {
+        let pcm = try PCM.open(name, .playback)
+        guard let card = try pcm.card(), card >= 0 else { return nil }
+        return "hw:\(card)"
+    }
+}
+
+extension PCM {
+    /// The number of the card behind this PCM; negative or `nil` for a PCM without one.
+    func card() throws(ALSAError) -> Int32? {
+        var info: OpaquePointer?
+        try check("snd_pcm_info_malloc", snd_pcm_info_malloc(&info))
+        guard let info else { return nil }
+        defer { snd_pcm_info_free(info) }
+        try check("snd_pcm_info", snd_pcm_info(handle, info))
+        return snd_pcm_info_get_card(info)
+    }
+}

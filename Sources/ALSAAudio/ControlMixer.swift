@@ -1,0 +1,118 @@
+internal import CALSA
+internal import Glibc
+internal import QuickConnect
+
+/// The owner of a `snd_mixer_t`: the mixer of a control device, loaded.
+struct ControlMixer: ~Copyable {
+    private let handle: OpaquePointer
+
+    private init(owning handle: OpaquePointer) { self.handle = handle }
+
+    deinit { snd_mixer_close(handle) }
+
+    /// - Parameter control: a control device of ALSA's configuration, such as `default` or `hw:1`.
+    static func open(_ control: String) throws(ALSAError) -> ControlMixer {
+        var handle: OpaquePointer?
+        try check("snd_mixer_open", snd_mixer_open(&handle, 0))
+        guard let handle else { throw ALSAError(call: "snd_mixer_open", code: -ENOMEM) }
+        let mixer = ControlMixer(owning: handle)
+        try check("snd_mixer_attach", snd_mixer_attach(handle, control))
+        try check("snd_mixer_selem_register", snd_mixer_selem_register(handle, nil, nil))
+        try check("snd_mixer_load", snd_mixer_load(handle))
+        return mixer
+    }
+
+    /// What came of a change.
+    enum Outcome {
+        /// The volume that is now set.
+        case volume(Volume)
+        /// No element has a playback volume.
+        case noVolume
+        /// The element of that name cannot be muted.
+        case noSwitch(String)
+    }
+
+    /// Applies a change, if any, to the element that is the volume of what is heard.
+    func use(_ change: VolumeChange?) throws(ALSAError) -> Outcome {
+        guard let element = playbackElement() else { return .noVolume }
+        switch change {
+        case .percent(let percent): try element.set(percent: percent)
+        case .muted(true) where !element.hasSwitch: return .noSwitch(element.name)
+        case .muted(let isMuted) where element.hasSwitch: try element.set(muted: isMuted)
+        case .muted, nil: break
+        }
+        return .volume(Volume(percent: try element.percent(), isMuted: try element.isMuted()))
+    }
+
+    private func playbackElement() -> PlaybackElement? {
+        var elements: [PlaybackElement] = []
+        var next = snd_mixer_first_elem(handle)
+        while let pointer = next {
+            if let element = PlaybackElement(pointer) { elements.append(element) }
+            next = snd_mixer_elem_next(pointer)
+        }
+        return PlaybackElement.preferred(among: elements.map(\.name)).map { elements[$0] }
+    }
+}
+
+/// A simple mixer element with a playback volume. Valid as long as its mixer is open.
+struct PlaybackElement {
+    let name: String
+    private let pointer: OpaquePointer
+    private let range: ClosedRange<Int>
+
+    /// - Returns: `nil` for an element without a playback volume that can be changed.
+    init?(_ pointer: OpaquePointer) {
+        guard snd_mixer_selem_is_active(pointer) != 0, snd_mixer_selem_has_playback_volume(pointer) != 0 else {
+            return nil
+        }
+        var low = 0
+        var high = 0
+        snd_mixer_selem_get_playback_volume_range(pointer, &low, &high)
+        guard low < high else { return nil }
+        self.pointer = pointer
+        name = String(cString: snd_mixer_selem_get_name(pointer))
+        range = low...high
+    }
+
+    /// Which of these names is the one that people mean by volume.
+    /// - Returns: its index: the best known one, else the first; `nil` if there are none.
+    static func preferred(among names: [String]) -> Int? {
+        for wanted in ["Master", "PCM", "Speaker", "Headphone", "Digital"] {
+            if let index = names.firstIndex(of: wanted) { return index }
+        }
+        return names.isEmpty ? nil : 0
+    }
+
+    var hasSwitch: Bool { snd_mixer_selem_has_playback_switch(pointer) != 0 }
+
+    /// Per cent of the range, 0 to 100. Of a mixer with few steps, the nearest.
+    func percent() throws(ALSAError) -> Int {
+        var value = 0
+        let call = "snd_mixer_selem_get_playback_volume"
+        try check(call, snd_mixer_selem_get_playback_volume(pointer, SND_MIXER_SCHN_FRONT_LEFT, &value))
+        let share = Double(value - range.lowerBound) / Double(range.upperBound - range.lowerBound)
+        return Int((share * 100).rounded())
+    }
+
+    func set(percent: Int) throws(ALSAError) {
+        let share = Double(max(0, min(100, percent))) / 100
+        let value = range.lowerBound + Int((share * Double(range.upperBound - range.lowerBound)).rounded())
+        let call = "snd_mixer_selem_set_playback_volume_all"
+        try check(call, snd_mixer_selem_set_playback_volume_all(pointer, value))
+    }
+
+    /// Whether it is muted. An element without a switch never is.
+    func isMuted() throws(ALSAError) -> Bool {
+        guard hasSwitch else { return false }
+        var isOn: Int32 = 1
+        let call = "snd_mixer_selem_get_playback_switch"
+        try check(call, snd_mixer_selem_get_playback_switch(pointer, SND_MIXER_SCHN_FRONT_LEFT, &isOn))
+        return isOn == 0
+    }
+
+    func set(muted: Bool) throws(ALSAError) {
+        let call = "snd_mixer_selem_set_playback_switch_all"
+        try check(call, snd_mixer_selem_set_playback_switch_all(pointer, muted ? 0 : 1))
+    }
+}

@@ -1,0 +1,88 @@
+/// Adds voices up to one stream, and knows which of them have been heard to their end.
+///
+/// A value without clock or PCM: frames are counted from 0, the first one that was mixed.
+struct Mixer {
+    /// What a voice is known by.
+    typealias ID = UInt64
+
+    private struct Voice {
+        let id: ID
+        var source: any VoiceSource
+        /// The frame that it starts with.
+        let start: Int
+        /// The frame behind its last one, once its source is at its end.
+        var end: Int?
+    }
+
+    let channels: Int
+    let rate: Int
+    /// The number of frames mixed so far.
+    private(set) var mixed = 0
+    private var voices: [Voice] = []
+    private var reading: [Float] = []
+
+    init(channels: Int, rate: Int) {
+        self.channels = channels
+        self.rate = rate
+    }
+
+    var isEmpty: Bool { voices.isEmpty }
+
+    /// Whether all that the voices will ever give has been mixed; what follows is silence.
+    var isExhausted: Bool { voices.allSatisfy { $0.end != nil } }
+
+    /// Adds a voice, which starts with the next frame that is mixed.
+    mutating func add(_ id: ID, _ source: any VoiceSource) {
+        let source = source.rate == rate ? source : ResampledSource(source, to: rate)
+        voices.append(Voice(id: id, source: source, start: mixed))
+    }
+
+    /// Removes the voices that `isWanted` denies, wherever they are.
+    mutating func keep(where isWanted: (ID) -> Bool) {
+        voices.removeAll { !isWanted($0.id) }
+    }
+
+    /// Mixes the next frames. The sum is not limited: a sample may exceed 1.
+    mutating func mix(_ frames: Int) -> [Float] {
+        var sum = [Float](repeating: 0, count: frames * channels)
+        for index in voices.indices where voices[index].end == nil {
+            let needed = frames * voices[index].source.channels
+            if reading.count < needed { reading = [Float](repeating: 0, count: needed) }
+            let count = voices[index].source.read(frames, into: &reading)
+            add(count, of: voices[index].source.channels, to: &sum)
+            if voices[index].source.isAtEnd { voices[index].end = mixed + count }
+        }
+        mixed += frames
+        return sum
+    }
+
+    /// Adds the frames just read: mono to every channel, stereo to the first two, or its mean to a single one.
+    private func add(_ frames: Int, of sourceChannels: Int, to sum: inout [Float]) {
+        for frame in 0..<frames {
+            let target = frame * channels
+            if sourceChannels == 1 {
+                for channel in 0..<channels { sum[target + channel] += reading[frame] }
+            } else if channels == 1 {
+                sum[target] += (reading[2 * frame] + reading[2 * frame + 1]) / 2
+            } else {
+                sum[target] += reading[2 * frame]
+                sum[target + 1] += reading[2 * frame + 1]
+            }
+        }
+    }
+
+    /// How many frames of each voice have been heard.
+    /// - Parameter played: the number of mixed frames that have been heard.
+    func positions(played: Int) -> [ID: Int] {
+        var positions: [ID: Int] = [:]
+        for voice in voices { positions[voice.id] = max(0, min(played, voice.end ?? played) - voice.start) }
+        return positions
+    }
+
+    /// Removes the voices whose last frame has been heard, and names them.
+    mutating func removeFinished(played: Int) -> [ID] {
+        let finished = voices.filter { voice in voice.end.map { $0 <= played } ?? false }.map(\.id)
+        if !finished.isEmpty { voices.removeAll { finished.contains($0.id) } }
+        return finished
+    }
+}

@@ -1,0 +1,73 @@
+internal import Glibc
+
+/// A value that several threads share, and that a thread can wait for.
+///
+/// It is what `Mutex` does not have: a condition variable. Its times are those of `SuspendingClock`, so that a
+/// machine that was asleep does not find every deadline missed when it wakes.
+final class Monitor<State: Sendable>: @unchecked Sendable {
+    // Sendable because `state` is only touched while `mutex` is held.
+    private var state: State
+    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+
+    /// What a waiting thread does after it has looked at the state.
+    enum Verdict<Value> {
+        case go(Value)
+        /// Looks again after the next ``notify()``, or at that time, whichever is first.
+        case wait(until: SuspendingClock.Instant?)
+    }
+
+    init(_ state: State) {
+        self.state = state
+        pthread_mutex_init(mutex, nil)
+        var attributes = pthread_condattr_t()
+        pthread_condattr_init(&attributes)
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        pthread_cond_init(condition, &attributes)
+        pthread_condattr_destroy(&attributes)
+    }
+
+    deinit {
+        pthread_cond_destroy(condition)
+        pthread_mutex_destroy(mutex)
+        condition.deallocate()
+        mutex.deallocate()
+    }
+
+    func withLock<Value, Failure: Error>(
+        _ body: (inout State) throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        return try body(&state)
+    }
+
+    /// Lets every waiting thread look at the state again.
+    func notify() {
+        pthread_cond_broadcast(condition)
+    }
+
+    /// Blocks this thread until `look` says `go`.
+    func wait<Value>(_ look: (inout State) -> Verdict<Value>) -> Value {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        while true {
+            switch look(&state) {
+            case .go(let value): return value
+            case .wait(nil): pthread_cond_wait(condition, mutex)
+            case .wait(let instant?): sleep(until: instant)
+            }
+        }
+    }
+
+    /// Gives the mutex up until a ``notify()``, at the latest until `instant`.
+    private func sleep(until instant: SuspendingClock.Instant) {
+        let left = max(.zero, SuspendingClock.now.duration(to: instant)).components
+        var end = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &end)
+        let nanoseconds = end.tv_nsec + Int(left.attoseconds / 1_000_000_000)
+        end.tv_sec += Int(left.seconds) + nanoseconds / 1_000_000_000
+        end.tv_nsec = nanoseconds % 1_000_000_000
+        pthread_cond_timedwait(condition, mutex, &end)
+    }
+}

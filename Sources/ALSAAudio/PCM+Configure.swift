@@ -1,0 +1,102 @@
+internal import CALSA
+internal import Glibc
+
+extension PCM {
+    /// Agrees with the PCM on a format near ``StreamWish``, and makes it ready to play.
+    func configure() throws(ALSAError) -> StreamFormat {
+        let format = try negotiate()
+        try setThresholds(format)
+        return format
+    }
+
+    /// The order matters: each step narrows what the next can choose from, and rate and channels matter more than
+    /// the sizes. Interleaved read/write access is what every card and plugin has.
+    private func negotiate() throws(ALSAError) -> StreamFormat {
+        let parameters = try HardwareParameters()
+        let p = parameters.pointer
+        try check("snd_pcm_hw_params_any", snd_pcm_hw_params_any(handle, p))
+        let access = SND_PCM_ACCESS_RW_INTERLEAVED
+        try check("snd_pcm_hw_params_set_access", snd_pcm_hw_params_set_access(handle, p, access))
+        let sample = try chooseSampleFormat(p)
+        var channels = UInt32(StreamWish.channels)
+        try check("snd_pcm_hw_params_set_channels_near", snd_pcm_hw_params_set_channels_near(handle, p, &channels))
+        var rate = UInt32(StreamWish.rate)
+        try check("snd_pcm_hw_params_set_rate_near", snd_pcm_hw_params_set_rate_near(handle, p, &rate, nil))
+        let sizes = try chooseSizes(p)
+        return StreamFormat(
+            sample: sample,
+            channels: Int(channels),
+            rate: Int(rate),
+            period: sizes.period,
+            buffer: sizes.buffer
+        )
+    }
+
+    /// Settles the parameters too: only then are the sizes known in frames.
+    private func chooseSizes(_ p: OpaquePointer) throws(ALSAError) -> (period: Int, buffer: Int) {
+        var time = StreamWish.periodTime
+        let setPeriod = "snd_pcm_hw_params_set_period_time_near"
+        try check(setPeriod, snd_pcm_hw_params_set_period_time_near(handle, p, &time, nil))
+        time = StreamWish.bufferTime
+        let setBuffer = "snd_pcm_hw_params_set_buffer_time_near"
+        try check(setBuffer, snd_pcm_hw_params_set_buffer_time_near(handle, p, &time, nil))
+        try check("snd_pcm_hw_params", snd_pcm_hw_params(handle, p))
+
+        var period: snd_pcm_uframes_t = 0
+        var buffer: snd_pcm_uframes_t = 0
+        try check("snd_pcm_hw_params_get_period_size", snd_pcm_hw_params_get_period_size(p, &period, nil))
+        try check("snd_pcm_hw_params_get_buffer_size", snd_pcm_hw_params_get_buffer_size(p, &buffer))
+        return (Int(period), Int(buffer))
+    }
+
+    private func chooseSampleFormat(_ parameters: OpaquePointer) throws(ALSAError) -> SampleFormat {
+        let taken = SampleFormat.allCases.first {
+            snd_pcm_hw_params_test_format(handle, parameters, $0.alsaFormat) == 0
+        }
+        let call = "snd_pcm_hw_params_set_format"
+        guard let taken else { throw ALSAError(call: call, code: -EINVAL, remark: "it has none of S16, S32 and FLOAT") }
+        try check(call, snd_pcm_hw_params_set_format(handle, parameters, taken.alsaFormat))
+        return taken
+    }
+
+    private func setThresholds(_ format: StreamFormat) throws(ALSAError) {
+        let parameters = try SoftwareParameters()
+        let p = parameters.pointer
+        try check("snd_pcm_sw_params_current", snd_pcm_sw_params_current(handle, p))
+        // It starts when the lead has been written, which takes no time: a smaller start could run dry meanwhile.
+        let start = snd_pcm_uframes_t(format.lead / format.period * format.period)
+        try check("snd_pcm_sw_params_set_start_threshold", snd_pcm_sw_params_set_start_threshold(handle, p, start))
+        // Room for a period below the lead, not below the whole buffer, wakes the writer.
+        let room = snd_pcm_uframes_t(format.buffer - format.lead + format.period)
+        try check("snd_pcm_sw_params_set_avail_min", snd_pcm_sw_params_set_avail_min(handle, p, room))
+        try check("snd_pcm_sw_params", snd_pcm_sw_params(handle, p))
+    }
+}
+
+/// The owner of a `snd_pcm_hw_params_t`.
+private struct HardwareParameters: ~Copyable {
+    let pointer: OpaquePointer
+
+    init() throws(ALSAError) {
+        var pointer: OpaquePointer?
+        try check("snd_pcm_hw_params_malloc", snd_pcm_hw_params_malloc(&pointer))
+        guard let pointer else { throw ALSAError(call: "snd_pcm_hw_params_malloc", code: -ENOMEM) }
+        self.pointer = pointer
+    }
+
+    deinit { snd_pcm_hw_params_free(pointer) }
+}
+
+/// The owner of a `snd_pcm_sw_params_t`.
+private struct SoftwareParameters: ~Copyable {
+    let pointer: OpaquePointer
+
+    init() throws(ALSAError) {
+        var pointer: OpaquePointer?
+        try check("snd_pcm_sw_params_malloc", snd_pcm_sw_params_malloc(&pointer))
+        guard let pointer else { throw ALSAError(call: "snd_pcm_sw_params_malloc", code: -ENOMEM) }
+        self.pointer = pointer
+    }
+
+    deinit { snd_pcm_sw_params_free(pointer) }
+}

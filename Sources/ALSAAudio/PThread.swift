@@ -1,0 +1,33 @@
+internal import CALSAShims
+
+/// Threads for calls that block: those must not run on Swift's own threads, of which there are only a few.
+enum PThread {
+    /// Starts a thread that nobody joins, and on which no signal of the process is delivered.
+    /// - Parameter name: shown by `top -H`; the kernel keeps 15 bytes of it.
+    /// - Returns: 0, or the error number of `pthread_create`.
+    static func start(_ name: String, _ body: @escaping @Sendable () -> Void) -> Int32 {
+        let box = Unmanaged.passRetained(Body(name: name, run: body))
+        let result = qc_thread_start(runBody, box.toOpaque())
+        if result != 0 { box.release() }
+        return result
+    }
+
+    /// What a new thread is handed through C.
+    private final class Body: Sendable {
+        let name: String
+        let run: @Sendable () -> Void
+
+        init(name: String, run: @escaping @Sendable () -> Void) {
+            self.name = name
+            self.run = run
+        }
+    }
+
+    private static let runBody: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { box in
+        guard let box else { return nil }
+        let body = Unmanaged<Body>.fromOpaque(box).takeRetainedValue()
+        qc_thread_set_name(body.name)
+        body.run()
+        return nil
+    }
+}

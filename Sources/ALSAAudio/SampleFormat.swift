@@ -1,0 +1,36 @@
+internal import CALSA
+
+/// How one sample lies in a PCM's memory, in the byte order of this machine.
+enum SampleFormat: CaseIterable {
+    // In the order they are tried. Most sounds and cards have 16 bits, which leaves 16-bit files exactly as they are;
+    // some cards only have 32 bits; PCMs in software often have floats.
+    case int16, int32, float
+
+    var alsaFormat: snd_pcm_format_t {
+        switch self {
+        case .int16: SND_PCM_FORMAT_S16
+        case .int32: SND_PCM_FORMAT_S32
+        case .float: SND_PCM_FORMAT_FLOAT
+        }
+    }
+
+    var bytesPerSample: Int { self == .int16 ? 2 : 4 }
+
+    /// The samples in this format. What is louder than full scale saturates; a sample that was 16 bits wide
+    /// (n / 32768) comes out as the same 16 bits.
+    func bytes(of samples: [Float]) -> [UInt8] {
+        switch self {
+        case .int16: Self.bytes(samples.map { Int16(Self.scaled($0, by: 32768)) })
+        case .int32: Self.bytes(samples.map { Int32(Self.scaled($0, by: 2_147_483_648)) })
+        case .float: Self.bytes(samples.map { max(-1, min(1, $0)) })
+        }
+    }
+
+    private static func scaled(_ sample: Float, by scale: Double) -> Double {
+        max(-scale, min(scale - 1, (Double(sample) * scale).rounded()))
+    }
+
+    private static func bytes<Value: BitwiseCopyable>(_ values: [Value]) -> [UInt8] {
+        values.withUnsafeBytes { [UInt8]($0) }
+    }
+}

@@ -1,0 +1,97 @@
+internal import Glibc
+internal import QuickConnect
+internal import Synchronization
+
+/// A loudspeaker for machines without sound: each time it is opened, ALSA's own `file` plugin writes what is played
+/// to the next WAV file of a folder, `playback-000001.wav` and so on.
+///
+/// The newest files are kept. Its volume really scales what is written, and is forgotten with the process.
+public final class SimulatedSpeaker: Sendable {
+    private struct State {
+        var latestFile: String?
+        var volume = Volume(percent: 100, isMuted: false)
+    }
+
+    public let folder: String
+    private let kept: Int
+    private let state = Mutex(State())
+
+    /// - Parameters:
+    ///   - folder: made if it is not there.
+    ///   - count: how many files to keep, at least 1. Older ones are deleted when a new one begins.
+    public init(folder: String, keeping count: Int = 50) {
+        self.folder = folder
+        kept = max(1, count)
+    }
+
+    /// The file being written, or the last one that was; `nil` as long as nothing was played.
+    public var latestFile: String? { state.withLock { $0.latestFile } }
+
+    var gain: Float {
+        state.withLock { $0.volume.isMuted ? 0 : Float($0.volume.percent) / 100 }
+    }
+
+    func volume(applying change: VolumeChange?) -> Volume {
+        state.withLock { state in
+            switch change {
+            case .percent(let percent): state.volume.percent = max(0, min(100, percent))
+            case .muted(let isMuted): state.volume.isMuted = isMuted
+            case nil: break
+            }
+            return state.volume
+        }
+    }
+
+    func open() throws(PlaybackFailure) -> PCM {
+        let path = try nextFile()
+        do {
+            let configuration = try Configuration(Self.configuration)
+            try configuration.set("pcm.simulated.file", to: path.replacing("%", with: "%%"))
+            let pcm = try PCM.open("simulated", of: configuration)
+            state.withLock { $0.latestFile = path }
+            return pcm
+        } catch {
+            throw .alsa(error)
+        }
+    }
+
+    // The file's name is set afterwards, as a value. A `%` in it would be a field for the plugin.
+    private static let configuration = """
+        pcm.simulated { type file  slave.pcm { type null }  file "/dev/null"  format "wav"  perm 0640 }
+        """
+
+    /// Makes the folder, deletes what is too old, and names the next file.
+    private func nextFile() throws(PlaybackFailure) -> String {
+        guard makeFolders(folder) else { throw .folder(folder, reason: String(cString: strerror(errno))) }
+        guard let names = fileNames(in: folder) else { throw .folder(folder, reason: String(cString: strerror(errno))) }
+        let recordings = NumberedFiles(names)
+        for name in recordings.surplus(keeping: kept - 1) { unlink("\(folder)/\(name)") }
+        return "\(folder)/\(recordings.next)"
+    }
+}
+
+/// The files of a simulated output among the names of a folder.
+struct NumberedFiles {
+    private let numbers: [Int]
+
+    init(_ names: [String]) { numbers = names.compactMap(Self.number).sorted() }
+
+    /// The name after the highest one.
+    var next: String { Self.name((numbers.last ?? 0) + 1) }
+
+    /// The lowest numbers, those that are too many.
+    func surplus(keeping count: Int) -> [String] {
+        numbers.dropLast(max(0, count)).map(Self.name)
+    }
+
+    private static func name(_ number: Int) -> String {
+        let digits = String(number)
+        return "playback-" + String(repeating: "0", count: max(0, 6 - digits.count)) + digits + ".wav"
+    }
+
+    private static func number(_ name: String) -> Int? {
+        guard name.hasPrefix("playback-"), name.hasSuffix(".wav") else { return nil }
+        guard let number = Int(name.dropFirst(9).dropLast(4)), Self.name(number) == name else { return nil }
+        return number
+    }
+}

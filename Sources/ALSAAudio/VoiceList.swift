@@ -1,0 +1,149 @@
+internal import QuickConnect
+
+/// A sound that somebody wants to hear.
+struct VoiceRequest: Sendable {
+    var source: any VoiceSource
+    /// What `state` tells of it, besides its position.
+    var description: JSONObject
+    /// Its length in seconds.
+    var seconds: Double
+    var caller: Caller
+    /// When it was asked for.
+    var asked = SuspendingClock.now
+}
+
+/// The sounds that wait for the sound thread, or are being played: what the callers' threads and the sound thread
+/// share. A value; whoever owns it locks it.
+struct VoiceList: Sendable {
+    private enum Phase: Sendable {
+        case waiting
+        /// Heard up to that many seconds.
+        case playing(position: Double)
+        /// Heard to its end; the PCM is being closed.
+        case played
+    }
+
+    private struct Voice: Sendable {
+        let id: Mixer.ID
+        let request: VoiceRequest
+        let promise: Promise<Void>
+        var phase = Phase.waiting
+
+        /// Seconds that have been heard.
+        var position: Double {
+            switch phase {
+            case .waiting: 0
+            case .playing(let position): position
+            case .played: request.seconds
+            }
+        }
+    }
+
+    /// How many sounds may be played at a time: more would only be noise, and cost time that the others need.
+    static let limit = 256
+
+    private var voices: [Voice] = []
+    private var lastID: Mixer.ID = 0
+    /// Whether the sound thread has been told that there is something to play.
+    var isScheduled = false
+    var isClosed = false
+
+    enum Admission: Equatable {
+        /// The first one: the sound thread must be told.
+        case first
+        case joined
+        case refused(Refusal)
+    }
+
+    enum Refusal {
+        case closed
+        case full
+    }
+
+    mutating func admit(_ request: VoiceRequest, _ promise: Promise<Void>) -> Admission {
+        if isClosed { return .refused(.closed) }
+        if voices.count >= Self.limit { return .refused(.full) }
+        lastID += 1
+        voices.append(Voice(id: lastID, request: request, promise: promise))
+        defer { isScheduled = true }
+        return isScheduled ? .joined : .first
+    }
+
+    /// Whether the sound thread has more to do; if not, the next voice must tell it.
+    mutating func hasMore() -> Bool {
+        isScheduled = !voices.isEmpty
+        return isScheduled
+    }
+
+    /// A sound for the sound thread.
+    typealias Taken = (id: Mixer.ID, source: any VoiceSource, asked: SuspendingClock.Instant)
+
+    /// The sounds that nobody has begun to play; they count as playing from now on.
+    mutating func takeWaiting() -> [Taken] {
+        var taken: [Taken] = []
+        for index in voices.indices {
+            guard case .waiting = voices[index].phase else { continue }
+            voices[index].phase = .playing(position: 0)
+            taken.append((voices[index].id, voices[index].request.source, voices[index].request.asked))
+        }
+        return taken
+    }
+
+    var ids: Set<Mixer.ID> { Set(voices.map(\.id)) }
+
+    /// - Parameter seconds: how much of each playing sound has been heard.
+    mutating func setPositions(_ seconds: [Mixer.ID: Double]) {
+        for index in voices.indices {
+            guard case .playing = voices[index].phase, let position = seconds[voices[index].id] else { continue }
+            voices[index].phase = .playing(position: position)
+        }
+    }
+
+    mutating func setPlayed(_ ids: [Mixer.ID]) {
+        for index in voices.indices where ids.contains(voices[index].id) { voices[index].phase = .played }
+    }
+
+    /// Removes the sounds that have been heard. Their promises are to be fulfilled once the lock is given up.
+    mutating func removePlayed() -> [Promise<Void>] {
+        remove { if case .played = $0.phase { true } else { false } }
+    }
+
+    /// Removes the sounds that have begun and are not at their end, or with `waiting` those also that wait.
+    mutating func removeUnplayed(waiting: Bool) -> [Promise<Void>] {
+        remove { voice in
+            switch voice.phase {
+            case .waiting: waiting
+            case .playing: true
+            case .played: false
+            }
+        }
+    }
+
+    /// Removes the sounds of those callers.
+    mutating func remove(of callers: Set<Caller>) -> [Promise<Void>] {
+        remove { callers.contains($0.request.caller) }
+    }
+
+    var callers: Set<Caller> { Set(voices.map(\.request.caller)) }
+
+    /// The sounds for `state`, in the order they were asked for.
+    var json: JSONValue {
+        .array(
+            voices.map { voice in
+                var object = voice.request.description
+                object["position"] = .number(Self.milliseconds(voice.position))
+                object["seconds"] = .number(Self.milliseconds(voice.request.seconds))
+                object["for"] = voice.request.caller.json
+                return .object(object)
+            }
+        )
+    }
+
+    private static func milliseconds(_ seconds: Double) -> Double { (seconds * 1000).rounded() / 1000 }
+
+    private mutating func remove(where isMeant: (Voice) -> Bool) -> [Promise<Void>] {
+        let promises = voices.filter(isMeant).map(\.promise)
+        voices.removeAll(where: isMeant)
+        return promises
+    }
+}

@@ -1,0 +1,207 @@
+internal import Glibc
+internal import QuickConnect
+
+/// A thread for calls that may never return, and a second one that notices when they do not.
+///
+/// libasound has no deadlines: opening a PCM whose sound server is stopped blocks for ever, in non-blocking mode too,
+/// and such a call cannot be interrupted. So it is made here, on one thread, one job after the other; a watching
+/// thread gives up on a job that shows no sign of life for the deadline. The blocked thread is then left alone, and
+/// until its call returns new jobs are refused at once: however often callers try, no more than these two threads
+/// exist. When the call does return, the thread takes jobs again.
+///
+/// Both threads start with the first job and are parked, without any timer, while there is none.
+final class WatchedThread: Sendable {
+    struct Job: Sendable {
+        /// What it does first, such as `opening the PCM default`.
+        let step: String
+        /// Runs on the thread.
+        let work: @Sendable () -> Void
+        /// Runs on the watching thread, in place of `work` or while `work` is blocked.
+        let giveUp: @Sendable (CommandError) -> Void
+    }
+
+    private enum Worker: Sendable {
+        case absent
+        case idle
+        case busy(Job, step: String, since: SuspendingClock.Instant)
+        case stuck(step: String, since: SuspendingClock.Instant)
+    }
+
+    private struct State: Sendable {
+        var worker = Worker.absent
+        var hasWatcher = false
+        var isEnding = false
+        var waiting: [(job: Job, since: SuspendingClock.Instant)] = []
+        var endings: [@Sendable () -> Void] = []
+    }
+
+    private let name: String
+    private let deadline: Duration
+    private let monitor = Monitor(State())
+
+    /// - Parameters:
+    ///   - name: of the threads, at most 9 bytes; the watching one has `-watch` appended.
+    ///   - deadline: how long a job may wait for its turn, and how long one of its calls may take.
+    init(name: String, deadline: Duration) {
+        self.name = name
+        self.deadline = deadline
+    }
+
+    deinit { end {} }
+
+    /// Appends a job. Exactly one of its functions is run, or both if it is given up midway; none if this throws.
+    func run(_ job: Job) throws(CommandError) {
+        let refusal = monitor.withLock { state -> CommandError? in
+            if state.isEnding { return CommandError(.cancelled, "this device is being closed") }
+            if case .stuck(let step, let since) = state.worker { return Self.refusal(step: step, since: since) }
+            if let error = startThreads(&state) { return error }
+            state.waiting.append((job, .now))
+            return nil
+        }
+        if let refusal { throw refusal }
+        monitor.notify()
+    }
+
+    /// Says, on the thread, that the job is alive and what it does next.
+    /// - Returns: whether the job is still wanted; if not it should come to its end.
+    func proceed(to step: String) -> Bool {
+        monitor.withLock { state in
+            guard case .busy(let job, _, _) = state.worker else { return false }
+            state.worker = .busy(job, step: step, since: .now)
+            return true
+        }
+    }
+
+    /// Takes no more jobs.
+    /// - Parameter ended: called when those under way are over, or at once if one is stuck.
+    func end(_ ended: @escaping @Sendable () -> Void) {
+        let isOver = monitor.withLock { state in
+            state.isEnding = true
+            switch state.worker {
+            case .absent, .stuck: return true
+            case .idle, .busy:
+                state.endings.append(ended)
+                return false
+            }
+        }
+        if isOver { ended() }
+        monitor.notify()
+    }
+
+    /// The same, waited for: at most for the deadline, whether or not the waiting task is cancelled.
+    func end() async {
+        await withCheckedContinuation { continuation in end { continuation.resume() } }
+    }
+}
+
+extension WatchedThread {
+    private func startThreads(_ state: inout State) -> CommandError? {
+        // The threads hold the monitor only, so that `deinit` can end them.
+        let monitor = monitor
+        let deadline = deadline
+        var code: Int32 = 0
+        if !state.hasWatcher {
+            code = PThread.start("\(name)-watch") { Self.watch(monitor, deadline) }
+            state.hasWatcher = code == 0
+        }
+        if code == 0, case .absent = state.worker {
+            code = PThread.start(name) { Self.work(monitor) }
+            if code == 0 { state.worker = .idle }
+        }
+        guard code != 0 else { return nil }
+        return CommandError(.unavailable, "no thread could be started: \(String(cString: strerror(code)))")
+    }
+
+    /// The thread itself.
+    private static func work(_ monitor: Monitor<State>) {
+        while let job = nextJob(monitor) {
+            job.work()
+            // Let go outside the lock: with the job its owner may end, whose `deinit` takes the lock.
+            _ = monitor.withLock { state in
+                defer { state.worker = .idle }
+                return state.worker
+            }
+        }
+        let endings = monitor.withLock { state in
+            state.worker = .absent
+            defer { state.endings = [] }
+            return state.endings
+        }
+        monitor.notify()
+        for ended in endings { ended() }
+    }
+
+    private static func nextJob(_ monitor: Monitor<State>) -> Job? {
+        monitor.wait { state in
+            if !state.waiting.isEmpty {
+                let job = state.waiting.removeFirst().job
+                state.worker = .busy(job, step: job.step, since: .now)
+                return .go(job)
+            }
+            return state.isEnding ? .go(nil) : .wait(until: nil)
+        }
+    }
+
+    /// The watching thread. It wakes when a deadline could have passed, not with every sign of life.
+    private static func watch(_ monitor: Monitor<State>, _ deadline: Duration) {
+        while let overdue = nextOverdue(monitor, deadline) {
+            for job in overdue.jobs { job.giveUp(overdue.error) }
+            for ended in overdue.endings { ended() }
+        }
+    }
+
+    private struct Overdue {
+        var jobs: [Job]
+        var error: CommandError
+        var endings: [@Sendable () -> Void] = []
+    }
+
+    /// Waits for the next deadline that passes.
+    /// - Returns: what is to be given up; `nil` when there will never be anything again.
+    private static func nextOverdue(_ monitor: Monitor<State>, _ deadline: Duration) -> Overdue? {
+        monitor.wait { state in
+            if let overdue = state.takeOverdue(at: .now, deadline) { return .go(overdue) }
+            switch state.worker {
+            case .absent where state.isEnding, .stuck where state.isEnding: return .go(nil)
+            default: return .wait(until: state.nextDeadline(deadline))
+            }
+        }
+    }
+
+    private static func refusal(step: String, since: SuspendingClock.Instant) -> CommandError {
+        let seconds = since.duration(to: .now).components.seconds
+        let message = "\(step) has not come back for \(seconds) s; this works again as soon as the sound system answers"
+        return CommandError(.unavailable, message)
+    }
+}
+
+extension WatchedThread.State {
+    /// Takes out what has waited or been blocked for the deadline.
+    fileprivate mutating func takeOverdue(
+        at now: SuspendingClock.Instant,
+        _ deadline: Duration
+    ) -> WatchedThread.Overdue? {
+        if case .busy(let job, let step, let since) = worker, now >= since + deadline {
+            worker = .stuck(step: step, since: since)
+            defer { (waiting, endings) = ([], []) }
+            let error = Self.timeout(step, deadline)
+            return WatchedThread.Overdue(jobs: [job] + waiting.map(\.job), error: error, endings: endings)
+        }
+        if let first = waiting.first, now >= first.since + deadline {
+            waiting.removeFirst()
+            return WatchedThread.Overdue(jobs: [first.job], error: Self.timeout(first.job.step, deadline))
+        }
+        return nil
+    }
+
+    /// When there could be something to take out.
+    fileprivate func nextDeadline(_ deadline: Duration) -> SuspendingClock.Instant? {
+        var starts = waiting.prefix(1).map(\.since)
+        if case .busy(_, _, let since) = worker { starts.append(since) }
+        return starts.min().map { $0 + deadline }
+    }
+
+    private static func timeout(_ step: String, _ deadline: Duration) -> CommandError {
+        CommandError(.timeout, "\(step) took more than \(deadline): the sound system does not answer")
+    }
+}

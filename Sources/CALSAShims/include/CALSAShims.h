@@ -1,0 +1,25 @@
+#ifndef CALSASHIMS_H
+#define CALSASHIMS_H
+
+#include <stddef.h>
+
+/// Takes over libasound's messages, so that none is printed on stderr any more. For the whole process; calling it
+/// again changes nothing.
+void qc_alsa_collect_messages(void);
+
+/// Forgets the message that libasound left on this thread.
+void qc_alsa_forget_message(void);
+
+/// The first message of libasound on this thread since it was last forgotten, or "" if there was none. The first one
+/// names the cause ("cannot find card '0'"); those behind it say which call had to give up because of it.
+/// The text stays valid until the thread's next call of libasound or of these functions.
+const char *qc_alsa_message(void);
+
+/// Starts a detached thread that runs `body(context)` and on which no signal of the process is delivered.
+/// Returns 0, or the error number of pthread_create.
+int qc_thread_start(void *(*body)(void *), void *context);
+
+/// Names the calling thread, as `top -H` shows it. The kernel keeps 15 bytes.
+void qc_thread_set_name(const char *name);
+
+#endif
