@@ -1,0 +1,23 @@
+import Logging
+import QuickConnect
+
+/// Logs the calls that fail for a reason that the owner of the device can mend. A caller's own mistakes are told to
+/// the caller only, so that nobody can fill the log with them.
+struct FailureLogger: CallObserver {
+    let logger: Logger
+
+    func failed(_ call: borrowing Call, with error: CommandError) {
+        let level: Logger.Level
+        switch error.code {
+        case .internal: level = .error
+        case .scriptFailed, .timeout, .denied: level = .notice
+        default: level = .debug
+        }
+        let caller = call.caller
+        logger.log(
+            level: level,
+            "\(call.command): \(error.code.rawValue): \(error.message)",
+            metadata: ["caller": "\(caller)"]
+        )
+    }
+}

@@ -1,0 +1,74 @@
+import ArgumentParser
+import Configuration
+
+/// The command line.
+struct Flags: ParsableArguments {
+    @Option(help: ArgumentHelp("The settings file.", valueName: "FILE"))
+    var config: String?
+
+    @Option(help: ArgumentHelp("The Unix socket to make.", valueName: "PATH"))
+    var socket: String?
+
+    @Option(help: ArgumentHelp("The folder of mappings, in place of the shipped and the owner's.", valueName: "DIR"))
+    var mappings: String?
+
+    @Option(help: ArgumentHelp("The folder of system sounds.", valueName: "DIR"))
+    var sounds: String?
+
+    @Option(help: ArgumentHelp("The folder that files named by callers live in.", valueName: "DIR"))
+    var media: String?
+
+    @Option(help: ArgumentHelp("The ALSA PCM to play on.", valueName: "NAME"))
+    var pcm: String?
+
+    @Option(name: .customLong("capture-pcm"), help: ArgumentHelp("The ALSA PCM to record from.", valueName: "NAME"))
+    var capturePCM: String?
+
+    @Option(help: ArgumentHelp("Where gpsd listens.", valueName: "HOST:PORT"))
+    var gpsd: String?
+
+    @Flag(help: "Simulate the devices: sound goes into WAV files.")
+    var simulate = false
+
+    @Option(help: ArgumentHelp("What to log: \(Settings.logLevels.joined(separator: ", ")).", valueName: "LEVEL"))
+    var logLevel: String?
+
+    @Flag(help: "Check the settings and mappings, touch no device, and exit.")
+    var check = false
+
+    @Flag(help: "Show the version.")
+    var version = false
+
+    var overrides: Settings.Overrides {
+        var overrides = Settings.Overrides()
+        overrides.config = config
+        overrides.socket = socket
+        overrides.mappings = mappings
+        overrides.sounds = sounds
+        overrides.media = media
+        overrides.pcm = pcm
+        overrides.capturePCM = capturePCM
+        overrides.gpsd = gpsd
+        overrides.logLevel = logLevel
+        overrides.simulate = simulate ? true : nil
+        return overrides
+    }
+
+    static let configuration = CommandConfiguration(
+        commandName: "quickconnectd",
+        abstract: "Lets JavaScript, web pages and any program drive this device's hardware over a Unix socket.",
+        discussion: """
+            Without flags it reads /etc/quickconnect/quickconnectd.yaml (an ordinary user: \
+            ~/.config/quickconnect/quickconnectd.yaml), each setting there being described in place. Flags win over \
+            the environment (QUICKCONNECT_SOCKET, QUICKCONNECT_PCM, …), and it over the file.
+
+            Examples:
+              quickconnectd                                as the service runs it
+              quickconnectd --simulate --socket /tmp/qc    try it on a machine without sound
+              quickconnectd --check                        are the settings and mappings right?
+
+            SIGHUP reads the mappings anew; SIGTERM ends it. Exit status: 0 clean, 1 failed at run time, 2 a mistake \
+            in the flags, settings or mappings.
+            """
+    )
+}

@@ -1,0 +1,92 @@
+import Glibc
+import Logging
+import NIOPosix
+import Synchronization
+
+/// Writes the log to standard error, one line a message, on a thread of its own: a log that blocks (a full pipe, a
+/// stopped journal) holds up no caller. What does not fit any more is counted, and the count is logged.
+final class Journal: Sendable {
+    private static let capacity = 4096
+
+    private let thread = NIOThreadPool(numberOfThreads: 1)
+    private let waiting = Atomic<Int>(0)
+    private let dropped = Atomic<Int>(0)
+    /// Under systemd the journal keeps the time, and reads the level from a prefix (sd-daemon(3)).
+    let isForSystemd: Bool
+
+    init(environment: [String: String]) {
+        isForSystemd = environment["JOURNAL_STREAM"] != nil
+        thread.start()
+    }
+
+    func write(_ line: String) {
+        guard waiting.load(ordering: .relaxed) < Self.capacity else {
+            dropped.add(1, ordering: .relaxed)
+            return
+        }
+        waiting.add(1, ordering: .relaxed)
+        thread.submit { _ in
+            let missed = self.dropped.exchange(0, ordering: .relaxed)
+            self.writeNow(missed > 0 ? "\(missed) log lines before this one were dropped\n\(line)\n" : "\(line)\n")
+            self.waiting.subtract(1, ordering: .relaxed)
+        }
+    }
+
+    /// Writes what waits, and ends the thread.
+    func close() async {
+        try? await thread.shutdownGracefully()
+    }
+
+    private func writeNow(_ text: String) {
+        var bytes = Array(text.utf8)[...]
+        while !bytes.isEmpty {
+            let count = bytes.withUnsafeBytes { Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
+            guard count > 0 || errno == EINTR else { return }
+            bytes = bytes.dropFirst(max(count, 0))
+        }
+    }
+}
+
+/// swift-log's messages as lines of the ``Journal``: `2026-11-21T10:00:00Z warning sound: message (caller=uid 1000)`.
+struct JournalLogHandler: LogHandler {
+    let journal: Journal
+    let label: String
+    var logLevel: Logger.Level
+    var metadata: Logger.Metadata = [:]
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        let all = metadata.merging(event.metadata ?? [:]) { _, last in last }
+        let pairs = all.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+        let suffix = pairs.isEmpty ? "" : " (\(pairs.joined(separator: ", ")))"
+        let text = "\(label): \(event.message)\(suffix)".replacing("\n", with: "\\n")
+        journal.write(journal.isForSystemd ? "<\(event.level.syslog)>\(text)" : "\(timestamp()) \(event.level) \(text)")
+    }
+
+    private func timestamp() -> String {
+        var now = time(nil)
+        var parts = tm()
+        gmtime_r(&now, &parts)
+        var buffer = [CChar](repeating: 0, count: 32)
+        let length = strftime(&buffer, buffer.count, "%Y-%m-%dT%H:%M:%SZ", &parts)
+        return String(decoding: buffer.prefix(length).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}
+
+extension Logger.Level {
+    /// The level as syslog(3) numbers it.
+    fileprivate var syslog: Int {
+        switch self {
+        case .trace, .debug: 7
+        case .info: 6
+        case .notice: 5
+        case .warning: 4
+        case .error: 3
+        case .critical: 2
+        }
+    }
+}

@@ -1,0 +1,89 @@
+import ArgumentParser
+import Configuration
+import Glibc
+import QuickConnect
+
+/// The daemon. Read from here: flags and settings, then ``Daemon``, which is the wiring.
+@main
+struct Main {
+    static func main() async {
+        let environment = Self.environment
+        let flags = parseFlags()
+        if flags.version {
+            print("quickconnectd \(version)")
+            exit(0)
+        }
+        do throws(ConfigurationMistakes) {
+            let folders = StandardFolders(isRoot: geteuid() == 0, environment: environment, program: program)
+            let settings = try Settings.load(flags: flags.overrides, environment: environment, folders: folders)
+            exit(await run(settings, folders, environment, checkOnly: flags.check))
+        } catch {
+            print(error.description, to: &standardError)
+            exit(ExitStatus.mistake)
+        }
+    }
+
+    private static func run(
+        _ settings: Settings,
+        _ folders: StandardFolders,
+        _ environment: [String: String],
+        checkOnly: Bool
+    ) async -> Int32 {
+        let journal = Journal(environment: environment)
+        let daemon = Daemon(settings, journal: journal)
+        let status = checkOnly ? daemon.check() : await daemon.run(defaultSocket: folders.socket, environment)
+        await journal.close()
+        return status
+    }
+
+    private static func parseFlags() -> Flags {
+        do {
+            return try Flags.parse()
+        } catch {
+            let code = Flags.exitCode(for: error)
+            let text = Flags.fullMessage(for: error)
+            if code.isSuccess {
+                print(text)
+                exit(0)
+            }
+            print(text, to: &standardError)
+            exit(ExitStatus.mistake)
+        }
+    }
+
+    private static var program: String {
+        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
+        let length = readlink("/proc/self/exe", &buffer, buffer.count - 1)
+        return String(decoding: buffer.prefix(max(length, 0)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    private static var environment: [String: String] {
+        var environment: [String: String] = [:]
+        var entry = environ
+        while let variable = entry.pointee {
+            let pair = String(cString: variable).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            if pair.count == 2 { environment[String(pair[0])] = String(pair[1]) }
+            entry += 1
+        }
+        return environment
+    }
+}
+
+/// The exit statuses, as docs/configuration.md lists them.
+enum ExitStatus {
+    static let clean: Int32 = 0
+    static let failed: Int32 = 1
+    static let mistake: Int32 = 2
+}
+
+let version = "0.1.0"
+
+/// Standard error as a stream, for what is said before the log begins.
+struct StandardError: TextOutputStream {
+    func write(_ text: String) {
+        var text = text
+        text.withUTF8 { _ = Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    }
+}
+
+nonisolated(unsafe) var standardError = StandardError()

@@ -1,0 +1,25 @@
+import Configuration
+import QuickConnect
+
+/// Loads the mappings into a table.
+struct Tables: Sendable {
+    private let folders: [MappingFiles.Folder]
+    private let accounts: SystemAccounts
+
+    init(_ settings: Settings, _ accounts: SystemAccounts) {
+        folders = settings.mappings
+        self.accounts = accounts
+    }
+
+    /// Reads all files. Blocks.
+    func load(
+        _ catalog: [String: any CommandObject],
+        _ handlers: HandlerRegistry
+    ) throws(ConfigurationMistakes) -> (table: MappingTable, warnings: [ConfigurationMistake]) {
+        try MappingFiles.load(folders).build(
+            catalog: catalog,
+            scripts: { name, phase in ScriptCommandObject(name, phase: phase, handlers: handlers) },
+            accounts: accounts
+        )
+    }
+}
