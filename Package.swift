@@ -101,6 +101,32 @@ let package = Package(
         .systemLibrary(name: "CSampleRate", pkgConfig: "samplerate", providers: [.apt(["libsamplerate0-dev"])]),
         .target(name: "CALSAShims", dependencies: ["CALSA"]),
 
+        // Private sound servers, a virtual sound card and processes for the tests.
+        .target(name: "TestRig", path: "Tests/TestRig", exclude: ["RigPlugin"], swiftSettings: swiftSettings),
+
         .testTarget(name: "QuickConnectTests", dependencies: ["QuickConnect"], swiftSettings: swiftSettings),
+        .testTarget(
+            name: "ConfigurationTests",
+            dependencies: ["Configuration", "QuickConnect"],
+            swiftSettings: swiftSettings
+        ),
+        .testTarget(
+            name: "ALSAAudioTests",
+            dependencies: ["ALSAAudio", "QuickConnect", "TestRig", .product(name: "Logging", package: "swift-log")],
+            swiftSettings: swiftSettings
+        ),
+        .testTarget(
+            name: "QuickConnectClientTests",
+            dependencies: ["QuickConnect", "QuickConnectClient", "quickconnect"],
+            swiftSettings: swiftSettings
+        ),
+        .testTarget(
+            name: "ConversationTests",
+            dependencies: [
+                "QuickConnect", "QuickConnectClient", "Commands", "Configuration", "TestRig", "quickconnectd",
+                "quickconnect", .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: swiftSettings
+        ),
     ]
 )

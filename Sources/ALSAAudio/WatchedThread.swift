@@ -20,14 +20,14 @@ final class WatchedThread: Sendable {
         let giveUp: @Sendable (CommandError) -> Void
     }
 
-    private enum Worker: Sendable {
+    fileprivate enum Worker: Sendable {
         case absent
         case idle
         case busy(Job, step: String, since: SuspendingClock.Instant)
         case stuck(step: String, since: SuspendingClock.Instant)
     }
 
-    private struct State: Sendable {
+    fileprivate struct State: Sendable {
         var worker = Worker.absent
         var hasWatcher = false
         var isEnding = false
@@ -150,7 +150,7 @@ extension WatchedThread {
         }
     }
 
-    private struct Overdue {
+    fileprivate struct Overdue {
         var jobs: [Job]
         var error: CommandError
         var endings: [@Sendable () -> Void] = []

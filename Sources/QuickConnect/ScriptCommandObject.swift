@@ -30,7 +30,7 @@ public struct ScriptCommandObject: CommandObject {
             switch phase {
             case .view:
                 let saysNothing = answer.value == .null && answer.replyCommand == nil
-                if answer.ends { return .end(saysNothing ? nil : answer.value, under: answer.replyCommand) }
+                if answer.ends { return saysNothing ? .end : .end(answer.value, under: answer.replyCommand) }
                 return saysNothing ? .proceed : .reply(answer.value, under: answer.replyCommand)
             case .business: return answer.ends ? .end(answer.value) : .result(answer.value)
             case .validation, .error: return answer.ends ? .end : .proceed

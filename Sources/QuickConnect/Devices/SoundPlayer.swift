@@ -23,7 +23,8 @@ public protocol SoundPlayer: Device {
     ///
     /// The promise is fulfilled when the sound's last frame has left the PCM; it fails with `notFound` (no such
     /// number), `unavailable` (the PCM is missing or went away, with the ALSA call and its error), `busy`
-    /// (another program holds the PCM), `timeout` (the PCM did not answer in time) or `cancelled` (``Device/stop(mayEnd:)``). A promise that is
-    /// cancelled by its waiter does not end the sound: it belongs to the daemon.
+    /// (another program holds the PCM), `timeout` (the PCM did not answer in time), `overloaded` (too many sounds
+    /// play already) or `cancelled` (``Device/stop(mayEnd:)``). A promise that is cancelled by its waiter does not
+    /// end the sound: it belongs to the daemon.
     func play(sound number: Int, for caller: Caller) -> Promise<Void>
 }

@@ -60,16 +60,19 @@ public struct Parameter: Sendable, Hashable {
     }
 
     private func typed(_ value: JSONValue) -> JSONValue? {
-        switch kind {
-        case .string: value.stringValue == nil ? nil : value
+        let fits =
+            switch kind {
+            case .string: value.stringValue != nil
+            case .integer: value.integerValue != nil
+            case .number: value.numberValue != nil
+            case .boolean: value.boolValue != nil
+            case .object: value.objectValue != nil
+            case .array: value.arrayValue != nil
+            case .any: true
+            }
+        guard fits else { return .none }
         // JavaScript writes a whole number as 3, other languages as 3.0: both are the integer 3.
-        case .integer: value.integerValue.map(JSONValue.integer)
-        case .number: value.numberValue == nil ? nil : value
-        case .boolean: value.boolValue == nil ? nil : value
-        case .object: value.objectValue == nil ? nil : value
-        case .array: value.arrayValue == nil ? nil : value
-        case .any: value
-        }
+        return kind == .integer ? value.integerValue.map(JSONValue.integer) : value
     }
 
     private static func plain(_ number: Double) -> String {

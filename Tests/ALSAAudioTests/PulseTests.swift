@@ -1,0 +1,137 @@
+import Foundation
+import QuickConnect
+import TestRig
+import Testing
+
+@testable import ALSAAudio
+
+extension SoundTests {
+    /// The player with a real sound server, also when that is stopped or killed.
+    @Suite(.enabled(if: PulseServer.isInstalled, "pulseaudio and pulseaudio-utils are not installed"))
+    struct PulseTests {
+        private let low = Signal.chirp(from: 200, to: 1500, seconds: 0.8)
+        private let high = Signal.chirp(from: 9000, to: 4000, seconds: 0.8)
+
+        private func start() async throws -> (server: PulseServer, rig: Rig) {
+            let server = try await PulseServer.start()
+            let rig = Rig(.named(try server.addPCM()), [low, high], answer: .seconds(1), patience: .seconds(1))
+            return (server, rig)
+        }
+
+        @Test func `two sounds at a time are both heard`() async throws {
+            let (server, rig) = try await start()
+            let recorder = try await server.record()
+            async let first = rig.play(0)
+            try await Task.sleep(for: .milliseconds(150))
+            async let second = rig.play(1)
+            let codes = await [first.code, second.code]
+            #expect(codes == [nil, nil])
+            try await recorder.recordOn(for: 0.3)
+            let recording = try await recorder.finish()
+            let (a, b) = (Signal.find(low, in: recording), Signal.find(high, in: recording))
+            // Of two equally loud sounds on top of each other for most of the time, each is some 0.7 of the sum.
+            #expect(a.correlation > 0.6 && b.correlation > 0.6)
+            #expect(b.start > a.start)
+        }
+
+        @Test func `the end of a sound is heard before the answer comes`() async throws {
+            let (server, rig) = try await start()
+            let recorder = try await server.record()
+            #expect(await rig.play(0).code == nil)
+            try await recorder.recordOn(for: 0.3)
+            let recording = try await recorder.finish()
+            let heard = Signal.find(low, in: recording)
+            #expect(heard.correlation > 0.98)
+            let end = Array(recording.dropFirst(heard.start + low.count - 4800).prefix(4800))
+            #expect(Signal.correlation(Array(low.suffix(4800)), end) > 0.9)
+        }
+
+        @Test func `a killed server fails its sound at once, and the player heals with it`() async throws {
+            let (server, rig) = try await start()
+            let promise = rig.player.play(sound: 0, for: .daemon)
+            try await Task.sleep(for: .milliseconds(200))
+            try await server.kill()
+            var result = Result<Void, CommandError>.success(())
+            let time = await seconds { result = await outcome(promise) }
+            #expect(result.code == .unavailable)
+            #expect(time < 0.5)
+            #expect(await rig.play(0).code == .unavailable)
+            try await server.restart()
+            #expect(await rig.play(0).code == nil)
+        }
+
+        @Test func `a server stopped at opening costs callers the deadline, then nothing`() async throws {
+            let (server, rig) = try await start()
+            server.send(SIGSTOP)
+            let first = rig.player.play(sound: 0, for: .daemon)
+            try await Task.sleep(for: .milliseconds(300))
+            let second = rig.player.play(sound: 1, for: .daemon)
+            let time = await seconds {
+                #expect(await outcome(first).code == .timeout)
+                #expect(await outcome(second).code == .timeout)
+            }
+            #expect(time < 3)
+            for _ in 0..<20 {
+                let late = await rig.play(0)
+                #expect(late.code == .unavailable)
+                #expect(late.message.contains("has not come back"))
+            }
+            #expect(rig.log.complaints.count == 1)
+            server.send(SIGCONT)
+            try await eventually("it plays again") { await rig.play(0).code == nil }
+        }
+
+        @Test func `a stopped server that is killed lets the player heal too`() async throws {
+            let (server, rig) = try await start()
+            server.send(SIGSTOP)
+            #expect(await rig.play(0).code == .timeout)
+            try await server.kill()
+            try await server.restart()
+            try await eventually("it plays again") { await rig.play(0).code == nil }
+        }
+
+        @Test func `a server that is stopped in the middle of a sound fails it, and heals`() async throws {
+            let (server, rig) = try await start()
+            let promise = rig.player.play(sound: 0, for: .daemon)
+            try await Task.sleep(for: .milliseconds(200))
+            server.send(SIGSTOP)
+            let result = await outcome(promise)
+            #expect(result.code == .unavailable || result.code == .timeout)
+            server.send(SIGCONT)
+            try await eventually("it plays again") { await rig.play(0).code == nil }
+        }
+
+        @Test func `closing a player whose server is stopped takes no longer than the deadline`() async throws {
+            let (server, rig) = try await start()
+            server.send(SIGSTOP)
+            let promise = rig.player.play(sound: 0, for: .daemon)
+            let time = await seconds { await rig.player.close() }
+            #expect(time < 3)
+            #expect(await outcome(promise).code == .cancelled)
+            server.send(SIGCONT)
+        }
+
+        @Test func `a server without a sink fails the sound`() async throws {
+            let (server, rig) = try await start()
+            let promise = rig.player.play(sound: 0, for: .daemon)
+            try await Task.sleep(for: .milliseconds(200))
+            try await server.pactl("unload-module", "module-null-sink")
+            let result = await outcome(promise)
+            #expect(result.code == .unavailable)
+            #expect(await rig.play(0).code == .unavailable)
+        }
+
+        @Test func `a PCM can be probed`() async throws {
+            let server = try await PulseServer.start()
+            let pcm = try server.addPCM()
+            #expect(await ALSASoundPlayer.canOpen(pcm: pcm))
+            let unknown = try server.addPCM(device: "nosuch")
+            #expect(await ALSASoundPlayer.canOpen(pcm: unknown) == false)
+            server.send(SIGSTOP)
+            await #expect(throws: CommandError.self) {
+                try await ALSASoundPlayer.probe(pcm: pcm, within: .milliseconds(500))
+            }
+            server.send(SIGCONT)
+        }
+    }
+}

@@ -1,0 +1,104 @@
+import Foundation
+import Logging
+import QuickConnect
+import Synchronization
+import TestRig
+
+@testable import ALSAAudio
+
+/// Collects log lines.
+final class LogRecord: LogHandler, Sendable {
+    private let entries = Mutex<[(level: Logger.Level, text: String)]>([])
+
+    var logger: Logger { Logger(label: "test") { _ in self } }
+
+    /// The lines of warnings and errors.
+    var complaints: [String] { entries.withLock { $0.filter { $0.level >= .warning }.map(\.text) } }
+
+    /// All lines.
+    var lines: [String] { entries.withLock { $0.map(\.text) } }
+
+    func log(event: LogEvent) {
+        entries.withLock { $0.append((event.level, "\(event.message)")) }
+    }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { nil }
+        set { _ = newValue }
+    }
+
+    var metadata: Logger.Metadata {
+        get { [:] }
+        set { _ = newValue }
+    }
+
+    var logLevel: Logger.Level {
+        get { .trace }
+        set { _ = newValue }
+    }
+}
+
+extension SystemSounds {
+    /// Sounds made by a test, numbered from 0 and called `0.wav`, `1.wav` and so on.
+    init(_ sounds: [[Float]], rate: Int = 48_000) {
+        self.init(
+            sounds: sounds.enumerated().map { number, samples in
+                let buffer = SoundBuffer(samples: samples, channels: 1, rate: rate)
+                return Sound(number: number, name: "\(number).wav", buffer: buffer, seconds: buffer.seconds)
+            }
+        )
+    }
+}
+
+/// A player, what it logs, and what it was made from.
+struct Rig {
+    let player: ALSASoundPlayer
+    let log: LogRecord
+
+    init(
+        _ output: ALSAOutput,
+        _ sounds: [[Float]],
+        answer: Duration = .seconds(3),
+        patience: Duration = .seconds(2)
+    ) {
+        log = LogRecord()
+        player = ALSASoundPlayer(
+            output: output,
+            sounds: SystemSounds(sounds),
+            answer: answer,
+            patience: patience,
+            logger: log.logger
+        )
+    }
+
+    /// Plays a sound to its end, or to its failure.
+    func play(_ number: Int) async -> Result<Void, CommandError> {
+        await outcome(player.play(sound: number, for: .daemon))
+    }
+}
+
+/// How a promise was settled.
+func outcome<Value>(_ promise: Promise<Value>) async -> Result<Value, CommandError> {
+    do { return .success(try await promise.value()) } catch { return .failure(error) }
+}
+
+extension Result where Failure == CommandError {
+    /// The code it failed with; `nil` if it did not fail.
+    var code: CommandError.Code? {
+        if case .failure(let error) = self { error.code } else { nil }
+    }
+
+    var message: String {
+        if case .failure(let error) = self { error.message } else { "" }
+    }
+}
+
+/// How long a body takes.
+func seconds(_ body: () async throws -> Void) async rethrows -> Double {
+    let start = ContinuousClock.now
+    try await body()
+    return start.duration(to: .now) / .seconds(1)
+}
+
+/// A sound that survives 16 bits unchanged: what is compared exactly must be made of whole steps.
+func quantised(_ sound: [Float]) -> [Float] { PCM16(sound).channel(0) }

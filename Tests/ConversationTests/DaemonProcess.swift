@@ -1,0 +1,69 @@
+import Foundation
+import TestRig
+
+/// The built daemon as a process of its own, on private paths.
+final class DaemonProcess: Sendable {
+    let folder: TestFolder
+    let process: ChildProcess
+    var socket: String { folder("socket") }
+
+    /// - Parameters:
+    ///   - flags: besides those that keep it private.
+    ///   - settings: the text of its settings file.
+    ///   - mappings: the folder of mappings; nil takes the shipped ones.
+    init(
+        _ flags: [String] = ["--simulate"],
+        settings: String = "{}",
+        mappings: String? = nil,
+        environment: [String: String] = [:]
+    ) async throws {
+        folder = try TestFolder()
+        try settings.write(toFile: folder("settings.yaml"), atomically: true, encoding: .utf8)
+        let arguments = [
+            "--config", folder("settings.yaml"), "--socket", folder("socket"), "--media", folder("media"),
+            "--sounds", Products.root + "/sounds", "--mappings", mappings ?? Products.root + "/mappings",
+        ]
+        var variables = ["PATH": "/usr/bin:/bin", "HOME": folder("home")]
+        variables.merge(environment) { _, last in last }
+        process = try ChildProcess(Products.path("quickconnectd"), arguments + flags, environment: variables)
+        try await eventually("the daemon listens") { [process, folder] in
+            if process.poll() != nil { throw NotInTime(description: "the daemon ended: \(log)") }
+            return (try? SocketTalker(path: folder("socket"))) != nil
+        }
+    }
+
+    var log: String { String(decoding: process.standardError, as: UTF8.self) }
+
+    func talker() throws -> SocketTalker { try SocketTalker(path: socket) }
+
+    /// Ends it as systemd does.
+    func stop() async throws -> ChildProcess.Exit {
+        process.send(SIGTERM)
+        return try await process.wait()
+    }
+
+    /// Runs the client against it.
+    func client(_ arguments: String...) async throws -> (exit: ChildProcess.Exit, output: String) {
+        try await ChildProcess.run(
+            Products.path("quickconnect"),
+            arguments,
+            environment: ["PATH": "/usr/bin:/bin", "QUICKCONNECT_SOCKET": socket]
+        )
+    }
+}
+
+/// What was built beside the tests, and the sources.
+enum Products {
+    static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().path
+
+    /// A program beside the test bundle.
+    static func path(_ program: String) -> String {
+        let folder = CommandLine.arguments.compactMap { argument -> String? in
+            guard let end = argument.range(of: "/", options: .backwards) else { return nil }
+            let folder = String(argument[..<end.lowerBound])
+            return access("\(folder)/\(program)", X_OK) == 0 ? folder : nil
+        }.first
+        return "\(folder ?? root + "/.build/debug")/\(program)"
+    }
+}

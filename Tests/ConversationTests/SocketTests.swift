@@ -1,0 +1,169 @@
+import Foundation
+import QuickConnect
+import TestRig
+import Testing
+
+@Suite("The daemon at its socket")
+struct SocketTests {
+    @Test func `a client that never reads is dropped, and costs no other client anything`() async throws {
+        let daemon = try await DaemonProcess(settings: "limits: {stalledAfter: 1s}")
+        let (deaf, other) = (try daemon.talker(), try daemon.talker())
+        let calls = [UInt8](String(repeating: "call?cmd=commands&id=1\n", count: 2000).utf8)
+        let flags = fcntl(deaf.descriptor, F_GETFL)
+        _ = fcntl(deaf.descriptor, F_SETFL, flags | O_NONBLOCK)
+        deaf.sendRaw(calls)
+        for id in 0..<200 {
+            #expect(try await other.ask("call?cmd=ping&id=\(id)") == "handleJSONRequest?cmd=ping&msg=null&id=\(id)")
+        }
+        try await eventually("the deaf client is dropped") { daemon.log.contains("dropped a client") }
+        #expect(try await other.ask("call?cmd=ping&id=x") != nil)
+        #expect(try await daemon.stop() == .status(0))
+    }
+
+    @Test func `a client that reads late gets every reply`() async throws {
+        let daemon = try await DaemonProcess()
+        let talker = try daemon.talker()
+        // Some 10 MB of replies: far more than socket buffers hold, so the daemon must pause and go on.
+        let calls = (0..<3000).map { "call?cmd=commands&id=\($0)\n" }.joined()
+        let sender = Thread {
+            talker.sendRaw([UInt8](calls.utf8))
+            shutdown(talker.descriptor, Int32(SHUT_WR))
+        }
+        sender.start()
+        var expected = 0
+        while let reply = try await talker.nextReply() {
+            #expect(reply.id == "\(expected)")
+            expected += 1
+        }
+        #expect(expected == 3000)
+    }
+
+    @Test func `half a line and then the end leaves no trace`() async throws {
+        let daemon = try await DaemonProcess()
+        for _ in 0..<50 {
+            let talker = try daemon.talker()
+            talker.sendRaw([UInt8]("call?cmd=pi".utf8))
+            await talker.close()
+        }
+        let talker = try daemon.talker()
+        talker.sendRaw([UInt8]("call?cmd=ping&id=1\ncall?cmd=ping&id=2".utf8))
+        try await talker.endInput()
+        #expect(try await talker.rest() == ["handleJSONRequest?cmd=ping&msg=null&id=1"])
+    }
+
+    @Test func `a line of 10 MiB is tooLarge, and the next line is answered`() async throws {
+        let daemon = try await DaemonProcess()
+        let talker = try daemon.talker()
+        let sender = Thread {
+            let piece = [UInt8](repeating: UInt8(ascii: "x"), count: 1 << 20)
+            talker.sendRaw([UInt8]("call?cmd=logMessage&msg=".utf8))
+            for _ in 0..<10 { talker.sendRaw(piece) }
+            talker.sendRaw([UInt8]("\ncall?cmd=ping&id=after\n".utf8))
+        }
+        sender.start()
+        #expect(try await talker.nextReply()?.code == "tooLarge")
+        #expect(try await talker.nextReply()?.id == "after")
+    }
+
+    @Test func `500 connections are served at once`() async throws {
+        let daemon = try await DaemonProcess()
+        let talkers = try (0..<500).map { _ in try daemon.talker() }
+        for (index, talker) in talkers.enumerated() { try await talker.send("call?cmd=hello&id=\(index)") }
+        for (index, talker) in talkers.enumerated() { #expect(try await talker.nextReply()?.id == "\(index)") }
+    }
+
+    @Test func `one connection more than the limit gets overloaded, and those open go on`() async throws {
+        let daemon = try await DaemonProcess(settings: "limits: {connections: 8}")
+        var talkers: [SocketTalker] = []
+        // The connection by which the test saw that the daemon listens may still be open.
+        try await eventually("eight are served") {
+            let talker = try daemon.talker()
+            let answer = try await talker.ask("call?cmd=ping&id=1")
+            if answer?.contains("overloaded") == false { talkers.append(talker) }
+            return talkers.count == 8
+        }
+        let surplus = try daemon.talker()
+        #expect(try await surplus.nextReply()?.code == "overloaded")
+        #expect(try await surplus.next() == nil)
+        #expect(try await talkers[0].ask("call?cmd=ping&id=2") != nil)
+    }
+
+    @Test func `SIGTERM gives the calls under way their time, then cancelled, and exits with 0`() async throws {
+        let daemon = try await DaemonProcess(settings: "limits: {shutdownAfter: 1s}")
+        let (script, page) = (try daemon.talker(), try daemon.talker())
+        _ = try await script.ask("call?cmd=registerHandler&msg=slow&id=r")
+        try await page.send("call?cmd=slow&id=never")
+        try await page.send("call?cmd=playSound&msg=0&id=sound")
+        _ = try await script.nextMessage()
+        daemon.process.send(SIGTERM)
+        let sound = try await page.nextReply()
+        #expect(sound?.id == "sound" && sound?.value == .null)
+        let never = try await page.nextReply()
+        #expect(never?.id == "never" && never?.code == "cancelled")
+        #expect(try await page.next() == nil)
+        #expect(try await daemon.process.wait() == .status(0))
+        #expect(access(daemon.socket, F_OK) != 0)
+    }
+
+    @Test func `the socket has mode 0660, a stale one is replaced, a live one is an error`() async throws {
+        let daemon = try await DaemonProcess()
+        var status = stat()
+        stat(daemon.socket, &status)
+        #expect(status.st_mode & 0o777 == 0o660)
+        let second = try await ChildProcess.run(
+            Products.path("quickconnectd"),
+            ["--simulate", "--socket", daemon.socket, "--mappings", Products.root + "/mappings"]
+        )
+        #expect(second.exit == .status(1))
+        daemon.process.send(SIGKILL)
+        try await daemon.process.wait()
+        #expect(access(daemon.socket, F_OK) == 0)
+        let third = try ChildProcess(
+            Products.path("quickconnectd"),
+            ["--simulate", "--socket", daemon.socket, "--mappings", Products.root + "/mappings"]
+        )
+        try await eventually("the stale socket is replaced") { (try? SocketTalker(path: daemon.socket)) != nil }
+        third.send(SIGTERM)
+        #expect(try await third.wait() == .status(0))
+    }
+
+    @Test func `a reload with a mistake keeps the old table and says where`() async throws {
+        let folder = try TestFolder()
+        let file = folder("own.yaml")
+        try "ping: {parameters: []}\nhello: {business: [HelloBCO]}\nreload: {business: [ReloadBCO]}\n"
+            .write(toFile: file, atomically: true, encoding: .utf8)
+        let daemon = try await DaemonProcess(mappings: folder.path)
+        try "ping: {parameters: []}\nhello: {business: [HelloBC]}\n".write(
+            toFile: file,
+            atomically: true,
+            encoding: .utf8
+        )
+        let talker = try daemon.talker()
+        try await talker.send("call?cmd=reload&id=1")
+        let reply = try await talker.nextReply()
+        #expect(reply?.code == "invalid")
+        #expect(
+            reply?.message.contains("own.yaml:2:20: unknown command object 'HelloBC', did you mean 'HelloBCO'?")
+                ?? false
+        )
+        try await talker.send("call?cmd=hello&id=2")
+        #expect(try await talker.nextReply()?.value.objectValue?["protocol"] == 1)
+        try "ping: {parameters: []}\n".write(toFile: file, atomically: true, encoding: .utf8)
+        daemon.process.send(SIGHUP)
+        try await eventually("SIGHUP reloads") {
+            try await talker.send("call?cmd=hello&id=3")
+            return try await talker.nextReply()?.code == "unknownCommand"
+        }
+    }
+
+    @Test func `mistakes of the command line, the settings and the mappings exit with 2`() async throws {
+        let folder = try TestFolder()
+        try "playSound:\n  veiw: [PlaySoundVCO]\n".write(toFile: folder("a.yaml"), atomically: true, encoding: .utf8)
+        let daemon = Products.path("quickconnectd")
+        for flags in [["--nope"], ["--check", "--mappings", folder.path], ["--config", folder("none.yaml")]] {
+            #expect(try await ChildProcess.run(daemon, flags).exit == .status(2), "\(flags)")
+        }
+        let good = try await ChildProcess.run(daemon, ["--check", "--mappings", Products.root + "/mappings"])
+        #expect(good.exit == .status(0))
+    }
+}

@@ -1,0 +1,152 @@
+@testable import QuickConnect
+import Testing
+
+@Suite("The bridge form is WebViewJavascriptBridge's messages")
+struct BridgeFormTests {
+    static func read(_ line: String) -> [IncomingMessage] {
+        let bytes = Array(line.utf8)
+        return BridgeForm.read(bytes.span)
+    }
+
+    static func call(_ line: String) -> Request? {
+        if case .call(let request)? = read(line).first { request } else { nil }
+    }
+
+    static func error(_ line: String) -> UnreadableMessage? {
+        if case .unreadable(let message)? = read(line).first { message } else { nil }
+    }
+
+    static func answer(_ line: String) -> (id: String?, result: Result<HandlerAnswer, HandlerFailure>)? {
+        if case .answer(let id, let result)? = read(line).first { (id, result) } else { nil }
+    }
+
+    @Test(
+        "data becomes the parameters: none, an array's items, or one value; a string is not parsed again",
+        arguments: [
+            ("", []), (#","data":null"#, []), (#","data":[]"#, []), (#","data":[1,"x"]"#, [1, "x"]), (#","data":-1"#, [-1]),
+            (#","data":"hello""#, ["hello"]), (#","data":"""#, [""]), (#","data":"[1]""#, ["[1]"]),
+            (#","data":"null""#, ["null"]), (#","data":{"a":1}"#, [["a": 1]]), (#","data":[[1]]"#, [[1]]),
+            (#","data":false"#, [false]), (#","data":[null]"#, [nil]),
+        ] as [(String, [JSONValue])])
+    func parameters(data: String, parameters: [JSONValue]) {
+        let request = Self.call(#"{"handlerName":"a"\#(data)}"#)
+        #expect(request?.parameters == parameters)
+        #expect(request?.form == .bridge)
+        #expect(request?.id == nil)
+    }
+
+    @Test("Unknown keys are ignored, in any order and with white space")
+    func unknownKeys() {
+        let request = Self.call(#"{ "x" : {}, "callbackId" : "cb_1", "data" : 1, "handlerName" : "loc", "y" : [] }  "#)
+        #expect(request == Request("loc", parameters: [1], id: "cb_1", form: .bridge, data: 1))
+    }
+
+    @Test("callbackId is a string of at most 128 bytes")
+    func callbackId() {
+        let longest = String(repeating: "é", count: 64)
+        #expect(Self.call(#"{"handlerName":"a","callbackId":"\#(longest)"}"#)?.id == longest)
+        #expect(Self.call(#"{"handlerName":"a","callbackId":""}"#)?.id == "")
+        for id in [#""x\#(longest)""#, "1", "null", "[]", "{}", "true"] {
+            let error = Self.error(#"{"handlerName":"a","callbackId":\#(id)}"#)
+            #expect(error?.code == .badRequest)
+            #expect(error?.id == nil)
+            #expect(error?.command == "a")
+        }
+    }
+
+    @Test(
+        "A line that is not JSON or not such a message is badRequest",
+        arguments: [
+            "{", "{]", "[", "{\"handlerName\":\"a\"} x", "{}", #"{"handlerName":""}"#, #"{"handlerName":1}"#,
+            #"{"handlerName":null}"#, #"{"data":1}"#, #"{"handlername":"a"}"#, "[1]", "[null]", "[[]]", #"["a"]"#,
+            #"[[{"handlerName":"a"}]]"#,
+        ])
+    func refused(line: String) {
+        #expect(Self.read(line).count == 1)
+        #expect(Self.error(line)?.code == .badRequest)
+    }
+
+    @Test("An error has the responseId where it could be read")
+    func errorKeepsId() {
+        #expect(Self.error(#"{"callbackId":"7"}"#)?.id == "7")
+        #expect(Self.error(#"{"handlerName":3,"callbackId":"7"}"#)?.id == "7")
+        #expect(Self.error(#"{"handlerName":"a","callbackId":"7","data":1e999}"#)?.id == "7")
+        #expect(Self.error(#"{"data":["\ud800"],"handlerName":"a","callbackId":"7"}"#)?.id == "7")
+        #expect(Self.error(#"{"handlerName":"a","callbackId":"\ud800"}"#)?.id == nil)
+        #expect(Self.error(#"{"handlerName":"a","callbackId":"\ud800"}"#)?.message == "the message has half a surrogate pair at byte 33")
+    }
+
+    @Test("A line of 512 levels is read, one of 513 is tooLarge, with the responseId")
+    func depth() {
+        func line(_ levels: Int) -> String {
+            let data = String(repeating: "[", count: levels) + String(repeating: "]", count: levels)
+            return #"{"handlerName":"a","data":\#(data),"callbackId":"7"}"#
+        }
+        #expect(Self.call(line(511))?.id == "7")
+        let error = Self.error(line(512))
+        #expect(error?.code == .tooLarge)
+        #expect(error?.id == "7")
+        #expect(Self.error(line(100_000))?.code == .tooLarge)
+        #expect(Self.error(String(repeating: "[", count: 100_000))?.code == .tooLarge)
+    }
+
+    // MARK: Batches
+
+    @Test("An array is a batch: a bad member is an error, the others run, in their order")
+    func batch() throws {
+        let messages = Self.read(
+            """
+            [{"handlerName":"a","callbackId":"1"},7,{"handlerName":"b","data":1e999,"callbackId":"2"},\
+            {"handlerName":"c","callbackId":"3"},{"responseId":"q1"}]
+            """)
+        #expect(messages.count == 5)
+        #expect(messages[0] == .call(Request("a", id: "1", form: .bridge, data: .null)))
+        guard case .unreadable(let second) = messages[1], case .unreadable(let third) = messages[2] else {
+            Issue.record("the second and third are errors")
+            return
+        }
+        #expect(second.code == .badRequest && second.id == nil)
+        #expect(third.code == .badRequest && third.id == "2" && third.command == "b")
+        #expect(messages[3] == .call(Request("c", id: "3", form: .bridge, data: .null)))
+        #expect(messages[4] == .answer(id: "q1", .success(HandlerAnswer(value: nil, replyCommand: nil, ends: false))))
+    }
+
+    @Test("An empty batch is badRequest", arguments: ["[]", "[ ]"])
+    func emptyBatch(line: String) {
+        #expect(Self.error(line)?.message == "the batch is empty")
+    }
+
+    // MARK: Answers
+
+    @Test("A message with responseId is an answer, whatever else it holds")
+    func answers() {
+        let lines = [
+            #"{"responseId":"q1","responseData":1}"#, #"{"responseId":"q1","handlerName":"a","callbackId":"7"}"#,
+            #"{"responseId":"q1","data":1}"#, #"{"responseId":"q1","error":{}}"#, #"{"responseId":"q1","data":"\ud800"}"#,
+        ]
+        for line in lines { #expect(Self.answer(line)?.id == "q1") }
+        #expect(Self.answer(#"{"responseId":7,"handlerName":"a"}"#)?.result != nil)
+        #expect(Self.answer(#"{"error":{"code":"badRequest"}}"#)?.result != nil)
+    }
+
+    @Test("An answer holds responseData, null where it has none, and may end the stack or name a command")
+    func answerValues() throws {
+        let answer = try #require(Self.answer(#"{"responseId":"q1","responseData":[1],"end":true,"handlerName":"b"}"#))
+        #expect(try answer.result.get() == HandlerAnswer(value: [1], replyCommand: "b", ends: true))
+        let plain = try #require(Self.answer(#"{"responseId":"q1","handlerName":"","end":1,"error":null}"#))
+        #expect(try plain.result.get() == HandlerAnswer(value: nil, replyCommand: nil, ends: false))
+    }
+
+    @Test("An answer that cannot be kept fails the call that waits for it", arguments: [
+        (#"{"responseId":"q1","responseData":"\ud800"}"#, CommandError.Code.scriptFailed),
+        (
+            #"{"responseId":"q1","responseData":"# + String(repeating: "[", count: 600)
+                + String(repeating: "]", count: 600) + "}", .tooLarge
+        ),
+    ])
+    func badAnswers(line: String, code: CommandError.Code) throws {
+        let answer = try #require(Self.answer(line))
+        #expect(answer.id == "q1")
+        #expect { try answer.result.get() } throws: { ($0 as? HandlerFailure)?.code == code }
+    }
+}

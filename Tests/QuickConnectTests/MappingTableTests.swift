@@ -1,0 +1,257 @@
+import QuickConnect
+import Testing
+
+/// The command objects of a small catalog, and places in the files that a test pretends to have read.
+private let catalog: [String: any CommandObject] = [
+    "LampValCO": TestObject(phase: .validation) { _ in .proceed },
+    "LampBCO": TestObject(phase: .business) { _ in .proceed },
+    "DimBCO": TestObject(phase: .business) { _ in .proceed },
+    "LampVCO": TestObject(phase: .view) { _ in .proceed },
+    "LampECO": TestObject(phase: .error) { _ in .proceed },
+]
+
+private func place(_ line: Int, _ column: Int = 1, file: String = "a.yaml") -> QuickConnect.SourceLocation {
+    QuickConnect.SourceLocation(file: file, line: line, column: column)
+}
+
+private func declaration(
+    _ command: String, _ phases: [Phase: [String]] = [:], at line: Int = 1,
+    _ change: (inout MappingDeclaration) -> Void = { _ in }
+) -> MappingDeclaration {
+    var declaration = MappingDeclaration(Located(command, at: place(line)))
+    declaration.phases = phases.mapValues { $0.map { Located($0, at: place(line, 5)) } }
+    change(&declaration)
+    return declaration
+}
+
+private func build(
+    _ declarations: [MappingDeclaration]
+) throws -> (table: MappingTable, warnings: [ConfigurationMistake]) {
+    var builder = MappingTableBuilder()
+    for declaration in declarations { builder.add(declaration) }
+    return try builder.build(
+        catalog: catalog, scripts: { _, phase in TestObject(phase: phase) { _ in .proceed } }, accounts: TestAccounts())
+}
+
+private func names(_ entry: MappingEntry?, _ phase: Phase) -> [String]? { entry?.steps(of: phase).map(\.name) }
+
+private func mistakes(_ declarations: [MappingDeclaration]) -> String {
+    do {
+        _ = try build(declarations)
+        return "none"
+    } catch {
+        return "\(error)"
+    }
+}
+
+@Suite("Mappings are merged in the files' order and resolved when loaded")
+struct MappingTableTests {
+    @Test("Several files add to one command: the phases append, every other key is replaced")
+    func merge() throws {
+        let rule = MappingDeclaration.Allow(users: [Located("alice", at: place(9))], location: place(9))
+        let (table, warnings) = try build([
+            declaration("lamp", [.business: ["LampBCO"], .view: ["LampVCO"]]) {
+                $0.help = "old"
+                $0.timeout = .seconds(1)
+                $0.parameters = ParameterList([])
+            },
+            declaration("lamp", [.business: ["DimBCO", "script:shade"], .error: ["LampECO"]]) {
+                $0.help = "new"
+                $0.allow = rule
+            },
+        ])
+        let entry = try #require(table["lamp"])
+        #expect(names(entry, .validation) == [])
+        #expect(names(entry, .business) == ["LampBCO", "DimBCO", "script:shade"])
+        #expect(names(entry, .view) == ["LampVCO"])
+        #expect(names(entry, .error) == ["LampECO"])
+        #expect(entry.help == "new")
+        #expect(entry.timeout == .seconds(1))
+        #expect(entry.parameters == ParameterList([]))
+        #expect(entry.rule?.users == [1000])
+        #expect(warnings.isEmpty)
+    }
+
+    @Test("replace starts the entry anew")
+    func replace() throws {
+        let (table, _) = try build([
+            declaration("lamp", [.business: ["LampBCO"]]) { $0.help = "old" },
+            declaration("lamp", [.view: ["LampVCO"]]) { $0.replaces = true },
+            declaration("lamp", [.view: ["LampVCO"]]),
+        ])
+        #expect(names(table["lamp"], .business) == [])
+        #expect(names(table["lamp"], .view) == ["LampVCO", "LampVCO"])
+        #expect(table["lamp"]?.help == nil)
+    }
+
+    @Test("remove takes the entry out; a later file may map it anew")
+    func remove() throws {
+        let gone = declaration("lamp", at: 2) { $0.removes = true }
+        let (table, _) = try build([declaration("lamp", [.business: ["LampBCO"]]), gone])
+        #expect(table["lamp"] == nil)
+        let (again, _) = try build([declaration("lamp"), gone, declaration("lamp", [.view: ["LampVCO"]])])
+        #expect(names(again["lamp"], .view) == ["LampVCO"])
+    }
+
+    @Test("What is not mapped cannot be removed")
+    func removeUnknown() {
+        let text = mistakes([declaration("lamp"), declaration("lamb", at: 2) { $0.removes = true }])
+        #expect(text == "a.yaml:2:1: no file before maps 'lamb', so it cannot be removed, did you mean 'lamp'?")
+    }
+
+    @Test("default's command objects stand before each command's own, phase by phase, and give timeout and allow to all")
+    func defaults() throws {
+        let (table, _) = try build([
+            declaration("lamp", [.validation: ["LampValCO"], .business: ["LampBCO"]]) { $0.timeout = .seconds(2) },
+            declaration("fan", [.error: ["LampECO"]]) {
+                $0.allow = MappingDeclaration.Allow(location: place(5))
+            },
+            declaration("default", [.validation: ["script:check"], .business: ["DimBCO"], .error: ["script:log"]]) {
+                $0.timeout = .seconds(60)
+                $0.allow = MappingDeclaration.Allow(groups: [Located("audio", at: place(8))], location: place(8))
+            },
+        ])
+        #expect(names(table["lamp"], .validation) == ["script:check", "LampValCO"])
+        #expect(names(table["lamp"], .business) == ["DimBCO", "LampBCO"])
+        #expect(names(table["fan"], .business) == ["DimBCO"])
+        #expect(names(table["fan"], .error) == ["script:log", "LampECO"])
+        #expect(table["lamp"]?.timeout == .seconds(2))
+        #expect(table["fan"]?.timeout == .seconds(60))
+        #expect(table["lamp"]?.rule?.groups == [29])
+        #expect(table["fan"]?.rule?.groups == [])
+        #expect(table["default"] == nil)
+    }
+
+    @Test("error is no command's name")
+    func reserved() {
+        #expect(
+            mistakes([declaration("error", at: 3)])
+                == "a.yaml:3:1: 'error' is the command of error replies and cannot be mapped")
+    }
+
+    @Test("An unknown command object is a mistake, with its place and the nearest names")
+    func unknownObject() {
+        #expect(
+            mistakes([declaration("lamp", [.business: ["DimBC0"]], at: 4)])
+                == "a.yaml:4:5: unknown command object 'DimBC0', did you mean 'DimBCO'?")
+        #expect(mistakes([declaration("lamp", [.view: ["Xyz"]])]) == "a.yaml:1:5: unknown command object 'Xyz'")
+        #expect(mistakes([declaration("lamp", [.view: ["script:"]])]) == "a.yaml:1:5: unknown command object 'script:'")
+    }
+
+    @Test("A command object under another phase than its own is a mistake")
+    func wrongPhase() {
+        #expect(
+            mistakes([declaration("lamp", [.view: ["LampBCO"]])])
+                == "a.yaml:1:5: 'LampBCO' belongs under 'business', not under 'view'")
+    }
+
+    @Test("All mistakes are told at once, in the order of their places")
+    func allMistakes() {
+        let text = mistakes([
+            declaration("fan", [.view: ["LampBCO"]], at: 7), declaration("lamp", [.business: ["Nothing"]], at: 2),
+            declaration("error", at: 5),
+        ])
+        #expect(text.split(separator: "\n").map { $0.prefix(8) } == ["a.yaml:2", "a.yaml:5", "a.yaml:7"])
+    }
+
+    @Test("An unknown user or group is a warning and matches nobody")
+    func unknownAccounts() throws {
+        let (table, warnings) = try build([
+            declaration("lamp") {
+                $0.allow = MappingDeclaration.Allow(
+                    users: [Located("alice", at: place(2)), Located("nobody2", at: place(3))],
+                    groups: [Located("audio", at: place(4)), Located("adio", at: place(5))], location: place(1))
+            }
+        ])
+        #expect(table["lamp"]?.rule?.users == [1000])
+        #expect(table["lamp"]?.rule?.groups == [29])
+        #expect(table["lamp"]?.rule?.words == "users alice, nobody2; groups audio, adio")
+        #expect(
+            warnings.map(\.description) == [
+                "a.yaml:3:1: no user 'nobody2' on this device", "a.yaml:5:1: no group 'adio' on this device",
+            ])
+    }
+}
+
+@Suite("Who may run a command")
+struct AllowRuleTests {
+    private static let rule = AllowRule(
+        userNames: ["alice"], groupNames: ["audio"], users: [1000], groups: [29], location: place(1))
+
+    @Test(
+        "A rule names users, and the members of groups",
+        arguments: [
+            (Caller(.peer(uid: 1000, pid: 1, groups: [])), true), (Caller(.peer(uid: 1001, pid: 1, groups: [29])), true),
+            (Caller(.peer(uid: 1001, pid: 1, groups: [5, 29])), true),
+            (Caller(.peer(uid: 1001, pid: 1, groups: [1000])), false), (Caller(.peer(uid: 0, pid: 1, groups: [])), false),
+            (Caller(.gateway(name: "mqtt", user: "alice")), false), (.daemon, false),
+        ])
+    func names(caller: Caller, isNamed: Bool) {
+        #expect(Self.rule.names(caller) == isNamed)
+    }
+
+    @Test("No rule applies to root, to the daemon's own user and to the daemon itself")
+    func privileged() {
+        #expect(Caller(.peer(uid: 0, pid: 1, groups: [])).isPrivileged(ownUID: 990))
+        #expect(Caller(.peer(uid: 990, pid: 1, groups: [])).isPrivileged(ownUID: 990))
+        #expect(Caller.daemon.isPrivileged(ownUID: 990))
+        #expect(!Caller(.peer(uid: 991, pid: 1, groups: [0, 990])).isPrivileged(ownUID: 990))
+        #expect(!Caller(.gateway(name: "mqtt", user: "root")).isPrivileged(ownUID: 990))
+    }
+
+    @Test("A rule in words", arguments: [
+        (["a"], ["g"], "user a; group g"), (["a", "b"], [], "users a, b"), ([], ["g", "h"], "groups g, h"),
+        ([], [], "root only"),
+    ] as [([String], [String], String)])
+    func words(users: [String], groups: [String], words: String) {
+        let rule = AllowRule(userNames: users, groupNames: groups, users: [], groups: [], location: place(1))
+        #expect(rule.words == words)
+    }
+
+    @Test("Whoever stops something is root, the daemon's user, or the same user")
+    func sameUser() async throws {
+        try await withDaemon { daemon in
+            let (alice, root) = (Caller(.peer(uid: 1000, pid: 1, groups: [])), Caller(.peer(uid: 0, pid: 2, groups: [])))
+            let again = Caller(.peer(uid: 1000, pid: 9, groups: [5]))
+            #expect(daemon.frontController.mayEnd(alice)(again))
+            #expect(!daemon.frontController.mayEnd(alice)(root))
+            #expect(daemon.frontController.mayEnd(root)(alice))
+            #expect(!daemon.frontController.mayEnd(Caller(.gateway(name: "a", user: "x")))(.init(.gateway(name: "b", user: "x"))))
+        }
+    }
+
+    @Test("Whether a caller may run a command can be asked without running it")
+    func refusal() async throws {
+        try await withDaemon({ $0.map("rec", users: ["alice"]) }) { daemon in
+            let (alice, bob) = (Caller(.peer(uid: 1000, pid: 1, groups: [])), Caller(.peer(uid: 1001, pid: 2, groups: [])))
+            #expect(daemon.frontController.refusal(of: "rec", for: alice) == nil)
+            #expect(daemon.frontController.refusal(of: "rec", for: bob)?.code == .denied)
+            #expect(daemon.frontController.refusal(of: "rek", for: alice)?.code == .unknownCommand)
+        }
+    }
+}
+
+@Suite("Nearest names")
+struct NearestNamesTests {
+    private static let commands = ["playSound", "play", "ping", "loc", "location", "stop", "state", "sounds", "volume"]
+
+    @Test("A name with a slip finds the name that was meant", arguments: [
+        ("playSond", ["playSound"]), ("PLAYSOUND", ["playSound"]), ("plaSyound", ["playSound"]), ("pign", ["ping"]),
+        ("lco", ["loc"]), ("lok", ["loc"]), ("loca", ["loc"]), ("sound", ["sounds"]), ("stopp", ["stop"]),
+        ("locatoin", ["location"]), ("", []), ("record", []), ("xyz", []), ("a", []),
+    ] as [(String, [String])])
+    func find(name: String, nearest: [String]) {
+        #expect(NearestNames.find(name, among: Self.commands) == nearest)
+    }
+
+    @Test("At most three, the nearest first, those equally near by name")
+    func order() {
+        let names = ["abcdef", "abcdeg", "abcdeh", "abcdxx", "abcdei", "abcde"]
+        #expect(NearestNames.find("abcdef", among: names) == ["abcdef", "abcde", "abcdeg"])
+    }
+
+    @Test("A very long name is near to none, and takes no time")
+    func longNames() {
+        #expect(NearestNames.find(String(repeating: "a", count: 1_000_000), among: Self.commands) == [])
+    }
+}

@@ -1,0 +1,136 @@
+import QuickConnect
+import Testing
+
+extension StackRulesTests {
+    // MARK: How a call and a connection end
+
+    @Test("When the connection is gone its waiting calls are cancelled")
+    func connectionGone() async throws {
+        let ended = Promise<Void>()
+        try await withDaemon({ mappings in
+            mappings.map("a", .waits { () async throws(CommandError) in
+                let never = Promise<Outcome>()
+                do throws(CommandError) {
+                    return try await never.value()
+                } catch {
+                    ended.fail(error)
+                    throw error
+                }
+            })
+        }) { daemon in
+            let client = daemon.connect()
+            client.send(#"{"handlerName":"a","callbackId":"1"}"#)
+            client.session.close()
+            await #expect(throws: CommandError.self) { try await ended.value() }
+            #expect(await client.next().contains(#""code":"cancelled""#))
+        }
+    }
+
+    @Test("At the end of input the session finishes at once where no call waits")
+    func endOfInputAtOnce() async throws {
+        try await withDaemon({ $0.map("ping") }) { daemon in
+            let client = daemon.connect()
+            client.send("call?cmd=ping&id=1")
+            client.session.endInput()
+            #expect(client.lines.drain() == ["handleJSONRequest?cmd=ping&msg=null&id=1", LineQueue.end])
+        }
+    }
+
+    @Test("At the end of input calls under way still get their replies; then, exactly then, the session finishes")
+    func endOfInput() async throws {
+        let doors = (0..<20).map { _ in Promise<Outcome>() }
+        try await withDaemon({ mappings in
+            for (index, door) in doors.enumerated() { mappings.map("a\(index)", .waits(for: door)) }
+        }) { daemon in
+            let client = daemon.connect()
+            for index in doors.indices { client.send("call?cmd=a\(index)&id=\(index)") }
+            client.session.endInput()
+            for (index, door) in doors.enumerated().reversed() {
+                door.fulfil(.proceed)
+                #expect(await client.next() == "handleJSONRequest?cmd=a\(index)&msg=null&id=\(index)")
+            }
+            #expect(await client.next() == LineQueue.end)
+            #expect(client.lines.finishes == 1)
+        }
+    }
+
+    @Test("When the daemon stops, a call that would wait, and one that still waits, is cancelled")
+    func daemonStops() async throws {
+        var mappings = TestMappings()
+        mappings.map("a", .waits(for: Promise<Outcome>()))
+        mappings.map("deaf", .waits { () async throws(CommandError) in
+            await Task.yield()
+            return try await Promise<Outcome>().value()
+        })
+        let daemon = try TestDaemon(mappings, handlerRule: nil, limits: Limits(), observer: nil)
+        let client = daemon.connect()
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await daemon.waitingCalls.run() }
+            client.send(#"{"handlerName":"a","callbackId":"1"}"#)
+            client.send(#"{"handlerName":"deaf","callbackId":"2"}"#)
+            daemon.waitingCalls.finish()
+            client.send(#"{"handlerName":"a","callbackId":"3"}"#)
+            #expect(
+                await client.next() == """
+                    {"responseId":"3","error":{"cmd":"a","code":"cancelled","message":"the daemon is stopping"}}
+                    """)
+            group.cancelAll()
+        }
+        await daemon.waitingCalls.drained()
+        let replies = client.lines.drain()
+        #expect(replies.count == 2)
+        #expect(replies.allSatisfy { $0.contains(#""code":"cancelled""#) })
+    }
+
+    @Test("A call gets exactly one final reply, whichever comes first: its value, its deadline, cancel or the end")
+    func exactlyOneReply() async throws {
+        let repetitions = 3000
+        let doors = (0..<repetitions).map { _ in Promise<Outcome>() }
+        try await withDaemon({ mappings in
+            for (index, door) in doors.enumerated() {
+                mappings.map(
+                    "a\(index)", .waits(for: door), .waits { () async throws(CommandError) in .result(2) },
+                    .waits(.error) { () async throws(CommandError) in .proceed },
+                    timeout: .microseconds(index % 50 * 4))
+            }
+        }) { daemon in
+            for (index, door) in doors.enumerated() {
+                let client = daemon.connect()
+                await withTaskGroup(of: Void.self) { group in
+                    client.send(#"{"handlerName":"a\#(index)","callbackId":"x"}"#)
+                    group.addTask { door.fulfil(.result(1)) }
+                    group.addTask {
+                        client.session.interruptCalls(id: "x", with: CommandError(.cancelled, "cancelled"))
+                    }
+                    client.session.endInput()
+                    let reply = await client.next()
+                    #expect(reply.hasPrefix(#"{"responseId":"x","#))
+                    #expect(await client.next() == LineQueue.end)
+                }
+                #expect(client.lines.finishes == 1)
+            }
+        }
+    }
+
+    @Test("An interruption in the middle of running command objects lets the reply out before the session finishes")
+    func interruptedBeforeFinish() async throws {
+        try await withDaemon({ mappings in
+            mappings.map(
+                "a", .waits { () async throws(CommandError) in .result(1) },
+                .vco { call in
+                    let session = call.session
+                    session.interruptCalls(with: CommandError(.cancelled, "too late"))
+                    for _ in 0..<200 { _ = session.waitingCount }
+                    return .reply(2)
+                })
+        }) { daemon in
+            for _ in 0..<500 {
+                let client = daemon.connect()
+                client.send(#"{"handlerName":"a","callbackId":"x"}"#)
+                client.session.endInput()
+                #expect(await client.next() == #"{"responseId":"x","responseData":2}"#)
+                #expect(await client.next() == LineQueue.end)
+            }
+        }
+    }
+}

@@ -1,0 +1,250 @@
+import QuickConnect
+import Testing
+
+extension StackRulesTests {
+    // MARK: Waiting
+
+    @Test("A call that waits does not hold up those behind it, and answers when it is done")
+    func waitingHoldsNobodyUp() async throws {
+        let fix = Promise<Outcome>()
+        try await withDaemon({ mappings in
+            mappings.map("loc", .waits(for: fix))
+            mappings.map("ping")
+        }) { daemon in
+            let client = daemon.connect()
+            client.send("call?cmd=loc&id=1")
+            client.send("call?cmd=ping&id=2")
+            #expect(await client.next() == "handleJSONRequest?cmd=ping&msg=null&id=2")
+            fix.fulfil(.result(51))
+            #expect(await client.next() == "handleJSONRequest?cmd=loc&msg=51&id=1")
+        }
+    }
+
+    @Test("The calls of a connection start in the order sent, those that wait too")
+    func startOrder() async throws {
+        let journal = Journal()
+        let door = Promise<Outcome>()
+        try await withDaemon({ mappings in
+            mappings.map(
+                "waits",
+                .object(
+                    TestObject(phase: .business, waits: true) { call in
+                        journal.note(call.request.id ?? "")
+                        return .wait { () async throws(CommandError) in .proceed }
+                    }))
+            mappings.map(
+                "runs",
+                .bco { call in
+                    journal.note(call.request.id ?? "")
+                    return .proceed
+                })
+        }) { daemon in
+            let client = daemon.connect()
+            client.ignoreTheRest()
+            for id in 1...100 { client.send("call?cmd=\(id.isMultiple(of: 3) ? "waits" : "runs")&id=\(id)") }
+            #expect(journal.notes == (1...100).map(String.init))
+            door.fulfil(.proceed)
+        }
+    }
+
+    @Test("Behind a wait the stack goes on where it stood, and may wait again, in any phase")
+    func goesOn() async throws {
+        let journal = Journal()
+        try await withDaemon({ mappings in
+            mappings.map(
+                "a", .waits(.validation) { () async throws(CommandError) in .proceed },
+                .notes("validation", .validation, in: journal),
+                .waits { () async throws(CommandError) in .result(1) },
+                .waits { () async throws(CommandError) in .wait { () async throws(CommandError) in .result(2) } },
+                .waits(.view) { () async throws(CommandError) in .reply(3, under: "early") },
+                .vco { call in .reply(.array(call.results)) })
+        }) { daemon in
+            let client = daemon.connect()
+            client.send(#"{"handlerName":"a","callbackId":"1"}"#)
+            #expect(await client.next() == #"{"responseId":"1","responseData":3,"handlerName":"early"}"#)
+            #expect(await client.next() == #"{"handlerName":"a","data":[1,2]}"#)
+            #expect(journal.notes == ["validation"])
+        }
+    }
+
+    @Test("A call that is not done in its command's time, or else in default's, gets timeout")
+    func timeout() async throws {
+        try await withDaemon({ mappings in
+            mappings.map("default", timeout: .milliseconds(5))
+            mappings.map("a", .waits(for: Promise<Outcome>()))
+            mappings.map("b", .waits(for: Promise<Outcome>()), timeout: .milliseconds(10))
+        }) { daemon in
+            let client = daemon.connect()
+            client.send(#"{"handlerName":"a","callbackId":"1"}"#)
+            #expect(
+                await client.next() == """
+                    {"responseId":"1","error":{"cmd":"a","code":"timeout",\
+                    "message":"a was not done within 0.005 s"}}
+                    """)
+            client.send("call?cmd=b")
+            #expect(await client.next().hasPrefix("handleJSONRequest?cmd=error&msg=%7B%22cmd%22%3A%22b%22%2C%22code"))
+        }
+    }
+
+    @Test("cancel ends the connection's waiting calls with that id, all of them, and nobody else's")
+    func cancel() async throws {
+        try await withDaemon({ mappings in
+            mappings.mapShipped()
+            mappings.map("a", .object(TestObject(phase: .business, waits: true) { _ in
+                let never = Promise<Outcome>()
+                return .wait { () async throws(CommandError) in try await never.value() }
+            }))
+        }) { daemon in
+            let (client, other) = (daemon.connect(), daemon.connect())
+            other.send(#"{"handlerName":"a","callbackId":"7"}"#)
+            for id in ["7", "8", "7"] { client.send(#"{"handlerName":"a","callbackId":"\#(id)"}"#) }
+            client.send(#"{"handlerName":"cancel","data":"7"}"#)
+            let cancelled = """
+                {"responseId":"7","error":{"cmd":"a","code":"cancelled","message":"the caller cancelled the call"}}
+                """
+            #expect(await client.next() == cancelled)
+            #expect(await client.next() == cancelled)
+            client.send("call?cmd=cancel&msg=8&id=c")
+            #expect(await client.next() == "handleJSONRequest?cmd=cancel&msg=null&id=c")
+            #expect(await client.next().hasPrefix(#"{"responseId":"8","error":{"cmd":"a","code":"cancelled""#))
+            other.send(#"{"handlerName":"cancel","data":"7"}"#)
+            #expect(await other.next() == cancelled)
+        }
+    }
+
+    @Test("An operation that does not heed its cancellation holds up nobody, and what it gives later is dropped")
+    func deafOperation() async throws {
+        let door = Door()
+        try await withDaemon({ mappings in
+            mappings.mapShipped()
+            mappings.map("deaf", .waits { () async throws(CommandError) in
+                await door.pass()
+                return .result("late")
+            })
+        }) { daemon in
+            let client = daemon.connect()
+            client.send(#"{"handlerName":"deaf","callbackId":"1"}"#)
+            client.send(#"{"handlerName":"cancel","data":"1"}"#)
+            #expect(await client.next().hasPrefix(#"{"responseId":"1","error":{"cmd":"deaf","code":"cancelled""#))
+            client.session.endInput()
+            #expect(await client.next() == LineQueue.end)
+            door.open()
+        }
+    }
+
+    @Test("An interruption while command objects run ends the call at its next wait")
+    func interruptedWhileRunning() async throws {
+        let journal = Journal()
+        try await withDaemon({ mappings in
+            mappings.map(
+                "a", .waits { () async throws(CommandError) in .result(1) },
+                .bco { call in
+                    let session = call.session
+                    session.interruptCalls(with: CommandError(.cancelled, "now"))
+                    return .proceed
+                },
+                .waits { () async throws(CommandError) in try await Promise<Outcome>().value() },
+                .notes("behind", .business, in: journal))
+        }) { daemon in
+            let client = daemon.connect()
+            for _ in 1...100 {
+                client.send(#"{"handlerName":"a","callbackId":"1"}"#)
+                #expect(await client.next().contains("cancelled"))
+            }
+            #expect(journal.notes == [])
+        }
+    }
+
+    @Test("A call that fails because it was interrupted does not wait for its ECOs, which still see the error")
+    func interruptedErrorPhase() async throws {
+        let journal = Journal()
+        try await withDaemon({ mappings in
+            mappings.mapShipped()
+            mappings.map(
+                "a", .waits(for: Promise<Outcome>()),
+                .object(
+                    TestObject(phase: .error, waits: true) { call in
+                        journal.note("begun: \(call.error?.code.rawValue ?? "none")")
+                        return .wait { () async throws(CommandError) in
+                            await Door().pass()
+                            return .proceed
+                        }
+                    }), .notes("behind", .error, in: journal))
+        }) { daemon in
+            let client = daemon.connect()
+            client.send(#"{"handlerName":"a","callbackId":"1"}"#)
+            client.send(#"{"handlerName":"cancel","data":"1"}"#)
+            #expect(await client.next().hasPrefix(#"{"responseId":"1","error":{"cmd":"a","code":"cancelled""#))
+            #expect(journal.notes == ["begun: cancelled", "behind"])
+        }
+    }
+
+    @Test("An ECO that waits is awaited before the caller gets the error, but no longer than the call's time")
+    func waitingErrorPhase() async throws {
+        let told = Promise<Outcome>()
+        try await withDaemon({ mappings in
+            let failing = TestStep.bco { _ throws(CommandError) in throw CommandError(.busy, "taken") }
+            mappings.map("a", failing, .waits(.error, for: told))
+            mappings.map("b", failing, .waits(.error, for: Promise<Outcome>()), timeout: .milliseconds(5))
+            mappings.map("ping")
+        }) { daemon in
+            let client = daemon.connect()
+            client.send(#"{"handlerName":"a","callbackId":"1"}"#)
+            client.send(#"{"handlerName":"ping","callbackId":"2"}"#)
+            #expect(await client.next() == #"{"responseId":"2","responseData":null}"#)
+            told.fulfil(.proceed)
+            #expect(
+                await client.next() == #"{"responseId":"1","error":{"cmd":"a","code":"busy","message":"taken"}}"#)
+            client.send(#"{"handlerName":"b","callbackId":"3"}"#)
+            #expect(
+                await client.next() == #"{"responseId":"3","error":{"cmd":"b","code":"busy","message":"taken"}}"#)
+        }
+    }
+
+    @Test("At the limit of waiting calls one more is overloaded, while calls that need not wait still run")
+    func overloaded() async throws {
+        var limits = Limits()
+        limits.callsPerConnection = 3
+        let door = Door()
+        try await withDaemon(limits: limits, { mappings in
+            mappings.mapShipped()
+            mappings.map("default", .waits(.error) { () async throws(CommandError) in
+                await door.pass()
+                return .proceed
+            })
+            mappings.map("a", .waits { () async throws(CommandError) in
+                await door.pass()
+                return .result(1)
+            })
+        }) { daemon in
+            let client = daemon.connect()
+            for id in 1...4 { client.send(#"{"handlerName":"a","callbackId":"\#(id)"}"#) }
+            #expect(
+                await client.next() == """
+                    {"responseId":"4","error":{"cmd":"a","code":"overloaded","message":"3 calls of this connection \
+                    are under way; wait for a reply, or cancel one"}}
+                    """)
+            client.send(#"{"handlerName":"ping","callbackId":"5"}"#)
+            #expect(await client.next() == #"{"responseId":"5","responseData":null}"#)
+            client.send(#"{"handlerName":"nothing","callbackId":"6"}"#)
+            #expect(await client.next().contains("unknownCommand"))
+            #expect(client.session.waitingCount == 3)
+            door.open()
+            for _ in 1...3 { #expect(await client.next().hasSuffix(#""responseData":1}"#)) }
+        }
+    }
+
+    @Test("A call keeps the table it started with")
+    func keepsTable() async throws {
+        let door = Promise<Outcome>()
+        try await withDaemon({ $0.map("a", .waits(for: door), .bco { _ in .result("old") }) }) { daemon in
+            let client = daemon.connect()
+            client.send("call?cmd=a&id=1")
+            daemon.frontController.replaceTable(MappingTable())
+            client.send("call?cmd=a&id=2")
+            #expect(await client.next().contains("unknownCommand"))
+            door.fulfil(.proceed)
+            #expect(await client.next() == "handleJSONRequest?cmd=a&msg=%22old%22&id=1")
+        }
+    }
+}

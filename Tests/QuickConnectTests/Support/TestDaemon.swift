@@ -1,0 +1,86 @@
+import QuickConnect
+import Synchronization
+import Testing
+
+/// A front controller whose waiting calls run, and its clients, all in memory.
+final class TestDaemon: Sendable {
+    /// The user that the daemon runs as in tests.
+    static let uid: UInt32 = 990
+
+    let frontController: FrontController
+    let waitingCalls = WaitingCalls()
+    private let clients = Mutex<[TestClient]>([])
+
+    init(
+        _ mappings: TestMappings, handlerRule: AllowRule?, limits: Limits, observer: (any CallObserver)?
+    ) throws {
+        let controller = FrontController(
+            table: MappingTable(), handlerRule: handlerRule, ownUID: Self.uid, limits: limits,
+            waitingCalls: waitingCalls, observer: observer)
+        controller.replaceTable(try mappings.table(handlers: { controller.handlers }))
+        frontController = controller
+    }
+
+    /// A new connection, of user alice where nothing else is said.
+    func connect(uid: UInt32 = 1000, groups: Set<UInt32> = []) -> TestClient {
+        let client = TestClient(Caller(.peer(uid: uid, pid: 42, groups: groups)), frontController)
+        clients.withLock { $0.append(client) }
+        return client
+    }
+
+    /// Lines that a client got and the test did not ask for are a mistake: a second reply, mostly.
+    fileprivate func checkNothingIsUnread(_ location: Testing.SourceLocation) {
+        for client in clients.withLock({ $0 }) where client.expectsNothingMore {
+            let unread = client.lines.unread
+            #expect(unread == [], "unread lines", sourceLocation: location)
+        }
+    }
+}
+
+/// One connection, by its session.
+final class TestClient: Sendable {
+    let session: Session
+    let lines = LineQueue()
+    /// Whether the test fails where lines are left unread.
+    private let isChecked = Atomic<Bool>(true)
+
+    init(_ caller: Caller, _ frontController: FrontController) {
+        session = Session(caller: caller, frontController: frontController, output: lines)
+    }
+
+    func send(_ line: String) {
+        let bytes = Array(line.utf8)
+        session.receive(bytes.span)
+    }
+
+    /// The next line, ``LineQueue/end`` behind the last one.
+    func next() async -> String { await lines.next() ?? "<no line in time>" }
+
+    var expectsNothingMore: Bool { isChecked.load(ordering: .relaxed) }
+
+    /// The lines that are left are of no interest.
+    func ignoreTheRest() { isChecked.store(false, ordering: .relaxed) }
+}
+
+/// Runs a test against a daemon with the commands that `map` maps, then waits until every call is over.
+func withDaemon(
+    handlerRule: AllowRule? = nil, limits: Limits = Limits(), observer: (any CallObserver)? = nil,
+    _ map: (inout TestMappings) -> Void = { _ in }, sourceLocation: Testing.SourceLocation = #_sourceLocation,
+    test: (TestDaemon) async throws -> Void
+) async throws {
+    var mappings = TestMappings()
+    map(&mappings)
+    let daemon = try TestDaemon(mappings, handlerRule: handlerRule, limits: limits, observer: observer)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { await daemon.waitingCalls.run() }
+        do {
+            try await test(daemon)
+        } catch {
+            group.cancelAll()
+            throw error
+        }
+        daemon.waitingCalls.finish()
+        try await group.waitForAll()
+    }
+    daemon.checkNothingIsUnread(sourceLocation)
+}

@@ -1,0 +1,108 @@
+import Commands
+import Logging
+import QuickConnect
+
+/// Builds a table of test commands, and of shipped ones, with the mapping builder.
+struct TestMappings {
+    private var builder = MappingTableBuilder()
+    private var catalog: [String: any CommandObject] = ShippedCatalog.make()
+    private var line = 0
+
+    mutating func map(
+        _ command: String, _ steps: TestStep..., parameters: [Parameter]? = nil, timeout: Duration? = nil,
+        users: [String]? = nil
+    ) {
+        line += 1
+        let place = SourceLocation(file: "test.yaml", line: line, column: 1)
+        var declaration = MappingDeclaration(Located(command, at: place))
+        declaration.parameters = parameters.map { ParameterList($0) }
+        declaration.timeout = timeout
+        if let users {
+            declaration.allow = MappingDeclaration.Allow(users: users.map { Located($0, at: place) }, location: place)
+        }
+        for step in steps {
+            let (name, phase) = add(step)
+            declaration.phases[phase, default: []].append(Located(name, at: place))
+        }
+        builder.add(declaration)
+    }
+
+    private mutating func add(_ step: TestStep) -> (name: String, phase: Phase) {
+        switch step {
+        case .script(let name, let phase): return ("script:\(name)", phase)
+        case .shipped(let name, let phase): return (name, phase)
+        case .object(let object):
+            let name = "Test\(catalog.count)"
+            catalog[name] = object
+            return (name, object.phase)
+        }
+    }
+
+    /// The commands of `mappings/daemon.yaml` that need nothing but the core.
+    mutating func mapShipped() {
+        let id = Parameter("id", .any)
+        let name = Parameter("name", .string)
+        var names = name
+        names.isOptional = true
+        names.repeats = true
+        var data = Parameter("data", .any)
+        data.isOptional = true
+        map("ping", parameters: [])
+        map("hello", .shipped("HelloBCO", .business), parameters: [])
+        map("commands", .shipped("CommandsBCO", .business), parameters: [])
+        map("cancel", .shipped("CancelBCO", .business), parameters: [id])
+        map("subscribe", .shipped("SubscribeValCO", .validation), .shipped("SubscribeBCO", .business))
+        map("unsubscribe", .shipped("UnsubscribeBCO", .business), parameters: [names])
+        map("post", .shipped("PostBCO", .business), parameters: [name, data])
+        map("registerHandler", .shipped("RegisterHandlerBCO", .business), parameters: [name])
+        map("removeHandler", .shipped("RemoveHandlerBCO", .business), parameters: [name])
+        map("logMessage", .shipped("LoggingVCO", .view))
+    }
+
+    func table(handlers: @escaping () -> HandlerRegistry) throws -> MappingTable {
+        try builder.build(
+            catalog: catalog,
+            scripts: { name, phase in ScriptCommandObject(name, phase: phase, handlers: handlers()) },
+            accounts: TestAccounts()
+        ).table
+    }
+}
+
+/// A device with three users and two groups.
+struct TestAccounts: Accounts {
+    func uid(ofUser name: String) -> UInt32? { ["alice": 1000, "bob": 1001, "carol": 1002][name] }
+    func gid(ofGroup name: String) -> UInt32? { ["audio": 29, "video": 44][name] }
+}
+
+/// The shipped command objects, on a device that has nothing.
+enum ShippedCatalog {
+    static func make() -> [String: any CommandObject] {
+        let device = NoDevice()
+        return Catalog.make(
+            Parts(
+                soundPlayer: device, volumeControl: device, accounts: device,
+                identity: Identity(version: "test", simulated: []),
+                logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+                reload: { () async throws(CommandError) in }))
+    }
+
+    private struct NoDevice: SoundPlayer, VolumeControl, UserAccounts {
+        let sounds: [SystemSound] = []
+
+        func state() -> JSONObject { [:] }
+        func stop(mayEnd: @Sendable (Caller) -> Bool) {}
+        func caller(forUser name: String) async -> Caller? { nil }
+
+        func play(sound number: Int, for caller: Caller) -> Promise<Void> {
+            let promise = Promise<Void>()
+            promise.fail(CommandError(.unsupported, "no sound here"))
+            return promise
+        }
+
+        func volume(applying change: VolumeChange?) -> Promise<Volume> {
+            let promise = Promise<Volume>()
+            promise.fail(CommandError(.unsupported, "no volume here"))
+            return promise
+        }
+    }
+}
