@@ -104,7 +104,21 @@ let package = Package(
         // Private sound servers, a virtual sound card and processes for the tests.
         .target(name: "TestRig", path: "Tests/TestRig", exclude: ["RigPlugin"], swiftSettings: swiftSettings),
 
-        .testTarget(name: "QuickConnectTests", dependencies: ["QuickConnect"], swiftSettings: swiftSettings),
+        // What clients and the daemon say to each other, to be held in-process and over the socket.
+        .target(
+            name: "Conversations",
+            dependencies: ["QuickConnect"],
+            path: "Tests/Conversations",
+            swiftSettings: swiftSettings
+        ),
+
+        .testTarget(
+            name: "QuickConnectTests",
+            dependencies: [
+                "QuickConnect", "Commands", "Conversations", .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: swiftSettings
+        ),
         .testTarget(
             name: "ConfigurationTests",
             dependencies: ["Configuration", "QuickConnect"],
@@ -123,8 +137,7 @@ let package = Package(
         .testTarget(
             name: "ConversationTests",
             dependencies: [
-                "QuickConnect", "QuickConnectClient", "Commands", "Configuration", "TestRig", "quickconnectd",
-                "quickconnect", .product(name: "Logging", package: "swift-log"),
+                "QuickConnect", "QuickConnectClient", "Conversations", "TestRig", "quickconnectd", "quickconnect",
             ],
             swiftSettings: swiftSettings
         ),

@@ -26,6 +26,8 @@ public struct ListeningSocket: Sendable {
     /// socket is in the way, it fails.
     public static func bind(path: String) throws(Failure) -> ListeningSocket {
         do throws(SystemCallError) {
+            // The folder of the default path may be missing after a boot.
+            if let slash = path.lastIndex(of: "/"), slash > path.startIndex { mkdir(String(path[..<slash]), 0o755) }
             try removeStale(path)
             let descriptor = try SystemCallError.check("socket") {
                 socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)

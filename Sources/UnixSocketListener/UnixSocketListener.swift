@@ -7,35 +7,32 @@ import Synchronization
 
 /// Takes connections on a Unix socket, each a session of the front controller.
 public final class UnixSocketListener: Service {
-    private let socket: ListeningSocket
+    private let makeSocket: @Sendable () throws -> ListeningSocket
     private let frontController: FrontController
     private let waitingCalls: WaitingCalls
     private let logger: Logger
     private let connections = Mutex<[ObjectIdentifier: Connection]>([:])
-    private let onListening: @Sendable () -> Void
 
-    /// - Parameter onListening: called once, when the first connection can be taken.
+    /// - Parameter makeSocket: called when the service runs, so that who can connect finds signals heeded already.
     public init(
-        _ socket: ListeningSocket,
         frontController: FrontController,
         waitingCalls: WaitingCalls,
         logger: Logger,
-        onListening: @escaping @Sendable () -> Void = {}
+        makeSocket: @escaping @Sendable () throws -> ListeningSocket
     ) {
-        self.socket = socket
         self.frontController = frontController
         self.waitingCalls = waitingCalls
         self.logger = logger
-        self.onListening = onListening
+        self.makeSocket = makeSocket
     }
 
     /// Listens until the service is asked to stop, then gives the calls under way their time and closes.
     public func run() async throws {
+        let socket = try makeSocket()
         // One loop: command objects never block it, and it keeps a small device's other cores free for them.
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let server = try await bootstrap(group).withBoundSocket(socket.descriptor).get()
         logger.info("listening on \(socket.path ?? "the socket that systemd passed")")
-        onListening()
         try await withGracefulShutdownHandler {
             try await server.closeFuture.get()
         } onGracefulShutdown: {

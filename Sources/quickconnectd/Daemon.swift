@@ -41,6 +41,8 @@ struct Daemon {
     func run(defaultSocket: String, _ environment: [String: String]) async -> Int32 {
         let log = logger("quickconnectd")
         signal(SIGPIPE, SIG_IGN)
+        // Until the mappings are loaded for the first time there is nothing to reload.
+        signal(SIGHUP, SIG_IGN)
         log.debug("up to \(raiseDescriptorLimit()) descriptors")
         do {
             let sound = SoundDevices(settings, sounds: settings.sounds, logger: logger("sound"))
@@ -77,12 +79,11 @@ struct Daemon {
         try reloader.start(controller, catalog)
         for line in sound.simulationNotes { log.notice("\(line)") }
 
-        let socket = try listeningSocket(defaultSocket, environment)
         let listener = UnixSocketListener(
-            socket,
             frontController: controller,
             waitingCalls: waitingCalls,
-            logger: logger("listener")
+            logger: logger("listener"),
+            makeSocket: { try listeningSocket(defaultSocket, environment) }
         )
         // Ended in reverse: the listener first, which needs the calls to end.
         let services: [any Service] = [

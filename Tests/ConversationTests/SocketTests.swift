@@ -9,9 +9,7 @@ struct SocketTests {
         let daemon = try await DaemonProcess(settings: "limits: {stalledAfter: 1s}")
         let (deaf, other) = (try daemon.talker(), try daemon.talker())
         let calls = [UInt8](String(repeating: "call?cmd=commands&id=1\n", count: 2000).utf8)
-        let flags = fcntl(deaf.descriptor, F_GETFL)
-        _ = fcntl(deaf.descriptor, F_SETFL, flags | O_NONBLOCK)
-        deaf.sendRaw(calls)
+        deaf.send(calls)
         for id in 0..<200 {
             #expect(try await other.ask("call?cmd=ping&id=\(id)") == "handleJSONRequest?cmd=ping&msg=null&id=\(id)")
         }
@@ -25,11 +23,8 @@ struct SocketTests {
         let talker = try daemon.talker()
         // Some 10 MB of replies: far more than socket buffers hold, so the daemon must pause and go on.
         let calls = (0..<3000).map { "call?cmd=commands&id=\($0)\n" }.joined()
-        let sender = Thread {
-            talker.sendRaw([UInt8](calls.utf8))
-            shutdown(talker.descriptor, Int32(SHUT_WR))
-        }
-        sender.start()
+        talker.send([UInt8](calls.utf8))
+        talker.endInput()
         var expected = 0
         while let reply = try await talker.nextReply() {
             #expect(reply.id == "\(expected)")
@@ -42,25 +37,22 @@ struct SocketTests {
         let daemon = try await DaemonProcess()
         for _ in 0..<50 {
             let talker = try daemon.talker()
-            talker.sendRaw([UInt8]("call?cmd=pi".utf8))
-            await talker.close()
+            talker.send([UInt8]("call?cmd=pi".utf8))
+            talker.close()
         }
         let talker = try daemon.talker()
-        talker.sendRaw([UInt8]("call?cmd=ping&id=1\ncall?cmd=ping&id=2".utf8))
-        try await talker.endInput()
+        talker.send([UInt8]("call?cmd=ping&id=1\ncall?cmd=ping&id=2".utf8))
+        talker.endInput()
         #expect(try await talker.rest() == ["handleJSONRequest?cmd=ping&msg=null&id=1"])
     }
 
     @Test func `a line of 10 MiB is tooLarge, and the next line is answered`() async throws {
         let daemon = try await DaemonProcess()
         let talker = try daemon.talker()
-        let sender = Thread {
-            let piece = [UInt8](repeating: UInt8(ascii: "x"), count: 1 << 20)
-            talker.sendRaw([UInt8]("call?cmd=logMessage&msg=".utf8))
-            for _ in 0..<10 { talker.sendRaw(piece) }
-            talker.sendRaw([UInt8]("\ncall?cmd=ping&id=after\n".utf8))
-        }
-        sender.start()
+        talker.send([UInt8]("call?cmd=logMessage&msg=".utf8))
+        for _ in 0..<10 { talker.send([UInt8](repeating: UInt8(ascii: "x"), count: 1 << 20)) }
+        talker.send("")
+        talker.send("call?cmd=ping&id=after")
         #expect(try await talker.nextReply()?.code == "tooLarge")
         #expect(try await talker.nextReply()?.id == "after")
     }
@@ -68,7 +60,7 @@ struct SocketTests {
     @Test func `500 connections are served at once`() async throws {
         let daemon = try await DaemonProcess()
         let talkers = try (0..<500).map { _ in try daemon.talker() }
-        for (index, talker) in talkers.enumerated() { try await talker.send("call?cmd=hello&id=\(index)") }
+        for (index, talker) in talkers.enumerated() { talker.send("call?cmd=hello&id=\(index)") }
         for (index, talker) in talkers.enumerated() { #expect(try await talker.nextReply()?.id == "\(index)") }
     }
 
@@ -92,8 +84,8 @@ struct SocketTests {
         let daemon = try await DaemonProcess(settings: "limits: {shutdownAfter: 1s}")
         let (script, page) = (try daemon.talker(), try daemon.talker())
         _ = try await script.ask("call?cmd=registerHandler&msg=slow&id=r")
-        try await page.send("call?cmd=slow&id=never")
-        try await page.send("call?cmd=playSound&msg=0&id=sound")
+        page.send("call?cmd=slow&id=never")
+        page.send("call?cmd=playSound&msg=0&id=sound")
         _ = try await script.nextMessage()
         daemon.process.send(SIGTERM)
         let sound = try await page.nextReply()
@@ -139,19 +131,19 @@ struct SocketTests {
             encoding: .utf8
         )
         let talker = try daemon.talker()
-        try await talker.send("call?cmd=reload&id=1")
+        talker.send("call?cmd=reload&id=1")
         let reply = try await talker.nextReply()
         #expect(reply?.code == "invalid")
         #expect(
             reply?.message.contains("own.yaml:2:20: unknown command object 'HelloBC', did you mean 'HelloBCO'?")
                 ?? false
         )
-        try await talker.send("call?cmd=hello&id=2")
+        talker.send("call?cmd=hello&id=2")
         #expect(try await talker.nextReply()?.value.objectValue?["protocol"] == 1)
         try "ping: {parameters: []}\n".write(toFile: file, atomically: true, encoding: .utf8)
         daemon.process.send(SIGHUP)
         try await eventually("SIGHUP reloads") {
-            try await talker.send("call?cmd=hello&id=3")
+            talker.send("call?cmd=hello&id=3")
             return try await talker.nextReply()?.code == "unknownCommand"
         }
     }

@@ -38,8 +38,8 @@ struct SoundOnTheWayTests {
         let (server, daemon) = try await start()
         let recorder = try await server.record()
         let talker = try daemon.talker()
-        try await talker.send("call?cmd=playSound&msg=7&id=robot")
-        try await talker.send("call?cmd=playSound&msg=0&id=laser")
+        talker.send("call?cmd=playSound&msg=7&id=robot")
+        talker.send("call?cmd=playSound&msg=0&id=laser")
         #expect(try await Set([talker.nextReply()?.id, talker.nextReply()?.id]) == ["robot", "laser"])
         try await recorder.recordOn(for: 0.3)
         let recording = try await recorder.finish()
@@ -51,9 +51,9 @@ struct SoundOnTheWayTests {
     @Test func `a killed server gives the caller unavailable, and the next sound plays when it is back`() async throws {
         let (server, daemon) = try await start()
         let talker = try daemon.talker()
-        try await talker.send("call?cmd=playSound&msg=3&id=bell")
+        talker.send("call?cmd=playSound&msg=3&id=bell")
         try await eventually("the bell plays") {
-            try await talker.send("call?cmd=state&id=s")
+            talker.send("call?cmd=state&id=s")
             let playing = try await talker.nextReply()?.value.objectValue?["playing"]?.arrayValue ?? []
             return (playing.first?.objectValue?["position"]?.numberValue ?? 0) > 0.1
         }
@@ -62,7 +62,7 @@ struct SoundOnTheWayTests {
         #expect(reply?.id == "bell" && reply?.code == "unavailable")
         try await server.restart()
         let recorder = try await server.record()
-        try await talker.send("call?cmd=playSound&msg=0&id=laser")
+        talker.send("call?cmd=playSound&msg=0&id=laser")
         #expect(try await talker.nextReply()?.value == .null)
         try await recorder.recordOn(for: 0.3)
         #expect(Signal.find(try sound("laser.wav"), in: try await recorder.finish()).correlation > 0.95)
@@ -71,8 +71,8 @@ struct SoundOnTheWayTests {
     @Test func `stop ends a sound, whose caller gets cancelled`() async throws {
         let daemon = try await DaemonProcess()
         let talker = try daemon.talker()
-        try await talker.send("call?cmd=playSound&msg=3&id=bell")
-        try await talker.send("call?cmd=stop&id=stop")
+        talker.send("call?cmd=playSound&msg=3&id=bell")
+        talker.send("call?cmd=stop&id=stop")
         var codes: [String: String?] = [:]
         for _ in 0..<2 {
             let reply = try await talker.nextReply()
@@ -98,7 +98,7 @@ struct SoundOnTheWayTests {
             environment: ["ALSA_CONFIG_PATH": folder("asound.conf")]
         )
         let talker = try daemon.talker()
-        try await talker.send("call?cmd=playSound&msg=0&id=1")
+        talker.send("call?cmd=playSound&msg=0&id=1")
         let reply = try await talker.nextReply()
         #expect(reply?.code == "unavailable")
         #expect(reply?.message.contains("nosuchcard") ?? false)

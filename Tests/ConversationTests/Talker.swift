@@ -1,22 +1,75 @@
+import Conversations
 import Dispatch
 import Foundation
 import QuickConnect
 import QuickConnectClient
 import TestRig
 
-/// One client of a conversation: lines out, lines in, whatever lies between it and the daemon.
-protocol Talker: Sendable {
-    func send(_ line: String) async throws
-    /// The next line; nil when the daemon has closed.
-    func next() async throws -> String?
-    func endInput() async throws
-    func close() async
+extension URLReply {
+    /// The code of an error reply.
+    var code: String? { command == "error" ? value.objectValue?["code"]?.stringValue : nil }
+    var message: String { value.objectValue?["message"]?.stringValue ?? "" }
 }
 
-extension Talker {
-    /// Makes a call in the URL form and gives the next line.
+/// A client over the real socket. Its calls block threads of its own, not those of the tests' pool.
+final class SocketTalker: ConversationClient, @unchecked Sendable {
+    // Sendable because sending only uses the descriptor, and a test awaits one line before it asks for the next.
+    private let connection: Connection
+    private let sending = DispatchQueue(label: "sending")
+    private let receiving = DispatchQueue(label: "receiving")
+    static let patience = Duration.seconds(60)
+
+    init(path: String) throws { connection = try Connection(path: path) }
+
+    var descriptor: Int32 { connection.descriptor }
+
+    /// Sends bytes as they are, behind those before, while the test goes on.
+    func send(_ bytes: [UInt8]) {
+        sending.async { Self.write(bytes, to: self.descriptor) }
+    }
+
+    /// Sends a line.
+    func send(_ line: String) { send([UInt8]("\(line)\n".utf8)) }
+
+    func nextLine(within deadline: Duration) async throws -> String? {
+        let received = try await withCheckedThrowingContinuation { continuation in
+            receiving.async {
+                continuation.resume(with: Result { try self.connection.receive(before: .now + deadline) })
+            }
+        }
+        switch received {
+        case .line(let bytes): return String(decoding: bytes, as: UTF8.self)
+        case .closed: return nil
+        case .timedOut: throw NotInTime(description: "no line within \(deadline)")
+        }
+    }
+
+    func endInput() { shut(Int32(SHUT_WR)) }
+    func close() { shutdown(descriptor, Int32(SHUT_RDWR)) }
+
+    /// Behind all that is still to be sent.
+    private func shut(_ how: Int32) {
+        sending.async { shutdown(self.descriptor, how) }
+    }
+
+    private static func write(_ bytes: [UInt8], to descriptor: Int32) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes {
+                Foundation.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
+            guard count > 0 else { return }
+            rest = rest.dropFirst(count)
+        }
+    }
+}
+
+extension SocketTalker {
+    func next() async throws -> String? { try await nextLine(within: Self.patience) }
+
+    /// Sends a line and gives the next one.
     func ask(_ line: String) async throws -> String? {
-        try await send(line)
+        send(line)
         return try await next()
     }
 
@@ -36,49 +89,5 @@ extension Talker {
         var lines: [String] = []
         while let line = try await next() { lines.append(line) }
         return lines
-    }
-}
-
-extension URLReply {
-    /// The code of an error reply.
-    var code: String? { command == "error" ? value.objectValue?["code"]?.stringValue : nil }
-    var message: String { value.objectValue?["message"]?.stringValue ?? "" }
-}
-
-/// A client over the real socket. Its calls block a thread of its own, not one of the tests' pool.
-final class SocketTalker: Talker, @unchecked Sendable {
-    // Sendable because a test awaits each of its calls before it makes the next.
-    private let connection: Connection
-    private let queue = DispatchQueue(label: "talker")
-    static let patience = Duration.seconds(60)
-
-    init(path: String) throws { connection = try Connection(path: path) }
-
-    var descriptor: Int32 { connection.descriptor }
-
-    func send(_ line: String) async throws {
-        try await onQueue { try self.connection.send(line, before: .now + Self.patience) }
-    }
-
-    /// Sends bytes as they are, without a line break; on a descriptor that does not block, as many as go.
-    func sendRaw(_ bytes: [UInt8]) {
-        bytes.withUnsafeBytes { _ = Foundation.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
-    }
-
-    func next() async throws -> String? {
-        switch try await onQueue({ try self.connection.receive(before: .now + Self.patience) }) {
-        case .line(let bytes): return String(decoding: bytes, as: UTF8.self)
-        case .closed: return nil
-        case .timedOut: throw NotInTime(description: "no line within \(Self.patience)")
-        }
-    }
-
-    func endInput() async throws { shutdown(descriptor, Int32(SHUT_WR)) }
-    func close() async { shutdown(descriptor, Int32(SHUT_RDWR)) }
-
-    private func onQueue<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
-        try await withCheckedThrowingContinuation { continuation in
-            queue.async { continuation.resume(with: Result(catching: work)) }
-        }
     }
 }

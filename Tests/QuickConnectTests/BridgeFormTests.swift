@@ -1,5 +1,6 @@
-@testable import QuickConnect
 import Testing
+
+@testable import QuickConnect
 
 @Suite("The bridge form is WebViewJavascriptBridge's messages")
 struct BridgeFormTests {
@@ -23,11 +24,13 @@ struct BridgeFormTests {
     @Test(
         "data becomes the parameters: none, an array's items, or one value; a string is not parsed again",
         arguments: [
-            ("", []), (#","data":null"#, []), (#","data":[]"#, []), (#","data":[1,"x"]"#, [1, "x"]), (#","data":-1"#, [-1]),
+            ("", []), (#","data":null"#, []), (#","data":[]"#, []), (#","data":[1,"x"]"#, [1, "x"]),
+            (#","data":-1"#, [-1]),
             (#","data":"hello""#, ["hello"]), (#","data":"""#, [""]), (#","data":"[1]""#, ["[1]"]),
             (#","data":"null""#, ["null"]), (#","data":{"a":1}"#, [["a": 1]]), (#","data":[[1]]"#, [[1]]),
             (#","data":false"#, [false]), (#","data":[null]"#, [nil]),
-        ] as [(String, [JSONValue])])
+        ] as [(String, [JSONValue])]
+    )
     func parameters(data: String, parameters: [JSONValue]) {
         let request = Self.call(#"{"handlerName":"a"\#(data)}"#)
         #expect(request?.parameters == parameters)
@@ -60,7 +63,8 @@ struct BridgeFormTests {
             "{", "{]", "[", "{\"handlerName\":\"a\"} x", "{}", #"{"handlerName":""}"#, #"{"handlerName":1}"#,
             #"{"handlerName":null}"#, #"{"data":1}"#, #"{"handlername":"a"}"#, "[1]", "[null]", "[[]]", #"["a"]"#,
             #"[[{"handlerName":"a"}]]"#,
-        ])
+        ]
+    )
     func refused(line: String) {
         #expect(Self.read(line).count == 1)
         #expect(Self.error(line)?.code == .badRequest)
@@ -73,7 +77,10 @@ struct BridgeFormTests {
         #expect(Self.error(#"{"handlerName":"a","callbackId":"7","data":1e999}"#)?.id == "7")
         #expect(Self.error(#"{"data":["\ud800"],"handlerName":"a","callbackId":"7"}"#)?.id == "7")
         #expect(Self.error(#"{"handlerName":"a","callbackId":"\ud800"}"#)?.id == nil)
-        #expect(Self.error(#"{"handlerName":"a","callbackId":"\ud800"}"#)?.message == "the message has half a surrogate pair at byte 33")
+        #expect(
+            Self.error(#"{"handlerName":"a","callbackId":"\ud800"}"#)?.message
+                == "the message has half a surrogate pair at byte 33"
+        )
     }
 
     @Test("A line of 512 levels is read, one of 513 is tooLarge, with the responseId")
@@ -98,7 +105,8 @@ struct BridgeFormTests {
             """
             [{"handlerName":"a","callbackId":"1"},7,{"handlerName":"b","data":1e999,"callbackId":"2"},\
             {"handlerName":"c","callbackId":"3"},{"responseId":"q1"}]
-            """)
+            """
+        )
         #expect(messages.count == 5)
         #expect(messages[0] == .call(Request("a", id: "1", form: .bridge, data: .null)))
         guard case .unreadable(let second) = messages[1], case .unreadable(let third) = messages[2] else {
@@ -122,7 +130,8 @@ struct BridgeFormTests {
     func answers() {
         let lines = [
             #"{"responseId":"q1","responseData":1}"#, #"{"responseId":"q1","handlerName":"a","callbackId":"7"}"#,
-            #"{"responseId":"q1","data":1}"#, #"{"responseId":"q1","error":{}}"#, #"{"responseId":"q1","data":"\ud800"}"#,
+            #"{"responseId":"q1","data":1}"#, #"{"responseId":"q1","error":{}}"#,
+            #"{"responseId":"q1","data":"\ud800"}"#,
         ]
         for line in lines { #expect(Self.answer(line)?.id == "q1") }
         #expect(Self.answer(#"{"responseId":7,"handlerName":"a"}"#)?.result != nil)
@@ -137,13 +146,16 @@ struct BridgeFormTests {
         #expect(try plain.result.get() == HandlerAnswer(value: nil, replyCommand: nil, ends: false))
     }
 
-    @Test("An answer that cannot be kept fails the call that waits for it", arguments: [
-        (#"{"responseId":"q1","responseData":"\ud800"}"#, CommandError.Code.scriptFailed),
-        (
-            #"{"responseId":"q1","responseData":"# + String(repeating: "[", count: 600)
-                + String(repeating: "]", count: 600) + "}", .tooLarge
-        ),
-    ])
+    @Test(
+        "An answer that cannot be kept fails the call that waits for it",
+        arguments: [
+            (#"{"responseId":"q1","responseData":"\ud800"}"#, CommandError.Code.scriptFailed),
+            (
+                #"{"responseId":"q1","responseData":"# + String(repeating: "[", count: 600)
+                    + String(repeating: "]", count: 600) + "}", .tooLarge
+            ),
+        ]
+    )
     func badAnswers(line: String, code: CommandError.Code) throws {
         let answer = try #require(Self.answer(line))
         #expect(answer.id == "q1")

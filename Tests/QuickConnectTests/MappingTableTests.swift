@@ -15,7 +15,9 @@ private func place(_ line: Int, _ column: Int = 1, file: String = "a.yaml") -> Q
 }
 
 private func declaration(
-    _ command: String, _ phases: [Phase: [String]] = [:], at line: Int = 1,
+    _ command: String,
+    _ phases: [Phase: [String]] = [:],
+    at line: Int = 1,
     _ change: (inout MappingDeclaration) -> Void = { _ in }
 ) -> MappingDeclaration {
     var declaration = MappingDeclaration(Located(command, at: place(line)))
@@ -30,7 +32,10 @@ private func build(
     var builder = MappingTableBuilder()
     for declaration in declarations { builder.add(declaration) }
     return try builder.build(
-        catalog: catalog, scripts: { _, phase in TestObject(phase: phase) { _ in .proceed } }, accounts: TestAccounts())
+        catalog: catalog,
+        scripts: { _, phase in TestObject(phase: phase) { _ in .proceed } },
+        accounts: TestAccounts()
+    )
 }
 
 private func names(_ entry: MappingEntry?, _ phase: Phase) -> [String]? { entry?.steps(of: phase).map(\.name) }
@@ -99,7 +104,9 @@ struct MappingTableTests {
         #expect(text == "a.yaml:2:1: no file before maps 'lamb', so it cannot be removed, did you mean 'lamp'?")
     }
 
-    @Test("default's command objects stand before each command's own, phase by phase, and give timeout and allow to all")
+    @Test(
+        "default's command objects stand before each command's own, phase by phase, and give timeout and allow to all"
+    )
     func defaults() throws {
         let (table, _) = try build([
             declaration("lamp", [.validation: ["LampValCO"], .business: ["LampBCO"]]) { $0.timeout = .seconds(2) },
@@ -126,14 +133,16 @@ struct MappingTableTests {
     func reserved() {
         #expect(
             mistakes([declaration("error", at: 3)])
-                == "a.yaml:3:1: 'error' is the command of error replies and cannot be mapped")
+                == "a.yaml:3:1: 'error' is the command of error replies and cannot be mapped"
+        )
     }
 
     @Test("An unknown command object is a mistake, with its place and the nearest names")
     func unknownObject() {
         #expect(
             mistakes([declaration("lamp", [.business: ["DimBC0"]], at: 4)])
-                == "a.yaml:4:5: unknown command object 'DimBC0', did you mean 'DimBCO'?")
+                == "a.yaml:4:5: unknown command object 'DimBC0', did you mean 'DimBCO'?"
+        )
         #expect(mistakes([declaration("lamp", [.view: ["Xyz"]])]) == "a.yaml:1:5: unknown command object 'Xyz'")
         #expect(mistakes([declaration("lamp", [.view: ["script:"]])]) == "a.yaml:1:5: unknown command object 'script:'")
     }
@@ -142,7 +151,8 @@ struct MappingTableTests {
     func wrongPhase() {
         #expect(
             mistakes([declaration("lamp", [.view: ["LampBCO"]])])
-                == "a.yaml:1:5: 'LampBCO' belongs under 'business', not under 'view'")
+                == "a.yaml:1:5: 'LampBCO' belongs under 'business', not under 'view'"
+        )
     }
 
     @Test("All mistakes are told at once, in the order of their places")
@@ -160,7 +170,9 @@ struct MappingTableTests {
             declaration("lamp") {
                 $0.allow = MappingDeclaration.Allow(
                     users: [Located("alice", at: place(2)), Located("nobody2", at: place(3))],
-                    groups: [Located("audio", at: place(4)), Located("adio", at: place(5))], location: place(1))
+                    groups: [Located("audio", at: place(4)), Located("adio", at: place(5))],
+                    location: place(1)
+                )
             }
         ])
         #expect(table["lamp"]?.rule?.users == [1000])
@@ -169,23 +181,32 @@ struct MappingTableTests {
         #expect(
             warnings.map(\.description) == [
                 "a.yaml:3:1: no user 'nobody2' on this device", "a.yaml:5:1: no group 'adio' on this device",
-            ])
+            ]
+        )
     }
 }
 
 @Suite("Who may run a command")
 struct AllowRuleTests {
     private static let rule = AllowRule(
-        userNames: ["alice"], groupNames: ["audio"], users: [1000], groups: [29], location: place(1))
+        userNames: ["alice"],
+        groupNames: ["audio"],
+        users: [1000],
+        groups: [29],
+        location: place(1)
+    )
 
     @Test(
         "A rule names users, and the members of groups",
         arguments: [
-            (Caller(.peer(uid: 1000, pid: 1, groups: [])), true), (Caller(.peer(uid: 1001, pid: 1, groups: [29])), true),
+            (Caller(.peer(uid: 1000, pid: 1, groups: [])), true),
+            (Caller(.peer(uid: 1001, pid: 1, groups: [29])), true),
             (Caller(.peer(uid: 1001, pid: 1, groups: [5, 29])), true),
-            (Caller(.peer(uid: 1001, pid: 1, groups: [1000])), false), (Caller(.peer(uid: 0, pid: 1, groups: [])), false),
+            (Caller(.peer(uid: 1001, pid: 1, groups: [1000])), false),
+            (Caller(.peer(uid: 0, pid: 1, groups: [])), false),
             (Caller(.gateway(name: "mqtt", user: "alice")), false), (.daemon, false),
-        ])
+        ]
+    )
     func names(caller: Caller, isNamed: Bool) {
         #expect(Self.rule.names(caller) == isNamed)
     }
@@ -199,10 +220,13 @@ struct AllowRuleTests {
         #expect(!Caller(.gateway(name: "mqtt", user: "root")).isPrivileged(ownUID: 990))
     }
 
-    @Test("A rule in words", arguments: [
-        (["a"], ["g"], "user a; group g"), (["a", "b"], [], "users a, b"), ([], ["g", "h"], "groups g, h"),
-        ([], [], "root only"),
-    ] as [([String], [String], String)])
+    @Test(
+        "A rule in words",
+        arguments: [
+            (["a"], ["g"], "user a; group g"), (["a", "b"], [], "users a, b"), ([], ["g", "h"], "groups g, h"),
+            ([], [], "root only"),
+        ] as [([String], [String], String)]
+    )
     func words(users: [String], groups: [String], words: String) {
         let rule = AllowRule(userNames: users, groupNames: groups, users: [], groups: [], location: place(1))
         #expect(rule.words == words)
@@ -211,19 +235,27 @@ struct AllowRuleTests {
     @Test("Whoever stops something is root, the daemon's user, or the same user")
     func sameUser() async throws {
         try await withDaemon { daemon in
-            let (alice, root) = (Caller(.peer(uid: 1000, pid: 1, groups: [])), Caller(.peer(uid: 0, pid: 2, groups: [])))
+            let (alice, root) = (
+                Caller(.peer(uid: 1000, pid: 1, groups: [])), Caller(.peer(uid: 0, pid: 2, groups: []))
+            )
             let again = Caller(.peer(uid: 1000, pid: 9, groups: [5]))
             #expect(daemon.frontController.mayEnd(alice)(again))
             #expect(!daemon.frontController.mayEnd(alice)(root))
             #expect(daemon.frontController.mayEnd(root)(alice))
-            #expect(!daemon.frontController.mayEnd(Caller(.gateway(name: "a", user: "x")))(.init(.gateway(name: "b", user: "x"))))
+            #expect(
+                !daemon.frontController.mayEnd(Caller(.gateway(name: "a", user: "x")))(
+                    .init(.gateway(name: "b", user: "x"))
+                )
+            )
         }
     }
 
     @Test("Whether a caller may run a command can be asked without running it")
     func refusal() async throws {
         try await withDaemon({ $0.map("rec", users: ["alice"]) }) { daemon in
-            let (alice, bob) = (Caller(.peer(uid: 1000, pid: 1, groups: [])), Caller(.peer(uid: 1001, pid: 2, groups: [])))
+            let (alice, bob) = (
+                Caller(.peer(uid: 1000, pid: 1, groups: [])), Caller(.peer(uid: 1001, pid: 2, groups: []))
+            )
             #expect(daemon.frontController.refusal(of: "rec", for: alice) == nil)
             #expect(daemon.frontController.refusal(of: "rec", for: bob)?.code == .denied)
             #expect(daemon.frontController.refusal(of: "rek", for: alice)?.code == .unknownCommand)
@@ -235,11 +267,14 @@ struct AllowRuleTests {
 struct NearestNamesTests {
     private static let commands = ["playSound", "play", "ping", "loc", "location", "stop", "state", "sounds", "volume"]
 
-    @Test("A name with a slip finds the name that was meant", arguments: [
-        ("playSond", ["playSound"]), ("PLAYSOUND", ["playSound"]), ("plaSyound", ["playSound"]), ("pign", ["ping"]),
-        ("lco", ["loc"]), ("lok", ["loc"]), ("loca", ["loc"]), ("sound", ["sounds"]), ("stopp", ["stop"]),
-        ("locatoin", ["location"]), ("", []), ("record", []), ("xyz", []), ("a", []),
-    ] as [(String, [String])])
+    @Test(
+        "A name with a slip finds the name that was meant",
+        arguments: [
+            ("playSond", ["playSound"]), ("PLAYSOUND", ["playSound"]), ("plaSyound", ["playSound"]), ("pign", ["ping"]),
+            ("lco", ["loc"]), ("lok", ["loc"]), ("loca", ["loc"]), ("sound", ["sounds"]), ("stopp", ["stop"]),
+            ("locatoin", ["location"]), ("", []), ("record", []), ("xyz", []), ("a", []),
+        ] as [(String, [String])]
+    )
     func find(name: String, nearest: [String]) {
         #expect(NearestNames.find(name, among: Self.commands) == nearest)
     }

@@ -4,7 +4,9 @@ import Testing
 @Suite("Declared parameters")
 struct ParameterListTests {
     private static func parameter(
-        _ name: String, _ kind: Parameter.Kind, _ change: (inout Parameter) -> Void = { _ in }
+        _ name: String,
+        _ kind: Parameter.Kind,
+        _ change: (inout Parameter) -> Void = { _ in }
     ) -> Parameter {
         var parameter = Parameter(name, kind)
         change(&parameter)
@@ -31,7 +33,8 @@ struct ParameterListTests {
             (.number, [0, 1.5, -1e300], ["1", true, nil]), (.boolean, [true, false], [0, 1, "true", nil]),
             (.object, [[:], ["a": 1]], [[], "x", nil]), (.array, [[], [1]], [[:], 1, nil]),
             (.any, [nil, 1, "x", [], [:], true], []),
-        ] as [(Parameter.Kind, [JSONValue], [JSONValue])])
+        ] as [(Parameter.Kind, [JSONValue], [JSONValue])]
+    )
     func types(kind: Parameter.Kind, good: [JSONValue], bad: [JSONValue]) throws {
         let list = [Parameter("p", kind)]
         for value in good {
@@ -70,7 +73,8 @@ struct ParameterListTests {
             Self.problems(list, ["x", "y", true, 4, 5]) == [
                 "/1 b, an integer", "/3 nothing (the command takes at most 3 parameters)",
                 "/4 nothing (the command takes at most 3 parameters)",
-            ])
+            ]
+        )
         guard case .failure(let error) = Self.arguments(list, [1, 2]) else { return }
         #expect(error.message == "/0: expected a, a string; /2: expected c, true or false")
     }

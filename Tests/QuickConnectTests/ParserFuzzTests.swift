@@ -2,6 +2,8 @@ import QuickConnect
 import Synchronization
 import Testing
 
+// These tests run for long, so they let others run in between.
+
 /// Keeps what a session sends, as it is.
 private final class KeptOutput: MessageOutput {
     private let kept = Mutex<[(id: String?, isError: Bool)]>([])
@@ -30,10 +32,11 @@ private final class KeptOutput: MessageOutput {
 @Suite("No line, however broken, does harm", .timeLimit(.minutes(5)))
 struct ParserFuzzTests {
     @Test("A million random and mutated lines are read without a crash", arguments: 0..<4)
-    func parsers(shard: UInt64) {
+    func parsers(shard: UInt64) async {
         var lines = LineGenerator(seed: shard)
         var calls = 0
-        for _ in 0..<250_000 {
+        for number in 0..<250_000 {
+            if number.isMultiple(of: 500) { await Task.yield() }
             let line = lines.next()
             switch WireForm(firstByte: line.first) {
             case .url: if case .call = URLForm.read(line.span) { calls += 1 }
@@ -58,9 +61,13 @@ struct ParserFuzzTests {
         }) { daemon in
             let output = KeptOutput()
             let session = Session(
-                caller: Caller(.peer(uid: 1000, pid: 1, groups: [])), frontController: daemon.frontController, output: output)
+                caller: Caller(.peer(uid: 1000, pid: 1, groups: [])),
+                frontController: daemon.frontController,
+                output: output
+            )
             var lines = LineGenerator(seed: 100 + shard)
-            for _ in 0..<50_000 {
+            for number in 0..<50_000 {
+                if number.isMultiple(of: 500) { await Task.yield() }
                 let line = lines.next()
                 session.receive(line.span)
                 check(output.take(), for: line)

@@ -19,13 +19,16 @@ struct PercentEncodingTests {
         #expect(PercentEncoding.encode("\u{D7FF}\u{E000}\u{FFFF}") == "%ED%9F%BF%EE%80%80%EF%BF%BF")
     }
 
-    private static let program = ["/usr/bin/node", "/usr/local/bin/node"].first(where: FileManager.default.isExecutableFile)
+    private static let program = ["/usr/bin/node", "/usr/local/bin/node"].first(
+        where: FileManager.default.isExecutableFile
+    )
 
     @Test("node encodes every character of a sample the same", .enabled(if: program != nil, "node is not installed"))
     func node() throws {
         let scalars = Array(0..<0x3000) + Array(stride(from: 0x3000, to: 0x11_0000, by: 97))
         let text = String(String.UnicodeScalarView(scalars.compactMap { Unicode.Scalar(UInt32($0)) }))
-        let script = "let t='';process.stdin.setEncoding('utf8').on('data',d=>t+=d)"
+        let script =
+            "let t='';process.stdin.setEncoding('utf8').on('data',d=>t+=d)"
             + ".on('end',()=>process.stdout.write(encodeURIComponent(JSON.parse(t))))"
         #expect(try Self.run(script, input: JSONValue.string(text).text) == PercentEncoding.encode(text))
     }

@@ -8,15 +8,18 @@ extension StackRulesTests {
     func connectionGone() async throws {
         let ended = Promise<Void>()
         try await withDaemon({ mappings in
-            mappings.map("a", .waits { () async throws(CommandError) in
-                let never = Promise<Outcome>()
-                do throws(CommandError) {
-                    return try await never.value()
-                } catch {
-                    ended.fail(error)
-                    throw error
+            mappings.map(
+                "a",
+                .waits { () async throws(CommandError) in
+                    let never = Promise<Outcome>()
+                    do throws(CommandError) {
+                        return try await never.value()
+                    } catch {
+                        ended.fail(error)
+                        throw error
+                    }
                 }
-            })
+            )
         }) { daemon in
             let client = daemon.connect()
             client.send(#"{"handlerName":"a","callbackId":"1"}"#)
@@ -58,10 +61,13 @@ extension StackRulesTests {
     func daemonStops() async throws {
         var mappings = TestMappings()
         mappings.map("a", .waits(for: Promise<Outcome>()))
-        mappings.map("deaf", .waits { () async throws(CommandError) in
-            await Task.yield()
-            return try await Promise<Outcome>().value()
-        })
+        mappings.map(
+            "deaf",
+            .waits { () async throws(CommandError) in
+                await Task.yield()
+                return try await Promise<Outcome>().value()
+            }
+        )
         let daemon = try TestDaemon(mappings, handlerRule: nil, limits: Limits(), observer: nil)
         let client = daemon.connect()
         await withTaskGroup(of: Void.self) { group in
@@ -73,7 +79,8 @@ extension StackRulesTests {
             #expect(
                 await client.next() == """
                     {"responseId":"3","error":{"cmd":"a","code":"cancelled","message":"the daemon is stopping"}}
-                    """)
+                    """
+            )
             group.cancelAll()
         }
         await daemon.waitingCalls.drained()
@@ -89,9 +96,12 @@ extension StackRulesTests {
         try await withDaemon({ mappings in
             for (index, door) in doors.enumerated() {
                 mappings.map(
-                    "a\(index)", .waits(for: door), .waits { () async throws(CommandError) in .result(2) },
+                    "a\(index)",
+                    .waits(for: door),
+                    .waits { () async throws(CommandError) in .result(2) },
                     .waits(.error) { () async throws(CommandError) in .proceed },
-                    timeout: .microseconds(index % 50 * 4))
+                    timeout: .microseconds(index % 50 * 4)
+                )
             }
         }) { daemon in
             for (index, door) in doors.enumerated() {
@@ -116,13 +126,15 @@ extension StackRulesTests {
     func interruptedBeforeFinish() async throws {
         try await withDaemon({ mappings in
             mappings.map(
-                "a", .waits { () async throws(CommandError) in .result(1) },
+                "a",
+                .waits { () async throws(CommandError) in .result(1) },
                 .vco { call in
                     let session = call.session
                     session.interruptCalls(with: CommandError(.cancelled, "too late"))
                     for _ in 0..<200 { _ = session.waitingCount }
                     return .reply(2)
-                })
+                }
+            )
         }) { daemon in
             for _ in 0..<500 {
                 let client = daemon.connect()

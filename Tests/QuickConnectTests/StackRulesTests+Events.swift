@@ -33,7 +33,8 @@ extension StackRulesTests {
             #expect(
                 await one.next() == """
                     handleJSONRequest?cmd=accel&msg=%7B%22x%22%3A0.01%2C%22y%22%3A0.0%2C%22z%22%3A-0.99%7D
-                    """)
+                    """
+            )
             #expect(await two.next() == #"{"handlerName":"accel","data":{"x":0.01,"y":0.0,"z":-0.99}}"#)
         }
     }
@@ -119,10 +120,13 @@ extension StackRulesTests {
         let door = Door()
         try await withDaemon({ mappings in
             mappings.map(
-                "late", .waits(.validation) { () async throws(CommandError) in
+                "late",
+                .waits(.validation) { () async throws(CommandError) in
                     await door.pass()
                     return .proceed
-                }, .shipped("SubscribeBCO", .business))
+                },
+                .shipped("SubscribeBCO", .business)
+            )
             mappings.mapShipped()
         }) { daemon in
             daemon.frontController.events.add(accel)

@@ -6,7 +6,8 @@ extension StackRulesTests {
 
     /// A daemon with the shipped commands and what `map` adds, and a client that has registered `brighten`.
     private func withHandler(
-        _ map: (inout TestMappings) -> Void, test: (TestDaemon, _ handler: TestClient) async throws -> Void
+        _ map: (inout TestMappings) -> Void,
+        test: (TestDaemon, _ handler: TestClient) async throws -> Void
     ) async throws {
         try await withDaemon({ mappings in
             mappings.mapShipped()
@@ -22,14 +23,16 @@ extension StackRulesTests {
     @Test("A handler gets the call with the data as a bridge caller sent it, or the parameters of a URL caller")
     func handlerCall() async throws {
         try await withHandler({ $0.map("lamp", .bco { _ in .result("on") }, .script("brighten", .business)) }) {
-            daemon, handler in
+            daemon,
+            handler in
             let client = daemon.connect()
             client.send(#"{"handlerName":"lamp","data":{"level":5},"callbackId":"1"}"#)
             #expect(
                 await handler.next() == """
                     {"handlerName":"brighten","data":{"level":5},"callbackId":"q1","command":"lamp",\
                     "phase":"business","results":["on"]}
-                    """)
+                    """
+            )
             handler.send(#"{"responseId":"q1","responseData":6}"#)
             #expect(await client.next() == #"{"responseId":"1","responseData":6}"#)
 
@@ -78,8 +81,11 @@ extension StackRulesTests {
         try await withHandler({ mappings in
             mappings.map("validation", .script("brighten", .validation), .notes("v", .business, in: journal))
             mappings.map(
-                "business", .script("brighten", .business), .notes("b", .business, in: journal),
-                .notes("b", .view, in: journal))
+                "business",
+                .script("brighten", .business),
+                .notes("b", .business, in: journal),
+                .notes("b", .view, in: journal)
+            )
             mappings.map("view", .script("brighten", .view), .notes("w", .view, in: journal))
         }) { daemon, handler in
             let client = daemon.connect()
@@ -108,12 +114,14 @@ extension StackRulesTests {
             client.send(#"{"handlerName":"lamp","callbackId":"1"}"#)
             _ = await handler.next()
             handler.send(
-                #"{"responseId":"q1","error":{"code":"busy","message":"a level up to 9","field":"/0"}}"#)
+                #"{"responseId":"q1","error":{"code":"busy","message":"a level up to 9","field":"/0"}}"#
+            )
             #expect(
                 await client.next() == """
                     {"responseId":"1","error":{"cmd":"lamp","code":"invalid","message":"a level up to 9",\
                     "handler":"brighten","field":"/0","fields":[{"field":"/0","expected":"a level up to 9"}]}}
-                    """)
+                    """
+            )
         }
     }
 
@@ -129,7 +137,8 @@ extension StackRulesTests {
                 #"{"message":"m","file":"a.js","line":3,"column":4,"stack":"f@a.js:3:4","other":1}"#, "scriptFailed",
                 "m", #","file":"a.js","line":3,"column":4,"stack":"f@a.js:3:4""#
             ),
-        ])
+        ]
+    )
     func handlerFails(error: String, code: String, message: String, place: String) async throws {
         try await withHandler({ $0.map("lamp", .script("brighten", .business)) }) { daemon, handler in
             let client = daemon.connect()
@@ -145,8 +154,10 @@ extension StackRulesTests {
     func handlerInErrorPhase() async throws {
         try await withHandler({ mappings in
             mappings.map(
-                "lamp", .bco { _ throws(CommandError) in throw CommandError(.unavailable, "dark") },
-                .script("brighten", .error))
+                "lamp",
+                .bco { _ throws(CommandError) in throw CommandError(.unavailable, "dark") },
+                .script("brighten", .error)
+            )
         }) { daemon, handler in
             let client = daemon.connect()
             client.send(#"{"handlerName":"lamp","callbackId":"1"}"#)
@@ -154,11 +165,13 @@ extension StackRulesTests {
                 await handler.next() == """
                     {"handlerName":"brighten","data":null,"callbackId":"q1","command":"lamp","phase":"error",\
                     "results":[],"error":{"cmd":"lamp","code":"unavailable","message":"dark"}}
-                    """)
+                    """
+            )
             handler.send(#"{"responseId":"q1","error":{"code":"busy","message":"no"}}"#)
             #expect(
                 await client.next()
-                    == #"{"responseId":"1","error":{"cmd":"lamp","code":"unavailable","message":"dark"}}"#)
+                    == #"{"responseId":"1","error":{"cmd":"lamp","code":"unavailable","message":"dark"}}"#
+            )
         }
     }
 
@@ -171,7 +184,8 @@ extension StackRulesTests {
                 await client.next() == """
                     {"responseId":"1","error":{"cmd":"lamp","code":"unavailable",\
                     "message":"no client has registered the handler 'other'"}}
-                    """)
+                    """
+            )
         }
     }
 
@@ -179,10 +193,13 @@ extension StackRulesTests {
     func freeStandingHandler() async throws {
         let place = SourceLocation(file: "quickconnectd.yaml", line: 1, column: 1)
         let rule = AllowRule(userNames: ["alice"], groupNames: [], users: [1000], groups: [], location: place)
-        try await withDaemon(handlerRule: rule, { mappings in
-            mappings.mapShipped()
-            mappings.map("default", .vco { _ in .reply("default's VCO") })
-        }) { daemon in
+        try await withDaemon(
+            handlerRule: rule,
+            { mappings in
+                mappings.mapShipped()
+                mappings.map("default", .vco { _ in .reply("default's VCO") })
+            }
+        ) { daemon in
             let (alice, bob) = (daemon.connect(uid: 1000), daemon.connect(uid: 1001))
             for name in ["mine", "ping", "error", "default"] {
                 alice.send(#"{"handlerName":"registerHandler","data":"\#(name)"}"#)
@@ -195,7 +212,8 @@ extension StackRulesTests {
                 await alice.next() == """
                     {"handlerName":"mine","data":"x","callbackId":"q1","command":"mine","phase":"business",\
                     "results":[]}
-                    """)
+                    """
+            )
             alice.send(#"{"responseId":"q1","responseData":1}"#)
             #expect(await bob.next() == #"{"responseId":"1","responseData":"default's VCO"}"#)
             for command in ["his", "error", "default"] {
@@ -218,7 +236,8 @@ extension StackRulesTests {
                 await other.next() == """
                     {"responseId":"1","error":{"cmd":"registerHandler","code":"busy","message":"the handler \
                     'brighten' is registered by another connection (uid 1001 pid 42)"}}
-                    """)
+                    """
+            )
             other.send(remove)
             #expect(await other.next().contains(#""code":"notFound""#))
             handler.send(register)

@@ -8,8 +8,12 @@ extension StackRulesTests {
     func firstReplyIsFinal() async throws {
         try await withDaemon({ mappings in
             mappings.map(
-                "a", .bco { _ in .result("unused") }, .vco { _ in .reply(1) }, .vco { _ in .reply(2) },
-                .vco { _ in .reply(3, under: "third") })
+                "a",
+                .bco { _ in .result("unused") },
+                .vco { _ in .reply(1) },
+                .vco { _ in .reply(2) },
+                .vco { _ in .reply(3, under: "third") }
+            )
         }) { daemon in
             let client = daemon.connect()
             client.send(#"{"handlerName":"a","callbackId":"1"}"#)
@@ -70,7 +74,8 @@ extension StackRulesTests {
             client.send(#"{"handlerName":"loc","callbackId":"8"}"#)
             #expect(
                 await client.next()
-                    == #"{"responseId":"8","responseData":[51.5007,-0.1246],"handlerName":"showLoc"}"#)
+                    == #"{"responseId":"8","responseData":[51.5007,-0.1246],"handlerName":"showLoc"}"#
+            )
         }
     }
 
@@ -78,8 +83,10 @@ extension StackRulesTests {
     func errorBehindReply() async throws {
         try await withDaemon({ mappings in
             mappings.map(
-                "a", .vco { _ in .reply(1) },
-                .vco { _ throws(CommandError) in throw CommandError(.unavailable, "no screen") })
+                "a",
+                .vco { _ in .reply(1) },
+                .vco { _ throws(CommandError) in throw CommandError(.unavailable, "no screen") }
+            )
         }) { daemon in
             let client = daemon.connect()
             client.send(#"{"handlerName":"a","callbackId":"1"}"#)
@@ -116,7 +123,8 @@ extension StackRulesTests {
                         journal.note("\(command): \(call.error?.code.rawValue ?? "none")")
                         call.session.send(.event(Event("seen by \(command)", nil, kind: .message), form: .bridge))
                         return .proceed
-                    })
+                    }
+                )
             }
             mappings.map("a", .bco { _ throws(CommandError) in throw CommandError(.busy, "taken") })
         }) { daemon in
@@ -125,7 +133,8 @@ extension StackRulesTests {
             #expect(await client.next() == #"{"handlerName":"seen by default","data":null}"#)
             #expect(await client.next() == #"{"handlerName":"seen by a","data":null}"#)
             #expect(
-                await client.next() == #"{"responseId":"1","error":{"cmd":"a","code":"busy","message":"taken"}}"#)
+                await client.next() == #"{"responseId":"1","error":{"cmd":"a","code":"busy","message":"taken"}}"#
+            )
             #expect(journal.notes == ["default: busy", "a: busy"])
         }
     }
@@ -139,7 +148,8 @@ extension StackRulesTests {
                 .eco { call in
                     journal.note("\(call.command): \(call.error?.code.rawValue ?? "none")")
                     return .proceed
-                })
+                }
+            )
             mappings.map("a", parameters: [])
             mappings.map("b", users: [])
         }) { daemon in
@@ -156,14 +166,19 @@ extension StackRulesTests {
         let journal = Journal()
         try await withDaemon({ mappings in
             mappings.map(
-                "a", .bco { _ throws(CommandError) in throw CommandError(.busy, "first") },
+                "a",
+                .bco { _ throws(CommandError) in throw CommandError(.busy, "first") },
                 .eco { _ throws(CommandError) in throw CommandError(.internal, "second") },
-                .eco { _ in .reply(1) }, .eco { _ in .result(1) }, .notes("last", .error, in: journal))
+                .eco { _ in .reply(1) },
+                .eco { _ in .result(1) },
+                .notes("last", .error, in: journal)
+            )
         }) { daemon in
             let client = daemon.connect()
             client.send(#"{"handlerName":"a","callbackId":"1"}"#)
             #expect(
-                await client.next() == #"{"responseId":"1","error":{"cmd":"a","code":"busy","message":"first"}}"#)
+                await client.next() == #"{"responseId":"1","error":{"cmd":"a","code":"busy","message":"first"}}"#
+            )
             #expect(journal.notes == ["last"])
         }
     }
@@ -173,13 +188,17 @@ extension StackRulesTests {
         let journal = Journal()
         try await withDaemon({ mappings in
             mappings.map(
-                "a", .bco { _ throws(CommandError) in throw CommandError(.busy, "taken") },
-                .eco { _ in .end }, .notes("last", .error, in: journal))
+                "a",
+                .bco { _ throws(CommandError) in throw CommandError(.busy, "taken") },
+                .eco { _ in .end },
+                .notes("last", .error, in: journal)
+            )
         }) { daemon in
             let client = daemon.connect()
             client.send(#"{"handlerName":"a","callbackId":"1"}"#)
             #expect(
-                await client.next() == #"{"responseId":"1","error":{"cmd":"a","code":"busy","message":"taken"}}"#)
+                await client.next() == #"{"responseId":"1","error":{"cmd":"a","code":"busy","message":"taken"}}"#
+            )
             #expect(journal.notes == [])
         }
     }

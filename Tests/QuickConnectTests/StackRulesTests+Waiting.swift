@@ -31,13 +31,16 @@ extension StackRulesTests {
                     TestObject(phase: .business, waits: true) { call in
                         journal.note(call.request.id ?? "")
                         return .wait { () async throws(CommandError) in .proceed }
-                    }))
+                    }
+                )
+            )
             mappings.map(
                 "runs",
                 .bco { call in
                     journal.note(call.request.id ?? "")
                     return .proceed
-                })
+                }
+            )
         }) { daemon in
             let client = daemon.connect()
             client.ignoreTheRest()
@@ -52,12 +55,14 @@ extension StackRulesTests {
         let journal = Journal()
         try await withDaemon({ mappings in
             mappings.map(
-                "a", .waits(.validation) { () async throws(CommandError) in .proceed },
+                "a",
+                .waits(.validation) { () async throws(CommandError) in .proceed },
                 .notes("validation", .validation, in: journal),
                 .waits { () async throws(CommandError) in .result(1) },
                 .waits { () async throws(CommandError) in .wait { () async throws(CommandError) in .result(2) } },
                 .waits(.view) { () async throws(CommandError) in .reply(3, under: "early") },
-                .vco { call in .reply(.array(call.results)) })
+                .vco { call in .reply(.array(call.results)) }
+            )
         }) { daemon in
             let client = daemon.connect()
             client.send(#"{"handlerName":"a","callbackId":"1"}"#)
@@ -80,7 +85,8 @@ extension StackRulesTests {
                 await client.next() == """
                     {"responseId":"1","error":{"cmd":"a","code":"timeout",\
                     "message":"a was not done within 0.005 s"}}
-                    """)
+                    """
+            )
             client.send("call?cmd=b")
             #expect(await client.next().hasPrefix("handleJSONRequest?cmd=error&msg=%7B%22cmd%22%3A%22b%22%2C%22code"))
         }
@@ -90,10 +96,15 @@ extension StackRulesTests {
     func cancel() async throws {
         try await withDaemon({ mappings in
             mappings.mapShipped()
-            mappings.map("a", .object(TestObject(phase: .business, waits: true) { _ in
-                let never = Promise<Outcome>()
-                return .wait { () async throws(CommandError) in try await never.value() }
-            }))
+            mappings.map(
+                "a",
+                .object(
+                    TestObject(phase: .business, waits: true) { _ in
+                        let never = Promise<Outcome>()
+                        return .wait { () async throws(CommandError) in try await never.value() }
+                    }
+                )
+            )
         }) { daemon in
             let (client, other) = (daemon.connect(), daemon.connect())
             other.send(#"{"handlerName":"a","callbackId":"7"}"#)
@@ -117,10 +128,13 @@ extension StackRulesTests {
         let door = Door()
         try await withDaemon({ mappings in
             mappings.mapShipped()
-            mappings.map("deaf", .waits { () async throws(CommandError) in
-                await door.pass()
-                return .result("late")
-            })
+            mappings.map(
+                "deaf",
+                .waits { () async throws(CommandError) in
+                    await door.pass()
+                    return .result("late")
+                }
+            )
         }) { daemon in
             let client = daemon.connect()
             client.send(#"{"handlerName":"deaf","callbackId":"1"}"#)
@@ -137,14 +151,16 @@ extension StackRulesTests {
         let journal = Journal()
         try await withDaemon({ mappings in
             mappings.map(
-                "a", .waits { () async throws(CommandError) in .result(1) },
+                "a",
+                .waits { () async throws(CommandError) in .result(1) },
                 .bco { call in
                     let session = call.session
                     session.interruptCalls(with: CommandError(.cancelled, "now"))
                     return .proceed
                 },
                 .waits { () async throws(CommandError) in try await Promise<Outcome>().value() },
-                .notes("behind", .business, in: journal))
+                .notes("behind", .business, in: journal)
+            )
         }) { daemon in
             let client = daemon.connect()
             for _ in 1...100 {
@@ -161,7 +177,8 @@ extension StackRulesTests {
         try await withDaemon({ mappings in
             mappings.mapShipped()
             mappings.map(
-                "a", .waits(for: Promise<Outcome>()),
+                "a",
+                .waits(for: Promise<Outcome>()),
                 .object(
                     TestObject(phase: .error, waits: true) { call in
                         journal.note("begun: \(call.error?.code.rawValue ?? "none")")
@@ -169,7 +186,10 @@ extension StackRulesTests {
                             await Door().pass()
                             return .proceed
                         }
-                    }), .notes("behind", .error, in: journal))
+                    }
+                ),
+                .notes("behind", .error, in: journal)
+            )
         }) { daemon in
             let client = daemon.connect()
             client.send(#"{"handlerName":"a","callbackId":"1"}"#)
@@ -194,10 +214,12 @@ extension StackRulesTests {
             #expect(await client.next() == #"{"responseId":"2","responseData":null}"#)
             told.fulfil(.proceed)
             #expect(
-                await client.next() == #"{"responseId":"1","error":{"cmd":"a","code":"busy","message":"taken"}}"#)
+                await client.next() == #"{"responseId":"1","error":{"cmd":"a","code":"busy","message":"taken"}}"#
+            )
             client.send(#"{"handlerName":"b","callbackId":"3"}"#)
             #expect(
-                await client.next() == #"{"responseId":"3","error":{"cmd":"b","code":"busy","message":"taken"}}"#)
+                await client.next() == #"{"responseId":"3","error":{"cmd":"b","code":"busy","message":"taken"}}"#
+            )
         }
     }
 
@@ -206,24 +228,34 @@ extension StackRulesTests {
         var limits = Limits()
         limits.callsPerConnection = 3
         let door = Door()
-        try await withDaemon(limits: limits, { mappings in
-            mappings.mapShipped()
-            mappings.map("default", .waits(.error) { () async throws(CommandError) in
-                await door.pass()
-                return .proceed
-            })
-            mappings.map("a", .waits { () async throws(CommandError) in
-                await door.pass()
-                return .result(1)
-            })
-        }) { daemon in
+        try await withDaemon(
+            limits: limits,
+            { mappings in
+                mappings.mapShipped()
+                mappings.map(
+                    "default",
+                    .waits(.error) { () async throws(CommandError) in
+                        await door.pass()
+                        return .proceed
+                    }
+                )
+                mappings.map(
+                    "a",
+                    .waits { () async throws(CommandError) in
+                        await door.pass()
+                        return .result(1)
+                    }
+                )
+            }
+        ) { daemon in
             let client = daemon.connect()
             for id in 1...4 { client.send(#"{"handlerName":"a","callbackId":"\#(id)"}"#) }
             #expect(
                 await client.next() == """
                     {"responseId":"4","error":{"cmd":"a","code":"overloaded","message":"3 calls of this connection \
                     are under way; wait for a reply, or cancel one"}}
-                    """)
+                    """
+            )
             client.send(#"{"handlerName":"ping","callbackId":"5"}"#)
             #expect(await client.next() == #"{"responseId":"5","responseData":null}"#)
             client.send(#"{"handlerName":"nothing","callbackId":"6"}"#)

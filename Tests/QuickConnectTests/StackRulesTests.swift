@@ -15,7 +15,8 @@ struct StackRulesTests {
                 await client.next() == """
                     {"responseId":"1","error":{"cmd":"playSond","code":"unknownCommand",\
                     "message":"no command 'playSond', did you mean 'playSound'?","nearest":["playSound"]}}
-                    """)
+                    """
+            )
         }
     }
 
@@ -33,7 +34,8 @@ struct StackRulesTests {
                     alice, carol (test.yaml:1:1); the line «rec: {allow: {users: [alice, carol, NAME]}}» in a \
                     file of the mappings folder would allow it","rule":"users alice, carol",\
                     "location":"test.yaml:1:1","allow":"rec: {allow: {users: [alice, carol, NAME]}}"}}
-                    """)
+                    """
+            )
             #expect(journal.notes == [])
         }
     }
@@ -59,7 +61,8 @@ struct StackRulesTests {
                 await client.next() == """
                     {"responseId":"1","error":{"cmd":"a","code":"invalid","message":"/0: expected sound, an \
                     integer","fields":[{"field":"/0","expected":"sound, an integer"}]}}
-                    """)
+                    """
+            )
             #expect(journal.notes == [])
         }
     }
@@ -82,8 +85,10 @@ struct StackRulesTests {
         options.isOptional = true
         try await withDaemon({
             $0.map(
-                "play", .bco { call in .result(.array(call.arguments)) },
-                parameters: [Parameter("file", .string), loops, options])
+                "play",
+                .bco { call in .result(.array(call.arguments)) },
+                parameters: [Parameter("file", .string), loops, options]
+            )
         }) { daemon in
             let client = daemon.connect()
             client.send(#"{"handlerName":"play","data":["a.wav",{"volume":2}],"callbackId":"1"}"#)
@@ -100,15 +105,21 @@ struct StackRulesTests {
         let journal = Journal()
         try await withDaemon({ mappings in
             mappings.map(
-                "a", .notes("view 1", .view, in: journal), .notes("business 1", .business, in: journal),
-                .notes("validation 1", .validation, in: journal), .notes("view 2", .view, in: journal),
-                .notes("business 2", .business, in: journal), .notes("validation 2", .validation, in: journal))
+                "a",
+                .notes("view 1", .view, in: journal),
+                .notes("business 1", .business, in: journal),
+                .notes("validation 1", .validation, in: journal),
+                .notes("view 2", .view, in: journal),
+                .notes("business 2", .business, in: journal),
+                .notes("validation 2", .validation, in: journal)
+            )
         }) { daemon in
             daemon.connect().send("call?cmd=a")
             #expect(
                 journal.notes == [
                     "validation 1", "validation 2", "business 1", "business 2", "view 1", "view 2",
-                ])
+                ]
+            )
         }
     }
 
@@ -118,16 +129,19 @@ struct StackRulesTests {
         try await withDaemon({ mappings in
             for command in ["a", "default"] {
                 mappings.map(
-                    command, .notes("\(command) validation", .validation, in: journal),
+                    command,
+                    .notes("\(command) validation", .validation, in: journal),
                     .notes("\(command) business", .business, in: journal),
-                    .notes("\(command) view", .view, in: journal))
+                    .notes("\(command) view", .view, in: journal)
+                )
             }
         }) { daemon in
             daemon.connect().send("call?cmd=a")
             #expect(
                 journal.notes == [
                     "default validation", "a validation", "default business", "a business", "default view", "a view",
-                ])
+                ]
+            )
         }
     }
 
@@ -136,22 +150,27 @@ struct StackRulesTests {
         let journal = Journal()
         try await withDaemon({ mappings in
             mappings.map(
-                "a", .val { _ throws(CommandError) in throw CommandError(.notFound, "no such lamp") },
-                .notes("validation", .validation, in: journal), .notes("business", .business, in: journal),
-                .notes("view", .view, in: journal))
+                "a",
+                .val { _ throws(CommandError) in throw CommandError(.notFound, "no such lamp") },
+                .notes("validation", .validation, in: journal),
+                .notes("business", .business, in: journal),
+                .notes("view", .view, in: journal)
+            )
         }) { daemon in
             let client = daemon.connect()
             client.send(#"{"handlerName":"a","callbackId":"1"}"#)
             #expect(
                 await client.next()
-                    == #"{"responseId":"1","error":{"cmd":"a","code":"invalid","message":"no such lamp"}}"#)
+                    == #"{"responseId":"1","error":{"cmd":"a","code":"invalid","message":"no such lamp"}}"#
+            )
             #expect(journal.notes == [])
         }
     }
 
     @Test(
         "A ValCO that could not decide keeps its code",
-        arguments: [CommandError.Code.unavailable, .timeout, .cancelled, .overloaded, .scriptFailed, .internal])
+        arguments: [CommandError.Code.unavailable, .timeout, .cancelled, .overloaded, .scriptFailed, .internal]
+    )
     func undecided(code: CommandError.Code) async throws {
         try await withDaemon({
             $0.map("a", .val { _ throws(CommandError) in throw CommandError(code, "hm") })
@@ -160,7 +179,8 @@ struct StackRulesTests {
             client.send(#"{"handlerName":"a","callbackId":"1"}"#)
             #expect(
                 await client.next()
-                    == #"{"responseId":"1","error":{"cmd":"a","code":"\#(code.rawValue)","message":"hm"}}"#)
+                    == #"{"responseId":"1","error":{"cmd":"a","code":"\#(code.rawValue)","message":"hm"}}"#
+            )
         }
     }
 
@@ -168,8 +188,11 @@ struct StackRulesTests {
     func results() async throws {
         try await withDaemon({ mappings in
             mappings.map(
-                "a", .bco { _ in .result("first") }, .bco { _ in .proceed },
-                .bco { call in .result([.array(call.arguments), .array(call.results)]) })
+                "a",
+                .bco { _ in .result("first") },
+                .bco { _ in .proceed },
+                .bco { call in .result([.array(call.arguments), .array(call.results)]) }
+            )
         }) { daemon in
             let client = daemon.connect()
             client.send(#"{"handlerName":"a","data":[1,2],"callbackId":"1"}"#)
@@ -182,8 +205,11 @@ struct StackRulesTests {
         let journal = Journal()
         try await withDaemon({ mappings in
             mappings.map(
-                "a", .bco { _ in .end("enough") }, .notes("business", .business, in: journal),
-                .notes("view", .view, in: journal))
+                "a",
+                .bco { _ in .end("enough") },
+                .notes("business", .business, in: journal),
+                .notes("view", .view, in: journal)
+            )
         }) { daemon in
             let client = daemon.connect()
             client.send(#"{"handlerName":"a","callbackId":"1"}"#)
@@ -197,14 +223,18 @@ struct StackRulesTests {
         let journal = Journal()
         try await withDaemon({ mappings in
             mappings.map(
-                "a", .bco { _ throws(CommandError) in throw CommandError(.unavailable, "unplugged") },
-                .notes("business", .business, in: journal), .notes("view", .view, in: journal))
+                "a",
+                .bco { _ throws(CommandError) in throw CommandError(.unavailable, "unplugged") },
+                .notes("business", .business, in: journal),
+                .notes("view", .view, in: journal)
+            )
         }) { daemon in
             let client = daemon.connect()
             client.send(#"{"handlerName":"a","callbackId":"1"}"#)
             #expect(
                 await client.next()
-                    == #"{"responseId":"1","error":{"cmd":"a","code":"unavailable","message":"unplugged"}}"#)
+                    == #"{"responseId":"1","error":{"cmd":"a","code":"unavailable","message":"unplugged"}}"#
+            )
             #expect(journal.notes == [])
         }
     }
@@ -213,8 +243,11 @@ struct StackRulesTests {
     func viewSees() async throws {
         try await withDaemon({ mappings in
             mappings.map(
-                "a", .bco { _ in .result(1) }, .bco { _ in .result(2) },
-                .vco { call in .reply([.array(call.arguments), .array(call.results)]) })
+                "a",
+                .bco { _ in .result(1) },
+                .bco { _ in .result(2) },
+                .vco { call in .reply([.array(call.arguments), .array(call.results)]) }
+            )
         }) { daemon in
             let client = daemon.connect()
             client.send(#"{"handlerName":"a","data":{"x":0},"callbackId":"1"}"#)

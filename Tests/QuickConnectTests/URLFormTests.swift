@@ -17,7 +17,8 @@ struct URLFormTests {
 
     @Test(
         "cmd, msg and id stand in any order",
-        arguments: ["call?cmd=a&msg=1&id=7", "call?msg=1&id=7&cmd=a", "call?id=7&cmd=a&msg=1"])
+        arguments: ["call?cmd=a&msg=1&id=7", "call?msg=1&id=7&cmd=a", "call?id=7&cmd=a&msg=1"]
+    )
     func order(line: String) {
         #expect(Self.call(line) == Request("a", parameters: [1], id: "7", form: .url))
     }
@@ -36,7 +37,8 @@ struct URLFormTests {
             ("call?cmd=a&msg=1e999 apples", ["1e999 apples"]), ("call?cmd=a&msg=a=b=c", ["a=b=c"]),
             ("call?cmd=a&msg=?#", ["?#"]), ("call?cmd=a&msg=%26%3D%25", ["&=%"]), ("call?cmd=a&msg=é", ["é"]),
             ("call?cmd=a&msg=\u{FEFF}1", ["\u{FEFF}1"]),
-        ] as [(String, [JSONValue])])
+        ] as [(String, [JSONValue])]
+    )
     func parameters(line: String, parameters: [JSONValue]) {
         #expect(Self.call(line)?.parameters == parameters)
     }
@@ -48,7 +50,10 @@ struct URLFormTests {
         #expect(Self.call("call?cmd=a+b&msg=\(message)&id=+")?.id == "+")
     }
 
-    @Test("Values are percent-encoded UTF-8, with digits of either case", arguments: ["%e2%82%ac", "%E2%82%AC", "€", "%E2\u{82}"])
+    @Test(
+        "Values are percent-encoded UTF-8, with digits of either case",
+        arguments: ["%e2%82%ac", "%E2%82%AC", "€", "%E2\u{82}"]
+    )
     func percentEncoding(value: String) {
         if value.unicodeScalars.contains("\u{82}") {
             #expect(Self.error("call?cmd=\(value)") != nil)
@@ -68,19 +73,24 @@ struct URLFormTests {
             ("call?", "'' is no key=value pair"), ("call?cmd", "'cmd' is no key=value pair"),
             ("call?msg=1", "'cmd' is missing"), ("call?id=1", "'cmd' is missing"), ("call?cmd=", "'cmd' is empty"),
             ("call?cmd=%zz", "'cmd' has the bad escape '%zz'"), ("call?cmd=a&msg=%", "'msg' has the bad escape '%'"),
-            ("call?cmd=a&msg=%4", "'msg' has the bad escape '%4'"), ("call?cmd=a&msg=%u0041", "'msg' has the bad escape '%u0'"),
+            ("call?cmd=a&msg=%4", "'msg' has the bad escape '%4'"),
+            ("call?cmd=a&msg=%u0041", "'msg' has the bad escape '%u0'"),
             ("call?cmd=a&id=%4x1", "'id' has the bad escape '%4x'"), ("call?cmd=a&msg=%00", "'msg' has a NUL"),
             ("call?cmd=a\u{0}", "'cmd' has a NUL"), ("call?cmd=a&id=%00", "'id' has a NUL"),
             ("call?cmd=%ff", "'cmd' is not UTF-8"), ("call?cmd=a&msg=%C3", "'msg' is not UTF-8"),
             ("call?cmd=a&msg=%ED%A0%80", "'msg' is not UTF-8"), ("call?cmd=a&msg=%C0%AF", "'msg' is not UTF-8"),
             ("call?cmd=a&msg=1e999", "'msg' has a number too large for a double at byte 0"),
             ("call?cmd=a&msg=%22%5Cud800%22", "'msg' has half a surrogate pair at byte 1"),
-            ("call", "a line begins with 'call?', '{' or '['"), ("CALL?cmd=a", "a line begins with 'call?', '{' or '['"),
-            ("cal", "a line begins with 'call?', '{' or '['"), (" call?cmd=a", "a line begins with 'call?', '{' or '['"),
-            ("call!cmd=a", "a line begins with 'call?', '{' or '['"), ("GET / HTTP/1.1", "a line begins with 'call?', '{' or '['"),
+            ("call", "a line begins with 'call?', '{' or '['"),
+            ("CALL?cmd=a", "a line begins with 'call?', '{' or '['"),
+            ("cal", "a line begins with 'call?', '{' or '['"),
+            (" call?cmd=a", "a line begins with 'call?', '{' or '['"),
+            ("call!cmd=a", "a line begins with 'call?', '{' or '['"),
+            ("GET / HTTP/1.1", "a line begins with 'call?', '{' or '['"),
             ("handleJSONRequest?cmd=a&msg=1", "a line begins with 'call?', '{' or '['"),
             ("\u{FEFF}{}", "a line begins with 'call?', '{' or '['"), (" {}", "a line begins with 'call?', '{' or '['"),
-        ])
+        ]
+    )
     func refused(line: String, message: String) {
         let error = Self.error(line)
         #expect(error?.code == .badRequest)
@@ -97,7 +107,8 @@ struct URLFormTests {
 
     @Test(
         "An error finds its call's id and command wherever they stand",
-        arguments: ["call?id=7&cmd=a&x=1", "call?x=1&cmd=a&id=7", "call?msg=%zz&cmd=a&id=7", "call?cmd=a&id=7&id=8"])
+        arguments: ["call?id=7&cmd=a&x=1", "call?x=1&cmd=a&id=7", "call?msg=%zz&cmd=a&id=7", "call?cmd=a&id=7&id=8"]
+    )
     func errorKeepsId(line: String) {
         #expect(Self.error(line)?.id == "7")
         #expect(Self.error(line)?.command == "a")
@@ -138,10 +149,12 @@ struct URLFormTests {
         let location: JSONValue = [51.5007, -0.1246, 35.0, 4.2]
         #expect(
             line(.reply(Reply(to: request, value: location, under: "showLoc")))
-                == "handleJSONRequest?cmd=showLoc&msg=%5B51.5007%2C-0.1246%2C35.0%2C4.2%5D&id=7\n")
+                == "handleJSONRequest?cmd=showLoc&msg=%5B51.5007%2C-0.1246%2C35.0%2C4.2%5D&id=7\n"
+        )
         #expect(
             line(.reply(Reply(to: Request("a b"), value: "it's \"é\"\n")))
-                == "handleJSONRequest?cmd=a%20b&msg=%22it's%20%5C%22%C3%A9%5C%22%5Cn%22\n")
+                == "handleJSONRequest?cmd=a%20b&msg=%22it's%20%5C%22%C3%A9%5C%22%5Cn%22\n"
+        )
         #expect(line(.reply(Reply(to: Request("a", id: ""), value: nil))) == "handleJSONRequest?cmd=a&msg=null&id=\n")
         let error = CommandError(.notFound, "no such sound", details: ["cmd": "forged", "more": 1])
         #expect(
@@ -149,7 +162,8 @@ struct URLFormTests {
                 handleJSONRequest?cmd=error&msg=%7B%22cmd%22%3A%22loc%22%2C%22code%22%3A%22notFound%22%2C\
                 %22message%22%3A%22no%20such%20sound%22%2C%22more%22%3A1%7D&id=7
 
-                """)
+                """
+        )
     }
 
     @Test("What is written is read back by clients", arguments: 0..<200)

@@ -7,20 +7,26 @@ struct LineGenerator {
     private static let seeds: [[UInt8]] = [
         "call?cmd=ping&id=7", "call?cmd=echo&msg=0&id=a", "call?cmd=echo&msg=%5B%22take.caf%22%2C%22start%22%5D&id=7",
         "call?id=7&msg={\"a\":[1,2.5e3,true,null]}&cmd=echo", "call?cmd=fail&msg=hello", "call?cmd=loud&id=%C3%A9%20x",
-        "call?cmd=echo&msg=\"\\u00e9\\ud834\\udd1e\"&id=", "handleJSONRequest?cmd=error&msg=null&id=7", "call?cmd=nothing&id=1",
-        #"{"handlerName":"ping","callbackId":"cb_1"}"#, #"{"handlerName":"echo","data":{"x":[1,{"y":null}]},"callbackId":"2"}"#,
+        "call?cmd=echo&msg=\"\\u00e9\\ud834\\udd1e\"&id=", "handleJSONRequest?cmd=error&msg=null&id=7",
+        "call?cmd=nothing&id=1",
+        #"{"handlerName":"ping","callbackId":"cb_1"}"#,
+        #"{"handlerName":"echo","data":{"x":[1,{"y":null}]},"callbackId":"2"}"#,
         #"[{"handlerName":"echo","data":-0.5e-7,"callbackId":"1"},{"handlerName":"loud","callbackId":"2"},{"handlerName":"fail"}]"#,
         #"{"responseId":"q1","responseData":[1,2,3]}"#, #"{"responseId":"q2","error":{"code":"busy","message":"m"}}"#,
         #"{"callbackId":"é\n\u0041\ud834\udd1e","data":"text","handlerName":"echo","more":[[],{}]}"#,
         #"{"handlerName":"nothing","callbackId":"9","data":9223372036854775807}"#,
     ].map { Array($0.utf8) }
 
-    private static let pieces: [[UInt8]] = [
-        "%", "%0", "%00", "%zz", "%FF", "%C3%A9", "&", "&&", "=", "+", "&id=5", "&cmd=ping", "&msg=[1]", "?", "call?", "\"", "\\", "\\u",
-        "\\ud800", "\\udc00", "\\u0000", "{", "}", "[", "]", "[]", "{}", ",", ":", "null", "true", "1e999", "-", "0", "1.5", "e5",
-        "\u{0}", "\u{1F}", " ", "\t", "\r", "é", "𝄞", "\u{FEFF}", #""callbackId":"8","#, #""responseId":"q3","#, #""handlerName":"ping","#,
-        #"{"handlerName":"ping","callbackId":"3"}"#,
-    ].map { Array($0.utf8) } + [[0xFF], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0x80]]
+    private static let pieces: [[UInt8]] =
+        [
+            "%", "%0", "%00", "%zz", "%FF", "%C3%A9", "&", "&&", "=", "+", "&id=5", "&cmd=ping", "&msg=[1]", "?",
+            "call?", "\"", "\\", "\\u",
+            "\\ud800", "\\udc00", "\\u0000", "{", "}", "[", "]", "[]", "{}", ",", ":", "null", "true", "1e999", "-",
+            "0", "1.5", "e5",
+            "\u{0}", "\u{1F}", " ", "\t", "\r", "é", "𝄞", "\u{FEFF}", #""callbackId":"8","#, #""responseId":"q3","#,
+            #""handlerName":"ping","#,
+            #"{"handlerName":"ping","callbackId":"3"}"#,
+        ].map { Array($0.utf8) } + [[0xFF], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0x80]]
 
     private static let arrays = Array(String(repeating: "[", count: 530).utf8)
     private static let objects = Array(String(repeating: #"{"a":"#, count: 530).utf8)

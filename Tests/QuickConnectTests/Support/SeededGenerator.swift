@@ -34,7 +34,9 @@ struct SeededGenerator: RandomNumberGenerator {
     }
 
     private mutating func text() -> String {
-        let letters: [Unicode.Scalar] = ["a", "Z", "0", " ", "\"", "\\", "/", "\n", "\u{0}", "\u{1F}", "é", "€", "𝄞", "%", "&", "+", "="]
+        let letters: [Unicode.Scalar] = [
+            "a", "Z", "0", " ", "\"", "\\", "/", "\n", "\u{0}", "\u{1F}", "é", "€", "𝄞", "%", "&", "+", "=",
+        ]
         return String(String.UnicodeScalarView((0..<below(8)).map { _ in pick(letters) }))
     }
 }

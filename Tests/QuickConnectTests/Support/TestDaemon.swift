@@ -12,11 +12,19 @@ final class TestDaemon: Sendable {
     private let clients = Mutex<[TestClient]>([])
 
     init(
-        _ mappings: TestMappings, handlerRule: AllowRule?, limits: Limits, observer: (any CallObserver)?
+        _ mappings: TestMappings,
+        handlerRule: AllowRule?,
+        limits: Limits,
+        observer: (any CallObserver)?
     ) throws {
         let controller = FrontController(
-            table: MappingTable(), handlerRule: handlerRule, ownUID: Self.uid, limits: limits,
-            waitingCalls: waitingCalls, observer: observer)
+            table: MappingTable(),
+            handlerRule: handlerRule,
+            ownUID: Self.uid,
+            limits: limits,
+            waitingCalls: waitingCalls,
+            observer: observer
+        )
         controller.replaceTable(try mappings.table(handlers: { controller.handlers }))
         frontController = controller
     }
@@ -64,8 +72,11 @@ final class TestClient: Sendable {
 
 /// Runs a test against a daemon with the commands that `map` maps, then waits until every call is over.
 func withDaemon(
-    handlerRule: AllowRule? = nil, limits: Limits = Limits(), observer: (any CallObserver)? = nil,
-    _ map: (inout TestMappings) -> Void = { _ in }, sourceLocation: Testing.SourceLocation = #_sourceLocation,
+    handlerRule: AllowRule? = nil,
+    limits: Limits = Limits(),
+    observer: (any CallObserver)? = nil,
+    _ map: (inout TestMappings) -> Void = { _ in },
+    sourceLocation: Testing.SourceLocation = #_sourceLocation,
     test: (TestDaemon) async throws -> Void
 ) async throws {
     var mappings = TestMappings()

@@ -9,7 +9,10 @@ struct TestMappings {
     private var line = 0
 
     mutating func map(
-        _ command: String, _ steps: TestStep..., parameters: [Parameter]? = nil, timeout: Duration? = nil,
+        _ command: String,
+        _ steps: TestStep...,
+        parameters: [Parameter]? = nil,
+        timeout: Duration? = nil,
         users: [String]? = nil
     ) {
         line += 1
@@ -80,10 +83,14 @@ enum ShippedCatalog {
         let device = NoDevice()
         return Catalog.make(
             Parts(
-                soundPlayer: device, volumeControl: device, accounts: device,
+                soundPlayer: device,
+                volumeControl: device,
+                accounts: device,
                 identity: Identity(version: "test", simulated: []),
                 logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
-                reload: { () async throws(CommandError) in }))
+                reload: { () async throws(CommandError) in }
+            )
+        )
     }
 
     private struct NoDevice: SoundPlayer, VolumeControl, UserAccounts {

@@ -44,7 +44,8 @@ enum TestStep: Sendable {
             TestObject(phase: phase) { _ in
                 journal.note(name)
                 return .proceed
-            })
+            }
+        )
     }
 }
 
