@@ -49,6 +49,7 @@ install:
 	install -m 644 mappings/*.yaml $(DESTDIR)$(PREFIX)/share/quickconnect/mappings
 	install -m 644 config/quickconnectd.yaml $(DESTDIR)$(PREFIX)/share/quickconnect
 	install -m 644 man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1
+	ln -sf quickconnect.1 $(DESTDIR)$(PREFIX)/share/man/man1/makecall.1
 	install -m 644 man/*.8 $(DESTDIR)$(PREFIX)/share/man/man8
 	$(RELEASE)/release/quickconnect --generate-completion-script bash \
 	  > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/quickconnect

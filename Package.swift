@@ -121,7 +121,7 @@ let package = Package(
         ),
         .testTarget(
             name: "ConfigurationTests",
-            dependencies: ["Configuration", "QuickConnect"],
+            dependencies: ["Configuration", "QuickConnect", "TestRig"],
             swiftSettings: swiftSettings
         ),
         .testTarget(
@@ -131,7 +131,7 @@ let package = Package(
         ),
         .testTarget(
             name: "QuickConnectClientTests",
-            dependencies: ["QuickConnect", "QuickConnectClient", "quickconnect"],
+            dependencies: ["QuickConnectClient"],
             swiftSettings: swiftSettings
         ),
         .testTarget(

@@ -16,16 +16,21 @@ public final class ALSASoundPlayer: SoundPlayer {
     ///     wait for it get `timeout`.
     ///   - patience: how long an open PCM may play nothing before its sounds get `unavailable`.
     ///   - logger: gets one line for each failure.
-    public init(
+    public convenience init(
         output: ALSAOutput,
         sounds: SystemSounds,
         answer: Duration = .seconds(3),
         patience: Duration = .seconds(2),
         logger: Logger
     ) {
+        let engine = PlaybackEngine(output, answer: answer, patience: patience, logger: logger)
+        self.init(engine: engine, sounds: sounds)
+    }
+
+    init(engine: PlaybackEngine, sounds: SystemSounds) {
+        self.engine = engine
         self.sounds = sounds.list
         loaded = Dictionary(uniqueKeysWithValues: sounds.sounds.map { ($0.number, $0) })
-        engine = PlaybackEngine(output, answer: answer, patience: patience, logger: logger)
     }
 
     /// Besides the errors of ``SoundPlayer/play(sound:for:)``: `overloaded` when 256 sounds are playing already.

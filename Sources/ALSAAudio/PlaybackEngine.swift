@@ -17,11 +17,18 @@ final class PlaybackEngine: Sendable {
     /// - Parameters:
     ///   - answer: how long the sound system may take for one step before the voices are given up.
     ///   - patience: how long an open PCM may play nothing.
-    init(_ output: ALSAOutput, answer: Duration, patience: Duration, logger: Logger) {
+    ///   - threadName: as ``WatchedThread`` takes it.
+    init(
+        _ output: ALSAOutput,
+        answer: Duration,
+        patience: Duration,
+        threadName: String = "qc-sound",
+        logger: Logger
+    ) {
         self.output = output
         self.patience = patience
         self.logger = logger
-        thread = WatchedThread(name: "qc-sound", deadline: answer)
+        thread = WatchedThread(name: threadName, deadline: answer)
     }
 
     /// Starts a voice; never blocks. The promise is fulfilled when its last frame has been heard.

@@ -5,6 +5,7 @@ struct CallCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "call",
         abstract: "Makes a call and prints its answer as JSON.",
+        usage: "quickconnect call [--socket <PATH>] [--timeout <SECONDS>] COMMAND [ARGUMENT ...]",
         discussion: """
             Options stand before COMMAND; everything behind it is an argument, also what begins with a dash. Without \
             an argument no message is sent; one is sent as it is; more become a JSON array, in which an argument \

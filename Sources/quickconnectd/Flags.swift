@@ -2,7 +2,7 @@ import ArgumentParser
 import Configuration
 
 /// The command line.
-struct Flags: ParsableArguments {
+struct Flags: ParsableCommand {
     @Option(help: ArgumentHelp("The settings file.", valueName: "FILE"))
     var config: String?
 

@@ -38,7 +38,9 @@ struct Main {
 
     private static func parseFlags() -> Flags {
         do {
-            return try Flags.parse()
+            let flags = try Flags.parseAsRoot()
+            if let flags = flags as? Flags { return flags }
+            throw CleanExit.helpRequest(flags)
         } catch {
             let code = Flags.exitCode(for: error)
             let text = Flags.fullMessage(for: error)

@@ -13,21 +13,27 @@ extension SoundTests {
 
         init() throws { folder = try TestFolder() }
 
-        private func rig(_ options: String = "", seconds: Double) async throws -> Rig {
-            let files = "outfile \"\(folder("played.raw"))\" lock \"\(folder("lock"))\""
-            return Rig(.named(try await RigPlugin.addCard("\(files) \(options)")), [Signal.tone(440, seconds: seconds)])
+        /// - Parameter name: of the threads, so that they can be told from those of other tests.
+        private func rig(_ name: String, seconds: Double) async throws -> Rig {
+            let card = try await RigPlugin.addCard("outfile \"\(folder("played.raw"))\" lock \"\(folder("lock"))\"")
+            return Rig(.named(card), [Signal.tone(440, seconds: seconds)], threadName: name)
+        }
+
+        /// The sound thread and the one that watches it.
+        private func threads(_ name: String) -> [ThreadList] {
+            [ThreadList(named: name), ThreadList(named: "\(name)-watch")]
         }
 
         @Test func `an idle player holds no card, and its threads sleep`() async throws {
-            let rig = try await rig(seconds: 0.1)
-            #expect(ThreadList(named: "qc-sound").count == 0)
+            let rig = try await rig("qc-idle", seconds: 0.1)
+            #expect(threads("qc-idle").map(\.count) == [0, 0])
             #expect(await rig.play(0).code == nil)
             #expect(CardLock.isFree(folder("lock")))
             #expect(openFiles(under: folder.path).isEmpty)
 
-            let threads = [ThreadList(named: "qc-sound"), ThreadList(named: "qc-sound-watch")]
+            let threads = threads("qc-idle")
             #expect(threads.map(\.count) == [1, 1])
-            // The watching thread wakes once more to see that there is nothing left to watch.
+            // The watching thread wakes once more, after the deadline, to see that there is nothing left to watch.
             try await Task.sleep(for: .seconds(3.5))
             let before = threads.map(\.switches)
             try await Task.sleep(for: .seconds(2))
@@ -36,34 +42,33 @@ extension SoundTests {
         }
 
         @Test func `200 sounds leave no descriptors and no threads behind`() async throws {
-            let rig = try await rig(seconds: 0.005)
-            let missing = Rig(.named("nosuch"), [Signal.tone(440, seconds: 0.1)])
+            let rig = try await rig("qc-many", seconds: 0.005)
+            let missing = Rig(.named("nosuch"), [Signal.tone(440, seconds: 0.1)], threadName: "qc-none")
             for _ in 0..<200 {
                 #expect(await rig.play(0).code == nil)
                 #expect(await missing.play(0).code == .unavailable)
             }
             #expect(openFiles(under: folder.path).isEmpty)
-            #expect(ThreadList(named: "qc-sound").count <= 2)
+            #expect((threads("qc-many") + threads("qc-none")).map(\.count) == [1, 1, 1, 1])
             await rig.player.close()
             await missing.player.close()
-            try await eventually("the threads have ended") { ThreadList(named: "qc-sound").count == 0 }
-            try await eventually("the watching ones too") { ThreadList(named: "qc-sound-watch").count == 0 }
-        }
-
-        @Test func `a player that is let go ends its threads`() async throws {
-            var rig: Rig? = try await rig(seconds: 0.01)
-            #expect(await rig?.play(0).code == nil)
-            rig = nil
             try await eventually("the threads have ended") {
-                ThreadList(named: "qc-sound").count + ThreadList(named: "qc-sound-watch").count == 0
+                (threads("qc-many") + threads("qc-none")).allSatisfy { $0.count == 0 }
             }
         }
 
+        @Test func `a player that is let go ends its threads`() async throws {
+            var rig: Rig? = try await rig("qc-letgo", seconds: 0.01)
+            #expect(await rig?.play(0).code == nil)
+            rig = nil
+            try await eventually("the threads have ended") { threads("qc-letgo").allSatisfy { $0.count == 0 } }
+        }
+
         @Test func `playing takes hardly any time of the processor`() async throws {
-            let rig = try await rig(seconds: 1.5)
+            let rig = try await rig("qc-plays", seconds: 1.5)
             let promise = rig.player.play(sound: 0, for: .daemon)
             try await eventually("it plays") { folder.exists("played.raw") }
-            let thread = ThreadList(named: "qc-sound")
+            let thread = ThreadList(named: "qc-plays")
             let before = thread.switches
             try await Task.sleep(for: .seconds(1))
             // A period takes 20 ms, and the card looks twice a period: a loop that waits for nothing makes thousands.

@@ -59,16 +59,18 @@ struct Rig {
         _ output: ALSAOutput,
         _ sounds: [[Float]],
         answer: Duration = .seconds(3),
-        patience: Duration = .seconds(2)
+        patience: Duration = .seconds(2),
+        threadName: String = "qc-rig"
     ) {
         log = LogRecord()
-        player = ALSASoundPlayer(
-            output: output,
-            sounds: SystemSounds(sounds),
+        let engine = PlaybackEngine(
+            output,
             answer: answer,
             patience: patience,
+            threadName: threadName,
             logger: log.logger
         )
+        player = ALSASoundPlayer(engine: engine, sounds: SystemSounds(sounds))
     }
 
     /// Plays a sound to its end, or to its failure.

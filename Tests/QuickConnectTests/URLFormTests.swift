@@ -50,16 +50,10 @@ struct URLFormTests {
         #expect(Self.call("call?cmd=a+b&msg=\(message)&id=+")?.id == "+")
     }
 
-    @Test(
-        "Values are percent-encoded UTF-8, with digits of either case",
-        arguments: ["%e2%82%ac", "%E2%82%AC", "€", "%E2\u{82}"]
-    )
+    @Test("Values are percent-encoded UTF-8, with digits of either case", arguments: ["%e2%82%ac", "%E2%82%AC", "€"])
     func percentEncoding(value: String) {
-        if value.unicodeScalars.contains("\u{82}") {
-            #expect(Self.error("call?cmd=\(value)") != nil)
-        } else {
-            #expect(Self.call("call?cmd=\(value)&msg=\(value)&id=\(value)") == Request("€", parameters: ["€"], id: "€"))
-        }
+        let request = Self.call("call?cmd=\(value)&msg=\(value)&id=\(value)")
+        #expect(request == Request("€", parameters: ["€"], id: "€"))
     }
 
     @Test(

@@ -24,7 +24,11 @@ public final class ALSAConfigurationFile: Sendable {
         setenv("ALSA_CONFIG_PATH", file.path, 1)
         // Else libpulse writes to the home folder, or starts a server.
         setenv("PULSE_COOKIE", file.folder("cookie"), 1)
+        setenv("PULSE_RUNTIME_PATH", file.folder("run"), 1)
         setenv("PULSE_SERVER", "unix:\(file.folder("no-server"))", 1)
+        atexit {
+            if case .success(let file) = ALSAConfigurationFile.shared { file.folder.delete() }
+        }
         return file
     }
 

@@ -39,7 +39,7 @@ public final class PulseServer: @unchecked Sendable {
     public var environment: [String: String] {
         [
             "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin", "HOME": folder("home"),
-            "PULSE_SERVER": address, "PULSE_COOKIE": folder("cookie"),
+            "PULSE_SERVER": address, "PULSE_COOKIE": folder("cookie"), "PULSE_RUNTIME_PATH": folder("run"),
         ]
     }
 

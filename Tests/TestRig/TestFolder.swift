@@ -11,7 +11,9 @@ public final class TestFolder: Sendable {
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }
 
-    deinit { try? FileManager.default.removeItem(atPath: path) }
+    deinit { delete() }
+
+    func delete() { try? FileManager.default.removeItem(atPath: path) }
 
     /// The path of a file in it.
     public func callAsFunction(_ name: String) -> String { "\(path)/\(name)" }

@@ -11,7 +11,7 @@ struct LineGenerator {
         "call?cmd=nothing&id=1",
         #"{"handlerName":"ping","callbackId":"cb_1"}"#,
         #"{"handlerName":"echo","data":{"x":[1,{"y":null}]},"callbackId":"2"}"#,
-        #"[{"handlerName":"echo","data":-0.5e-7,"callbackId":"1"},{"handlerName":"loud","callbackId":"2"},{"handlerName":"fail"}]"#,
+        #"[{"handlerName":"echo","data":-0.5e-7,"callbackId":"1"},{"handlerName":"fail"}]"#,
         #"{"responseId":"q1","responseData":[1,2,3]}"#, #"{"responseId":"q2","error":{"code":"busy","message":"m"}}"#,
         #"{"callbackId":"é\n\u0041\ud834\udd1e","data":"text","handlerName":"echo","more":[[],{}]}"#,
         #"{"handlerName":"nothing","callbackId":"9","data":9223372036854775807}"#,

@@ -13,7 +13,8 @@ struct TestMappings {
         _ steps: TestStep...,
         parameters: [Parameter]? = nil,
         timeout: Duration? = nil,
-        users: [String]? = nil
+        users: [String]? = nil,
+        groups: [String] = []
     ) {
         line += 1
         let place = SourceLocation(file: "test.yaml", line: line, column: 1)
@@ -21,7 +22,11 @@ struct TestMappings {
         declaration.parameters = parameters.map { ParameterList($0) }
         declaration.timeout = timeout
         if let users {
-            declaration.allow = MappingDeclaration.Allow(users: users.map { Located($0, at: place) }, location: place)
+            declaration.allow = MappingDeclaration.Allow(
+                users: users.map { Located($0, at: place) },
+                groups: groups.map { Located($0, at: place) },
+                location: place
+            )
         }
         for step in steps {
             let (name, phase) = add(step)

@@ -1,0 +1,176 @@
+import Foundation
+import QuickConnect
+import TestRig
+import Testing
+
+@testable import Configuration
+
+@Suite("The files of mappings")
+struct MappingFilesTests {
+    /// A command object of any phase, for names that files use.
+    private struct Stub: CommandObject {
+        let phase: Phase
+        func handle(_ call: borrowing Call) throws(CommandError) -> Outcome { .proceed }
+    }
+
+    private static let catalog: [String: any CommandObject] = [
+        "AValCO": Stub(phase: .validation), "ABCO": Stub(phase: .business), "BBCO": Stub(phase: .business),
+        "AVCO": Stub(phase: .view), "AECO": Stub(phase: .error),
+    ]
+
+    private func folder(_ files: [String: String]) throws -> TestFolder {
+        let folder = try TestFolder()
+        for (name, text) in files { try text.write(toFile: folder(name), atomically: true, encoding: .utf8) }
+        return folder
+    }
+
+    private func table(
+        _ folders: TestFolder...,
+        catalog: [String: any CommandObject] = Self.catalog
+    ) throws -> MappingTable {
+        let builder = try MappingFiles.load(folders.map { MappingFiles.Folder($0.path, isRequired: true) })
+        let scripts = { (name: String, phase: Phase) in Stub(phase: phase) as any CommandObject }
+        return try builder.build(catalog: catalog, scripts: scripts, accounts: SystemAccounts()).table
+    }
+
+    /// The mistakes of one file, without its folder.
+    private func mistakes(_ text: String) throws -> [String] {
+        let folder = try folder(["a.yaml": text])
+        do {
+            _ = try table(folder)
+            return []
+        } catch let error as ConfigurationMistakes {
+            return error.mistakes.map { $0.description.replacingOccurrences(of: folder.path + "/", with: "") }
+        }
+    }
+
+    private func names(_ table: MappingTable, _ command: String, _ phase: Phase) -> [String]? {
+        table[command]?.steps(of: phase).map(\.name)
+    }
+
+    @Test(
+        "Each mistake is told with its place and what may have been meant",
+        arguments: [
+            ("a: {busines: [ABCO]}", "a.yaml:1:5: unknown key 'busines' in 'a', did you mean 'business'?"),
+            (
+                "a:\n  business: [ABC]",
+                "a.yaml:2:14: unknown command object 'ABC', did you mean 'ABCO'?"
+            ),
+            ("a: {view: [ABCO]}", "a.yaml:1:12: 'ABCO' belongs under 'business', not under 'view'"),
+            ("a: {business: ABCO}", "a.yaml:1:15: 'business' must be a list, such as [a, b]"),
+            ("a: {timeout: 30}", "a.yaml:1:14: 'timeout' must be a duration such as 500ms, 30s or 2m"),
+            ("a: {remove: true}", "a.yaml:1:1: no file before maps 'a', so it cannot be removed"),
+            ("error: {view: [AVCO]}", "a.yaml:1:1: 'error' is the command of error replies and cannot be mapped"),
+            ("a: {allow: {user: [root]}}", "a.yaml:1:13: unknown key 'user' in 'allow', did you mean 'users'?"),
+            (
+                "a: {parameters: [{name: x, type: int}]}",
+                "a.yaml:1:34: unknown type 'int'; the types are string, integer, number, boolean, object, array, any"
+            ),
+            (
+                "a: {parameters: [{name: x, type: integer, minimum: 3, maximum: 2}]}",
+                "a.yaml:1:18: 'minimum' is greater than 'maximum'"
+            ),
+            (
+                "a: {parameters: [{name: x, type: integer, default: 3}]}",
+                "a.yaml:1:18: 'default' is for a parameter with 'optional: true'"
+            ),
+            (
+                "a: {parameters: [{name: x, type: any, repeat: true}, {name: y, type: any}]}",
+                "a.yaml:1:18: 'repeat' is for the last parameter only"
+            ),
+            ("- a", "a.yaml:1:1: a file of mappings must be a mapping of keys to values"),
+        ]
+    )
+    func place(text: String, mistake: String) throws {
+        #expect(try mistakes(text).first == mistake)
+    }
+
+    @Test func `text that is no YAML, or has a key twice, is a mistake with its place`() throws {
+        #expect(try mistakes("a: [").first?.hasPrefix("a.yaml:") ?? false)
+        #expect(try mistakes("a: {}\na: {}").first?.contains("'a' is given twice") ?? false)
+        let folder = try TestFolder()
+        try Data([0x61, 0xFF, 0x3A]).write(to: URL(fileURLWithPath: folder("bytes.yaml")))
+        try FileManager.default.createDirectory(atPath: folder("folder.yaml"), withIntermediateDirectories: false)
+        #expect(throws: ConfigurationMistakes.self) { try table(folder) }
+    }
+
+    @Test func `all mistakes of all files are told at once`() throws {
+        #expect(try mistakes("a: {vew: []}\nb: {timeout: x}\nc: {parameters: 3}").count == 3)
+    }
+
+    @Test func `later files append to the phases and replace every other key`() throws {
+        let folder = try folder([
+            "1.yaml": "a: {help: one, business: [ABCO], timeout: 1s}",
+            "2.yaml": "a: {help: two, business: [BBCO], view: [AVCO]}",
+        ])
+        let table = try table(folder)
+        #expect(names(table, "a", .business) == ["ABCO", "BBCO"])
+        #expect(table["a"]?.help == "two" && table["a"]?.timeout == .seconds(1))
+    }
+
+    @Test func `replace starts anew, remove takes out, default goes first`() throws {
+        let folder = try folder([
+            "1.yaml": "a: {business: [ABCO]}\nb: {business: [ABCO]}\ndefault: {business: [BBCO], timeout: 2m}",
+            "2.yaml": "a: {replace: true, view: [AVCO]}\nb: {remove: true}\nc: {business: [\"script:x\"]}",
+        ])
+        let table = try table(folder)
+        #expect(names(table, "a", .business) == ["BBCO"] && names(table, "a", .view) == ["AVCO"])
+        #expect(table["b"] == nil)
+        #expect(names(table, "c", .business) == ["BBCO", "script:x"])
+        #expect(table["c"]?.timeout == .seconds(120))
+    }
+
+    @Test func `an owner's file of the same name stands in for the shipped one`() throws {
+        let shipped = try folder(["1.yaml": "a: {business: [ABCO]}", "2.yaml": "b: {business: [ABCO]}"])
+        let own = try folder(["1.yaml": "c: {}"])
+        let table = try table(shipped, own)
+        #expect(table["a"] == nil && table["b"] != nil && table["c"] != nil)
+    }
+
+    @Test func `a folder that was named must be there, a default one need not`() throws {
+        #expect(throws: Never.self) { try MappingFiles.load([.init("/nonexistent/m", isRequired: false)]) }
+        #expect(throws: ConfigurationMistakes.self) {
+            try MappingFiles.load([.init("/nonexistent/m", isRequired: true)])
+        }
+    }
+
+    @Test(arguments: [("500ms", 0.5), ("30s", 30), ("2m", 120), ("1h", 3600), ("1.5s", 1.5)])
+    func `a duration is a number and a unit`(text: String, seconds: Double) {
+        #expect(Duration(text: text)?.seconds == seconds)
+    }
+
+    @Test(arguments: ["", "s", "30", "-1s", "1e3s", "0s", "nan s", "1 s", "9999999h"])
+    func `anything else is no duration`(text: String) {
+        #expect(Duration(text: text) == nil)
+    }
+
+    @Test func `a document that aliases grow into billions of nodes is refused in no time`() throws {
+        var text = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n"
+        for level in 1...12 {
+            text += "a\(level): &a\(level) [\(Array(repeating: "*a\(level - 1)", count: 10).joined(separator: ", "))]\n"
+        }
+        let start = ContinuousClock.now
+        _ = try mistakes(text + "b: {parameters: [{name: x, type: any, optional: true, default: *a12}]}")
+        #expect(ContinuousClock.now - start < .seconds(10))
+    }
+
+    @Test func `mutated files never crash, and end in a table or in mistakes`() throws {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appendingPathComponent("mappings/daemon.yaml")
+        let shipped = Array(try String(contentsOf: root, encoding: .utf8).utf8)
+        var seed: UInt64 = 42
+        func random(_ bound: Int) -> Int {
+            seed = seed &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return Int(seed >> 33) % bound
+        }
+        var tables = 0
+        for _ in 0..<400 {
+            var bytes = shipped
+            for _ in 0...random(4) { bytes[random(bytes.count)] = UInt8(32 + random(95)) }
+            let text = String(decoding: bytes, as: UTF8.self)
+            if try mistakes(text).isEmpty { tables += 1 }
+        }
+        // Most mutations hit a name of a command object that this catalog does not have.
+        #expect(tables < 400)
+    }
+}

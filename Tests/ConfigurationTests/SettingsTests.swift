@@ -1,0 +1,87 @@
+import Foundation
+import QuickConnect
+import TestRig
+import Testing
+
+@testable import Configuration
+
+@Suite("The settings")
+struct SettingsTests {
+    private let folders = StandardFolders(isRoot: true, environment: [:], program: "/nowhere/bin/quickconnectd")
+
+    private func load(
+        _ text: String? = nil,
+        flags: Settings.Overrides = .init(),
+        environment: [String: String] = [:]
+    ) throws -> Settings {
+        var flags = flags
+        if let text {
+            let folder = try TestFolder()
+            try text.write(toFile: folder("s.yaml"), atomically: true, encoding: .utf8)
+            flags.config = folder("s.yaml")
+            return try Settings.load(flags: flags, environment: environment, folders: folders)
+        }
+        return try Settings.load(flags: flags, environment: environment, folders: folders)
+    }
+
+    @Test func `flags win over the environment, it over the file, it over the defaults`() throws {
+        var flags = Settings.Overrides()
+        flags.pcm = "flag"
+        let settings = try load(
+            "{pcm: file, gpsd: file, capturePCM: file}",
+            flags: flags,
+            environment: ["QUICKCONNECT_PCM": "variable", "QUICKCONNECT_GPSD": "variable"]
+        )
+        #expect(settings.pcm == "flag" && settings.gpsd == "variable" && settings.capturePCM == "file")
+        #expect(settings.logLevel == "info")
+    }
+
+    @Test func `an absent default file is fine, an absent named one is a mistake`() throws {
+        #expect(try load().pcm == "default")
+        #expect(throws: ConfigurationMistakes.self) { try load(environment: ["QUICKCONNECT_CONFIG": "/nonexistent/x"]) }
+    }
+
+    @Test func `a relative path is relative to the file's folder`() throws {
+        let settings = try load("{media: media}")
+        #expect(settings.media.hasPrefix("/") && settings.media.hasSuffix("/media"))
+        #expect(settings.simulatedFolder.hasSuffix("/simulated"))
+    }
+
+    @Test(arguments: [
+        ("sound: x", ":1:1: unknown key 'sound' in the settings, did you mean 'sounds'?"),
+        ("logLevel: loud", ":1:11: unknown log level 'loud'"),
+        ("limits: {depth: 0}", ":1:17: 'depth' must be a whole number from 1 to 4096"),
+        ("limits:\n  stalledAfter: 30", ":2:17: 'stalledAfter' must be a duration such as 500ms, 30s or 2m"),
+        ("simulate: maybe", ":1:11: 'simulate' must be true or false"),
+    ])
+    func `a mistake is told with its place`(text: String, mistake: String) throws {
+        let error = #expect(throws: ConfigurationMistakes.self) { try load(text) }
+        #expect(error?.description.hasSuffix(mistake) ?? false, "\(error?.description ?? "")")
+    }
+
+    @Test func `the commented file names every setting, and parses with all of them uncommented`() throws {
+        let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appendingPathComponent("config/quickconnectd.yaml")
+        let lines = try String(contentsOf: path, encoding: .utf8).split(separator: "\n")
+        let keys = SettingsReader.keys + SettingsReader.limitKeys
+        let settings = lines.filter { line in
+            keys.contains { line.hasPrefix("# \($0):") || line.hasPrefix("#   \($0):") }
+        }
+        #expect(settings.count == keys.count)
+        let text = settings.map { String($0.dropFirst(2)) }.joined(separator: "\n")
+        let loaded = try load(text)
+        #expect(loaded.limits == .init() && loaded.pcm == "default" && !loaded.simulate)
+    }
+
+    @Test func `an ordinary user has the XDG folders`() {
+        let folders = StandardFolders(
+            isRoot: false,
+            environment: ["HOME": "/home/a", "XDG_RUNTIME_DIR": "/run/user/7", "XDG_DATA_HOME": "/data"],
+            program: "/usr/bin/quickconnectd"
+        )
+        #expect(folders.socket == "/run/user/7/quickconnect.sock")
+        #expect(folders.config == "/home/a/.config/quickconnect/quickconnectd.yaml")
+        #expect(folders.media == "/data/quickconnect/media")
+        #expect(folders.mappings == ["/usr/share/quickconnect/mappings", "/home/a/.config/quickconnect/mappings"])
+    }
+}

@@ -1,0 +1,144 @@
+import Foundation
+import QuickConnect
+import TestRig
+import Testing
+
+/// A daemon that says what a test wants: takes one connection and answers each line with given text.
+private final class FakeDaemon: Sendable {
+    let folder: TestFolder
+    private let listener: Int32
+
+    /// - Parameter answer: what is written for a line; nil closes the connection. ID stands for the line's id.
+    init(_ answer: @escaping @Sendable (String) -> String?) throws {
+        folder = try TestFolder()
+        let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        self.listener = listener
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let path = Array(folder("s").utf8)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path) }
+        let code = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(listener, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        guard code == 0, listen(listener, 8) == 0 else { throw NotInTime(description: "the fake daemon cannot listen") }
+        Thread { Self.serve(listener, answer) }.start()
+    }
+
+    deinit { shutdown(listener, Int32(SHUT_RDWR)) }
+
+    private static func serve(_ listener: Int32, _ answer: (String) -> String?) {
+        while true {
+            let client = accept(listener, nil, nil)
+            guard client >= 0, let file = fdopen(client, "r+") else { break }
+            defer { fclose(file) }
+            var line: UnsafeMutablePointer<CChar>?
+            var size = 0
+            while getline(&line, &size, file) > 0, let text = line.map({ String(cString: $0) }) {
+                let id = text.firstMatch(of: /id=([^&\n]*)/).map { String($0.1) } ?? ""
+                guard let reply = answer(text.trimmingCharacters(in: .newlines)) else { break }
+                let bytes = Array(reply.replacingOccurrences(of: "ID", with: id).utf8)
+                _ = bytes.withUnsafeBytes { send(client, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            }
+            free(line)
+        }
+        close(listener)
+    }
+
+    func client(_ arguments: [String]) async throws -> (exit: ChildProcess.Exit, output: String, errors: String) {
+        let child = try ChildProcess(
+            Products.path("quickconnect"),
+            arguments,
+            environment: ["PATH": "/usr/bin:/bin", "QUICKCONNECT_SOCKET": folder("s")]
+        )
+        let exit = try await child.wait()
+        return (
+            exit, String(decoding: child.standardOutput, as: UTF8.self),
+            String(decoding: child.standardError, as: UTF8.self)
+        )
+    }
+}
+
+@Suite("The client")
+struct ClientTests {
+    private static func echo(_ line: String) -> String {
+        let message = line.firstMatch(of: /msg=([^&]*)/).map { String($0.1) } ?? "%22none%22"
+        return "handleJSONRequest?cmd=x&msg=\(message)&id=ID\n"
+    }
+
+    @Test(
+        "Arguments become the message: none, one as it is, more as an array",
+        arguments: [
+            (["x"], #""none""#), (["x", "-1"], "-1"), (["x", #"{"a": 1}"#], #"{"a":1}"#),
+            (["x", "a", "2", "--help", #""q""#], #"["a",2,"--help","q"]"#), (["--timeout", "9", "x", "--json"], nil),
+        ]
+    )
+    func message(arguments: [String], output: String?) async throws {
+        let daemon = try FakeDaemon { Self.echo($0) }
+        let result = try await daemon.client(["call"] + arguments)
+        // One argument goes as it is, also where it is no JSON; the fake daemon's echo of that is no reply.
+        guard let output else { return #expect(result.exit != .status(2)) }
+        #expect(result.exit == .status(0) && result.output == output + "\n", "\(result)")
+    }
+
+    @Test func `replies to others and events in between are passed over, a reply may come in pieces`() async throws {
+        let daemon = try FakeDaemon { _ in
+            "handleJSONRequest?cmd=x&msg=1&id=other\n{\"handlerName\":\"e\",\"data\":1}\n"
+                + "handleJSONRequest?cmd=e&msg=2\nhandleJSONRequest?cmd=showX&msg=3&id=ID\n"
+        }
+        let result = try await daemon.client(["call", "x"])
+        #expect(result.exit == .status(0) && result.output == "3\n")
+    }
+
+    @Test func `an error reply exits with 1 and says code and message`() async throws {
+        let daemon = try FakeDaemon { _ in
+            "handleJSONRequest?cmd=error&msg=%7B%22code%22%3A%22busy%22%2C%22message%22%3A%22taken%22%7D&id=ID\n"
+        }
+        let result = try await daemon.client(["call", "x"])
+        #expect(result.exit == .status(1) && result.output.isEmpty)
+        #expect(result.errors == "quickconnect: busy: taken\n")
+    }
+
+    @Test func `wrong usage exits with 2`() async throws {
+        let daemon = try FakeDaemon { Self.echo($0) }
+        for arguments in [["call"], ["nope"], ["call", "--timeout", "x", "y"], ["events"], ["list", "--nope"]] {
+            #expect(try await daemon.client(arguments).exit == .status(2), "\(arguments)")
+        }
+        #expect(try await daemon.client(["call", "--help"]).exit == .status(0))
+    }
+
+    @Test func `a lost connection and no daemon exit with 3, no answer in time with 4`() async throws {
+        let closing = try FakeDaemon { _ in nil }
+        #expect(try await closing.client(["call", "x"]).exit == .status(3))
+        let silent = try FakeDaemon { _ in "" }
+        #expect(try await silent.client(["call", "--timeout", "0.2", "x"]).exit == .status(4))
+        let nobody = try await silent.client(["call", "--socket", silent.folder("none"), "x"])
+        #expect(nobody.exit == .status(3) && nobody.errors.contains(silent.folder("none")))
+    }
+
+    @Test func `events are printed as objects until SIGINT, which exits with 0`() async throws {
+        let daemon = try await DaemonProcess()
+        let events = try ChildProcess(
+            Products.path("quickconnect"),
+            ["events", "door"],
+            environment: ["PATH": "/usr/bin:/bin", "QUICKCONNECT_SOCKET": daemon.socket]
+        )
+        let talker = try daemon.talker()
+        try await eventually("it has subscribed") {
+            try await talker.ask("call?cmd=state&id=1")?.contains("door") ?? false
+        }
+        _ = try await talker.ask("call?cmd=post&msg=%5B%22door%22%2C1%5D&id=2")
+        try await eventually("the event is printed") { events.outputSize > 0 }
+        #expect(String(decoding: events.standardOutput, as: UTF8.self) == "{\"event\":\"door\",\"data\":1}\n")
+        events.send(SIGINT)
+        #expect(try await events.wait() == .status(0))
+    }
+
+    @Test func `can exits with 0 where a command is allowed, with 1 and the rule where it is not`() async throws {
+        let daemon = try await DaemonProcess()
+        #expect(try await daemon.client("can", "reload").exit == .status(0))
+        let nobody = try await daemon.client("can", "--as", "nobody", "reload")
+        #expect(nobody.exit == .status(1) && nobody.output.contains("root only"))
+    }
+}

@@ -1,0 +1,111 @@
+import Foundation
+import QuickConnect
+import Testing
+
+/// The pages are read from the folder `docs` beside `Tests`.
+private func page(_ path: String) throws -> String {
+    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+    return try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
+}
+
+@Suite("The pages say what is true", .timeLimit(.minutes(1)))
+struct DocumentationTests {
+    @Test("Every rule of docs/stack.md is the name of a test, and every such test is a rule there")
+    func rules() throws {
+        let rules = try page("docs/stack.md").matches(of: /\n\d+\. \*\*([^*]+?)\.?\*\*/).map {
+            $0.output.1.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        }
+        var tests: [String] = []
+        for part in ["", "+Replies", "+Waiting", "+Endings", "+Handlers", "+Events"] {
+            let source = try page("Tests/QuickConnectTests/StackRulesTests\(part).swift")
+            tests += source.matches(of: /@Test\(\s*"([^"]+)"/).map { String($0.output.1) }
+        }
+        #expect(Set(rules).subtracting(tests) == [])
+        #expect(Set(tests).subtracting(rules) == [])
+        #expect(rules.count == Set(rules).count)
+    }
+
+    @Test("The rules of docs/stack.md are numbered in their order")
+    func numbers() throws {
+        let numbers = try page("docs/stack.md").matches(of: /\n(\d+)\. \*\*/).compactMap { Int($0.output.1) }
+        #expect(numbers == Array(1...max(1, numbers.count)))
+    }
+
+    @Test("Every error code is described in docs/protocol.md", arguments: CommandError.Code.allCases)
+    func codes(code: CommandError.Code) throws {
+        #expect(try page("docs/protocol.md").contains("\n| `\(code.rawValue)` |"))
+    }
+
+    @Test("The examples of docs/protocol.md are what a daemon says")
+    func examples() async throws {
+        let blocks = try page("docs/protocol.md").matches(of: /```text\n([\s\S]*?)```/).map { String($0.output.1) }
+        #expect(blocks.count > 5)
+        for block in blocks { try await check(block) }
+    }
+
+    /// Says the lines `→` and expects the lines `←`; those marked `←*` in any order.
+    private func check(_ block: String) async throws {
+        let place = SourceLocation(file: "quickconnectd.yaml", line: 1, column: 1)
+        let rule = AllowRule(userNames: ["alice"], groupNames: [], users: [1000], groups: [], location: place)
+        try await withDaemon(handlerRule: rule, Self.map) { daemon in
+            var clients: [String: TestClient] = [:]
+            var unordered: [String] = []
+            for line in block.split(separator: "\n") {
+                let parts = try #require(line.wholeMatch(of: /([AB]?)(→|←\*?) (.*)/)?.output)
+                let client = clients[String(parts.1)] ?? daemon.connect()
+                clients[String(parts.1)] = client
+                switch parts.2 {
+                case "→": client.send(String(parts.3))
+                case "←": #expect(matches(await client.next(), String(parts.3)))
+                default: unordered.append(String(parts.3))
+                }
+            }
+            for _ in unordered.indices {
+                let line = try #require(await clients[""]?.next())
+                #expect(unordered.contains(line), "\(line)")
+                unordered.removeAll { $0 == line }
+            }
+        }
+    }
+
+    private func matches(_ line: String, _ pattern: String) -> Bool {
+        let isSame = pattern.split(separator: "…", omittingEmptySubsequences: false).count == 1
+        if isSame { return line == pattern }
+        var rest = line[...]
+        for part in pattern.split(separator: "…") {
+            guard let range = rest.range(of: part) else { return false }
+            rest = rest[range.upperBound...]
+        }
+        return true
+    }
+
+    /// The commands that the examples speak of.
+    private static func map(_ mappings: inout TestMappings) {
+        func parameter(_ name: String, _ kind: Parameter.Kind, _ change: (inout Parameter) -> Void) -> Parameter {
+            var parameter = Parameter(name, kind)
+            change(&parameter)
+            return parameter
+        }
+        mappings.mapShipped()
+        mappings.map("echo", .bco { call in .result(.array(call.arguments)) })
+        mappings.map("slow", .waits(for: Promise<Outcome>()))
+        mappings.map("lamp", .script("brighten", .business))
+        mappings.map("rec", users: [], groups: ["audio"])
+        mappings.map(
+            "loc",
+            .bco { _ in .result([51.5007, -0.1246, 35.0, 4.2]) },
+            .vco { call in .reply(call.results.last ?? .null, under: "showLoc") },
+            parameters: []
+        )
+        mappings.map(
+            "play",
+            parameters: [
+                Parameter("file", .string),
+                parameter("verb", .string) { $0.oneOf = ["start", "stop"] },
+                parameter("loops", .integer) { ($0.minimum, $0.isOptional) = (1, true) },
+                parameter("options", .object) { $0.isOptional = true },
+            ]
+        )
+    }
+}
