@@ -11,17 +11,14 @@ public struct StandardFolders: Sendable {
     public var simulated: String
 
     /// - Parameters:
-    ///   - program: the path of the running program: what is shipped lies in `../share/quickconnect` beside it, or
-    ///     else in `/usr/share/quickconnect`.
+    ///   - program: the path of the running program, beside which what is shipped is looked for.
     public init(isRoot: Bool, environment: [String: String], program: String) {
         let home = environment["HOME"] ?? "/"
         func folder(_ variable: String, _ fallback: String) -> String {
             guard let path = environment[variable], path.hasPrefix("/") else { return fallback }
             return path
         }
-        let prefix = program.split(separator: "/").dropLast(2).map { "/\($0)" }.joined()
-        let beside = "\(prefix)/share/quickconnect"
-        let shared = FileText.exists("\(beside)/mappings") ? beside : "/usr/share/quickconnect"
+        let shared = Self.shared(program)
         let owners = isRoot ? "/etc/quickconnect" : "\(folder("XDG_CONFIG_HOME", "\(home)/.config"))/quickconnect"
         let data = isRoot ? "/var/lib/quickconnect" : "\(folder("XDG_DATA_HOME", "\(home)/.local/share"))/quickconnect"
         config = "\(owners)/quickconnectd.yaml"
@@ -33,6 +30,16 @@ public struct StandardFolders: Sendable {
         sounds = "\(shared)/sounds"
         media = "\(data)/media"
         simulated = Self.simulated(beside: media)
+    }
+
+    /// Where what is shipped lies: `share/quickconnect` of the prefix that the program is installed under, the
+    /// checkout that it was built in, else `/usr/share/quickconnect`.
+    private static func shared(_ program: String) -> String {
+        let parents = program.split(separator: "/").dropLast()
+        let prefix = parents.dropLast().map { "/\($0)" }.joined()
+        let checkout = parents.prefix { !$0.hasPrefix(".build") }.map { "/\($0)" }.joined()
+        let candidates = ["\(prefix)/share/quickconnect"] + (checkout.count < program.count ? [checkout] : [])
+        return candidates.first { FileText.exists("\($0)/mappings/daemon.yaml") } ?? "/usr/share/quickconnect"
     }
 
     /// Where simulated sound goes: a folder beside the media folder.

@@ -65,7 +65,11 @@ final class Reloader: Sendable {
         let (table, warnings) = try tables.load(target.catalog, target.controller.handlers)
         for warning in warnings { logger.warning("\(warning)") }
         target.controller.replaceTable(table)
-        logger.info("\(table.entries.count) commands are mapped")
+        if table.entries.isEmpty {
+            logger.warning("no command is mapped: the folders of mappings have no files; --mappings names another")
+        } else {
+            logger.info("\(table.entries.count) commands are mapped")
+        }
     }
 }
 

@@ -81,9 +81,7 @@ extension SoundTests {
         @Test func `closing in the middle leaves a whole file`() async throws {
             let rig = Rig(.simulated(speaker), [Signal.tone(440, seconds: 4)])
             let promise = rig.player.play(sound: 0, for: .daemon)
-            try await eventually("it plays") {
-                (rig.player.state()["playing"]?.arrayValue?.first?.objectValue?["position"]?.numberValue ?? 0) > 0.1
-            }
+            try await rig.heard(seconds: 0.1)
             await rig.player.close()
             #expect(await outcome(promise).code == .cancelled)
             #expect(try written().frames > 4800)

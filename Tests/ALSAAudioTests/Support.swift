@@ -73,6 +73,14 @@ struct Rig {
         player = ALSASoundPlayer(engine: engine, sounds: SystemSounds(sounds))
     }
 
+    /// Waits until the oldest sound that plays has been heard for that long.
+    func heard(seconds: Double) async throws {
+        try await eventually("\(seconds) s are heard") {
+            let entry = player.state()["playing"]?.arrayValue?.first?.objectValue
+            return (entry?["position"]?.numberValue ?? 0) >= seconds
+        }
+    }
+
     /// Plays a sound to its end, or to its failure.
     func play(_ number: Int) async -> Result<Void, CommandError> {
         await outcome(player.play(sound: number, for: .daemon))

@@ -3,7 +3,7 @@ import QuickConnect
 import Synchronization
 import Testing
 
-@Suite("Conversations, in this process", .timeLimit(.minutes(2)))
+@Suite("Conversations, in this process", .timeLimit(.minutes(5)))
 struct ConversationTests {
     @Test("Every conversation goes as it should", arguments: Conversation.all)
     func hold(_ conversation: Conversation) async throws {

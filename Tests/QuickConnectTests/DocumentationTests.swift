@@ -9,7 +9,7 @@ private func page(_ path: String) throws -> String {
     return try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
 }
 
-@Suite("The pages say what is true", .timeLimit(.minutes(1)))
+@Suite("The pages say what is true", .timeLimit(.minutes(5)))
 struct DocumentationTests {
     @Test("Every rule of docs/stack.md is the name of a test, and every such test is a rule there")
     func rules() throws {

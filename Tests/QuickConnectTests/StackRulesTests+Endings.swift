@@ -91,7 +91,7 @@ extension StackRulesTests {
 
     @Test("A call gets exactly one final reply, whichever comes first: its value, its deadline, cancel or the end")
     func exactlyOneReply() async throws {
-        let repetitions = 3000
+        let repetitions = 2000
         let doors = (0..<repetitions).map { _ in Promise<Outcome>() }
         try await withDaemon({ mappings in
             for (index, door) in doors.enumerated() {

@@ -2,7 +2,7 @@ import QuickConnect
 import Testing
 
 /// The rules of docs/stack.md, one test a rule, in its order.
-@Suite("The rules of a stack", .timeLimit(.minutes(1)))
+@Suite("The rules of a stack", .timeLimit(.minutes(5)))
 struct StackRulesTests {
     // MARK: The start
 
