@@ -41,11 +41,14 @@ let package = Package(
             swiftSettings: swiftSettings
         ),
 
+        // Threads for calls that block, and what they share.
+        .target(name: "Threads", dependencies: ["QuickConnect", "CLinux"], swiftSettings: swiftSettings),
+
         // A device each; the only importers of their C modules.
         .target(
             name: "ALSAAudio",
             dependencies: [
-                "QuickConnect", "CALSA", "CALSAShims", "CSndFile", "CSampleRate",
+                "QuickConnect", "Threads", "CALSA", "CALSAShims", "CSndFile", "CSampleRate",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: swiftSettings
@@ -100,9 +103,16 @@ let package = Package(
         .systemLibrary(name: "CSndFile", pkgConfig: "sndfile", providers: [.apt(["libsndfile1-dev"])]),
         .systemLibrary(name: "CSampleRate", pkgConfig: "samplerate", providers: [.apt(["libsamplerate0-dev"])]),
         .target(name: "CALSAShims", dependencies: ["CALSA"]),
+        .target(name: "CLinux"),
 
         // Private sound servers, a virtual sound card and processes for the tests.
-        .target(name: "TestRig", path: "Tests/TestRig", exclude: ["RigPlugin"], swiftSettings: swiftSettings),
+        .target(
+            name: "TestRig",
+            dependencies: ["QuickConnect"],
+            path: "Tests/TestRig",
+            exclude: ["RigPlugin"],
+            swiftSettings: swiftSettings
+        ),
 
         // What clients and the daemon say to each other, to be held in-process and over the socket.
         .target(
@@ -125,8 +135,15 @@ let package = Package(
             swiftSettings: swiftSettings
         ),
         .testTarget(
+            name: "ThreadsTests",
+            dependencies: ["Threads", "QuickConnect", "TestRig"],
+            swiftSettings: swiftSettings
+        ),
+        .testTarget(
             name: "ALSAAudioTests",
-            dependencies: ["ALSAAudio", "QuickConnect", "TestRig", .product(name: "Logging", package: "swift-log")],
+            dependencies: [
+                "ALSAAudio", "QuickConnect", "TestRig", "Threads", .product(name: "Logging", package: "swift-log"),
+            ],
             swiftSettings: swiftSettings
         ),
         .testTarget(

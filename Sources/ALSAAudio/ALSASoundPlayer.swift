@@ -1,5 +1,6 @@
 public import Logging
 public import QuickConnect
+internal import Threads
 
 /// Plays the system sounds through ALSA.
 ///
@@ -75,7 +76,7 @@ extension ALSASoundPlayer {
     public static func probe(pcm: String, within limit: Duration = .seconds(3)) async throws(CommandError) {
         let output = ALSAOutput.named(pcm)
         let promise = Promise<Void>()
-        let thread = WatchedThread(name: "qc-probe", deadline: limit)
+        let thread = WatchedThread(name: "qc-probe", subject: "the sound system", deadline: limit)
         try thread.run(
             WatchedThread.Job(
                 step: "opening \(output)",

@@ -1,5 +1,6 @@
 public import Logging
 public import QuickConnect
+internal import Threads
 
 /// The volume of an output: of the mixer that belongs to the PCM, or of a simulated loudspeaker.
 ///
@@ -17,7 +18,7 @@ public final class ALSAVolumeControl: VolumeControl {
     public init(output: ALSAOutput, answer: Duration = .seconds(3), logger: Logger) {
         self.output = output
         self.logger = logger
-        thread = WatchedThread(name: "qc-volume", deadline: answer)
+        thread = WatchedThread(name: "qc-volume", subject: "the sound system", deadline: answer)
     }
 
     public func volume(applying change: VolumeChange?) -> Promise<Volume> {

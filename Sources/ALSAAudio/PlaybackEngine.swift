@@ -1,6 +1,7 @@
 internal import Logging
 internal import QuickConnect
 internal import Synchronization
+internal import Threads
 
 /// Plays voices through one output, mixed, on one thread.
 ///
@@ -28,7 +29,7 @@ final class PlaybackEngine: Sendable {
         self.output = output
         self.patience = patience
         self.logger = logger
-        thread = WatchedThread(name: threadName, deadline: answer)
+        thread = WatchedThread(name: threadName, subject: "the sound system", deadline: answer)
     }
 
     /// Starts a voice; never blocks. The promise is fulfilled when its last frame has been heard.

@@ -87,28 +87,5 @@ struct Rig {
     }
 }
 
-/// How a promise was settled.
-func outcome<Value>(_ promise: Promise<Value>) async -> Result<Value, CommandError> {
-    do { return .success(try await promise.value()) } catch { return .failure(error) }
-}
-
-extension Result where Failure == CommandError {
-    /// The code it failed with; `nil` if it did not fail.
-    var code: CommandError.Code? {
-        if case .failure(let error) = self { error.code } else { nil }
-    }
-
-    var message: String {
-        if case .failure(let error) = self { error.message } else { "" }
-    }
-}
-
-/// How long a body takes.
-func seconds(_ body: () async throws -> Void) async rethrows -> Double {
-    let start = ContinuousClock.now
-    try await body()
-    return start.duration(to: .now) / .seconds(1)
-}
-
 /// A sound that survives 16 bits unchanged: what is compared exactly must be made of whole steps.
 func quantised(_ sound: [Float]) -> [Float] { PCM16(sound).channel(0) }

@@ -15,11 +15,4 @@ void qc_alsa_forget_message(void);
 /// The text stays valid until the thread's next call of libasound or of these functions.
 const char *qc_alsa_message(void);
 
-/// Starts a detached thread that runs `body(context)` and on which no signal of the process is delivered.
-/// Returns 0, or the error number of pthread_create.
-int qc_thread_start(void *(*body)(void *), void *context);
-
-/// Names the calling thread, as `top -H` shows it. The kernel keeps 15 bytes.
-void qc_thread_set_name(const char *name);
-
 #endif

@@ -1,23 +1,33 @@
 internal import Glibc
-internal import QuickConnect
+public import QuickConnect
 
 /// A thread for calls that may never return, and a second one that notices when they do not.
 ///
-/// libasound has no deadlines: opening a PCM whose sound server is stopped blocks for ever, in non-blocking mode too,
-/// and such a call cannot be interrupted. So it is made here, on one thread, one job after the other; a watching
+/// Device libraries have few deadlines: opening a PCM whose sound server is stopped blocks for ever, in non-blocking
+/// mode too, and such a call cannot be interrupted. So it is made here, on one thread, one job after the other; a watching
 /// thread gives up on a job that shows no sign of life for the deadline. The blocked thread is then left alone, and
 /// until its call returns new jobs are refused at once: however often callers try, no more than these two threads
 /// exist. When the call does return, the thread takes jobs again.
 ///
 /// Both threads start with the first job and are parked, without any timer, while there is none.
-final class WatchedThread: Sendable {
-    struct Job: Sendable {
+public final class WatchedThread: Sendable {
+    public struct Job: Sendable {
         /// What it does first, such as `opening the PCM default`.
         let step: String
         /// Runs on the thread.
         let work: @Sendable () -> Void
         /// Runs on the watching thread, in place of `work` or while `work` is blocked.
         let giveUp: @Sendable (CommandError) -> Void
+
+        public init(
+            step: String,
+            work: @escaping @Sendable () -> Void,
+            giveUp: @escaping @Sendable (CommandError) -> Void
+        ) {
+            self.step = step
+            self.work = work
+            self.giveUp = giveUp
+        }
     }
 
     fileprivate enum Worker: Sendable {
@@ -36,24 +46,27 @@ final class WatchedThread: Sendable {
     }
 
     private let name: String
+    private let subject: String
     private let deadline: Duration
     private let monitor = Monitor(State())
 
     /// - Parameters:
     ///   - name: of the threads, at most 9 bytes; the watching one has `-watch` appended.
+    ///   - subject: what the calls are made to, such as `the sound system`.
     ///   - deadline: how long a job may wait for its turn, and how long one of its calls may take.
-    init(name: String, deadline: Duration) {
+    public init(name: String, subject: String, deadline: Duration) {
         self.name = name
+        self.subject = subject
         self.deadline = deadline
     }
 
     deinit { end {} }
 
     /// Appends a job. Exactly one of its functions is run, or both if it is given up midway; none if this throws.
-    func run(_ job: Job) throws(CommandError) {
+    public func run(_ job: Job) throws(CommandError) {
         let refusal = monitor.withLock { state -> CommandError? in
             if state.isEnding { return CommandError(.cancelled, "this device is being closed") }
-            if case .stuck(let step, let since) = state.worker { return Self.refusal(step: step, since: since) }
+            if case .stuck(let step, let since) = state.worker { return self.refusal(step: step, since: since) }
             if let error = startThreads(&state) { return error }
             state.waiting.append((job, .now))
             return nil
@@ -64,7 +77,7 @@ final class WatchedThread: Sendable {
 
     /// Says, on the thread, that the job is alive and what it does next.
     /// - Returns: whether the job is still wanted; if not it should come to its end.
-    func proceed(to step: String) -> Bool {
+    public func proceed(to step: String) -> Bool {
         monitor.withLock { state in
             guard case .busy(let job, _, _) = state.worker else { return false }
             state.worker = .busy(job, step: step, since: .now)
@@ -74,7 +87,7 @@ final class WatchedThread: Sendable {
 
     /// Takes no more jobs.
     /// - Parameter ended: called when those under way are over, or at once if one is stuck.
-    func end(_ ended: @escaping @Sendable () -> Void) {
+    public func end(_ ended: @escaping @Sendable () -> Void) {
         let isOver = monitor.withLock { state in
             state.isEnding = true
             switch state.worker {
@@ -89,7 +102,7 @@ final class WatchedThread: Sendable {
     }
 
     /// The same, waited for: at most for the deadline, whether or not the waiting task is cancelled.
-    func end() async {
+    public func end() async {
         await withCheckedContinuation { continuation in end { continuation.resume() } }
     }
 }
@@ -98,10 +111,10 @@ extension WatchedThread {
     private func startThreads(_ state: inout State) -> CommandError? {
         // The threads hold the monitor only, so that `deinit` can end them.
         let monitor = monitor
-        let deadline = deadline
+        let (subject, deadline) = (subject, deadline)
         var code: Int32 = 0
         if !state.hasWatcher {
-            code = PThread.start("\(name)-watch") { Self.watch(monitor, deadline) }
+            code = PThread.start("\(name)-watch") { Self.watch(monitor, subject, deadline) }
             state.hasWatcher = code == 0
         }
         if code == 0, case .absent = state.worker {
@@ -143,8 +156,8 @@ extension WatchedThread {
     }
 
     /// The watching thread. It wakes when a deadline could have passed, not with every sign of life.
-    private static func watch(_ monitor: Monitor<State>, _ deadline: Duration) {
-        while let overdue = nextOverdue(monitor, deadline) {
+    private static func watch(_ monitor: Monitor<State>, _ subject: String, _ deadline: Duration) {
+        while let overdue = nextOverdue(monitor, subject, deadline) {
             for job in overdue.jobs { job.giveUp(overdue.error) }
             for ended in overdue.endings { ended() }
         }
@@ -158,9 +171,13 @@ extension WatchedThread {
 
     /// Waits for the next deadline that passes.
     /// - Returns: what is to be given up; `nil` when there will never be anything again.
-    private static func nextOverdue(_ monitor: Monitor<State>, _ deadline: Duration) -> Overdue? {
+    private static func nextOverdue(
+        _ monitor: Monitor<State>,
+        _ subject: String,
+        _ deadline: Duration
+    ) -> Overdue? {
         monitor.wait { state in
-            if let overdue = state.takeOverdue(at: .now, deadline) { return .go(overdue) }
+            if let overdue = state.takeOverdue(at: .now, subject, deadline) { return .go(overdue) }
             switch state.worker {
             case .absent where state.isEnding, .stuck where state.isEnding: return .go(nil)
             default: return .wait(until: state.nextDeadline(deadline))
@@ -168,9 +185,9 @@ extension WatchedThread {
         }
     }
 
-    private static func refusal(step: String, since: SuspendingClock.Instant) -> CommandError {
+    private func refusal(step: String, since: SuspendingClock.Instant) -> CommandError {
         let seconds = since.duration(to: .now).components.seconds
-        let message = "\(step) has not come back for \(seconds) s; this works again as soon as the sound system answers"
+        let message = "\(step) has not come back for \(seconds) s; this works again as soon as \(subject) answers"
         return CommandError(.unavailable, message)
     }
 }
@@ -179,17 +196,18 @@ extension WatchedThread.State {
     /// Takes out what has waited or been blocked for the deadline.
     fileprivate mutating func takeOverdue(
         at now: SuspendingClock.Instant,
+        _ subject: String,
         _ deadline: Duration
     ) -> WatchedThread.Overdue? {
         if case .busy(let job, let step, let since) = worker, now >= since + deadline {
             worker = .stuck(step: step, since: since)
             defer { (waiting, endings) = ([], []) }
-            let error = Self.timeout(step, deadline)
+            let error = Self.timeout(step, subject, deadline)
             return WatchedThread.Overdue(jobs: [job] + waiting.map(\.job), error: error, endings: endings)
         }
         if let first = waiting.first, now >= first.since + deadline {
             waiting.removeFirst()
-            return WatchedThread.Overdue(jobs: [first.job], error: Self.timeout(first.job.step, deadline))
+            return WatchedThread.Overdue(jobs: [first.job], error: Self.timeout(first.job.step, subject, deadline))
         }
         return nil
     }
@@ -201,7 +219,7 @@ extension WatchedThread.State {
         return starts.min().map { $0 + deadline }
     }
 
-    private static func timeout(_ step: String, _ deadline: Duration) -> CommandError {
-        CommandError(.timeout, "\(step) took more than \(deadline): the sound system does not answer")
+    private static func timeout(_ step: String, _ subject: String, _ deadline: Duration) -> CommandError {
+        CommandError(.timeout, "\(step) took more than \(deadline): \(subject) does not answer")
     }
 }

@@ -3,7 +3,7 @@ import Synchronization
 import TestRig
 import Testing
 
-@testable import ALSAAudio
+@testable import Threads
 
 @Suite struct WatchedThreadTests {
     /// Something that a job waits for, as a call of libasound would.
@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test func `jobs run one after the other, in order`() async throws {
-        let thread = WatchedThread(name: "qc-test", deadline: .seconds(10))
+        let thread = WatchedThread(name: "qc-test", subject: "the sound system", deadline: .seconds(10))
         let order = Mutex<[Int]>([])
         let promises = (0..<50).map { _ in Promise<Void>() }
         for (number, promise) in promises.enumerated() {
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test func `a blocked job is given up with those behind it, new ones are refused until it returns`() async throws {
-        let thread = WatchedThread(name: "qc-test", deadline: .milliseconds(200))
+        let thread = WatchedThread(name: "qc-test", subject: "the sound system", deadline: .milliseconds(200))
         let gate = Gate()
         let blocked = Promise<Void>()
         let behind = Promise<Void>()
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test func `a job that shows signs of life is not given up`() async throws {
-        let thread = WatchedThread(name: "qc-test", deadline: .seconds(1))
+        let thread = WatchedThread(name: "qc-test", subject: "the sound system", deadline: .seconds(1))
         let promise = Promise<Void>()
         let pause = Monitor(())
         try thread.run(
@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test func `after the end jobs are refused, and ending again is fine`() async throws {
-        let thread = WatchedThread(name: "qc-test", deadline: .seconds(10))
+        let thread = WatchedThread(name: "qc-test", subject: "the sound system", deadline: .seconds(10))
         let promise = Promise<Void>()
         try thread.run(job("first", promise))
         await thread.end()
@@ -96,7 +96,7 @@ import Testing
     }
 
     @Test func `ending does not wait for a blocked job longer than the deadline`() async throws {
-        let thread = WatchedThread(name: "qc-test", deadline: .milliseconds(200))
+        let thread = WatchedThread(name: "qc-test", subject: "the sound system", deadline: .milliseconds(200))
         let gate = Gate()
         let promise = Promise<Void>()
         try thread.run(job("blocking", promise) { gate.pass() })
@@ -108,7 +108,7 @@ import Testing
     @Test func `its last owner may be the job that it runs`() async throws {
         let gate = Gate()
         let promise = Promise<Void>()
-        var thread: WatchedThread? = WatchedThread(name: "qc-last", deadline: .seconds(10))
+        var thread: WatchedThread? = WatchedThread(name: "qc-last", subject: "the sound system", deadline: .seconds(10))
         try thread?.run(
             job("owning", promise) { [thread] in
                 gate.pass(); _ = thread

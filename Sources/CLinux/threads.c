@@ -1,7 +1,7 @@
 // Thread names are a GNU extension that Swift's Glibc module does not show: hence these few lines of C.
 
 #define _GNU_SOURCE
-#include "CALSAShims.h"
+#include "CLinux.h"
 
 #include <pthread.h>
 #include <signal.h>

@@ -1,11 +1,11 @@
-internal import CALSAShims
+internal import CLinux
 
 /// Threads for calls that block: those must not run on Swift's own threads, of which there are only a few.
-enum PThread {
+public enum PThread {
     /// Starts a thread that nobody joins, and on which no signal of the process is delivered.
     /// - Parameter name: shown by `top -H`; the kernel keeps 15 bytes of it.
     /// - Returns: 0, or the error number of `pthread_create`.
-    static func start(_ name: String, _ body: @escaping @Sendable () -> Void) -> Int32 {
+    public static func start(_ name: String, _ body: @escaping @Sendable () -> Void) -> Int32 {
         let box = Unmanaged.passRetained(Body(name: name, run: body))
         let result = qc_thread_start(runBody, box.toOpaque())
         if result != 0 { box.release() }

@@ -4,20 +4,20 @@ internal import Glibc
 ///
 /// It is what `Mutex` does not have: a condition variable. Its times are those of `SuspendingClock`, so that a
 /// machine that was asleep does not find every deadline missed when it wakes.
-final class Monitor<State: Sendable>: @unchecked Sendable {
+public final class Monitor<State: Sendable>: @unchecked Sendable {
     // Sendable because `state` is only touched while `mutex` is held.
     private var state: State
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 
     /// What a waiting thread does after it has looked at the state.
-    enum Verdict<Value> {
+    public enum Verdict<Value> {
         case go(Value)
         /// Looks again after the next ``notify()``, or at that time, whichever is first.
         case wait(until: SuspendingClock.Instant?)
     }
 
-    init(_ state: State) {
+    public init(_ state: State) {
         self.state = state
         pthread_mutex_init(mutex, nil)
         var attributes = pthread_condattr_t()
@@ -34,7 +34,7 @@ final class Monitor<State: Sendable>: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    func withLock<Value, Failure: Error>(
+    public func withLock<Value, Failure: Error>(
         _ body: (inout State) throws(Failure) -> Value
     ) throws(Failure) -> Value {
         pthread_mutex_lock(mutex)
@@ -43,12 +43,12 @@ final class Monitor<State: Sendable>: @unchecked Sendable {
     }
 
     /// Lets every waiting thread look at the state again.
-    func notify() {
+    public func notify() {
         pthread_cond_broadcast(condition)
     }
 
     /// Blocks this thread until `look` says `go`.
-    func wait<Value>(_ look: (inout State) -> Verdict<Value>) -> Value {
+    public func wait<Value>(_ look: (inout State) -> Verdict<Value>) -> Value {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         while true {

@@ -1,0 +1,16 @@
+#ifndef CLINUX_H
+#define CLINUX_H
+
+/// Starts a detached thread that runs `body(context)` and on which no signal of the process is delivered.
+/// Returns 0, or the error number of pthread_create.
+int qc_thread_start(void *(*body)(void *), void *context);
+
+/// Names the calling thread, as `top -H` shows it. The kernel keeps 15 bytes.
+void qc_thread_set_name(const char *name);
+
+/// openat2(2) with RESOLVE_BENEATH, RESOLVE_NO_MAGICLINKS and O_CLOEXEC: opens a path below the folder, whatever
+/// symbolic links there are on the way. `flags` and `mode` as for openat(2).
+/// Returns a descriptor, or the negative error number: -EXDEV where the path leads out of the folder.
+int qc_open_beneath(int folder, const char *path, int flags, unsigned mode);
+
+#endif
