@@ -44,11 +44,14 @@ let package = Package(
         // Threads for calls that block, and what they share.
         .target(name: "Threads", dependencies: ["QuickConnect", "CLinux"], swiftSettings: swiftSettings),
 
+        // The files that callers name, kept to one folder.
+        .target(name: "MediaFolder", dependencies: ["QuickConnect", "CLinux"], swiftSettings: swiftSettings),
+
         // A device each; the only importers of their C modules.
         .target(
             name: "ALSAAudio",
             dependencies: [
-                "QuickConnect", "Threads", "CALSA", "CALSAShims", "CSndFile", "CSampleRate",
+                "QuickConnect", "Threads", "MediaFolder", "CALSA", "CALSAShims", "CSndFile", "CSampleRate",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: swiftSettings
@@ -80,7 +83,7 @@ let package = Package(
         .executableTarget(
             name: "quickconnectd",
             dependencies: [
-                "QuickConnect", "Commands", "ALSAAudio", "UnixSocketListener", "Configuration",
+                "QuickConnect", "Commands", "ALSAAudio", "MediaFolder", "UnixSocketListener", "Configuration",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOPosix", package: "swift-nio"),

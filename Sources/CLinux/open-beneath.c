@@ -9,6 +9,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+const int qc_o_path = O_PATH;
+
 int qc_open_beneath(int folder, const char *path, int flags, unsigned mode) {
     struct open_how how = {
         .flags = (unsigned)(flags | O_CLOEXEC),

@@ -4,6 +4,9 @@ public import QuickConnect
 /// What the command objects are made of: the devices, and what the daemon says of itself.
 public struct Parts: Sendable {
     public var soundPlayer: any SoundPlayer
+    public var filePlayer: any FilePlayer
+    public var recorder: any Recorder
+    public var mediaLibrary: any MediaLibrary
     public var volumeControl: any VolumeControl
     /// Reads the mappings anew and puts them in place. Fails with `invalid` and the mistakes, the old table kept.
     public var reload: @Sendable () async throws(CommandError) -> Void
@@ -13,6 +16,9 @@ public struct Parts: Sendable {
 
     public init(
         soundPlayer: any SoundPlayer,
+        filePlayer: any FilePlayer,
+        recorder: any Recorder,
+        mediaLibrary: any MediaLibrary,
         volumeControl: any VolumeControl,
         accounts: any UserAccounts,
         identity: Identity,
@@ -20,6 +26,9 @@ public struct Parts: Sendable {
         reload: @escaping @Sendable () async throws(CommandError) -> Void
     ) {
         self.soundPlayer = soundPlayer
+        self.filePlayer = filePlayer
+        self.recorder = recorder
+        self.mediaLibrary = mediaLibrary
         self.volumeControl = volumeControl
         self.accounts = accounts
         self.identity = identity
@@ -28,7 +37,7 @@ public struct Parts: Sendable {
     }
 
     /// All devices, for `state` and `stop`.
-    var devices: [any Device] { [soundPlayer] }
+    var devices: [any Device] { [filePlayer, soundPlayer, recorder] }
 }
 
 /// What `hello` answers.

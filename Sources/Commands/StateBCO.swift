@@ -11,7 +11,9 @@ struct StateBCO: CommandObject {
     func handle(_ call: borrowing Call) throws(CommandError) -> Outcome {
         let controller = call.session.frontController
         var state: JSONObject = ["playing": [], "recording": [], "vibrating": []]
-        for device in devices { state.merge(device.state()) }
+        for device in devices {
+            for (name, value) in device.state() { state[name] = Self.joined(state[name], value) }
+        }
         state["watched"] = .array(
             controller.events.subscriberCounts.sorted { $0.key < $1.key }.map {
                 ["event": .string($0.key), "subscribers": .integer(Int64($0.value))]
@@ -24,5 +26,11 @@ struct StateBCO: CommandObject {
         )
         state["droppedAnswers"] = .integer(Int64(controller.droppedAnswerCount))
         return .result(.object(state))
+    }
+
+    /// Lists of the same name are one list: files and system sounds both play.
+    private static func joined(_ one: JSONValue?, _ other: JSONValue) -> JSONValue {
+        guard let list = one?.arrayValue, let more = other.arrayValue else { return other }
+        return .array(list + more)
     }
 }

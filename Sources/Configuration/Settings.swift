@@ -17,6 +17,10 @@ public struct Settings: Sendable {
     /// Whose handlers are commands of their own; nil: root's and the daemon's own user's.
     public var handlerCommands: MappingDeclaration.Allow?
     public var limits = Limits()
+    /// The longest duration of a recording that asks for none, in seconds.
+    public var recordingLimit = 600.0
+    /// Bytes that recordings leave free; nil: 64 MiB, or a twentieth of a small disk.
+    public var recordingReserve: Int?
 
     public static let logLevels = ["trace", "debug", "info", "notice", "warning", "error", "critical"]
 

@@ -8,7 +8,7 @@ struct SettingsReader {
 
     static let keys = [
         "socket", "mappings", "sounds", "media", "simulatedFolder", "pcm", "capturePCM", "gpsd", "simulate", "logLevel",
-        "handlerCommands", "limits",
+        "handlerCommands", "limits", "recording",
     ]
     static let limitKeys = [
         "lineBytes", "depth", "connections", "callsPerConnection", "replyBytes", "stalledAfter", "shutdownAfter",
@@ -43,7 +43,19 @@ struct SettingsReader {
         case "simulate": settings.simulate = file.bool(value, "'simulate'") ?? false
         case "logLevel": settings.logLevel = level(value) ?? settings.logLevel
         case "handlerCommands": settings.handlerCommands = file.allow(value)
-        default: readLimits(value, into: &settings.limits)
+        case "limits": readLimits(value, into: &settings.limits)
+        default: readRecording(value, into: &settings)
+        }
+    }
+
+    private mutating func readRecording(_ node: Node, into settings: inout Settings) {
+        for (_, name, value) in file.members(node, of: "'recording'", known: ["limit", "reserveBytes"])
+        where !value.isNull {
+            switch name {
+            case "limit":
+                settings.recordingLimit = file.duration(value, "'limit'")?.seconds ?? settings.recordingLimit
+            default: settings.recordingReserve = file.integer(value, "'reserveBytes'", in: 0...(1 << 50))
+            }
         }
     }
 

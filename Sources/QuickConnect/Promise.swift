@@ -7,7 +7,7 @@ import Synchronization
 public final class Promise<Value: Sendable>: Sendable {
     private enum State {
         case open
-        case awaited(CheckedContinuation<Result<Value, CommandError>, Never>)
+        case awaited(@Sendable (Result<Value, CommandError>) -> Void)
         case settled(Result<Value, CommandError>)
     }
 
@@ -18,19 +18,18 @@ public final class Promise<Value: Sendable>: Sendable {
     /// Settles the promise, and says whether this was the settlement that counts.
     @discardableResult
     public func settle(_ result: Result<Value, CommandError>) -> Bool {
-        let (isFirst, waiter) = state.withLock {
-            state -> (Bool, CheckedContinuation<Result<Value, CommandError>, Never>?) in
+        let (isFirst, waiter) = state.withLock { state -> (Bool, (@Sendable (Result<Value, CommandError>) -> Void)?) in
             switch state {
             case .settled: return (false, nil)
             case .open:
                 state = .settled(result)
                 return (true, nil)
-            case .awaited(let continuation):
+            case .awaited(let waiter):
                 state = .settled(result)
-                return (true, continuation)
+                return (true, waiter)
             }
         }
-        waiter?.resume(returning: result)
+        waiter?(result)
         return isFirst
     }
 
@@ -45,23 +44,42 @@ public final class Promise<Value: Sendable>: Sendable {
         state.withLock { if case .settled = $0 { true } else { false } }
     }
 
+    /// Runs `waiter` once it is settled: at once where it is already, else on the thread that settles it. Takes the
+    /// place of a task that awaits ``value()``: there is one waiter, once.
+    public func whenSettled(_ waiter: @escaping @Sendable (Result<Value, CommandError>) -> Void) {
+        let ready = state.withLock { state -> Result<Value, CommandError>? in
+            switch state {
+            case .open:
+                state = .awaited(waiter)
+                return nil
+            case .awaited: return .failure(CommandError(.internal, "a promise was awaited twice"))
+            case .settled(let result): return result
+            }
+        }
+        if let ready { waiter(ready) }
+    }
+
     /// The value, as soon as it is there. Only one task may await it, once.
     public func value() async throws(CommandError) -> Value {
         let result = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let ready = state.withLock { state -> Result<Value, CommandError>? in
-                    switch state {
-                    case .open:
-                        state = .awaited(continuation)
-                        return nil
-                    case .awaited: return .failure(CommandError(.internal, "a promise was awaited twice"))
-                    case .settled(let result): return result
-                    }
-                }
-                if let ready { continuation.resume(returning: ready) }
-            }
+            await withCheckedContinuation { continuation in whenSettled { continuation.resume(returning: $0) } }
         } onCancel: {
             fail(CommandError(.cancelled, "the call was cancelled"))
+        }
+        return try result.get()
+    }
+
+    /// The value, or `timeout` where it is not there at that time.
+    public func value(before end: ContinuousClock.Instant) async throws(CommandError) -> Value {
+        let result = await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                guard (try? await ContinuousClock().sleep(until: end)) != nil else { return }
+                self.fail(CommandError(.timeout, "it took too long"))
+            }
+            defer { group.cancelAll() }
+            do throws(CommandError) { return Result<Value, CommandError>.success(try await value()) } catch {
+                return .failure(error)
+            }
         }
         return try result.get()
     }

@@ -78,6 +78,8 @@ struct Daemon {
         let catalog = catalog(sound) { () async throws(CommandError) in try await reloader.reload() }
         try reloader.start(controller, catalog)
         for line in sound.simulationNotes { log.notice("\(line)") }
+        for source in sound.events { controller.events.add(source) }
+        await sound.recorder.recover()
 
         let listener = UnixSocketListener(
             frontController: controller,
@@ -108,6 +110,9 @@ struct Daemon {
         Catalog.make(
             Parts(
                 soundPlayer: sound.player,
+                filePlayer: sound.filePlayer,
+                recorder: sound.recorder,
+                mediaLibrary: sound.library,
                 volumeControl: sound.volume,
                 accounts: BackgroundAccounts(accounts: accounts),
                 identity: Identity(version: version, simulated: settings.simulate ? ["sound"] : []),

@@ -1,10 +1,15 @@
 import ALSAAudio
 import Configuration
 import Logging
+import MediaFolder
+import QuickConnect
 
-/// The sound devices of the settings: real ones, or simulated ones that write WAV files.
+/// The sound devices of the settings: real ones, or simulated ones.
 struct SoundDevices {
     let player: ALSASoundPlayer
+    let filePlayer: ALSAFilePlayer
+    let recorder: ALSARecorder
+    let library: ALSAMediaLibrary
     let volume: ALSAVolumeControl
     private let speaker: SimulatedSpeaker?
 
@@ -12,18 +17,33 @@ struct SoundDevices {
     init(_ settings: Settings, sounds: String?, logger: Logger) {
         speaker = settings.simulate ? SimulatedSpeaker(folder: settings.simulatedFolder) : nil
         let output = speaker.map { ALSAOutput.simulated($0) } ?? .named(settings.pcm)
+        let input = settings.simulate ? ALSAInput.simulated : .named(settings.capturePCM)
+        let folder = MediaFolder(path: settings.media)
         let loaded = sounds.map { SystemSounds.load(folder: $0, logger: logger) } ?? .none
+        let recording = ALSARecorder.Settings(limit: settings.recordingLimit, reserve: settings.recordingReserve)
         player = ALSASoundPlayer(output: output, sounds: loaded, logger: logger)
+        filePlayer = ALSAFilePlayer(folder: folder, mixedInto: player, logger: logger)
+        recorder = ALSARecorder(input: input, folder: folder, settings: recording, logger: logger)
+        library = ALSAMediaLibrary(folder: folder, player: filePlayer, recorder: recorder)
         volume = ALSAVolumeControl(output: output, logger: logger)
     }
 
     /// What is simulated, a sentence each.
     var simulationNotes: [String] {
-        speaker.map { ["sound is simulated: what would be heard goes into WAV files in \($0.folder)"] } ?? []
+        guard let speaker else { return [] }
+        return [
+            "sound is simulated: what would be heard goes into WAV files in \(speaker.folder)",
+            "the microphone is simulated: it hears a tone of 440 Hz",
+        ]
     }
 
+    var events: [any EventSource] { [filePlayer.events, recorder.events] }
+
     func close() async {
+        await recorder.close()
+        filePlayer.close()
         await player.close()
+        await library.close()
         await volume.close()
     }
 }

@@ -13,4 +13,7 @@ void qc_thread_set_name(const char *name);
 /// Returns a descriptor, or the negative error number: -EXDEV where the path leads out of the folder.
 int qc_open_beneath(int folder, const char *path, int flags, unsigned mode);
 
+/// O_PATH of open(2): the file is named by the descriptor, and not opened.
+extern const int qc_o_path;
+
 #endif

@@ -89,6 +89,9 @@ enum ShippedCatalog {
         return Catalog.make(
             Parts(
                 soundPlayer: device,
+                filePlayer: device,
+                recorder: device,
+                mediaLibrary: device,
                 volumeControl: device,
                 accounts: device,
                 identity: Identity(version: "test", simulated: []),
@@ -98,22 +101,31 @@ enum ShippedCatalog {
         )
     }
 
-    private struct NoDevice: SoundPlayer, VolumeControl, UserAccounts {
+    private struct NoDevice: SoundPlayer, FilePlayer, Recorder, MediaLibrary, VolumeControl, UserAccounts {
         let sounds: [SystemSound] = []
 
         func state() -> JSONObject { [:] }
         func stop(mayEnd: @Sendable (Caller) -> Bool) {}
         func caller(forUser name: String) async -> Caller? { nil }
 
-        func play(sound number: Int, for caller: Caller) -> Promise<Void> {
-            let promise = Promise<Void>()
-            promise.fail(CommandError(.unsupported, "no sound here"))
-            return promise
-        }
+        func play(sound number: Int, for caller: Caller) -> Promise<Void> { unsupported() }
+        func start(_ file: String, _ options: PlayOptions, for caller: Caller) -> Promise<Void> { unsupported() }
+        func start(_ file: String, _ options: RecordingOptions, for caller: Caller) -> Promise<Void> { unsupported() }
+        func list() -> Promise<[MediaFile]> { unsupported() }
+        func remove(_ file: String) -> Promise<Void> { unsupported() }
+        func volume(applying change: VolumeChange?) -> Promise<Volume> { unsupported() }
 
-        func volume(applying change: VolumeChange?) -> Promise<Volume> {
-            let promise = Promise<Volume>()
-            promise.fail(CommandError(.unsupported, "no volume here"))
+        func change(
+            _ file: String,
+            _ change: PlayChange,
+            mayEnd: @escaping @Sendable (Caller) -> Bool
+        ) -> Promise<Void> { unsupported() }
+
+        func stop(_ file: String, mayEnd: @escaping @Sendable (Caller) -> Bool) -> Promise<Recording> { unsupported() }
+
+        private func unsupported<Value>() -> Promise<Value> {
+            let promise = Promise<Value>()
+            promise.fail(CommandError(.unsupported, "this device has nothing"))
             return promise
         }
     }

@@ -1,6 +1,7 @@
-// A virtual sound card for tests: an external ioplug that the real libasound loads. It plays in real time by the
-// monotonic clock, keeps what it played, and fails where it is told to. What failures look like to a program is as
-// measured with real cards and servers.
+// A virtual sound card for tests: an external ioplug that the real libasound loads. It plays and captures in real time
+// by the monotonic clock, keeps what it played, and fails where it is told to. What failures look like to a program is
+// as measured with real cards and servers. What it captures counts: each sample of frame n is n % 30000, so that a
+// recording tells which frames are missing.
 //
 //     pcm_type.rig { lib "/absolute/path/rig.so" }
 //     pcm.NAME { type rig  KEY VALUE … }
@@ -12,13 +13,14 @@
 //     channels N        the only number of channels; without it 1 or 2
 //     format TEXT       the only sample format, as ALSA names it (S32_LE); without it S16, S32 and FLOAT
 //     fault TEXT        what happens when the clock passes frame `at`:
-//         xrun            one underrun
+//         xrun            one underrun or overrun
 //         broken          an underrun, and another after every recovery (PipeWire's plugin without its server)
 //         suspend         ESTRPIPE; resuming works
 //         suspend-hard    ESTRPIPE; resuming says that it worked, but only preparing does
 //         disconnect      ENODEV from then on
 //         freeze          the clock stops
 //     at N              counted from the first start after opening
+//     silent BOOL       captures digital silence
 //     once PATH         made when the fault happens; while it is there none happens
 //     gone PATH         made by `disconnect`; while it is there the PCM cannot be opened (ENOENT)
 
@@ -39,7 +41,7 @@ enum fault { NO_FAULT, XRUN, BROKEN, SUSPEND, SUSPEND_HARD, DISCONNECT, FREEZE }
 
 struct options {
     const char *outfile, *lock, *format, *fault, *once, *gone;
-    long openerr, rate, channels, at;
+    long openerr, rate, channels, at, silent;
 };
 
 struct rig {
@@ -52,7 +54,8 @@ struct rig {
     long before;       // frames that the clock passed before the last start
     bool is_running;
     double start;      // seconds, when the clock was started last
-    long written;      // frames since the last preparation
+    long written;      // frames since the last preparation, written or read
+    bool is_silent;
 };
 
 static double now(void) {
@@ -142,22 +145,40 @@ static snd_pcm_sframes_t rig_pointer(snd_pcm_ioplug_t *io) {
         }
         return frozen % io->buffer_size;
     }
-    if (position > rig->written) return -EPIPE;
+    bool is_late = io->stream == SND_PCM_STREAM_PLAYBACK ? position > rig->written
+                                                         : position - rig->written > (long)io->buffer_size;
+    if (is_late) return -EPIPE;
     return position % io->buffer_size;
 }
 
 static int rig_delay(snd_pcm_ioplug_t *io, snd_pcm_sframes_t *delay) {
     struct rig *rig = io->private_data;
-    *delay = rig->written - elapsed(rig);
+    long ahead = rig->written - elapsed(rig);
+    *delay = io->stream == SND_PCM_STREAM_PLAYBACK ? ahead : -ahead;
     return 0;
+}
+
+// Writes frame numbers into what a program reads.
+static void count_frames(snd_pcm_ioplug_t *io, char *bytes, unsigned step, snd_pcm_uframes_t size) {
+    struct rig *rig = io->private_data;
+    for (snd_pcm_uframes_t frame = 0; frame < size; frame++) {
+        int value = rig->is_silent ? 0 : (int)((rig->before + rig->written + (long)frame) % 30000);
+        for (unsigned channel = 0; channel < io->channels; channel++) {
+            char *sample = bytes + frame * step + channel * (step / io->channels);
+            if (io->format == SND_PCM_FORMAT_S16) *(int16_t *)sample = (int16_t)value;
+            else if (io->format == SND_PCM_FORMAT_S32) *(int32_t *)sample = value << 16;
+            else *(float *)sample = (float)value / 32768;
+        }
+    }
 }
 
 static snd_pcm_sframes_t rig_transfer(
     snd_pcm_ioplug_t *io, const snd_pcm_channel_area_t *areas, snd_pcm_uframes_t offset, snd_pcm_uframes_t size
 ) {
     struct rig *rig = io->private_data;
-    const char *bytes = (const char *)areas->addr + (areas->first + areas->step * offset) / 8;
-    if (rig->outfile >= 0 && write(rig->outfile, bytes, size * areas->step / 8) < 0) return -errno;
+    char *bytes = (char *)areas->addr + (areas->first + areas->step * offset) / 8;
+    if (io->stream == SND_PCM_STREAM_CAPTURE) count_frames(io, bytes, areas->step / 8, size);
+    else if (rig->outfile >= 0 && write(rig->outfile, bytes, size * areas->step / 8) < 0) return -errno;
     rig->written += (long)size;
     return (snd_pcm_sframes_t)size;
 }
@@ -171,7 +192,7 @@ static int rig_poll_revents(
     snd_pcm_sframes_t room = snd_pcm_avail_update(io->pcm);
     *events = 0;
     if (room < 0 || io->state == SND_PCM_STATE_SUSPENDED || io->state == SND_PCM_STATE_DISCONNECTED) {
-        *events = POLLERR | POLLOUT;
+        *events = POLLERR | POLLIN | POLLOUT;
         return 0;
     }
     snd_pcm_uframes_t enough = 1;
@@ -180,7 +201,9 @@ static int rig_poll_revents(
     if (snd_pcm_sw_params_current(io->pcm, parameters) == 0) {
         snd_pcm_sw_params_get_avail_min(parameters, &enough);
     }
-    if (io->state != SND_PCM_STATE_RUNNING || room >= (snd_pcm_sframes_t)enough) *events = POLLOUT;
+    if (io->state != SND_PCM_STATE_RUNNING || room >= (snd_pcm_sframes_t)enough) {
+        *events = io->stream == SND_PCM_STREAM_PLAYBACK ? POLLOUT : POLLIN;
+    }
     return 0;
 }
 
@@ -241,7 +264,7 @@ static int read_option(snd_config_t *node, struct options *options) {
     }
     const struct { const char *key; long *value; } numbers[] = {
         {"openerr", &options->openerr}, {"rate", &options->rate},
-        {"channels", &options->channels}, {"at", &options->at},
+        {"channels", &options->channels}, {"at", &options->at}, {"silent", &options->silent},
     };
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         if (strcmp(key, numbers[i].key) == 0) return snd_config_get_integer(node, numbers[i].value);
@@ -288,7 +311,6 @@ SND_PCM_PLUGIN_DEFINE_FUNC(rig) {
         int error = read_option(snd_config_iterator_entry(position), &options);
         if (error < 0) return error;
     }
-    if (stream != SND_PCM_STREAM_PLAYBACK) return -ENXIO;
     if (options.openerr != 0) return -(int)options.openerr;
     if (exists(options.gone)) return -ENOENT;
 
@@ -302,6 +324,7 @@ SND_PCM_PLUGIN_DEFINE_FUNC(rig) {
     }
     rig->fault = exists(options.once) ? NO_FAULT : fault_named(options.fault);
     rig->at = options.at;
+    rig->is_silent = options.silent != 0;
     rig->once = options.once ? strdup(options.once) : NULL;
     rig->gone = options.gone ? strdup(options.gone) : NULL;
     if (options.outfile) rig->outfile = open(options.outfile, O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC, 0600);

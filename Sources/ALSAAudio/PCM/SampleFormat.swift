@@ -33,4 +33,20 @@ enum SampleFormat: CaseIterable {
     private static func bytes<Value: BitwiseCopyable>(_ values: [Value]) -> [UInt8] {
         values.withUnsafeBytes { [UInt8]($0) }
     }
+
+    /// The samples of bytes in this format, full scale being 1. What is not a number becomes silence.
+    func samples(of bytes: ArraySlice<UInt8>) -> [Float] {
+        bytes.withUnsafeBytes { bytes in
+            switch self {
+            case .int16: Self.values(bytes, Int16.self).map { Float($0) / 32768 }
+            case .int32: Self.values(bytes, Int32.self).map { Float($0) / 2_147_483_648 }
+            case .float: Self.values(bytes, Float.self).map { $0.isFinite ? $0 : 0 }
+            }
+        }
+    }
+
+    private static func values<Value: BitwiseCopyable>(_ bytes: UnsafeRawBufferPointer, _: Value.Type) -> [Value] {
+        let size = MemoryLayout<Value>.size
+        return (0..<bytes.count / size).map { bytes.loadUnaligned(fromByteOffset: $0 * size, as: Value.self) }
+    }
 }

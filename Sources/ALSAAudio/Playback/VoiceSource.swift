@@ -1,4 +1,4 @@
-/// Where the sound of one voice comes from: a system sound in memory, later a file that is read as it plays.
+/// Where the sound of one voice comes from: a system sound in memory, or a file that is read as it plays.
 ///
 /// Read on the sound thread only, a period at a time, while other voices wait: it must not block. A source that has
 /// nothing yet gives fewer frames, and silence is played in their place.

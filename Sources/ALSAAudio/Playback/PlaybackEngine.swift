@@ -14,6 +14,7 @@ final class PlaybackEngine: Sendable {
     private let logger: Logger
     private let thread: WatchedThread
     private let list = Mutex(VoiceList())
+    private let latestRate = Mutex(StreamWish.playback.rate)
 
     /// - Parameters:
     ///   - answer: how long the sound system may take for one step before the voices are given up.
@@ -43,6 +44,15 @@ final class PlaybackEngine: Sendable {
         }
         return promise
     }
+
+    /// Ends one voice at once, with `cancelled`.
+    func end(_ promise: Promise<Void>) {
+        list.withLock { $0.remove(promise) }
+        promise.fail(CommandError(.cancelled, "the sound was stopped"))
+    }
+
+    /// Frames a second that sound is best given in: those of the latest opening.
+    var rate: Int { latestRate.withLock { $0 } }
 
     /// The voices for `state`.
     var json: JSONValue { list.withLock { $0.json } }
@@ -108,10 +118,11 @@ extension PlaybackEngine {
     private func playAll() {
         let first = list.withLock { $0.takeWaiting() }
         guard !first.isEmpty else { return }
-        do throws(PlaybackFailure) {
+        do throws(StreamFailure) {
             try proceed(to: "opening \(output)")
             var stream = try PlaybackStream(output, patience: patience, logger: logger)
-            do throws(PlaybackFailure) {
+            latestRate.withLock { $0 = stream.format.rate }
+            do throws(StreamFailure) {
                 try play(first, through: &stream)
                 try proceed(to: "closing \(output)")
             } catch {
@@ -128,7 +139,7 @@ extension PlaybackEngine {
     private func play(
         _ first: [VoiceList.Taken],
         through stream: inout PlaybackStream
-    ) throws(PlaybackFailure) {
+    ) throws(StreamFailure) {
         var mixer = Mixer(channels: stream.format.channels, rate: stream.format.rate)
         for voice in first { mixer.add(voice.id, voice.source) }
         while takeOver(&mixer, stream) {
@@ -141,7 +152,7 @@ extension PlaybackEngine {
         }
     }
 
-    private func proceed(to step: String) throws(PlaybackFailure) {
+    private func proceed(to step: String) throws(StreamFailure) {
         guard thread.proceed(to: step) else { throw .givenUp }
     }
 
@@ -151,11 +162,12 @@ extension PlaybackEngine {
     private func takeOver(_ mixer: inout Mixer, _ stream: borrowing PlaybackStream) -> Bool {
         let finished = mixer.removeFinished(played: stream.played)
         let positions = mixer.positions(played: stream.played).mapValues(stream.format.seconds)
-        let (wanted, joining) = list.withLock { list in
+        let (wanted, joining, told) = list.withLock { list in
             list.setPlayed(finished)
             list.setPositions(positions)
-            return (list.ids, list.takeWaiting())
+            return (list.ids, list.takeWaiting(), list.told(positions))
         }
+        for (heard, seconds) in told { heard(seconds) }
         mixer.keep { wanted.contains($0) }
         for voice in joining { mixer.add(voice.id, voice.source) }
         guard !mixer.isEmpty else { return false }
@@ -164,8 +176,8 @@ extension PlaybackEngine {
     }
 
     /// Fails the voices of this opening.
-    private func fail(_ failure: PlaybackFailure) {
-        let error = failure.commandError(about: output)
+    private func fail(_ failure: StreamFailure) {
+        let error = failure.commandError(about: "\(output)")
         let (played, failed) = list.withLock { ($0.removePlayed(), $0.removeUnplayed(waiting: false)) }
         // What happens in a call that comes back too late was reported when it was given up.
         if thread.proceed(to: "closing \(output)") {

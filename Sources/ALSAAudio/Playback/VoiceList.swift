@@ -3,11 +3,13 @@ internal import QuickConnect
 /// A sound that somebody wants to hear.
 struct VoiceRequest: Sendable {
     var source: any VoiceSource
-    /// What `state` tells of it, besides its position.
-    var description: JSONObject
+    /// What `state` tells of it, besides its position; nil where somebody else tells.
+    var description: JSONObject?
     /// Its length in seconds.
     var seconds: Double
     var caller: Caller
+    /// Told again and again how many seconds of it have been heard; on the sound thread, so it must not block.
+    var heard: (@Sendable (Double) -> Void)?
     /// When it was asked for.
     var asked = SuspendingClock.now
 }
@@ -99,6 +101,14 @@ struct VoiceList: Sendable {
         }
     }
 
+    /// Whoever is to be told how much was heard, with that.
+    func told(_ seconds: [Mixer.ID: Double]) -> [(heard: @Sendable (Double) -> Void, seconds: Double)] {
+        voices.compactMap { voice in
+            guard let heard = voice.request.heard, let seconds = seconds[voice.id] else { return nil }
+            return (heard, seconds)
+        }
+    }
+
     mutating func setPlayed(_ ids: [Mixer.ID]) {
         for index in voices.indices where ids.contains(voices[index].id) { voices[index].phase = .played }
     }
@@ -119,6 +129,11 @@ struct VoiceList: Sendable {
         }
     }
 
+    /// Removes the sound with that promise.
+    mutating func remove(_ promise: Promise<Void>) {
+        voices.removeAll { $0.promise === promise }
+    }
+
     /// Removes the sounds of those callers.
     mutating func remove(of callers: Set<Caller>) -> [Promise<Void>] {
         remove { callers.contains($0.request.caller) }
@@ -129,17 +144,15 @@ struct VoiceList: Sendable {
     /// The sounds for `state`, in the order they were asked for.
     var json: JSONValue {
         .array(
-            voices.map { voice in
-                var object = voice.request.description
-                object["position"] = .number(Self.milliseconds(voice.position))
-                object["seconds"] = .number(Self.milliseconds(voice.request.seconds))
+            voices.compactMap { voice -> JSONValue? in
+                guard var object = voice.request.description else { return nil }
+                object["position"] = .number(voice.position.inMilliseconds)
+                object["seconds"] = .number(voice.request.seconds.inMilliseconds)
                 object["for"] = voice.request.caller.json
                 return .object(object)
             }
         )
     }
-
-    private static func milliseconds(_ seconds: Double) -> Double { (seconds * 1000).rounded() / 1000 }
 
     private mutating func remove(where isMeant: (Voice) -> Bool) -> [Promise<Void>] {
         let promises = voices.filter(isMeant).map(\.promise)

@@ -18,7 +18,6 @@ struct PlaybackStream: ~Copyable {
     private let pcm: PCM
     let format: StreamFormat
     private let output: ALSAOutput
-    private let logger: Logger
 
     private var clock = Clock.unknown
     /// Mixed bytes that the PCM has not taken yet, from `sent` on.
@@ -29,7 +28,7 @@ struct PlaybackStream: ~Copyable {
     /// Frames that have been heard.
     private(set) var played = 0
     private var progress: ProgressWatch
-    private var recovery = RecoveryBudget()
+    private var recovery: StreamRecovery
     /// Whether the last wait ended without room.
     private var waitedInVain = false
 
@@ -38,36 +37,36 @@ struct PlaybackStream: ~Copyable {
 
     /// Opens the output.
     /// - Parameter patience: how long nothing may be heard before the PCM counts as frozen.
-    init(_ output: ALSAOutput, patience: Duration, logger: Logger) throws(PlaybackFailure) {
+    init(_ output: ALSAOutput, patience: Duration, logger: Logger) throws(StreamFailure) {
         let pcm = try output.open()
-        do { format = try pcm.configure() } catch { throw .alsa(error) }
+        do { format = try pcm.configure(.playback) } catch { throw .alsa(error) }
         self.pcm = pcm
         self.output = output
-        self.logger = logger
+        recovery = StreamRecovery(subject: "\(output)", logger: logger)
         progress = ProgressWatch(patience: patience, start: .now)
     }
 
     /// Opens and configures the output and closes it again, to see whether that can be done.
-    static func probe(_ output: ALSAOutput) throws(PlaybackFailure) {
+    static func probe(_ output: ALSAOutput) throws(StreamFailure) {
         let pcm = try output.open()
-        do { _ = try pcm.configure() } catch { throw .alsa(error) }
+        do { _ = try pcm.configure(.playback) } catch { throw .alsa(error) }
     }
 
     /// Closes the PCM. What was written and not heard yet is lost, but not for a file.
     consuming func close() {
         // Draining waits for the clock, for ever if that stands still. Without a clock there is nothing to wait for.
         if case .own = clock { try? pcm.drain() }
-        if recovery.total > 1 { logger.notice("\(output) was recovered \(recovery.total) times in this opening") }
+        recovery.report()
     }
 
     /// Writes a period, or waits until one fits, at most for ``longestWait``.
-    mutating func advance(_ mixer: inout Mixer) throws(PlaybackFailure) {
+    mutating func advance(_ mixer: inout Mixer) throws(StreamFailure) {
         do throws(ALSAError) {
             let fill = try pcm.fill()
             follow(fill)
             try write(&mixer, room: room(fill))
         } catch {
-            try recover(from: error)
+            try recovery.recover(pcm, from: error)
         }
         if progress.isFrozen(played: played, at: .now) { throw .frozen(progress.patience) }
     }
@@ -138,41 +137,4 @@ extension PlaybackStream {
         waitedInVain = true
         try pcm.wait(atMost: Self.longestWait)
     }
-}
-
-extension PlaybackStream {
-    /// Sets the PCM going again after an underrun or a suspended machine; throws where that is not possible.
-    private mutating func recover(from error: ALSAError) throws(PlaybackFailure) {
-        switch error.number {
-        case EINTR, EAGAIN: return
-        case EPIPE, ESTRPIPE, EIO: break
-        default: throw .alsa(error)
-        }
-        guard case .recover(let isNewEpisode) = recovery.decide(at: .now) else { throw .unrecoverable(error) }
-        do throws(ALSAError) {
-            if error.number != ESTRPIPE || !resume() { try pcm.prepare() }
-        } catch {
-            throw .alsa(error)
-        }
-        if isNewEpisode { logger.warning("\(output) had to be recovered: \(error)") }
-    }
-
-    /// Asks a suspended PCM to go on where it was.
-    /// - Returns: whether it does. Some cannot, and some say that they can and stay suspended.
-    private func resume() -> Bool {
-        for _ in 0..<10 {
-            do throws(ALSAError) {
-                try pcm.resume()
-                return !pcm.isSuspended
-            } catch {
-                guard error.number == EAGAIN else { return false }
-                sleepMilliseconds(Self.longestWait)
-            }
-        }
-        return false
-    }
-}
-
-private func sleepMilliseconds(_ milliseconds: Int32) {
-    usleep(UInt32(max(1, milliseconds)) * 1000)
 }

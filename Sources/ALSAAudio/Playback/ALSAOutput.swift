@@ -5,7 +5,7 @@ public enum ALSAOutput: Sendable {
     /// Files in place of a loudspeaker.
     case simulated(SimulatedSpeaker)
 
-    func open() throws(PlaybackFailure) -> PCM {
+    func open() throws(StreamFailure) -> PCM {
         switch self {
         case .named(let name):
             do { return try PCM.open(name, .playback) } catch { throw .alsa(error) }

@@ -8,10 +8,25 @@ struct Mixer {
     private struct Voice {
         let id: ID
         var source: any VoiceSource
-        /// The frame that it starts with.
-        let start: Int
         /// The frame behind its last one, once its source is at its end.
         var end: Int?
+        /// What of it was mixed and has not been heard, as far as that is known: where, and how many of its frames.
+        var blocks: [(start: Int, frames: Int)] = []
+        /// Its frames before those.
+        var heard = 0
+
+        /// Takes out what has been heard.
+        mutating func advance(played: Int) {
+            while let block = blocks.first, block.start + block.frames <= played {
+                heard += block.frames
+                blocks.removeFirst()
+            }
+        }
+
+        /// Its frames that have been heard.
+        func position(played: Int) -> Int {
+            heard + (blocks.first.map { max(0, min(played - $0.start, $0.frames)) } ?? 0)
+        }
     }
 
     let channels: Int
@@ -34,7 +49,7 @@ struct Mixer {
     /// Adds a voice, which starts with the next frame that is mixed.
     mutating func add(_ id: ID, _ source: any VoiceSource) {
         let source = source.rate == rate ? source : ResampledSource(source, to: rate)
-        voices.append(Voice(id: id, source: source, start: mixed))
+        voices.append(Voice(id: id, source: source))
     }
 
     /// Removes the voices that `isWanted` denies, wherever they are.
@@ -50,6 +65,7 @@ struct Mixer {
             if reading.count < needed { reading = [Float](repeating: 0, count: needed) }
             let count = voices[index].source.read(frames, into: &reading)
             add(count, of: voices[index].source.channels, to: &sum)
+            if count > 0 { voices[index].blocks.append((mixed, count)) }
             if voices[index].source.isAtEnd { voices[index].end = mixed + count }
         }
         mixed += frames
@@ -71,11 +87,15 @@ struct Mixer {
         }
     }
 
-    /// How many frames of each voice have been heard.
+    /// How many frames of each voice have been heard. Silence in place of what its source did not have in time does
+    /// not count.
     /// - Parameter played: the number of mixed frames that have been heard.
-    func positions(played: Int) -> [ID: Int] {
+    mutating func positions(played: Int) -> [ID: Int] {
         var positions: [ID: Int] = [:]
-        for voice in voices { positions[voice.id] = max(0, min(played, voice.end ?? played) - voice.start) }
+        for index in voices.indices {
+            voices[index].advance(played: played)
+            positions[voices[index].id] = voices[index].position(played: played)
+        }
         return positions
     }
 

@@ -9,7 +9,7 @@ internal import Threads
 public final class ALSASoundPlayer: SoundPlayer {
     public let sounds: [SystemSound]
     private let loaded: [Int: SystemSounds.Sound]
-    private let engine: PlaybackEngine
+    let engine: PlaybackEngine
 
     /// - Parameters:
     ///   - output: not opened before the first sound.
@@ -81,11 +81,11 @@ extension ALSASoundPlayer {
             WatchedThread.Job(
                 step: "opening \(output)",
                 work: {
-                    do throws(PlaybackFailure) {
+                    do throws(StreamFailure) {
                         try PlaybackStream.probe(output)
                         promise.fulfil(())
                     } catch {
-                        promise.fail(error.commandError(about: output))
+                        promise.fail(error.commandError(about: "\(output)"))
                     }
                 },
                 giveUp: { promise.fail($0) }

@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// The clock of a PCM that has none.
 ///
 /// ALSA's `null` and `file` plugins take any amount of sound at once. Paced by this clock, the sound takes as long
@@ -76,4 +78,8 @@ struct RecoveryBudget {
         total += 1
         return .recover(isNewEpisode: gap.map { $0 > Self.episode } ?? true)
     }
+}
+
+func sleepMilliseconds(_ milliseconds: Int32) {
+    usleep(UInt32(max(1, milliseconds)) * 1000)
 }

@@ -6,13 +6,14 @@ internal import CALSA
 /// the PCM is a sound server that is stopped, and so can others now and then: hence all of it is called on a
 /// ``WatchedThread`` and nowhere else.
 struct PCM: ~Copyable {
-    /// Which way the sound goes. Recording will be the second way, with a `PCM+Capture.swift` beside the playback's.
+    /// Which way the sound goes.
     enum Direction {
-        case playback
+        case playback, capture
 
         var stream: snd_pcm_stream_t {
             switch self {
             case .playback: SND_PCM_STREAM_PLAYBACK
+            case .capture: SND_PCM_STREAM_CAPTURE
             }
         }
     }
@@ -31,11 +32,14 @@ struct PCM: ~Copyable {
     }
 
     /// Opens a PCM of a configuration of its own.
-    static func open(_ name: String, of configuration: borrowing Configuration) throws(ALSAError) -> PCM {
+    static func open(
+        _ name: String,
+        of configuration: borrowing Configuration,
+        _ direction: Direction
+    ) throws(ALSAError) -> PCM {
         var handle: OpaquePointer?
-        let stream = Direction.playback.stream
         let call = "snd_pcm_open_lconf"
-        try check(call, snd_pcm_open_lconf(&handle, name, stream, SND_PCM_NONBLOCK, configuration.root))
+        try check(call, snd_pcm_open_lconf(&handle, name, direction.stream, SND_PCM_NONBLOCK, configuration.root))
         return try PCM(opened: handle, by: call)
     }
 

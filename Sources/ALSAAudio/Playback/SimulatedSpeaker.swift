@@ -42,12 +42,12 @@ public final class SimulatedSpeaker: Sendable {
         }
     }
 
-    func open() throws(PlaybackFailure) -> PCM {
+    func open() throws(StreamFailure) -> PCM {
         let path = try nextFile()
         do {
             let configuration = try Configuration(Self.configuration)
             try configuration.set("pcm.simulated.file", to: path.replacing("%", with: "%%"))
-            let pcm = try PCM.open("simulated", of: configuration)
+            let pcm = try PCM.open("simulated", of: configuration, .playback)
             state.withLock { $0.latestFile = path }
             return pcm
         } catch {
@@ -61,7 +61,7 @@ public final class SimulatedSpeaker: Sendable {
         """
 
     /// Makes the folder, deletes what is too old, and names the next file.
-    private func nextFile() throws(PlaybackFailure) -> String {
+    private func nextFile() throws(StreamFailure) -> String {
         guard makeFolders(folder) else { throw .folder(folder, reason: String(cString: strerror(errno))) }
         guard let names = fileNames(in: folder) else { throw .folder(folder, reason: String(cString: strerror(errno))) }
         let recordings = NumberedFiles(names)

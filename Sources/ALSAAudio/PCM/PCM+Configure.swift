@@ -2,27 +2,27 @@ internal import CALSA
 internal import Glibc
 
 extension PCM {
-    /// Agrees with the PCM on a format near ``StreamWish``, and makes it ready to play.
-    func configure() throws(ALSAError) -> StreamFormat {
-        let format = try negotiate()
+    /// Agrees with the PCM on a format near what is wished for, and makes it ready to play or to capture.
+    func configure(_ wish: StreamWish) throws(ALSAError) -> StreamFormat {
+        let format = try negotiate(wish)
         try setThresholds(format)
         return format
     }
 
     /// The order matters: each step narrows what the next can choose from, and rate and channels matter more than
     /// the sizes. Interleaved read/write access is what every card and plugin has.
-    private func negotiate() throws(ALSAError) -> StreamFormat {
+    private func negotiate(_ wish: StreamWish) throws(ALSAError) -> StreamFormat {
         let parameters = try HardwareParameters()
         let p = parameters.pointer
         try check("snd_pcm_hw_params_any", snd_pcm_hw_params_any(handle, p))
         let access = SND_PCM_ACCESS_RW_INTERLEAVED
         try check("snd_pcm_hw_params_set_access", snd_pcm_hw_params_set_access(handle, p, access))
         let sample = try chooseSampleFormat(p)
-        var channels = UInt32(StreamWish.channels)
+        var channels = UInt32(wish.channels)
         try check("snd_pcm_hw_params_set_channels_near", snd_pcm_hw_params_set_channels_near(handle, p, &channels))
-        var rate = UInt32(StreamWish.rate)
+        var rate = UInt32(wish.rate)
         try check("snd_pcm_hw_params_set_rate_near", snd_pcm_hw_params_set_rate_near(handle, p, &rate, nil))
-        let sizes = try chooseSizes(p)
+        let sizes = try chooseSizes(p, wish)
         return StreamFormat(
             sample: sample,
             channels: Int(channels),
@@ -33,11 +33,11 @@ extension PCM {
     }
 
     /// Settles the parameters too: only then are the sizes known in frames.
-    private func chooseSizes(_ p: OpaquePointer) throws(ALSAError) -> (period: Int, buffer: Int) {
-        var time = StreamWish.periodTime
+    private func chooseSizes(_ p: OpaquePointer, _ wish: StreamWish) throws(ALSAError) -> (period: Int, buffer: Int) {
+        var time = wish.periodTime
         let setPeriod = "snd_pcm_hw_params_set_period_time_near"
         try check(setPeriod, snd_pcm_hw_params_set_period_time_near(handle, p, &time, nil))
-        time = StreamWish.bufferTime
+        time = wish.bufferTime
         let setBuffer = "snd_pcm_hw_params_set_buffer_time_near"
         try check(setBuffer, snd_pcm_hw_params_set_buffer_time_near(handle, p, &time, nil))
         try check("snd_pcm_hw_params", snd_pcm_hw_params(handle, p))
@@ -63,6 +63,12 @@ extension PCM {
         let parameters = try SoftwareParameters()
         let p = parameters.pointer
         try check("snd_pcm_sw_params_current", snd_pcm_sw_params_current(handle, p))
+        if snd_pcm_stream(handle) == SND_PCM_STREAM_CAPTURE {
+            let period = snd_pcm_uframes_t(format.period)
+            try check("snd_pcm_sw_params_set_avail_min", snd_pcm_sw_params_set_avail_min(handle, p, period))
+            try check("snd_pcm_sw_params", snd_pcm_sw_params(handle, p))
+            return
+        }
         // It starts when the lead has been written, which takes no time: a smaller start could run dry meanwhile.
         let start = snd_pcm_uframes_t(format.lead / format.period * format.period)
         try check("snd_pcm_sw_params_set_start_threshold", snd_pcm_sw_params_set_start_threshold(handle, p, start))

@@ -1,0 +1,37 @@
+/// Where recordings come from.
+public enum ALSAInput: Sendable {
+    /// A PCM of ALSA's configuration, such as `default` or `plughw:1,0`.
+    case named(String)
+    /// A microphone for machines without sound: ALSA's own `null` plugin, through which a quiet tone is heard.
+    case simulated
+
+    func open() throws(StreamFailure) -> PCM {
+        do throws(ALSAError) {
+            switch self {
+            case .named(let name): return try PCM.open(name, .capture)
+            case .simulated: return try PCM.open("simulated", of: try Configuration(Self.configuration), .capture)
+            }
+        } catch {
+            throw .alsa(error)
+        }
+    }
+
+    private static let configuration = "pcm.simulated { type null }"
+
+    /// What is heard besides what the PCM gives.
+    var tone: Tone? {
+        switch self {
+        case .named: nil
+        case .simulated: Tone(hertz: 440, level: 0.1)
+        }
+    }
+}
+
+extension ALSAInput: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .named(let name): "the capture PCM \(name)"
+        case .simulated: "the simulated capture PCM"
+        }
+    }
+}

@@ -1,0 +1,185 @@
+public import Logging
+public import MediaFolder
+public import QuickConnect
+internal import Synchronization
+internal import Threads
+
+/// Records from ALSA into files of the media folder.
+///
+/// One thread captures, and one for each recording writes: so a disk may be slow for a moment without a gap. The PCM
+/// is open only while something is recorded; several recordings at once share it.
+public final class ALSARecorder: Recorder {
+    /// What the owner of the device may set.
+    public struct Settings: Sendable {
+        /// The longest duration of a recording that asks for none, in seconds.
+        public var limit: Double
+        /// Bytes that stay free on the disk: no recording begins or goes on with less. Nil: 64 MiB, or a twentieth of
+        /// a small disk.
+        public var reserve: Int?
+
+        public init(limit: Double = 600, reserve: Int? = nil) {
+            self.limit = limit
+            self.reserve = reserve
+        }
+
+        func reserve(of total: Int) -> Int { reserve ?? min(64 << 20, total / 20) }
+    }
+
+    private struct State {
+        var active: [MediaName: RecordingJob] = [:]
+        /// Those that ended by themselves and that nobody has asked for, oldest first.
+        var ended: [(name: MediaName, caller: Caller, result: Result<Recording, CommandError>)] = []
+    }
+
+    let folder: MediaFolder
+    let engine: CaptureEngine
+    let settings: Settings
+    private let logger: Logger
+    private let jobs = Mutex(State())
+
+    /// The event `recState`: `{"file", "state": "recording"|"stopped"|"ended"|"failed", "seconds", "peak"}`, where
+    /// `peak` is the loudest sample (0 to 1) since the event before; with `ended` and `failed` also `code` and
+    /// `message`. At each change, and while it records at most ten times a second.
+    public let events = DeviceEvent("recState")
+
+    /// How many recordings may be made at a time.
+    public static let limit = 16
+    /// How many that ended by themselves are kept for whoever asks.
+    private static let kept = 16
+
+    /// - Parameters:
+    ///   - input: not opened before the first recording.
+    ///   - answer: how long the sound system may take for one step, such as opening the PCM.
+    ///   - patience: how long an open PCM may capture nothing.
+    ///   - logger: gets a line for each recording that did not end as it should.
+    public convenience init(
+        input: ALSAInput,
+        folder: MediaFolder,
+        settings: Settings = Settings(),
+        answer: Duration = .seconds(3),
+        patience: Duration = .seconds(3),
+        logger: Logger
+    ) {
+        let engine = CaptureEngine(input, answer: answer, patience: patience, logger: logger)
+        self.init(engine: engine, folder: folder, settings: settings, logger: logger)
+    }
+
+    init(engine: CaptureEngine, folder: MediaFolder, settings: Settings, logger: Logger) {
+        self.engine = engine
+        self.folder = folder
+        self.settings = settings
+        self.logger = logger
+    }
+
+    public func start(_ file: String, _ options: RecordingOptions, for caller: Caller) -> Promise<Void> {
+        let promise = Promise<Void>()
+        do throws(CommandError) {
+            let plan = try RecordingPlan(file, options, settings)
+            let job = RecordingJob(plan, caller, started: promise, self)
+            try admit(job)
+            let code = PThread.start("qc-record") { job.run() }
+            if code != 0 { job.finish(.failure(CommandError(.unavailable, "no thread could be started (\(code))"))) }
+        } catch {
+            promise.fail(error)
+        }
+        return promise
+    }
+
+    private func admit(_ job: RecordingJob) throws(CommandError) {
+        try jobs.withLock { state throws(CommandError) in
+            guard state.active[job.name] == nil else {
+                throw CommandError(.busy, "'\(job.name)' is being recorded already; stop it first")
+            }
+            guard state.active.count < Self.limit else {
+                throw CommandError(.overloaded, "\(Self.limit) recordings are being made already")
+            }
+            state.active[job.name] = job
+            state.ended.removeAll { $0.name == job.name }
+        }
+    }
+
+    public func stop(_ file: String, mayEnd: @escaping @Sendable (Caller) -> Bool) -> Promise<Recording> {
+        let promise = Promise<Recording>()
+        do throws(CommandError) {
+            let name = try MediaName(file)
+            let ended = try jobs.withLock { state throws(CommandError) -> Result<Recording, CommandError>? in
+                if let job = state.active[name] {
+                    try job.check(mayEnd)
+                    job.stop(promise)
+                    return nil
+                }
+                guard let index = state.ended.firstIndex(where: { $0.name == name && mayEnd($0.caller) }) else {
+                    throw CommandError(.notFound, "'\(name)' is not being recorded")
+                }
+                return state.ended.remove(at: index).result
+            }
+            if let ended { promise.settle(ended) }
+        } catch {
+            promise.fail(error)
+        }
+        return promise
+    }
+
+    /// `"recording"`: for each one `{"file", "seconds", "peak", "rate", "channels", "for"}`.
+    public func state() -> JSONObject {
+        let active = jobs.withLock { $0.active.values.sorted { $0.number < $1.number } }
+        return ["recording": .array(active.map(\.json))]
+    }
+
+    public func stop(mayEnd: @Sendable (Caller) -> Bool) {
+        let active = jobs.withLock { Array($0.active.values) }
+        for job in active where mayEnd(job.caller) { job.stop(nil) }
+    }
+
+    /// Ends all recordings, and returns when their files are whole.
+    /// - Parameter limit: how long that may take; what is not whole then is recovered at the next start.
+    public func close(within limit: Duration = .seconds(3)) async {
+        let files = jobs.withLock { state in
+            state.active.values.map { job in
+                let promise = Promise<Recording>()
+                job.stop(promise)
+                return promise
+            }
+        }
+        let end = ContinuousClock.now + limit
+        for file in files { _ = try? await file.value(before: end) }
+        await engine.close()
+    }
+
+    /// Makes whole files of recordings that a crash or a kill cut off, under the names that were asked for. Called
+    /// once, before the first recording.
+    /// - Parameter limit: how long to wait for it; what takes longer goes on by itself.
+    public func recover(within limit: Duration = .seconds(5)) async {
+        let promise = Promise<Void>()
+        let recovery = RecordingRecovery(folder: folder, logger: logger)
+        let code = PThread.start("qc-recover") {
+            recovery.run()
+            promise.fulfil(())
+        }
+        if code != 0 { logger.warning("no thread could be started to recover recordings (\(code))") }
+        _ = try? await promise.value(before: code == 0 ? .now + limit : .now)
+    }
+
+    /// Whether a file is being recorded.
+    func isRecording(_ name: MediaName) -> Bool { jobs.withLock { $0.active[name] != nil } }
+
+    /// A recording has ended, in whichever way.
+    /// - Parameter isAwaited: whether somebody is told.
+    func remove(_ job: RecordingJob, _ result: Result<Recording, CommandError>, isAwaited: Bool) {
+        jobs.withLock { state in
+            if state.active[job.name] === job { state.active[job.name] = nil }
+            if !isAwaited {
+                state.ended.append((job.name, job.caller, result))
+                if state.ended.count > Self.kept { state.ended.removeFirst() }
+            }
+        }
+        switch result {
+        case .success(let recording):
+            guard let ending = recording.ending else { return }
+            logger.notice("the recording '\(job.name)' ended by itself at \(recording.seconds) s: \(ending)")
+        case .failure(let error) where error.code != .cancelled:
+            logger.warning("the recording '\(job.name)' failed: \(error.message)")
+        case .failure: break
+        }
+    }
+}

@@ -1,0 +1,145 @@
+internal import QuickConnect
+internal import Threads
+
+/// What was captured for one recording, from the capturing thread to the one that writes.
+///
+/// The capturing thread never waits: where the writer is behind by more than ``longest``, the newest is lost, and
+/// counted.
+final class CaptureTap: Sendable {
+    private struct State: Sendable {
+        var format: StreamFormat?
+        var blocks: [[Float]] = []
+        var queuedFrames = 0
+        var lostFrames = 0
+        var ending: Ending?
+    }
+
+    enum Ending: Sendable {
+        case stopped
+        case failed(CommandError)
+    }
+
+    /// Seconds that it holds at most, which is what a slow disk may need for a moment.
+    static let longest = 8
+
+    let wish: StreamWish
+    private let monitor = Monitor(State())
+
+    init(rate: Int, channels: Int) { wish = .capture(rate: rate, channels: channels) }
+
+    /// What follows has this format. On the capturing thread, once.
+    func begin(_ format: StreamFormat) {
+        monitor.withLock { $0.format = format }
+        monitor.notify()
+    }
+
+    /// On the capturing thread.
+    func append(_ samples: [Float]) {
+        monitor.withLock { state in
+            guard let format = state.format, state.ending == nil else { return }
+            let frames = samples.count / format.channels
+            guard state.queuedFrames + frames <= Self.longest * format.rate else {
+                state.lostFrames += frames
+                return
+            }
+            state.blocks.append(samples)
+            state.queuedFrames += frames
+        }
+        monitor.notify()
+    }
+
+    /// Nothing more is wanted, or comes. The first ending counts.
+    func end(_ ending: Ending) {
+        monitor.withLock { if $0.ending == nil { $0.ending = ending } }
+        monitor.notify()
+    }
+
+    var hasEnded: Bool { monitor.withLock { $0.ending != nil } }
+
+    /// Frames that were lost because the writer was behind.
+    var lostFrames: Int { monitor.withLock { $0.lostFrames } }
+
+    /// Waits for the first frames. Nil where it was stopped before.
+    func format() throws(CommandError) -> StreamFormat? {
+        let result = monitor.wait { state -> Monitor<State>.Verdict<Result<StreamFormat?, CommandError>> in
+            if let format = state.format, !state.blocks.isEmpty { return .go(.success(format)) }
+            switch state.ending {
+            case .failed(let error): return .go(.failure(error))
+            case .stopped: return .go(.success(nil))
+            case nil: return .wait(until: nil)
+            }
+        }
+        return try result.get()
+    }
+
+    /// Waits for the next block, interleaved; nil when there will be none.
+    func next() -> [Float]? {
+        monitor.wait { state in
+            guard let block = state.blocks.first else { return state.ending == nil ? .wait(until: nil) : .go(nil) }
+            state.blocks.removeFirst()
+            state.queuedFrames -= block.count / max(1, state.format?.channels ?? 1)
+            return .go(block)
+        }
+    }
+
+    /// Why it ended by itself; nil as long as it has not, or was stopped.
+    var failure: CommandError? {
+        monitor.withLock { if case .failed(let error) = $0.ending { error } else { nil } }
+    }
+}
+
+/// A tap as a source that waits for its sound, in the number of channels that is wanted.
+struct TapSource: VoiceSource {
+    private let tap: CaptureTap
+    private let captured: Int
+    let channels: Int
+    let rate: Int
+    /// What was taken from the tap and not read yet.
+    private var rest: ArraySlice<Float> = []
+    private(set) var isAtEnd = false
+
+    init(_ tap: CaptureTap, _ format: StreamFormat, channels: Int) {
+        self.tap = tap
+        captured = format.channels
+        rate = format.rate
+        self.channels = channels
+    }
+
+    mutating func read(_ count: Int, into buffer: inout [Float]) -> Int {
+        var frames = 0
+        while frames < count, !isAtEnd {
+            if rest.isEmpty {
+                guard let block = tap.next() else {
+                    isAtEnd = true
+                    break
+                }
+                rest = Channels.converted(block, from: captured, to: channels)[...]
+            }
+            let taken = min(count - frames, rest.count / channels)
+            for (offset, sample) in rest.prefix(taken * channels).enumerated() {
+                buffer[frames * channels + offset] = sample
+            }
+            rest = rest.dropFirst(taken * channels)
+            frames += taken
+        }
+        return frames
+    }
+}
+
+/// How sound of some channels becomes sound of others.
+enum Channels {
+    /// The mean where one is wanted, the first ones where fewer are, the last one again where more are.
+    static func converted(_ samples: [Float], from: Int, to: Int) -> [Float] {
+        guard from != to else { return samples }
+        var result: [Float] = []
+        result.reserveCapacity(samples.count / from * to)
+        for first in stride(from: 0, to: samples.count, by: from) {
+            if to == 1 {
+                result.append(samples[first..<(first + from)].reduce(0, +) / Float(from))
+            } else {
+                for channel in 0..<to { result.append(samples[first + min(channel, from - 1)]) }
+            }
+        }
+        return result
+    }
+}

@@ -1,0 +1,245 @@
+internal import MediaFolder
+internal import QuickConnect
+internal import Synchronization
+
+/// One recording, from the call that started it until its file is whole.
+final class RecordingJob: Sendable {
+    private struct State {
+        var frames = 0
+        /// The loudest sample so far, 0 to 32768.
+        var peak = 0
+        /// The same since it was told last.
+        var recentPeak = 0
+        var told = SuspendingClock.now
+        var isOver = false
+        /// Whoever waits for its end.
+        var stopping: [Promise<Recording>] = []
+        /// Whether somebody wanted it to end.
+        var isStopped = false
+    }
+
+    let caller: Caller
+    /// In the order they were started.
+    let number: UInt64
+    private let plan: RecordingPlan
+    private let recorder: ALSARecorder
+    private let tap: CaptureTap
+    private let started: Promise<Void>
+    private let state = Mutex(State())
+
+    var name: MediaName { plan.name }
+
+    private static let numbers = Atomic<UInt64>(0)
+    /// How often progress is told at most.
+    private static let tellingInterval = Duration.milliseconds(100)
+    /// How often what was written is brought to the disk, and its free space looked at. A power loss takes no more.
+    private static let syncInterval = Duration.milliseconds(500)
+
+    init(_ plan: RecordingPlan, _ caller: Caller, started: Promise<Void>, _ recorder: ALSARecorder) {
+        self.plan = plan
+        self.caller = caller
+        self.started = started
+        self.recorder = recorder
+        tap = CaptureTap(rate: plan.options.rate, channels: plan.options.channels)
+        number = Self.numbers.add(1, ordering: .relaxed).newValue
+    }
+
+    /// - Throws: `denied` where another user started it.
+    func check(_ mayEnd: (Caller) -> Bool) throws(CommandError) {
+        guard mayEnd(caller) else {
+            throw CommandError(.denied, "the recording '\(name)' was started by \(caller), another user")
+        }
+    }
+
+    /// Ends it; the promise is settled when the file is whole.
+    func stop(_ promise: Promise<Recording>?) {
+        let isOver = state.withLock { state in
+            state.isStopped = true
+            if !state.isOver, let promise { state.stopping.append(promise) }
+            return state.isOver
+        }
+        tap.end(.stopped)
+        if isOver { promise?.fail(CommandError(.notFound, "'\(name)' has just ended")) }
+    }
+}
+
+// On its own thread.
+extension RecordingJob {
+    func run() {
+        do throws(CommandError) {
+            if let problem = freeSpaceProblem { throw problem }
+            let unfinished = try recorder.folder.create(name)
+            do throws(CommandError) {
+                finish(.success(try record(into: unfinished)))
+            } catch {
+                unfinished.discard()
+                throw error
+            }
+        } catch {
+            tap.end(.stopped)
+            finish(.failure(error))
+        }
+    }
+
+    private func record(into unfinished: UnfinishedFile) throws(CommandError) -> Recording {
+        let (rate, channels) = (plan.options.rate, plan.options.channels)
+        let writer: SoundFileWriter
+        do throws(SoundFile.Failure) {
+            writer = try SoundFileWriter(unfinished.file, plan.format, rate: rate, channels: channels)
+        } catch {
+            throw CommandError(.unavailable, "'\(name)' cannot be written: \(error.reason)")
+        }
+        recorder.engine.add(tap)
+        guard let format = try tap.format() else {
+            throw CommandError(.cancelled, "the recording '\(name)' was stopped before it began")
+        }
+        tell("recording")
+        started.fulfil(())
+        var source: any VoiceSource = TapSource(tap, format, channels: channels)
+        if source.rate != rate { source = ResampledSource(source, to: rate) }
+        let ending = write(&source, writer, unfinished)
+        tap.end(.stopped)
+        do throws(SoundFile.Failure) { try writer.close() } catch {
+            // On a full disk what could be written is kept.
+            if ending == nil { throw CommandError(.unavailable, "'\(name)' cannot be written: \(error.reason)") }
+        }
+        try unfinished.publish()
+        return result(unfinished.file.bytes, ending)
+    }
+
+    /// Writes what is captured until its end.
+    /// - Returns: why it ended by itself; nil if it was stopped.
+    private func write(
+        _ source: inout any VoiceSource,
+        _ writer: SoundFileWriter,
+        _ unfinished: UnfinishedFile
+    ) -> Recording.Ending? {
+        let chunk = max(1, plan.options.rate / 20)
+        var samples = [Float](repeating: 0, count: chunk * plan.options.channels)
+        var frames = 0
+        var synced = SuspendingClock.now
+        while frames < plan.mostFrames {
+            let count = source.read(min(chunk, plan.mostFrames - frames), into: &samples)
+            guard count > 0 else { return tap.failure.map { .failure($0) } }
+            do throws(SoundFile.Failure) { try write(count, of: samples, writer) } catch {
+                return .failure(
+                    freeSpaceProblem ?? CommandError(.unavailable, "'\(name)' cannot be written: \(error.reason)")
+                )
+            }
+            frames += count
+            guard synced.duration(to: .now) >= Self.syncInterval else { continue }
+            synced = .now
+            do throws(CommandError) { try unfinished.sync() } catch { return .failure(error) }
+            if let problem = freeSpaceProblem { return .failure(problem) }
+        }
+        return .limit
+    }
+
+    private func write(_ frames: Int, of samples: [Float], _ writer: SoundFileWriter) throws(SoundFile.Failure) {
+        let kept = samples[..<(frames * plan.options.channels)].map { sample in
+            Int16(max(-32768, min(32767, (sample * plan.factor * 32768).rounded())))
+        }
+        try writer.write(kept)
+        let peak = kept.lazy.map { abs(Int($0)) }.max() ?? 0
+        let isTelling = state.withLock { state in
+            state.frames += frames
+            state.peak = max(state.peak, peak)
+            state.recentPeak = max(state.recentPeak, peak)
+            return state.told.duration(to: .now) >= Self.tellingInterval
+        }
+        if isTelling { tell("recording", kind: .sensor) }
+    }
+
+    private var freeSpaceProblem: CommandError? {
+        guard let space = recorder.folder.space else { return nil }
+        let reserve = recorder.settings.reserve(of: space.total)
+        guard space.free < reserve else { return nil }
+        let text = "the disk is full: \(space.free.inMegabytes) MB are free, and \(reserve.inMegabytes) MB are kept so"
+        return CommandError(.unavailable, text)
+    }
+}
+
+// The end, and what is told.
+extension RecordingJob {
+    private func result(_ bytes: Int, _ ending: Recording.Ending?) -> Recording {
+        let (frames, peak) = state.withLock { ($0.frames, $0.peak) }
+        return Recording(
+            file: name.text,
+            path: "\(recorder.folder.path)/\(name)",
+            seconds: seconds(frames),
+            bytes: bytes,
+            format: plan.format.rawValue,
+            rate: plan.options.rate,
+            channels: plan.options.channels,
+            peak: Self.level(peak),
+            ending: ending
+        )
+    }
+
+    func finish(_ result: Result<Recording, CommandError>) {
+        let (stopping, isStopped) = state.withLock { state in
+            state.isOver = true
+            defer { state.stopping = [] }
+            return (state.stopping, state.isStopped)
+        }
+        // Where it never began, the call that started it gets the error, and nobody else hears of it.
+        var failure = CommandError(.cancelled, "the recording '\(name)' was stopped before it began")
+        if case .failure(let error) = result { failure = error }
+        let hasBegun = !started.fail(failure)
+        recorder.remove(self, result, isAwaited: isStopped || !hasBegun)
+        if hasBegun { tell(result) }
+        for promise in stopping { promise.settle(result) }
+    }
+
+    private func tell(_ result: Result<Recording, CommandError>) {
+        switch result {
+        case .success(let recording):
+            switch recording.ending {
+            case nil: tell("stopped")
+            case .limit: tell("ended")
+            case .failure(let error): tell("failed", failure: error)
+            }
+        case .failure(let error): tell("failed", failure: error)
+        }
+    }
+
+    private func tell(_ change: String, kind: Event.Kind = .message, failure: CommandError? = nil) {
+        let (frames, peak) = state.withLock { state in
+            defer { (state.recentPeak, state.told) = (0, .now) }
+            return (state.frames, state.recentPeak)
+        }
+        recorder.events.publish(
+            {
+                var value: JSONObject = ["file": .string(name.text), "state": .string(change)]
+                value["seconds"] = .number(seconds(frames))
+                value["peak"] = .number(Self.level(peak))
+                if let failure {
+                    value["code"] = .string(failure.code.rawValue)
+                    value["message"] = .string(failure.message)
+                }
+                return .object(value)
+            }(),
+            kind: kind
+        )
+    }
+
+    /// For `state`.
+    var json: JSONValue {
+        let (frames, peak) = state.withLock { ($0.frames, $0.peak) }
+        return [
+            "file": .string(name.text), "seconds": .number(seconds(frames)), "peak": .number(Self.level(peak)),
+            "rate": .integer(Int64(plan.options.rate)), "channels": .integer(Int64(plan.options.channels)),
+            "for": caller.json,
+        ]
+    }
+
+    private func seconds(_ frames: Int) -> Double { (Double(frames) / Double(plan.options.rate)).inMilliseconds }
+
+    /// 0 to 1, in steps that 16 bits can tell apart.
+    private static func level(_ peak: Int) -> Double { (Double(peak) / 32768 * 100_000).rounded() / 100_000 }
+}
+
+extension Int {
+    /// Bytes as megabytes of 2^20.
+    var inMegabytes: Double { (Double(self) / 1_048_576 * 10).rounded() / 10 }
+}

@@ -1,0 +1,45 @@
+internal import Glibc
+internal import MediaFolder
+internal import QuickConnect
+
+/// What shall be recorded, checked against what its format can hold.
+struct RecordingPlan {
+    let name: MediaName
+    let format: RecordingFormat
+    let options: RecordingOptions
+    /// Frames after which it ends by itself.
+    let mostFrames: Int
+    /// What every sample is multiplied with.
+    let factor: Float
+
+    /// - Throws: `invalid`, naming all that does not fit at once.
+    init(_ file: String, _ options: RecordingOptions, _ settings: ALSARecorder.Settings) throws(CommandError) {
+        name = try MediaName(file)
+        guard let format = RecordingFormat(ending: name.ending) else {
+            throw .invalid("/0", expected: "file, a name that ends in \(RecordingFormat.endings)")
+        }
+        let limit = options.limit ?? settings.limit
+        let frames = Int((limit * Double(options.rate)).rounded())
+        let most = format.mostFrames(channels: options.channels)
+        var problems: [FieldProblem] = []
+        if !format.takes(rate: options.rate) {
+            problems.append(FieldProblem(field: "/2/rate", expected: Self.rates(format)))
+        }
+        if options.limit != nil, let most, frames > most {
+            let seconds = most / options.rate
+            problems.append(FieldProblem(field: "/2/limit", expected: "limit, at most \(seconds) s for a WAV file"))
+        }
+        guard problems.isEmpty else { throw .invalid(problems) }
+        self.format = format
+        self.options = options
+        mostFrames = min(frames, most ?? frames)
+        factor = Float(pow(10, options.gain / 20))
+    }
+
+    private static func rates(_ format: RecordingFormat) -> String {
+        switch format {
+        case .opus: "rate, for Opus one of \(RecordingFormat.opusRates.map(String.init).joined(separator: ", "))"
+        default: "rate, \(RecordingFormat.rates.lowerBound) to \(RecordingFormat.rates.upperBound)"
+        }
+    }
+}

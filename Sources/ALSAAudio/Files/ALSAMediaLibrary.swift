@@ -1,0 +1,99 @@
+public import MediaFolder
+public import QuickConnect
+internal import Synchronization
+internal import Threads
+
+/// The media folder with what libsndfile says of its files.
+///
+/// Everything happens on one thread that is given up on when the disk does not answer. What a file holds is read
+/// once, and again when the file has changed.
+public final class ALSAMediaLibrary: MediaLibrary {
+    private struct Known: Sendable {
+        let stamp: MediaFolder.Stamp
+        let seconds: Double?
+        let format: String?
+    }
+
+    private let folder: MediaFolder
+    private let player: ALSAFilePlayer
+    private let recorder: ALSARecorder
+    private let thread: WatchedThread
+    private let known = Mutex<[MediaName: Known]>([:])
+
+    /// - Parameters:
+    ///   - player: asked which files play.
+    ///   - recorder: asked which are being recorded.
+    ///   - answer: how long the disk may take for one file.
+    public init(
+        folder: MediaFolder,
+        player: ALSAFilePlayer,
+        recorder: ALSARecorder,
+        answer: Duration = .seconds(5)
+    ) {
+        self.folder = folder
+        self.player = player
+        self.recorder = recorder
+        thread = WatchedThread(name: "qc-media", subject: "the disk", deadline: answer)
+    }
+
+    public func list() -> Promise<[MediaFile]> {
+        run("listing the media folder") { () throws(CommandError) in
+            let entries = try self.folder.list()
+            let files = entries.map { entry in
+                _ = self.thread.proceed(to: "reading '\(entry.name)'")
+                return self.file(entry)
+            }
+            let names = Set(entries.map(\.name))
+            self.known.withLock { known in known = known.filter { names.contains($0.key) } }
+            return files
+        }
+    }
+
+    private func file(_ entry: MediaFolder.Entry) -> MediaFile {
+        let known = known.withLock { $0[entry.name] }.flatMap { $0.stamp == entry.stamp ? $0 : nil } ?? read(entry)
+        return MediaFile(name: entry.name.text, bytes: entry.bytes, seconds: known.seconds, format: known.format)
+    }
+
+    private func read(_ entry: MediaFolder.Entry) -> Known {
+        let read: Known
+        if let file = try? folder.open(entry.name), let sound = try? SoundFile(file) {
+            read = Known(stamp: entry.stamp, seconds: sound.duration?.inMilliseconds, format: sound.format)
+        } else {
+            read = Known(stamp: entry.stamp, seconds: nil, format: nil)
+        }
+        known.withLock { $0[entry.name] = read }
+        return read
+    }
+
+    public func remove(_ file: String) -> Promise<Void> {
+        let name: MediaName
+        do throws(CommandError) {
+            name = try MediaName(file, field: "/1")
+            if player.isPlaying(name) { throw CommandError(.busy, "'\(name)' plays, or is paused; stop it first") }
+            if recorder.isRecording(name) { throw CommandError(.busy, "'\(name)' is being recorded; stop it first") }
+        } catch {
+            let promise = Promise<Void>()
+            promise.fail(error)
+            return promise
+        }
+        return run("removing '\(name)'") { () throws(CommandError) in try self.folder.remove(name) }
+    }
+
+    public func close() async { await thread.end() }
+
+    private func run<Value: Sendable>(
+        _ step: String,
+        _ work: @escaping @Sendable () throws(CommandError) -> Value
+    ) -> Promise<Value> {
+        let promise = Promise<Value>()
+        let job = WatchedThread.Job(
+            step: step,
+            work: {
+                do throws(CommandError) { promise.fulfil(try work()) } catch { promise.fail(error) }
+            },
+            giveUp: { promise.fail($0) }
+        )
+        do { try thread.run(job) } catch { promise.fail(error) }
+        return promise
+    }
+}

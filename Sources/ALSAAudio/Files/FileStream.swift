@@ -1,0 +1,104 @@
+internal import Threads
+
+/// What was read of a file and not played yet, between the thread that reads and the one that plays: as a voice it
+/// never blocks, however slow the disk is.
+final class FileStream: VoiceSource {
+    private struct State: Sendable {
+        var ring: [Float]
+        /// The place of the first frame.
+        var first = 0
+        /// Frames in the ring.
+        var count = 0
+        /// Frames given so far.
+        var given = 0
+        /// Whether the last frame is in the ring, or was.
+        var isComplete = false
+        var isHeld = false
+        var isOver = false
+    }
+
+    let channels: Int
+    let rate: Int
+    private let gain: Float
+    private let capacity: Int
+    private let monitor: Monitor<State>
+
+    /// - Parameters:
+    ///   - gain: what every sample is multiplied with.
+    ///   - seconds: of sound that are read ahead.
+    init(channels: Int, rate: Int, gain: Float, ahead seconds: Int = 2) {
+        self.channels = channels
+        self.rate = rate
+        self.gain = gain
+        capacity = seconds * rate
+        monitor = Monitor(State(ring: [Float](repeating: 0, count: seconds * rate * channels)))
+    }
+}
+
+// For the thread that reads the file.
+extension FileStream {
+    /// Puts frames in, and waits until there is room.
+    /// - Parameter samples: interleaved, no more frames than half of what it holds.
+    /// - Returns: whether more is wanted.
+    func append(_ samples: ArraySlice<Float>) -> Bool {
+        let frames = samples.count / channels
+        return monitor.wait { state in
+            if state.isOver { return .go(false) }
+            guard capacity - state.count >= frames else { return .wait(until: nil) }
+            var target = (state.first + state.count) % capacity * channels
+            for sample in samples {
+                state.ring[target] = sample
+                target = target + 1 == state.ring.count ? 0 : target + 1
+            }
+            state.count += frames
+            return .go(true)
+        }
+    }
+
+    /// All is in it.
+    func complete() { monitor.withLock { $0.isComplete = true } }
+}
+
+// For the thread that plays.
+extension FileStream {
+    var isAtEnd: Bool {
+        monitor.withLock { $0.isHeld || $0.isOver || ($0.isComplete && $0.count == 0) }
+    }
+
+    func read(_ count: Int, into buffer: inout [Float]) -> Int {
+        let (frames, hasRoom) = monitor.withLock { state -> (Int, Bool) in
+            guard !state.isHeld, !state.isOver else { return (0, false) }
+            let frames = min(count, state.count)
+            var source = state.first * channels
+            for index in 0..<frames * channels {
+                buffer[index] = state.ring[source] * gain
+                source = source + 1 == state.ring.count ? 0 : source + 1
+            }
+            state.first = (state.first + frames) % capacity
+            state.count -= frames
+            state.given += frames
+            // Not with each period: the thread that reads then wakes once a second.
+            return (frames, state.count <= capacity / 2)
+        }
+        if hasRoom { monitor.notify() }
+        return frames
+    }
+}
+
+// For whoever decides what plays.
+extension FileStream {
+    /// Seconds of the file that were given so far.
+    var given: Double { Double(monitor.withLock { $0.given }) / Double(rate) }
+
+    /// Whether the last frame has been given.
+    var isDrained: Bool { monitor.withLock { $0.isComplete && $0.count == 0 } }
+
+    /// Held, it gives nothing and says that it is at its end, so that its voice ends; what is in it stays.
+    func hold(_ isHeld: Bool) { monitor.withLock { $0.isHeld = isHeld } }
+
+    /// Ends it for both threads.
+    func end() {
+        monitor.withLock { $0.isOver = true }
+        monitor.notify()
+    }
+}

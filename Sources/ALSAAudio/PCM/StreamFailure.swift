@@ -1,0 +1,32 @@
+internal import QuickConnect
+
+/// Why playing or recording had to end.
+enum StreamFailure: Error {
+    case alsa(ALSAError)
+    /// The PCM was open and no sound went through it for that long.
+    case frozen(Duration)
+    /// Recovered again and again, each time in vain.
+    case unrecoverable(ALSAError)
+    /// The folder of a simulated output cannot be used.
+    case folder(String, reason: String)
+    /// The call that blocked came back after it had been given up.
+    case givenUp
+
+    /// - Parameter subject: the PCM, such as `the PCM default`.
+    func commandError(about subject: String) -> CommandError {
+        switch self {
+        case .alsa(let error):
+            return error.commandError(about: subject)
+        case .frozen(let patience):
+            let message = "\(subject) stood still for \(patience): its clock stands still or its sound server hangs"
+            return CommandError(.unavailable, message)
+        case .unrecoverable(let error):
+            let message = "\(subject) failed: \(error), and again each time it was recovered; is its sound server gone?"
+            return CommandError(.unavailable, message)
+        case .folder(let folder, let reason):
+            return CommandError(.unavailable, "\(subject) cannot write to the folder \(folder): \(reason)")
+        case .givenUp:
+            return CommandError(.timeout, "\(subject) did not answer in time")
+        }
+    }
+}

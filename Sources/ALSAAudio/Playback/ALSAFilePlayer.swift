@@ -1,0 +1,108 @@
+public import Logging
+public import MediaFolder
+public import QuickConnect
+internal import Synchronization
+internal import Threads
+
+/// Plays files of the media folder, mixed into the same stream as the system sounds.
+///
+/// A file is read by a thread of its own while it plays, two seconds ahead, so a file of any length takes the same
+/// memory, and a slow disk stops nobody else. A paused file holds no PCM.
+public final class ALSAFilePlayer: FilePlayer {
+    private let folder: MediaFolder
+    private let engine: PlaybackEngine
+    private let logger: Logger
+    private let playing = Mutex<[MediaName: FilePlayback]>([:])
+
+    /// The event `playState`: `{"file", "state": "playing"|"paused"|"stopped"|"ended"|"failed", "position",
+    /// "duration"}`, times in seconds, `duration` null where the file does not tell it; with `failed` also `code` and
+    /// `message`. At each change, and while a file plays at most ten times a second.
+    public let events = DeviceEvent("playState")
+
+    /// How many files may play or be paused at a time. Each has a thread.
+    public static let limit = 32
+
+    /// - Parameter player: whose stream the files are mixed into.
+    public init(folder: MediaFolder, mixedInto player: ALSASoundPlayer, logger: Logger) {
+        self.folder = folder
+        engine = player.engine
+        self.logger = logger
+    }
+
+    public func start(_ file: String, _ options: PlayOptions, for caller: Caller) -> Promise<Void> {
+        let promise = Promise<Void>()
+        do throws(CommandError) {
+            let name = try MediaName(file)
+            let playback = FilePlayback(name, options, caller, engine, promise, self)
+            try admit(playback)
+            let code = PThread.start("qc-file") { [folder] in playback.run(folder) }
+            if code != 0 { playback.fail(CommandError(.unavailable, "no thread could be started (\(code))")) }
+        } catch {
+            promise.fail(error)
+        }
+        return promise
+    }
+
+    private func admit(_ playback: FilePlayback) throws(CommandError) {
+        let name = playback.name
+        try playing.withLock { playing throws(CommandError) in
+            if let other = playing[name] {
+                throw CommandError(.busy, "'\(name)' \(other.isPaused ? "is paused" : "plays already"); stop it first")
+            }
+            guard playing.count < Self.limit else {
+                throw CommandError(.overloaded, "\(Self.limit) files play or are paused already")
+            }
+            playing[name] = playback
+        }
+    }
+
+    public func change(
+        _ file: String,
+        _ change: PlayChange,
+        mayEnd: @escaping @Sendable (Caller) -> Bool
+    ) -> Promise<Void> {
+        let promise = Promise<Void>()
+        do throws(CommandError) {
+            let name = try MediaName(file)
+            guard let playback = playing.withLock({ $0[name] }) else {
+                throw CommandError(.notFound, "'\(name)' neither plays nor is paused")
+            }
+            guard mayEnd(playback.caller) else {
+                throw CommandError(.denied, "'\(name)' was started by \(playback.caller), another user")
+            }
+            switch change {
+            case .stop: playback.stop(promise)
+            case .pause: playback.pause(promise)
+            case .resume: playback.resume(promise)
+            }
+        } catch {
+            promise.fail(error)
+        }
+        return promise
+    }
+
+    /// `"playing"`: for each file `{"file", "state", "position", "duration", "for"}`, times in seconds.
+    public func state() -> JSONObject {
+        let playbacks = playing.withLock { $0.values.sorted { $0.number < $1.number } }
+        return ["playing": .array(playbacks.map(\.json))]
+    }
+
+    public func stop(mayEnd: @Sendable (Caller) -> Bool) {
+        let playbacks = playing.withLock { Array($0.values) }
+        for playback in playbacks where mayEnd(playback.caller) { playback.stop(Promise()) }
+    }
+
+    /// Ends all files. The stream that they are mixed into is closed by whoever owns it.
+    public func close() { stop { _ in true } }
+
+    /// Whether a file plays or is paused.
+    func isPlaying(_ name: MediaName) -> Bool { playing.withLock { $0[name] != nil } }
+
+    /// A file has ended, in whichever way.
+    func remove(_ playback: FilePlayback, _ failure: CommandError?) {
+        playing.withLock { playing in
+            if playing[playback.name] === playback { playing[playback.name] = nil }
+        }
+        if let failure, failure.code != .cancelled { logger.warning("\(playback.name): \(failure.message)") }
+    }
+}

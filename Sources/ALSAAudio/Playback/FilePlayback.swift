@@ -1,0 +1,340 @@
+internal import MediaFolder
+internal import QuickConnect
+internal import Synchronization
+
+/// A file that plays or is paused: from the call that started it to its end.
+///
+/// A pause is the end of its voice in the mixer, so that nothing of the file is lost or heard twice and the PCM can
+/// be closed; when it goes on, the file's stream becomes a new voice.
+final class FilePlayback: Sendable {
+    private enum Phase {
+        /// It is being opened; the flag: it shall be paused as soon as it is.
+        case opening(isHeld: Bool)
+        case playing
+        /// Shall be paused as soon as what was mixed has been heard.
+        case pausing
+        case paused
+        case over
+    }
+
+    private struct State {
+        var phase = Phase.opening(isHeld: false)
+        var stream: FileStream?
+        var duration: Double?
+        /// The voice in the mixer, if there is one.
+        var voice: Promise<Void>?
+        /// Seconds that were heard in earlier voices.
+        var before = 0.0
+        /// Seconds heard in this one.
+        var heard = 0.0
+        /// Whoever waits for it to run: the call that started it, or that let it go on.
+        var starting: [Promise<Void>] = []
+        var pausing: [Promise<Void>] = []
+        /// Why what could be read of it is not all.
+        var damage: CommandError?
+        /// When its progress was told last.
+        var told = SuspendingClock.now
+    }
+
+    let name: MediaName
+    let caller: Caller
+    /// In the order they were started.
+    let number: UInt64
+    private let options: PlayOptions
+    private let engine: PlaybackEngine
+    private let player: ALSAFilePlayer
+    private let state: Mutex<State>
+
+    private static let numbers = Atomic<UInt64>(0)
+
+    /// Frames that are read at a time.
+    private static let chunk = 4096
+    /// How often progress is told at most.
+    private static let tellingInterval = Duration.milliseconds(100)
+
+    init(
+        _ name: MediaName,
+        _ options: PlayOptions,
+        _ caller: Caller,
+        _ engine: PlaybackEngine,
+        _ started: Promise<Void>,
+        _ player: ALSAFilePlayer
+    ) {
+        self.name = name
+        self.options = options
+        self.caller = caller
+        self.engine = engine
+        self.player = player
+        number = Self.numbers.add(1, ordering: .relaxed).newValue
+        state = Mutex(State(starting: [started]))
+    }
+}
+
+// The thread that reads the file.
+extension FilePlayback {
+    /// Reads the file to its end, or until nobody wants more of it.
+    func run(_ folder: MediaFolder) {
+        do throws(CommandError) {
+            let decoder = try open(folder)
+            var source: any VoiceSource = decoder
+            if decoder.rate != engine.rate { source = ResampledSource(decoder, to: engine.rate) }
+            let stream = FileStream(channels: source.channels, rate: source.rate, gain: Float(options.volume / 100))
+            var chunk = [Float](repeating: 0, count: Self.chunk * source.channels)
+            var hasBegun = false
+            while !source.isAtEnd {
+                let frames = source.read(Self.chunk, into: &chunk)
+                guard stream.append(chunk[..<(frames * source.channels)]) else { return }
+                if !hasBegun, !begin(stream, duration: decoder.duration) { return }
+                hasBegun = true
+            }
+            if let failure = decoder.failure { noteDamage(failure) }
+            stream.complete()
+            if !hasBegun { _ = begin(stream, duration: decoder.duration) }
+        } catch {
+            fail(error)
+        }
+    }
+
+    private func open(_ folder: MediaFolder) throws(CommandError) -> FileDecoder {
+        let file = try folder.open(name)
+        let decoder: FileDecoder
+        do throws(SoundFile.Failure) { decoder = try FileDecoder(file, loops: options.loops) } catch {
+            throw CommandError(.unavailable, "'\(name)' cannot be played: \(error.reason)")
+        }
+        guard options.from > 0 else { return decoder }
+        if let duration = decoder.duration, options.from >= duration {
+            throw .invalid("/3/from", expected: "from, a number of seconds below the file's \(duration.inMilliseconds)")
+        }
+        guard decoder.seek(to: options.from) else {
+            throw CommandError(.unsupported, "'\(name)' can only be played from its beginning")
+        }
+        return decoder
+    }
+
+    /// - Returns: whether it is still wanted.
+    private func begin(_ stream: FileStream, duration: Double?) -> Bool {
+        let isHeld = state.withLock { state -> Bool? in
+            guard case .opening(let isHeld) = state.phase else { return nil }
+            state.stream = stream
+            state.duration = duration
+            state.phase = isHeld ? .pausing : .playing
+            return isHeld
+        }
+        guard let isHeld else { return false }
+        if !isHeld || !becomePaused() { addVoice(stream) }
+        return true
+    }
+
+    /// What could be read is heard first.
+    private func noteDamage(_ failure: SoundFile.Failure) {
+        let error = CommandError(.unavailable, "'\(name)' is damaged: \(failure.reason)")
+        state.withLock { $0.damage = error }
+    }
+}
+
+// What callers want.
+extension FilePlayback {
+    func stop(_ promise: Promise<Void>) {
+        let voice = state.withLock { $0.voice }
+        finish(.stopped)
+        if let voice { engine.end(voice) }
+        promise.fulfil(())
+    }
+
+    func pause(_ promise: Promise<Void>) {
+        let answer = state.withLock { state -> CommandError?? in
+            switch state.phase {
+            case .paused: return .some(nil)
+            case .over: return .some(hasEnded)
+            case .opening: state.phase = .opening(isHeld: true)
+            case .playing, .pausing:
+                state.phase = .pausing
+                state.stream?.hold(true)
+            }
+            state.pausing.append(promise)
+            return nil
+        }
+        if let answer { promise.settle(answer.map { .failure($0) } ?? .success(())) }
+    }
+
+    func resume(_ promise: Promise<Void>) {
+        var stream: FileStream?
+        let answer = state.withLock { state -> CommandError?? in
+            switch state.phase {
+            case .over: return .some(hasEnded)
+            case .playing: return .some(nil)
+            case .opening: state.phase = .opening(isHeld: false)
+            case .pausing:
+                // Its voice may have ended by now: then it gets another one.
+                state.stream?.hold(false)
+                state.phase = .playing
+            case .paused:
+                stream = state.stream
+                stream?.hold(false)
+                state.phase = .playing
+            }
+            state.starting.append(promise)
+            return nil
+        }
+        if let answer { promise.settle(answer.map { .failure($0) } ?? .success(())) }
+        if let stream { addVoice(stream) }
+    }
+
+    private var hasEnded: CommandError { CommandError(.notFound, "'\(name)' has just ended") }
+
+    func fail(_ error: CommandError) { finish(.failed(error)) }
+}
+
+// The voice in the mixer.
+extension FilePlayback {
+    private func addVoice(_ stream: FileStream) {
+        let request = VoiceRequest(
+            source: stream,
+            description: nil,
+            seconds: 0,
+            caller: caller,
+            heard: { [weak self] in self?.heard($0) }
+        )
+        let isOver = state.withLock { state in
+            (state.before, state.heard) = (stream.given, 0)
+            if case .over = state.phase { return true }
+            return false
+        }
+        if isOver { return }
+        let voice = engine.play(request)
+        let isWanted = state.withLock { state in
+            if case .over = state.phase { return false }
+            state.voice = voice
+            return true
+        }
+        voice.whenSettled { self.voiceEnded($0) }
+        if !isWanted { engine.end(voice) }
+    }
+
+    /// On the sound thread.
+    private func heard(_ seconds: Double) {
+        let (waiters, isTelling) = state.withLock { state -> ([Promise<Void>], Bool) in
+            state.heard = seconds
+            guard seconds > 0 else { return ([], false) }
+            defer { state.starting = [] }
+            let now = SuspendingClock.now
+            guard state.starting.isEmpty, state.told.duration(to: now) >= Self.tellingInterval else {
+                return (state.starting, false)
+            }
+            state.told = now
+            return ([], true)
+        }
+        if !waiters.isEmpty { tell("playing") } else if isTelling { tell("playing", kind: .sensor) }
+        for promise in waiters { promise.fulfil(()) }
+    }
+
+    private func voiceEnded(_ result: Result<Void, CommandError>) {
+        if case .failure(let error) = result { return finish(error.code == .cancelled ? .stopped : .failed(error)) }
+        let stream = state.withLock { state -> FileStream? in
+            state.voice = nil
+            guard let stream = state.stream else { return nil }
+            (state.before, state.heard) = (stream.given, 0)
+            return stream
+        }
+        guard let stream else { return }
+        if stream.isDrained { return finish(state.withLock { $0.damage }.map { .failed($0) } ?? .ended) }
+        if !becomePaused() { addVoice(stream) }
+    }
+
+    /// - Returns: whether it is; if not, it was to go on in the last moment.
+    private func becomePaused() -> Bool {
+        let (starting, pausing, isPaused) = state.withLock { state -> ([Promise<Void>], [Promise<Void>], Bool) in
+            guard case .pausing = state.phase else { return ([], [], false) }
+            state.phase = .paused
+            defer { (state.starting, state.pausing) = ([], []) }
+            return (state.starting, state.pausing, true)
+        }
+        if isPaused { tell("paused") }
+        for promise in starting + pausing { promise.fulfil(()) }
+        return isPaused
+    }
+}
+
+// The end, and what is told.
+extension FilePlayback {
+    private enum Ending {
+        case ended, stopped
+        case failed(CommandError)
+
+        var failure: CommandError? { if case .failed(let error) = self { error } else { nil } }
+
+        var name: String {
+            switch self {
+            case .ended: "ended"
+            case .stopped: "stopped"
+            case .failed: "failed"
+            }
+        }
+    }
+
+    /// The first ending counts.
+    private func finish(_ ending: Ending) {
+        let last = state.withLock { state -> State? in
+            if case .over = state.phase { return nil }
+            defer { (state.phase, state.starting, state.pausing, state.voice) = (.over, [], [], nil) }
+            return state
+        }
+        guard let last else { return }
+        last.stream?.end()
+        player.remove(self, ending.failure)
+        tell(ending.name, failure: ending.failure)
+        let missed = ending.failure ?? CommandError(.cancelled, "'\(name)' was stopped")
+        for promise in last.starting { if case .ended = ending { promise.fulfil(()) } else { promise.fail(missed) } }
+        for promise in last.pausing { promise.fail(hasEnded) }
+    }
+
+    private func tell(_ change: String, kind: Event.Kind = .message, failure: CommandError? = nil) {
+        player.events.publish(
+            {
+                var value: JSONObject = ["file": .string(name.text), "state": .string(change)]
+                value.merge(times(isEnd: change == "ended"))
+                if let failure {
+                    value["code"] = .string(failure.code.rawValue)
+                    value["message"] = .string(failure.message)
+                }
+                return .object(value)
+            }(),
+            kind: kind
+        )
+    }
+
+    /// `{"position", "duration"}`, in seconds.
+    private func times(isEnd: Bool = false) -> JSONObject {
+        let (heard, duration) = state.withLock { ($0.before + $0.heard, $0.duration) }
+        var position = options.from + heard
+        if let duration, duration > 0, position > duration {
+            position = options.loops == 0 || isEnd ? duration : position.truncatingRemainder(dividingBy: duration)
+        }
+        return [
+            "position": .number(position.inMilliseconds),
+            "duration": duration.map { .number($0.inMilliseconds) } ?? .null,
+        ]
+    }
+
+    var isPaused: Bool { state.withLock { if case .paused = $0.phase { true } else { false } } }
+
+    /// For `state`.
+    var json: JSONValue {
+        let phase = state.withLock { $0.phase }
+        var object: JSONObject = ["file": .string(name.text)]
+        object["state"] =
+            switch phase {
+            case .opening: "opening"
+            case .playing, .pausing: "playing"
+            case .paused, .over: "paused"
+            }
+        object.merge(times())
+        object["for"] = caller.json
+        return .object(object)
+    }
+}
+
+extension Double {
+    /// Seconds, as precise as anybody needs them.
+    var inMilliseconds: Double { (self * 1000).rounded() / 1000 }
+}

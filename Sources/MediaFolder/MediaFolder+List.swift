@@ -1,0 +1,98 @@
+internal import CLinux
+internal import Glibc
+public import QuickConnect
+
+extension MediaFolder {
+    /// A file that can be named.
+    public struct Entry: Sendable {
+        public var name: MediaName
+        public var bytes: Int
+        /// Changes when the file does.
+        public var stamp: Stamp
+    }
+
+    /// What tells one state of a file from another.
+    public struct Stamp: Sendable, Hashable {
+        var device: UInt
+        var inode: UInt
+        var seconds: Int
+        var nanoseconds: Int
+        var bytes: Int
+    }
+
+    /// How many files are listed at most; more are an error, since a list that is cut short is a wrong one.
+    public static let mostFiles = 10_000
+    /// How deep folders within the folder are looked into.
+    static let deepest = 16
+
+    /// Every file that can be named, in the order of the bytes of their names. A missing folder has none.
+    public func list() throws(CommandError) -> [Entry] {
+        var entries: [Entry] = []
+        try walk { root, path in
+            guard entries.count < Self.mostFiles else { return false }
+            guard let name = MediaName(validating: path), name.text == path else { return true }
+            if let entry = entry(name, in: root) { entries.append(entry) }
+            return true
+        }
+        guard entries.count < Self.mostFiles else {
+            throw CommandError(.tooLarge, "there are \(Self.mostFiles) files and more in the media folder")
+        }
+        return entries.sorted { $0.name.text.utf8.lexicographicallyPrecedes($1.name.text.utf8) }
+    }
+
+    private func entry(_ name: MediaName, in root: OpenFile) -> Entry? {
+        guard let status = try? beneath(root, name.text, qc_o_path).status, status.isFile else { return nil }
+        let stamp = Stamp(
+            device: UInt(status.st_dev),
+            inode: UInt(status.st_ino),
+            seconds: status.st_mtim.tv_sec,
+            nanoseconds: status.st_mtim.tv_nsec,
+            bytes: Int(status.st_size)
+        )
+        return Entry(name: name, bytes: stamp.bytes, stamp: stamp)
+    }
+
+    /// Visits all that is no folder, hidden files too.
+    /// - Parameter visit: gets the path below the media folder; false ends the walk.
+    func walk(_ visit: (_ root: OpenFile, _ path: String) -> Bool) throws(CommandError) {
+        do throws(SystemFailure) {
+            let root = try root()
+            _ = walk(root, nil, 0, visit)
+        } catch {
+            if error.code == ENOENT { return }
+            throw CommandError(.unavailable, "the media folder \(path) cannot be read: \(error.reason)")
+        }
+    }
+
+    private func walk(
+        _ root: OpenFile,
+        _ folder: String?,
+        _ depth: Int,
+        _ visit: (OpenFile, String) -> Bool
+    ) -> Bool {
+        guard depth <= Self.deepest, let opened = try? self.folder(folder ?? ".", in: root) else { return true }
+        for (name, isFolder) in Self.members(of: opened) {
+            let path = folder.map { "\($0)/\(name)" } ?? name
+            let goesOn = isFolder ? walk(root, path, depth + 1, visit) : visit(root, path)
+            if !goesOn { return false }
+        }
+        return true
+    }
+
+    private static func members(of folder: OpenFile) -> [(name: String, isFolder: Bool)] {
+        // The stream owns the descriptor that it is made from.
+        guard let stream = fdopendir(fcntl(folder.descriptor, F_DUPFD_CLOEXEC, 0)) else { return [] }
+        defer { closedir(stream) }
+        var members: [(name: String, isFolder: Bool)] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(validatingCString: $0) }
+            }
+            guard let name, name != ".", name != ".." else { continue }
+            var status = stat()
+            guard fstatat(folder.descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { continue }
+            members.append((name, status.isFolder))
+        }
+        return members
+    }
+}

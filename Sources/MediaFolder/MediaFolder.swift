@@ -1,0 +1,122 @@
+internal import CLinux
+internal import Glibc
+public import QuickConnect
+
+/// The folder that callers' files live in. Nothing outside of it is ever opened, whatever a name says.
+///
+/// The kernel keeps to that (`openat2` with `RESOLVE_BENEATH`): `..`, absolute paths and symbolic links that lead out
+/// are refused while the path is walked, so that nobody can exchange a part of it in between. Everything here may block.
+public struct MediaFolder: Sendable {
+    public let path: String
+
+    /// - Parameter path: made, with the folders above it, when the first file is written.
+    public init(path: String) { self.path = path }
+
+    /// Opens a file to read it.
+    /// - Throws: `notFound`, also for folders, devices and what leads out; `unavailable` where it may not be read.
+    public func open(_ name: MediaName) throws(CommandError) -> OpenFile {
+        do throws(SystemFailure) {
+            return try openFile(name.text, in: root())
+        } catch {
+            throw error.commandError(about: name)
+        }
+    }
+
+    /// The folder itself, so that what is below it can be named.
+    func root() throws(SystemFailure) -> OpenFile {
+        let descriptor = Glibc.open(path, qc_o_path | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw SystemFailure(call: "open", code: errno) }
+        return OpenFile(owning: descriptor)
+    }
+
+    /// A folder below the media folder.
+    func folder(_ name: String, in root: OpenFile) throws(SystemFailure) -> OpenFile {
+        try beneath(root, name, O_RDONLY | O_DIRECTORY)
+    }
+
+    /// A regular file below the media folder, for reading. What it is, is looked at before it is opened: opening a
+    /// device can already do something, and a pipe would wait.
+    func openFile(_ name: String, in root: OpenFile) throws(SystemFailure) -> OpenFile {
+        let place = try beneath(root, name, qc_o_path)
+        guard let status = place.status, status.isFile else { throw SystemFailure(call: "fstat", code: ENOENT) }
+        let descriptor = Glibc.open("/proc/self/fd/\(place.descriptor)", O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else { throw SystemFailure(call: "open", code: errno) }
+        return OpenFile(owning: descriptor)
+    }
+
+    func beneath(_ root: OpenFile, _ name: String, _ flags: Int32) throws(SystemFailure) -> OpenFile {
+        let result = qc_open_beneath(root.descriptor, name, flags, 0)
+        guard result >= 0 else { throw SystemFailure(call: "openat2", code: -result) }
+        return OpenFile(owning: result)
+    }
+}
+
+extension MediaFolder {
+    /// Makes the folder where it is missing.
+    public func make() throws(CommandError) {
+        do throws(SystemFailure) { try Self.make(path) } catch {
+            throw CommandError(.unavailable, "the media folder \(path) cannot be made: \(error.reason)")
+        }
+    }
+
+    private static func make(_ path: String) throws(SystemFailure) {
+        if mkdir(path, 0o770) == 0 || errno == EEXIST { return }
+        guard errno == ENOENT, let slash = path.lastIndex(of: "/"), slash != path.startIndex else {
+            throw SystemFailure(call: "mkdir", code: errno)
+        }
+        try make(String(path[..<slash]))
+        guard mkdir(path, 0o770) == 0 || errno == EEXIST else { throw SystemFailure(call: "mkdir", code: errno) }
+    }
+
+    /// How much there is on the folder's file system, in bytes, and how much of it is free for this user; nil where
+    /// the folder is missing.
+    public var space: (total: Int, free: Int)? {
+        var status = statvfs()
+        guard statvfs(path, &status) == 0 else { return nil }
+        func bytes(_ blocks: UInt) -> Int { Int(clamping: UInt64(blocks) * UInt64(status.f_frsize)) }
+        return (bytes(status.f_blocks), bytes(status.f_bavail))
+    }
+
+    /// Whether this process may write to it.
+    public var isWritable: Bool { access(path, W_OK | X_OK) == 0 }
+
+    /// Deletes a file. Where it is a symbolic link, the link.
+    /// - Throws: `notFound`, `unavailable`.
+    public func remove(_ name: MediaName) throws(CommandError) {
+        do throws(SystemFailure) {
+            let root = try root()
+            _ = try openFile(name.text, in: root)
+            let folder = try folder(name.folder, in: root)
+            guard unlinkat(folder.descriptor, name.base, 0) == 0 else {
+                throw SystemFailure(call: "unlinkat", code: errno)
+            }
+        } catch {
+            throw error.commandError(about: name)
+        }
+    }
+}
+
+/// A system call that failed.
+struct SystemFailure: Error {
+    let call: String
+    let code: Int32
+
+    var reason: String { "\(String(cString: strerror(code))) (\(call), \(code))" }
+
+    func commandError(about name: MediaName) -> CommandError {
+        switch code {
+        case ENOENT, ENOTDIR, EISDIR, ENXIO, ENODEV:
+            CommandError(.notFound, "there is no file '\(name)' in the media folder")
+        case EXDEV, ELOOP:
+            CommandError(.notFound, "'\(name)' leads out of the media folder, so it is not there")
+        case ENAMETOOLONG:
+            .invalid("/0", expected: MediaName.expectation)
+        case ENOSYS:
+            CommandError(.unsupported, "this kernel is older than Linux 5.6 and cannot keep callers within a folder")
+        case EACCES, EPERM:
+            CommandError(.unavailable, "the daemon's user may not do that to '\(name)': \(reason)")
+        default:
+            CommandError(.unavailable, "'\(name)' in the media folder failed: \(reason)")
+        }
+    }
+}

@@ -1,0 +1,57 @@
+public import QuickConnect
+
+/// The name that a caller gives to a file of the media folder: `take.caf`, or `trip/day 1.wav` in a folder within.
+///
+/// Every file has exactly one such name, so that names can be compared. What the name leads to is another question,
+/// which the kernel answers when ``MediaFolder`` opens it.
+public struct MediaName: Sendable, Hashable {
+    public let text: String
+
+    /// Bytes of a whole name.
+    static let longest = 1024
+    /// Bytes of one part, so that an unfinished file's name still fits a directory (255).
+    static let longestPart = 240
+
+    /// What is said where a name does not fit.
+    public static let expectation = """
+        file, a name below the media folder: no '..', no part that is empty or begins with a dot, no control \
+        characters, at most \(longestPart) bytes a part and \(longest) in all
+        """
+
+    /// - Parameters:
+    ///   - text: as a caller wrote it. Without an ending it gets `.caf`, as in the book.
+    ///   - field: the JSON pointer that `invalid` names.
+    public init(_ text: String, field: String = "/0") throws(CommandError) {
+        guard let name = Self(validating: text) else { throw .invalid(field, expected: Self.expectation) }
+        self = name
+    }
+
+    /// The same for names that come from the folder itself: nil where the name does not fit.
+    init?(validating text: String) {
+        let parts = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        guard let last = parts.last, text.utf8.count <= Self.longest else { return nil }
+        guard parts.allSatisfy(Self.isProper), !text.unicodeScalars.contains(where: Self.isControl) else { return nil }
+        self.text = last.contains(UInt8(ascii: ".")) ? text : text + ".caf"
+    }
+
+    private static func isProper(_ part: String.UTF8View.SubSequence) -> Bool {
+        !part.isEmpty && part.first != UInt8(ascii: ".") && part.count <= longestPart
+    }
+
+    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.properties.generalCategory == .control
+    }
+
+    /// What stands behind the last dot, in lower case.
+    public var ending: String { text.split(separator: ".").last?.lowercased() ?? "" }
+
+    /// The folder within the media folder, `.` where it is the media folder itself.
+    var folder: String { text.lastIndex(of: "/").map { String(text[..<$0]) } ?? "." }
+
+    /// The name in that folder.
+    var base: String { text.lastIndex(of: "/").map { String(text[text.index(after: $0)...]) } ?? text }
+}
+
+extension MediaName: CustomStringConvertible {
+    public var description: String { text }
+}

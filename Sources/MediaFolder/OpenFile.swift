@@ -1,0 +1,23 @@
+internal import Glibc
+
+/// The owner of a descriptor, which is closed when the last reference goes.
+public final class OpenFile: Sendable {
+    public let descriptor: Int32
+
+    init(owning descriptor: Int32) { self.descriptor = descriptor }
+
+    deinit { close(descriptor) }
+
+    var status: stat? {
+        var status = stat()
+        return fstat(descriptor, &status) == 0 ? status : nil
+    }
+
+    /// Its size in bytes; 0 where it cannot be told.
+    public var bytes: Int { status.map { Int($0.st_size) } ?? 0 }
+}
+
+extension stat {
+    var isFile: Bool { st_mode & S_IFMT == S_IFREG }
+    var isFolder: Bool { st_mode & S_IFMT == S_IFDIR }
+}

@@ -1,0 +1,122 @@
+internal import CLinux
+internal import Glibc
+public import QuickConnect
+
+/// A file that is being written, and that nobody sees under its name before it is whole.
+///
+/// It lies beside the place where it is to appear, on the same file system, as `.NAME.recording`, locked while its
+/// writer lives: so what a crash left behind is known by its name, and told from what another daemon writes.
+public final class UnfinishedFile: Sendable {
+    public let name: MediaName
+    public let file: OpenFile
+    fileprivate let folder: OpenFile
+    fileprivate var hiddenName: String { Self.hiddenName(name.base) }
+
+    static func hiddenName(_ base: String) -> String { ".\(base).recording" }
+
+    /// The name that a hidden one was given for.
+    static func name(hidden path: String) -> MediaName? {
+        let slash = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
+        let hidden = path[slash...]
+        guard hidden.hasPrefix("."), hidden.hasSuffix(".recording") else { return nil }
+        return MediaName(validating: String(path[..<slash] + hidden.dropFirst().dropLast(".recording".count)))
+    }
+
+    private init(name: MediaName, file: OpenFile, folder: OpenFile) {
+        (self.name, self.file, self.folder) = (name, file, folder)
+    }
+
+    fileprivate static func open(
+        _ name: MediaName,
+        in media: MediaFolder,
+        _ flags: Int32
+    ) throws(SystemFailure) -> UnfinishedFile {
+        let folder = try media.folder(name.folder, in: try media.root())
+        let flags = flags | O_RDWR | O_NOFOLLOW | O_CLOEXEC
+        let descriptor = openat(folder.descriptor, hiddenName(name.base), flags, 0o660)
+        guard descriptor >= 0 else { throw SystemFailure(call: "openat", code: errno) }
+        let file = OpenFile(owning: descriptor)
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw SystemFailure(call: "flock", code: errno) }
+        guard let status = file.status, status.isFile else { throw SystemFailure(call: "fstat", code: ENOENT) }
+        return UnfinishedFile(name: name, file: file, folder: folder)
+    }
+
+    /// Brings what was written to the disk, so that a power loss leaves it.
+    public func sync() throws(CommandError) {
+        try check("fdatasync", fdatasync(file.descriptor))
+    }
+
+    /// Makes the file appear under its name, whole and on the disk, in place of an older one.
+    public func publish() throws(CommandError) {
+        try check("fsync", fsync(file.descriptor))
+        try check("renameat", renameat(folder.descriptor, hiddenName, folder.descriptor, name.base))
+        try check("fsync", fsync(folder.descriptor))
+    }
+
+    /// Deletes it.
+    public func discard() { unlinkat(folder.descriptor, hiddenName, 0) }
+
+    fileprivate func check(_ call: String, _ result: Int32) throws(CommandError) {
+        guard result != 0 else { return }
+        throw SystemFailure(call: call, code: errno).commandError(about: name)
+    }
+}
+
+extension MediaFolder {
+    /// Begins a file. The media folder is made where it is missing; a folder within it must be there.
+    /// - Throws: `busy` where somebody writes a file of that name, `notFound` where its folder is missing,
+    ///   `unavailable`.
+    public func create(_ name: MediaName) throws(CommandError) -> UnfinishedFile {
+        try make()
+        do throws(SystemFailure) {
+            return try UnfinishedFile.open(name, in: self, O_CREAT | O_EXCL)
+        } catch {
+            switch error.code {
+            case EEXIST, EWOULDBLOCK: throw CommandError(.busy, "'\(name)' is being written, or waits to be recovered")
+            case ENOENT, ENOTDIR:
+                throw CommandError(.notFound, "there is no folder '\(name.folder)' in the media folder")
+            default: throw error.commandError(about: name)
+            }
+        }
+    }
+
+    /// What writers left behind that ended without a word. Each is locked, so that nobody else takes it.
+    public func unfinished() throws(CommandError) -> [UnfinishedFile] {
+        var names: [MediaName] = []
+        try walk { _, path in
+            if let name = UnfinishedFile.name(hidden: path) { names.append(name) }
+            return true
+        }
+        return names.compactMap { name in try? UnfinishedFile.open(name, in: self, 0) }
+    }
+}
+
+extension UnfinishedFile {
+    /// A second file, to which the first one can be copied before it takes its place.
+    public final class Replacement: Sendable {
+        public let file: OpenFile
+        private let original: UnfinishedFile
+        private var hiddenName: String { "\(original.hiddenName).whole" }
+
+        fileprivate init(for original: UnfinishedFile) throws(CommandError) {
+            let name = "\(original.hiddenName).whole"
+            let flags = O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC
+            let descriptor = openat(original.folder.descriptor, name, flags, 0o660)
+            try original.check("openat", descriptor < 0 ? -1 : 0)
+            file = OpenFile(owning: descriptor)
+            self.original = original
+        }
+
+        /// Puts this file in the place of the first one, which can then be published.
+        public func takePlace() throws(CommandError) {
+            let folder = original.folder.descriptor
+            try original.check("fsync", fsync(file.descriptor))
+            try original.check("renameat", renameat(folder, hiddenName, folder, original.hiddenName))
+        }
+
+        /// Deletes it.
+        public func discard() { unlinkat(original.folder.descriptor, hiddenName, 0) }
+    }
+
+    public func replacement() throws(CommandError) -> Replacement { try Replacement(for: self) }
+}

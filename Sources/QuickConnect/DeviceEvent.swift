@@ -1,0 +1,27 @@
+import Synchronization
+
+/// The event of a device that tells what it does: published only while somebody subscribes, and free otherwise.
+public final class DeviceEvent: EventSource {
+    public let name: String
+    private let hub = Mutex<EventHub?>(nil)
+
+    /// - Parameter name: one of ``EventHub/deviceEvents``.
+    public init(_ name: String) { self.name = name }
+
+    /// Whether somebody subscribes. A device that would have to work for a value looks here first.
+    public var isWanted: Bool { hub.withLock { $0 != nil } }
+
+    /// Sends a value to the subscribers, if there are any. Any thread; never blocks.
+    public func publish(_ value: @autoclosure () -> JSONValue, kind: Event.Kind) {
+        guard let hub = hub.withLock({ $0 }) else { return }
+        hub.publish(Event(name, value(), kind: kind))
+    }
+
+    public func check(options: JSONObject) throws(CommandError) {
+        guard options.isEmpty else { throw CommandError(.invalid, "the event '\(name)' takes no options") }
+    }
+
+    public func start(publishingTo hub: EventHub) { self.hub.withLock { $0 = hub } }
+
+    public func stop() { hub.withLock { $0 = nil } }
+}

@@ -1,0 +1,26 @@
+/// A file of the media folder.
+public struct MediaFile: Sendable, Hashable {
+    public var name: String
+    public var bytes: Int
+    /// Its length; nil where it is no sound file, or does not tell.
+    public var seconds: Double?
+    /// Such as `wav`, `flac` or `opus`; nil where it is no sound file.
+    public var format: String?
+
+    public init(name: String, bytes: Int, seconds: Double?, format: String?) {
+        self.name = name
+        self.bytes = bytes
+        self.seconds = seconds
+        self.format = format
+    }
+}
+
+/// The media folder, as callers see it.
+public protocol MediaLibrary: Sendable {
+    /// Its files in the order of their names' bytes. Fails with `tooLarge`, `unavailable` or `timeout`.
+    func list() -> Promise<[MediaFile]>
+
+    /// Deletes a file. Fails with `invalid`, `notFound`, `busy` (it plays, or is being recorded), `unavailable` or
+    /// `timeout`.
+    func remove(_ file: String) -> Promise<Void>
+}

@@ -1,0 +1,92 @@
+/// How a recording is made.
+public struct RecordingOptions: Sendable, Hashable {
+    /// Frames a second.
+    public var rate: Int
+    /// 1 or 2.
+    public var channels: Int
+    /// The longest duration in seconds, after which it ends by itself; nil: the device's own.
+    public var limit: Double?
+    /// By how much it is made louder, in decibels; negative: quieter.
+    public var gain: Double
+
+    public init(rate: Int = 48_000, channels: Int = 1, limit: Double? = nil, gain: Double = 0) {
+        self.rate = rate
+        self.channels = channels
+        self.limit = limit
+        self.gain = gain
+    }
+}
+
+/// A recording that has come to its end.
+public struct Recording: Sendable, Equatable {
+    /// Its name in the media folder.
+    public var file: String
+    /// The whole path.
+    public var path: String
+    public var seconds: Double
+    public var bytes: Int
+    /// `caf`, `wav`, `flac` or `opus`.
+    public var format: String
+    public var rate: Int
+    public var channels: Int
+    /// The loudest sample, 0 (digital silence) to 1 (full scale).
+    public var peak: Double
+    /// Why it ended by itself; nil where it was stopped.
+    public var ending: Ending?
+
+    public enum Ending: Sendable, Equatable {
+        /// Its longest duration was reached.
+        case limit
+        /// The device or the disk failed; the file holds what was captured before.
+        case failure(CommandError)
+    }
+
+    public init(
+        file: String,
+        path: String,
+        seconds: Double,
+        bytes: Int,
+        format: String,
+        rate: Int,
+        channels: Int,
+        peak: Double,
+        ending: Ending? = nil
+    ) {
+        self.file = file
+        self.path = path
+        self.seconds = seconds
+        self.bytes = bytes
+        self.format = format
+        self.rate = rate
+        self.channels = channels
+        self.peak = peak
+        self.ending = ending
+    }
+}
+
+extension Recording.Ending: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .limit: "its longest duration is reached"
+        case .failure(let error): error.message
+        }
+    }
+}
+
+/// A device that records into files of the media folder.
+public protocol Recorder: Device {
+    /// Starts a recording and returns at once. The promise is fulfilled when the first of it has been captured; it
+    /// goes on then, whatever becomes of the caller.
+    ///
+    /// Fails with `invalid` (the name, its ending, or what that format cannot hold), `notFound` (its folder),
+    /// `busy` (it is being recorded already, or another program holds the PCM), `unavailable` (the disk is full, or
+    /// the PCM is missing or went away), `timeout`, `overloaded` (too many recordings) or `cancelled`.
+    func start(_ file: String, _ options: RecordingOptions, for caller: Caller) -> Promise<Void>
+
+    /// Ends a recording. The promise is fulfilled when the file is whole and stands under its name. A recording that
+    /// ended by itself can be asked for once, the same way.
+    ///
+    /// Fails with `notFound` (it is not being recorded), `denied` (another user started it), `unavailable` (it could
+    /// not be written).
+    func stop(_ file: String, mayEnd: @escaping @Sendable (Caller) -> Bool) -> Promise<Recording>
+}
