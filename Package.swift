@@ -83,7 +83,8 @@ let package = Package(
         .executableTarget(
             name: "quickconnectd",
             dependencies: [
-                "QuickConnect", "Commands", "ALSAAudio", "MediaFolder", "UnixSocketListener", "Configuration",
+                "QuickConnect", "QuickConnectClient", "Commands", "ALSAAudio", "MediaFolder", "UnixSocketListener",
+                "Configuration",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOPosix", package: "swift-nio"),

@@ -9,6 +9,7 @@ public enum Catalog {
             CanBCO(accounts: parts.accounts),
             CancelBCO(),
             CommandsBCO(),
+            DoctorBCO(parts.examined),
             ExplainBCO(),
             HelloBCO(parts.identity),
             LoggingVCO(parts.logger),

@@ -8,6 +8,8 @@ public struct Parts: Sendable {
     public var recorder: any Recorder
     public var mediaLibrary: any MediaLibrary
     public var volumeControl: any VolumeControl
+    /// What `doctor` looks at, in this order.
+    public var examined: [any Examined]
     /// Reads the mappings anew and puts them in place. Fails with `invalid` and the mistakes, the old table kept.
     public var reload: @Sendable () async throws(CommandError) -> Void
     public var accounts: any UserAccounts
@@ -20,6 +22,7 @@ public struct Parts: Sendable {
         recorder: any Recorder,
         mediaLibrary: any MediaLibrary,
         volumeControl: any VolumeControl,
+        examined: [any Examined],
         accounts: any UserAccounts,
         identity: Identity,
         logger: Logger,
@@ -30,6 +33,7 @@ public struct Parts: Sendable {
         self.recorder = recorder
         self.mediaLibrary = mediaLibrary
         self.volumeControl = volumeControl
+        self.examined = examined
         self.accounts = accounts
         self.identity = identity
         self.logger = logger

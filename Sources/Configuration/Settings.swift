@@ -53,7 +53,8 @@ public struct Settings: Sendable {
         return settings
     }
 
-    init(_ folders: StandardFolders) {
+    /// The defaults.
+    public init(_ folders: StandardFolders) {
         mappings = folders.mappings.map { MappingFiles.Folder($0, isRequired: false) }
         sounds = folders.sounds
         media = folders.media

@@ -77,6 +77,15 @@ extension MediaFolder {
         return (bytes(status.f_blocks), bytes(status.f_bavail))
     }
 
+    /// Whether this kernel can keep callers within the folder.
+    /// - Throws: `unsupported` where it cannot, `unavailable` where the folder cannot be opened.
+    public func checkKernel() throws(CommandError) {
+        do throws(SystemFailure) { _ = try folder(".", in: try root()) } catch {
+            if error.code == ENOSYS { throw SystemFailure.kernelIsTooOld }
+            throw CommandError(.unavailable, "the media folder \(path) cannot be opened: \(error.reason)")
+        }
+    }
+
     /// Whether this process may write to it.
     public var isWritable: Bool { access(path, W_OK | X_OK) == 0 }
 
@@ -103,6 +112,11 @@ struct SystemFailure: Error {
 
     var reason: String { "\(String(cString: strerror(code))) (\(call), \(code))" }
 
+    static let kernelIsTooOld = CommandError(
+        .unsupported,
+        "this kernel is older than Linux 5.6 and cannot keep callers within a folder"
+    )
+
     func commandError(about name: MediaName) -> CommandError {
         switch code {
         case ENOENT, ENOTDIR, EISDIR, ENXIO, ENODEV:
@@ -111,8 +125,7 @@ struct SystemFailure: Error {
             CommandError(.notFound, "'\(name)' leads out of the media folder, so it is not there")
         case ENAMETOOLONG:
             .invalid("/0", expected: MediaName.expectation)
-        case ENOSYS:
-            CommandError(.unsupported, "this kernel is older than Linux 5.6 and cannot keep callers within a folder")
+        case ENOSYS: Self.kernelIsTooOld
         case EACCES, EPERM:
             CommandError(.unavailable, "the daemon's user may not do that to '\(name)': \(reason)")
         default:

@@ -22,14 +22,35 @@ struct ConnectionOptions: ParsableArguments {
         }
     }
 
-    func connect() throws -> Client {
+    /// Whether a daemon answers.
+    var isAnswered: Bool { noDaemon == nil }
+
+    /// Where a daemon was looked for, and what happened there.
+    var attempts: String {
+        noDaemon?.attempts.map { "\($0.path): \($0.failure)" }.joined(separator: "; ") ?? ""
+    }
+
+    private var noDaemon: SocketPaths.NoDaemon? {
+        do throws(SocketPaths.NoDaemon) {
+            _ = try SocketPaths.connect(candidates)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private var candidates: [String] {
         let environment = ["QUICKCONNECT_SOCKET", "XDG_RUNTIME_DIR"].reduce(into: [String: String]()) {
             variables,
             name in
             variables[name] = getenv(name).map { String(cString: $0) }
         }
+        return SocketPaths.candidates(named: socket, environment: environment)
+    }
+
+    func connect() throws -> Client {
         do throws(SocketPaths.NoDaemon) {
-            return Client(try SocketPaths.connect(SocketPaths.candidates(named: socket, environment: environment)))
+            return Client(try SocketPaths.connect(candidates))
         } catch {
             throw End(error)
         }

@@ -14,13 +14,17 @@ struct QuickConnectCommand: ParsableCommand {
               quickconnect list                        what can be called
               quickconnect explain playSound           one command, with its parameters and rules
               quickconnect events accel                print a sensor's values
+              quickconnect doctor                      does each device work, and what would mend it?
               makecall playSound 0                     short for quickconnect call
 
             Exit status: 0 a result, 1 an error reply, 2 wrong usage, 3 no daemon or connection lost, 4 no answer in \
             time.
             """,
         version: "0.1.0",
-        subcommands: [CallCommand.self, ListCommand.self, ExplainCommand.self, EventsCommand.self, CanCommand.self]
+        subcommands: [
+            CallCommand.self, ListCommand.self, ExplainCommand.self, EventsCommand.self, CanCommand.self,
+            DoctorCommand.self,
+        ]
     )
 
     static func main() {

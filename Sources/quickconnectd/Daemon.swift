@@ -22,12 +22,8 @@ struct Daemon {
 
     /// Checks the mappings, and touches no device.
     func check() -> Int32 {
-        let sound = SoundDevices(settings, sounds: nil, logger: logger("sound"))
         do throws(ConfigurationMistakes) {
-            let (table, warnings) = try Tables(settings, accounts).load(
-                catalog(sound, reload: {}),
-                HandlerRegistry.none
-            )
+            let (table, warnings) = try loadTable()
             for warning in warnings { print("warning: \(warning)", to: &standardError) }
             print("The settings and the mappings of \(table.entries.count) commands are right.")
             return ExitStatus.clean
@@ -35,6 +31,12 @@ struct Daemon {
             print(error.description, to: &standardError)
             return ExitStatus.mistake
         }
+    }
+
+    /// The mappings as a table, with what is only a warning. Touches no device.
+    func loadTable() throws(ConfigurationMistakes) -> (table: MappingTable, warnings: [ConfigurationMistake]) {
+        let sound = SoundDevices(settings, sounds: nil, logger: logger("sound"))
+        return try Tables(settings, accounts).load(catalog(sound, [:], reload: {}), HandlerRegistry.none)
     }
 
     /// Runs until SIGTERM or SIGINT.
@@ -75,11 +77,11 @@ struct Daemon {
             waitingCalls: waitingCalls,
             observer: FailureLogger(logger: log)
         )
-        let catalog = catalog(sound) { () async throws(CommandError) in try await reloader.reload() }
+        let catalog = catalog(sound, environment) { () async throws(CommandError) in try await reloader.reload() }
         try reloader.start(controller, catalog)
         for line in sound.simulationNotes { log.notice("\(line)") }
         for source in sound.events { controller.events.add(source) }
-        await sound.recorder.recover()
+        await sound.prepare(log)
 
         let listener = UnixSocketListener(
             frontController: controller,
@@ -105,6 +107,7 @@ struct Daemon {
 
     private func catalog(
         _ sound: SoundDevices,
+        _ environment: [String: String],
         reload: @escaping @Sendable () async throws(CommandError) -> Void
     ) -> [String: any CommandObject] {
         Catalog.make(
@@ -114,6 +117,7 @@ struct Daemon {
                 recorder: sound.recorder,
                 mediaLibrary: sound.library,
                 volumeControl: sound.volume,
+                examined: [DaemonDoctor()] + sound.examined(environment),
                 accounts: BackgroundAccounts(accounts: accounts),
                 identity: Identity(version: version, simulated: settings.simulate ? ["sound"] : []),
                 logger: logger("script"),

@@ -36,6 +36,12 @@ struct Flags: ParsableCommand {
     @Flag(help: "Check the settings and mappings, touch no device, and exit.")
     var check = false
 
+    @Flag(help: "Look at every device, say what mends each fault, and exit: 0 only when all is well.")
+    var doctor = false
+
+    @Flag(help: "With --doctor: print JSON, for programs.")
+    var json = false
+
     @Flag(help: "Show the version.")
     var version = false
 
@@ -66,6 +72,7 @@ struct Flags: ParsableCommand {
               quickconnectd                                as the service runs it
               quickconnectd --simulate --socket /tmp/qc    try it on a machine without sound
               quickconnectd --check                        are the settings and mappings right?
+              quickconnectd --doctor                       does each device work, and what would mend it?
 
             SIGHUP reads the mappings anew; SIGTERM ends it. Exit status: 0 clean, 1 failed at run time, 2 a mistake \
             in the flags, settings or mappings.

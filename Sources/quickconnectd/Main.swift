@@ -13,8 +13,9 @@ struct Main {
             print("quickconnectd \(version)")
             exit(0)
         }
+        let folders = StandardFolders(isRoot: geteuid() == 0, environment: environment, program: program)
+        if flags.doctor { exit(await examine(flags, folders, environment)) }
         do throws(ConfigurationMistakes) {
-            let folders = StandardFolders(isRoot: geteuid() == 0, environment: environment, program: program)
             let settings = try Settings.load(flags: flags.overrides, environment: environment, folders: folders)
             exit(await run(settings, folders, environment, checkOnly: flags.check))
         } catch {
@@ -34,6 +35,19 @@ struct Main {
         let status = checkOnly ? daemon.check() : await daemon.run(defaultSocket: folders.socket, environment)
         await journal.close()
         return status
+    }
+
+    private static func examine(
+        _ flags: Flags,
+        _ folders: StandardFolders,
+        _ environment: [String: String]
+    ) async -> Int32 {
+        let journal = Journal(environment: environment)
+        let doctor = Doctor(flags: flags.overrides, environment: environment, folders: folders, journal: journal)
+        let report = await doctor.report()
+        await journal.close()
+        print(flags.json ? report.json.text : report.text)
+        return report.isWell ? ExitStatus.clean : ExitStatus.failed
     }
 
     private static func parseFlags() -> Flags {

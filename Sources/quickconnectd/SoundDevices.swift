@@ -11,14 +11,16 @@ struct SoundDevices {
     let recorder: ALSARecorder
     let library: ALSAMediaLibrary
     let volume: ALSAVolumeControl
+    private let folder: MediaFolder
     private let speaker: SimulatedSpeaker?
+    private let mediaDoctor: MediaDoctor
 
     /// - Parameter sounds: the folder of system sounds; nil reads none.
     init(_ settings: Settings, sounds: String?, logger: Logger) {
         speaker = settings.simulate ? SimulatedSpeaker(folder: settings.simulatedFolder) : nil
         let output = speaker.map { ALSAOutput.simulated($0) } ?? .named(settings.pcm)
         let input = settings.simulate ? ALSAInput.simulated : .named(settings.capturePCM)
-        let folder = MediaFolder(path: settings.media)
+        folder = MediaFolder(path: settings.media)
         let loaded = sounds.map { SystemSounds.load(folder: $0, logger: logger) } ?? .none
         let recording = ALSARecorder.Settings(limit: settings.recordingLimit, reserve: settings.recordingReserve)
         player = ALSASoundPlayer(output: output, sounds: loaded, logger: logger)
@@ -26,6 +28,7 @@ struct SoundDevices {
         recorder = ALSARecorder(input: input, folder: folder, settings: recording, logger: logger)
         library = ALSAMediaLibrary(folder: folder, player: filePlayer, recorder: recorder)
         volume = ALSAVolumeControl(output: output, logger: logger)
+        mediaDoctor = MediaDoctor(folder: folder, settings: recording)
     }
 
     /// What is simulated, a sentence each.
@@ -37,7 +40,18 @@ struct SoundDevices {
         ]
     }
 
+    /// Makes the media folder, so that its owner can put files there, and recovers recordings that were cut off.
+    func prepare(_ log: Logger) async {
+        do throws(CommandError) { try folder.make() } catch { log.warning("\(error.message)") }
+        await recorder.recover()
+    }
+
     var events: [any EventSource] { [filePlayer.events, recorder.events] }
+
+    /// What the doctor looks at.
+    func examined(_ environment: [String: String]) -> [any Examined] {
+        [SoundDoctor(player: player, recorder: recorder, volume: volume, environment: environment), mediaDoctor]
+    }
 
     func close() async {
         await recorder.close()

@@ -120,16 +120,24 @@ extension SoundTests {
             #expect(await rig.play(0).code == .unavailable)
         }
 
+        private func probe(_ pcm: String) async -> CommandError.Code? {
+            do throws(CommandError) {
+                try await ALSASoundPlayer.probe("opening it", within: .seconds(1)) { () throws(StreamFailure) in
+                    try PlaybackStream.probe(.named(pcm))
+                }
+                return nil
+            } catch {
+                return error.code
+            }
+        }
+
         @Test func `a PCM can be probed`() async throws {
             let server = try await PulseServer.start()
             let pcm = try server.addPCM()
-            #expect(await ALSASoundPlayer.canOpen(pcm: pcm))
-            let unknown = try server.addPCM(device: "nosuch")
-            #expect(await ALSASoundPlayer.canOpen(pcm: unknown) == false)
+            #expect(await probe(pcm) == nil)
+            #expect(await probe(try server.addPCM(device: "nosuch")) == .unavailable)
             server.send(SIGSTOP)
-            await #expect(throws: CommandError.self) {
-                try await ALSASoundPlayer.probe(pcm: pcm, within: .milliseconds(500))
-            }
+            #expect(await probe(pcm) == .timeout)
             server.send(SIGCONT)
         }
     }

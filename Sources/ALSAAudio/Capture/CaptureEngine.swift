@@ -45,6 +45,9 @@ final class CaptureEngine: Sendable {
         if isFirst { startSession() }
     }
 
+    /// Whether something is captured, or is about to be.
+    var isCapturing: Bool { state.withLock { $0.isScheduled } }
+
     /// Ends every tap and the threads. Returns when that is done, at the latest when a step takes longer than the
     /// answer time.
     func close() async {

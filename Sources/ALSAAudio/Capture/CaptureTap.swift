@@ -82,6 +82,15 @@ final class CaptureTap: Sendable {
         }
     }
 
+    /// Takes all that is in it, as one channel.
+    func all() -> (samples: [Float], rate: Int) {
+        monitor.withLock { state in
+            guard let format = state.format else { return ([], 1) }
+            defer { (state.blocks, state.queuedFrames) = ([], 0) }
+            return (Channels.converted(Array(state.blocks.joined()), from: format.channels, to: 1), format.rate)
+        }
+    }
+
     /// Why it ended by itself; nil as long as it has not, or was stopped.
     var failure: CommandError? {
         monitor.withLock { if case .failed(let error) = $0.ending { error } else { nil } }

@@ -33,7 +33,19 @@ extension ALSAError {
     /// The error as callers see it.
     /// - Parameter subject: what the call was about, such as `the PCM default`.
     func commandError(about subject: String) -> CommandError {
-        CommandError(number == EBUSY ? .busy : .unavailable, "\(subject) failed: \(self); \(advice)")
+        let code = number == EBUSY ? CommandError.Code.busy : .unavailable
+        let details: JSONObject = mend.map { ["mend": .string($0)] } ?? [:]
+        return CommandError(code, "\(subject) failed: \(self); \(advice)", details: details)
+    }
+
+    /// The shell command that mends it, or shows what is in the way; nil where it depends on the machine.
+    private var mend: String? {
+        switch number {
+        case EBUSY: "fuser -v /dev/snd/*"
+        case EACCES, EPERM: "sudo usermod -aG audio \(Permissions.user)"
+        case EINVAL: "sudoedit /etc/asound.conf"
+        default: nil
+        }
     }
 
     /// What a person can try.

@@ -14,6 +14,8 @@ public enum ALSAOutput: Sendable {
         }
     }
 
+    var isSimulated: Bool { if case .simulated = self { true } else { false } }
+
     /// What every sample is multiplied with. Where there is a mixer the mixer does that, and this is 1.
     var gain: Float {
         switch self {

@@ -71,36 +71,29 @@ public final class ALSASoundPlayer: SoundPlayer {
 }
 
 extension ALSASoundPlayer {
-    /// Opens a PCM and closes it again, to see whether sound could be played now.
+    /// Runs what may block on a thread of its own, to see whether it can be done.
     /// - Parameter limit: how long that may take before it counts as `timeout`.
-    public static func probe(pcm: String, within limit: Duration = .seconds(3)) async throws(CommandError) {
-        let output = ALSAOutput.named(pcm)
+    static func probe(
+        _ step: String,
+        within limit: Duration,
+        _ work: @escaping @Sendable () throws(StreamFailure) -> Void
+    ) async throws(CommandError) {
         let promise = Promise<Void>()
         let thread = WatchedThread(name: "qc-probe", subject: "the sound system", deadline: limit)
         try thread.run(
             WatchedThread.Job(
-                step: "opening \(output)",
+                step: step,
                 work: {
                     do throws(StreamFailure) {
-                        try PlaybackStream.probe(output)
+                        try work()
                         promise.fulfil(())
                     } catch {
-                        promise.fail(error.commandError(about: "\(output)"))
+                        promise.fail(error.commandError(about: step))
                     }
                 },
                 giveUp: { promise.fail($0) }
             )
         )
         try await promise.value()
-    }
-
-    /// Whether ``probe(pcm:within:)`` finds that sound could be played, or that only another program is in the way.
-    public static func canOpen(pcm: String, within limit: Duration = .seconds(3)) async -> Bool {
-        do {
-            try await probe(pcm: pcm, within: limit)
-            return true
-        } catch {
-            return error.code == .busy
-        }
     }
 }

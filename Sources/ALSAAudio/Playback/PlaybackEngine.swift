@@ -9,7 +9,7 @@ internal import Threads
 /// every voice has been heard, close the PCM. Voices that are put on the list meanwhile join the open stream. So an
 /// idle engine holds no PCM and no timer. What may block for ever is left to the ``WatchedThread``.
 final class PlaybackEngine: Sendable {
-    private let output: ALSAOutput
+    let output: ALSAOutput
     private let patience: Duration
     private let logger: Logger
     private let thread: WatchedThread
@@ -53,6 +53,9 @@ final class PlaybackEngine: Sendable {
 
     /// Frames a second that sound is best given in: those of the latest opening.
     var rate: Int { latestRate.withLock { $0 } }
+
+    /// Whether something is played, or is about to be.
+    var isPlaying: Bool { list.withLock { $0.isScheduled } }
 
     /// The voices for `state`.
     var json: JSONValue { list.withLock { $0.json } }

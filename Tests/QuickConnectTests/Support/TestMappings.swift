@@ -93,6 +93,7 @@ enum ShippedCatalog {
                 recorder: device,
                 mediaLibrary: device,
                 volumeControl: device,
+                examined: [],
                 accounts: device,
                 identity: Identity(version: "test", simulated: []),
                 logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },

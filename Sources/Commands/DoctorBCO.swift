@@ -1,0 +1,17 @@
+import QuickConnect
+
+/// `doctor [what]`: looks at every device now; with `sound` it also plays a tone and records it.
+struct DoctorBCO: CommandObject {
+    let phase = Phase.business
+    let waits = true
+    private let parts: [any Examined]
+
+    init(_ parts: [any Examined]) { self.parts = parts }
+
+    func handle(_ call: borrowing Call) throws(CommandError) -> Outcome {
+        let isThorough = call[0] == "sound"
+        return .wait { () async throws(CommandError) in
+            .result(await DoctorReport(of: parts, thoroughly: isThorough).json)
+        }
+    }
+}

@@ -1,0 +1,81 @@
+import ArgumentParser
+import Glibc
+import QuickConnect
+import QuickConnectClient
+
+struct DoctorCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "doctor",
+        abstract: "Looks at every device, and says what mends each fault.",
+        discussion: """
+            Asks the daemon; where none answers it runs «quickconnectd --doctor», which needs none. Exit status 0 only \
+            when all is well.
+
+            Examples:
+              quickconnect doctor
+              quickconnect doctor sound    also plays a tone, and listens to it with the microphone
+              quickconnect doctor --json
+            """
+    )
+
+    enum Test: String, ExpressibleByArgument, CaseIterable {
+        case sound
+    }
+
+    @OptionGroup var connection: ConnectionOptions
+
+    @Flag(help: "Print JSON, for programs.")
+    var json = false
+
+    @Argument(help: ArgumentHelp("What to try out: sound.", valueName: "WHAT"))
+    var test: Test?
+
+    func run() throws {
+        let report = try connection.isAnswered ? askDaemon() : lookWithoutDaemon()
+        say(json ? report.json.text : report.text)
+        if !report.isWell { throw End.refused }
+    }
+
+    private func askDaemon() throws -> DoctorReport {
+        let message = test.map { JSONValue.array([.string($0.rawValue)]).text }
+        let answer = try connection.call("doctor", message: message)
+        guard let report = DoctorReport(answer) else {
+            throw End(message: "the daemon's report cannot be read: \(answer.text)", status: 1)
+        }
+        return report
+    }
+
+    /// No daemon is a fault of its own; what else is wrong may be why.
+    private func lookWithoutDaemon() throws -> DoctorReport {
+        let mend = "sudo systemctl start quickconnectd"
+        let absent = Finding("daemon", .fault, "none answers: \(connection.attempts)", mend: mend)
+        guard let output = output(of: Self.daemonProgram), let json = try? JSONParser.parse(output) else {
+            let says = "none answers, and quickconnectd cannot be run"
+            return DoctorReport([Finding("daemon", .fault, says, mend: "sudo apt-get install quickconnect")])
+        }
+        let others = DoctorReport(json)?.findings.filter { $0.subject != "daemon" } ?? []
+        return DoctorReport([absent] + others)
+    }
+
+    /// The daemon's program: beside this one, else wherever it is found.
+    private static var daemonProgram: String {
+        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
+        let length = readlink("/proc/self/exe", &buffer, buffer.count - 1)
+        let own = String(decoding: buffer.prefix(max(length, 0)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let beside = own.lastIndex(of: "/").map { own[...$0] + "quickconnectd" } ?? "quickconnectd"
+        return access(String(beside), X_OK) == 0 ? String(beside) : "quickconnectd"
+    }
+
+    private func output(of program: String) -> String? {
+        let quoted = program.replacing("'", with: "'\\''")
+        guard let pipe = popen("'\(quoted)' --doctor --json", "re") else { return nil }
+        defer { pclose(pipe) }
+        var output: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while true {
+            let count = fread(&buffer, 1, buffer.count, pipe)
+            guard count > 0 else { return output.isEmpty ? nil : String(decoding: output, as: UTF8.self) }
+            output += buffer[..<count]
+        }
+    }
+}

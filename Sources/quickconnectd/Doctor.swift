@@ -1,0 +1,85 @@
+import ALSAAudio
+import Configuration
+import Glibc
+import Logging
+import MediaFolder
+import QuickConnect
+import QuickConnectClient
+
+/// What `quickconnectd --doctor` does: looks at everything that the daemon would use, without a daemon, and also where
+/// the daemon could not start.
+struct Doctor {
+    let flags: Settings.Overrides
+    let environment: [String: String]
+    let folders: StandardFolders
+    let journal: Journal
+
+    func report() async -> DoctorReport {
+        var findings: [Finding] = []
+        let settings = loadSettings(&findings)
+        findings.append(examineMappings(settings))
+        findings.append(examineSocket(settings))
+        let logger = Logger(label: "doctor") { _ in SwiftLogNoOpLogHandler() }
+        let sound = SoundDevices(settings, sounds: settings.sounds, logger: logger)
+        let devices = await DoctorReport(of: sound.examined(environment), thoroughly: false)
+        await sound.close()
+        return DoctorReport(findings + devices.findings)
+    }
+
+    /// The settings; where they hold mistakes, the defaults, so that the devices can be looked at all the same.
+    private func loadSettings(_ findings: inout [Finding]) -> Settings {
+        do throws(ConfigurationMistakes) {
+            let settings = try Settings.load(flags: flags, environment: environment, folders: folders)
+            findings.append(Finding("settings", .well, "they are right"))
+            return settings
+        } catch {
+            findings.append(finding("settings", error))
+            return Settings(folders)
+        }
+    }
+
+    private func examineMappings(_ settings: Settings) -> Finding {
+        do throws(ConfigurationMistakes) {
+            let count = try Daemon(settings, journal: journal).loadTable().table.entries.count
+            return Finding("mappings", .well, "\(count) commands are mapped")
+        } catch {
+            return finding("mappings", error)
+        }
+    }
+
+    private func finding(_ subject: String, _ mistakes: ConfigurationMistakes) -> Finding {
+        let file = mistakes.mistakes.first?.location.file
+        let says = "the daemon does not start with \(mistakes.mistakes.count == 1 ? "a mistake" : "mistakes") in them"
+        let mend = file.flatMap { access($0, F_OK) == 0 ? "sudoedit \($0)" : nil }
+        return Finding(
+            subject,
+            .fault,
+            says,
+            tried: mistakes.mistakes.map(\.description),
+            mend: mend ?? "quickconnectd --help"
+        )
+    }
+
+    private func examineSocket(_ settings: Settings) -> Finding {
+        let path = settings.socket ?? folders.socket
+        do throws(SocketFailure) {
+            _ = try Connection(path: path)
+            return Finding("daemon", .well, "one answers on \(path)")
+        } catch {
+            guard error.code == EACCES else {
+                let says = "none answers on \(path): \(error)"
+                return Finding("daemon", .note, says, mend: "sudo systemctl start quickconnectd")
+            }
+            let says = "this user may not speak to the daemon on \(path): \(error)"
+            return Finding("daemon", .fault, says, mend: "sudo usermod -aG quickconnect $USER")
+        }
+    }
+}
+
+/// What a running daemon says of itself.
+struct DaemonDoctor: Examined {
+    func examine(thoroughly isThorough: Bool) async -> [Finding] {
+        let user = getpwuid(geteuid()).map { String(cString: $0.pointee.pw_name) } ?? "\(geteuid())"
+        return [Finding("daemon", .well, "quickconnectd \(version) runs as \(user), process \(getpid())")]
+    }
+}
