@@ -1,0 +1,150 @@
+import Foundation
+import QuickConnect
+import TestRig
+import Testing
+
+@Suite(
+    "From the microphone to a file",
+    .enabled(if: PulseServer.isInstalled, "pulseaudio is not installed"),
+    .serialized
+)
+struct RecordingOnTheWayTests {
+    /// A daemon whose microphone hears what its loudspeaker plays.
+    private func start() async throws -> (server: PulseServer, daemon: DaemonProcess) {
+        let server = try await PulseServer.start()
+        let configuration = server.folder("asound.conf")
+        try "pcm.!default { type pulse }\nctl.!default { type pulse }\npcm.mon { type pulse device \"rig.monitor\" }\n"
+            .write(toFile: configuration, atomically: true, encoding: .utf8)
+        var environment = server.environment
+        environment["ALSA_CONFIG_PATH"] = configuration
+        return (server, try await DaemonProcess(["--capture-pcm", "mon"], environment: environment))
+    }
+
+    private func put(_ sound: [Float], as name: String, in daemon: DaemonProcess) throws {
+        try PCM16(sound).wav.write(to: URL(fileURLWithPath: daemon.folder("media/\(name)")))
+    }
+
+    private func recording(_ name: String, in daemon: DaemonProcess) throws -> PCM16 {
+        try PCM16(wav: try Data(contentsOf: URL(fileURLWithPath: daemon.folder("media/\(name)"))))
+    }
+
+    @Test func `a tone of 440 Hz recorded for 3 s has its peak there, and no gap`() async throws {
+        let (server, daemon) = try await start()
+        defer { withExtendedLifetime(server) {} }
+        try put(Signal.tone(440, seconds: 5), as: "tone.wav", in: daemon)
+        let talker = try daemon.talker()
+        #expect(try await talker.value("play", ["tone.wav"]) == .null)
+        #expect(try await talker.value("rec", ["take.wav", "start", ["limit": 3]]) == .null)
+        try talker.subscribe("recState")
+        try await talker.awaitEvent("recState", state: "ended")
+        let answer = try await talker.value("rec", ["take.wav", "stop"]).objectValue ?? [:]
+        #expect(answer["seconds"] == 3.0 && answer["ending"] == "limit" && answer["format"] == "wav")
+        #expect(answer["path"] == .string(daemon.folder("media/take.wav")))
+        #expect(abs((answer["peak"]?.numberValue ?? 0) - 0.4) < 0.01)
+        let sound = try recording("take.wav", in: daemon).channel(0)
+        #expect(sound.count == 3 * 48_000)
+        #expect(abs(Signal.peakFrequency(sound) - 440) < 1)
+        // A tone's neighbouring samples differ by a few hundredths at most: a frame lost or silence put in would jump.
+        let inside = sound[4800...]
+        let jump = zip(inside, inside.dropFirst()).map { abs($0 - $1) }.max() ?? 1
+        #expect(jump < 0.4 * 2 * Float.pi * 440 / 48_000 * 1.2)
+        #expect(inside.split(whereSeparator: { abs($0) > 0.02 }).map(\.count).max() ?? 0 < 20)
+    }
+
+    @Test func `a chirp played while recording is found in the recording`() async throws {
+        let (server, daemon) = try await start()
+        defer { withExtendedLifetime(server) {} }
+        let chirp = Signal.chirp(from: 300, to: 6000, seconds: 1.5)
+        try put(chirp, as: "chirp.wav", in: daemon)
+        let talker = try daemon.talker()
+        #expect(try await talker.value("rec", ["take.wav"]) == .null)
+        try talker.subscribe("playState")
+        #expect(try await talker.value("play", ["chirp.wav"]) == .null)
+        try await talker.awaitEvent("playState", state: "ended")
+        _ = try await talker.value("rec", ["take.wav", "stop"])
+        let found = Signal.find(chirp, in: try recording("take.wav", in: daemon).channel(0))
+        #expect(found.correlation > 0.98)
+    }
+
+    @Test func `a file that is played equals what the sink gets, sample for sample`() async throws {
+        let (server, daemon) = try await start()
+        let chirp = Signal.chirp(from: 300, to: 6000, seconds: 1)
+        try put(chirp, as: "chirp.wav", in: daemon)
+        let recorder = try await server.record()
+        let talker = try daemon.talker()
+        try talker.subscribe("playState")
+        #expect(try await talker.value("play", ["chirp.wav"]) == .null)
+        try await talker.awaitEvent("playState", state: "ended")
+        try await recorder.recordOn(for: 0.3)
+        let heard = try await recorder.finish()
+        let start = Signal.find(chirp, in: heard).start
+        #expect(Array(heard[start...].prefix(chirp.count)) == PCM16(chirp).channel(0))
+    }
+
+    @Test func `SIGTERM closes a recording properly`() async throws {
+        let (server, daemon) = try await start()
+        defer { withExtendedLifetime(server) {} }
+        let talker = try daemon.talker()
+        #expect(try await talker.value("rec", ["take.wav"]) == .null)
+        try await talker.awaitRecorded(0.5)
+        #expect(try await daemon.stop() == .status(0))
+        #expect(try recording("take.wav", in: daemon).frames > 20_000)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: daemon.folder("media")) == ["take.wav"])
+    }
+
+    @Test func `a killed sound server ends the recording, whose file is whole`() async throws {
+        let (server, daemon) = try await start()
+        let talker = try daemon.talker()
+        #expect(try await talker.value("rec", ["take.wav"]) == .null)
+        try await talker.awaitRecorded(0.3)
+        try talker.subscribe("recState")
+        try await server.kill()
+        let event = try await talker.awaitEvent("recState", state: "failed")
+        #expect(event["code"] == "unavailable")
+        let answer = try await talker.value("rec", ["take.wav", "stop"]).objectValue ?? [:]
+        #expect(answer["ending"]?.objectValue?["code"] == "unavailable")
+        #expect(try recording("take.wav", in: daemon).frames > 10_000)
+    }
+
+    @Test func `doctor sound hears its tone through the monitor`() async throws {
+        let (server, daemon) = try await start()
+        defer { withExtendedLifetime(server) {} }
+        let report = try await daemon.client("doctor", "sound")
+        #expect(report.output.contains("the microphone heard the tone"))
+        #expect(report.exit == .status(0))
+    }
+}
+
+extension SocketTalker {
+    /// Makes a call and gives its value; an error is the test's failure.
+    func value(_ command: String, _ parameters: JSONValue) async throws -> JSONValue {
+        let id = "v\(Int.random(in: 0...Int.max))"
+        send("call?cmd=\(command)&id=\(id)&msg=\(PercentEncoding.encode(parameters.text))")
+        while let reply = try await nextReply() {
+            guard reply.id == id else { continue }
+            #expect(reply.code == nil, "\(command): \(reply.message)")
+            return reply.value
+        }
+        throw NotInTime(description: "no answer to \(command)")
+    }
+
+    func subscribe(_ event: String) throws { send("call?cmd=subscribe&msg=\(event)") }
+
+    /// Waits for an event that tells of that state.
+    @discardableResult
+    func awaitEvent(_ name: String, state: String) async throws -> JSONObject {
+        while let reply = try await nextReply() {
+            let value = reply.value.objectValue ?? [:]
+            if reply.command == name, value["state"] == .string(state) { return value }
+        }
+        throw NotInTime(description: "no \(name) '\(state)'")
+    }
+
+    /// Waits until the first recording has that many seconds.
+    func awaitRecorded(_ seconds: Double) async throws {
+        try await eventually("\(seconds) s are recorded") {
+            let recording = try await value("state", []).objectValue?["recording"]?.arrayValue?.first
+            return (recording?.objectValue?["seconds"]?.numberValue ?? 0) >= seconds
+        }
+    }
+}
