@@ -13,6 +13,10 @@ public final class OpenFile: Sendable {
         return fstat(descriptor, &status) == 0 ? status : nil
     }
 
+    /// A path to this very file, whatever became of its name, for libraries that open files themselves. (`sf_open_fd` of
+    /// libsndfile 1.2 closes the descriptor when it fails, also where it was told not to.)
+    public var path: String { "/proc/self/fd/\(descriptor)" }
+
     /// Its size in bytes; 0 where it cannot be told.
     public var bytes: Int { status.map { Int($0.st_size) } ?? 0 }
 }

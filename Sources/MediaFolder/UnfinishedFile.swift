@@ -53,6 +53,14 @@ public final class UnfinishedFile: Sendable {
         try check("fsync", fsync(folder.descriptor))
     }
 
+    /// Makes a file that nobody can read appear as `NAME.damaged`.
+    /// - Returns: that name.
+    public func publishDamaged() throws(CommandError) -> String {
+        let damaged = "\(name.base).damaged"
+        try check("renameat", renameat(folder.descriptor, hiddenName, folder.descriptor, damaged))
+        return "\(name).damaged"
+    }
+
     /// Deletes it.
     public func discard() { unlinkat(folder.descriptor, hiddenName, 0) }
 

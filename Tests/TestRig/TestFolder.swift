@@ -30,6 +30,9 @@ public final class TestFolder: Sendable {
         try Data(contentsOf: URL(fileURLWithPath: self(name)))
     }
 
+    /// The size of a file in bytes.
+    public func size(_ name: String) -> Int { (try? data(name).count) ?? 0 }
+
     public func exists(_ name: String) -> Bool { FileManager.default.fileExists(atPath: self(name)) }
 
     public func remove(_ name: String) throws { try FileManager.default.removeItem(atPath: self(name)) }

@@ -67,6 +67,7 @@ final class RecordingJob: Sendable {
 extension RecordingJob {
     func run() {
         do throws(CommandError) {
+            try recorder.folder.make()
             if let problem = freeSpaceProblem { throw problem }
             let unfinished = try recorder.folder.create(name)
             do throws(CommandError) {

@@ -1,4 +1,3 @@
-internal import Glibc
 internal import Logging
 internal import MediaFolder
 internal import QuickConnect
@@ -9,6 +8,8 @@ struct RecordingRecovery {
     private let logger: Logger
 
     private static let chunk = 4096
+    /// A file as small as that holds a header and no sound worth keeping; CAF's is 4096 bytes.
+    private static let mostBytesOfNothing = 8192
 
     init(folder: MediaFolder, logger: Logger) {
         self.folder = folder
@@ -27,10 +28,11 @@ struct RecordingRecovery {
     private func recover(_ file: UnfinishedFile) {
         do throws(CommandError) {
             guard let seconds = try mend(file) else {
+                if file.file.bytes > Self.mostBytesOfNothing {
+                    return try setAside(file, "no sound can be read from it")
+                }
                 file.discard()
-                return logger.notice(
-                    "the recording '\(file.name)' was cut off before there was sound in it: nothing is left"
-                )
+                return logger.notice("the recording '\(file.name)' was cut off before there was sound in it")
             }
             try file.publish()
             logger.notice("the recording '\(file.name)' was cut off, and is recovered: \(seconds.inMilliseconds) s")
@@ -39,24 +41,22 @@ struct RecordingRecovery {
         }
     }
 
+    /// What cannot be read is kept under another name, for its owner to look at, so that its own is free again.
+    private func setAside(_ file: UnfinishedFile, _ reason: String) throws(CommandError) {
+        let name = try file.publishDamaged()
+        logger.warning("the recording '\(file.name)' was cut off, and is kept as '\(name)': \(reason)")
+    }
+
     /// - Returns: the seconds that are in it, nil if there are none.
     private func mend(_ unfinished: UnfinishedFile) throws(CommandError) -> Double? {
-        do throws(SoundFile.Failure) {
-            let read = try measure(unfinished.file)
-            guard read.frames > 0 else { return nil }
-            if read.isWhole { return Double(read.frames) / Double(read.rate) }
-        } catch {
-            // A header that was never written: there is no sound before it.
-            if unfinished.file.bytes < Self.chunk { return nil }
-            throw CommandError(.unavailable, error.reason)
-        }
-        return try copy(unfinished)
+        if unfinished.name.ending == RecordingFormat.caf.rawValue { CAFLength.mend(unfinished.file) }
+        guard let read = try? measure(unfinished.file), read.frames > 0 else { return nil }
+        return read.isWhole ? Double(read.frames) / Double(read.rate) : try copy(unfinished)
     }
 
     /// Reads a file to where it can be read.
     /// - Returns: its frames, and whether its header says the same.
     private func measure(_ file: OpenFile) throws(SoundFile.Failure) -> (frames: Int, rate: Int, isWhole: Bool) {
-        lseek(file.descriptor, 0, SEEK_SET)
         let sound = try SoundFile(file)
         // FLAC's length is not in a file that was cut off; reading all of it twice would be slow for nothing.
         guard let said = sound.frames else { return (1, sound.rate, false) }
@@ -74,7 +74,6 @@ struct RecordingRecovery {
         let replacement = try unfinished.replacement()
         let seconds: Double
         do throws(SoundFile.Failure) {
-            lseek(unfinished.file.descriptor, 0, SEEK_SET)
             seconds = try copy(try SoundFile(unfinished.file), to: replacement.file, format)
         } catch {
             replacement.discard()

@@ -13,8 +13,6 @@ struct SoundFile: ~Copyable {
     }
 
     private let handle: OpaquePointer
-    /// Kept open, where it was opened by somebody else.
-    private let file: OpenFile?
     private let info: SF_INFO
 
     var channels: Int { Int(info.channels) }
@@ -22,21 +20,17 @@ struct SoundFile: ~Copyable {
 
     init(path: String) throws(Failure) {
         var info = SF_INFO()
-        try self.init(sf_open(path, Int32(SFM_READ), &info), info, nil)
+        try self.init(sf_open(path, Int32(SFM_READ), &info), info)
     }
 
-    init(_ file: OpenFile) throws(Failure) {
-        var info = SF_INFO()
-        try self.init(sf_open_fd(file.descriptor, Int32(SFM_READ), &info, 0), info, file)
-    }
+    init(_ file: OpenFile) throws(Failure) { try self.init(path: file.path) }
 
-    private init(_ handle: OpaquePointer?, _ info: SF_INFO, _ file: OpenFile?) throws(Failure) {
+    private init(_ handle: OpaquePointer?, _ info: SF_INFO) throws(Failure) {
         guard let handle else {
             let isForeign = sf_error(nil) == Int32(SF_ERR_UNRECOGNISED_FORMAT)
             throw Failure(reason: String(cString: sf_strerror(nil)), isForeign: isForeign)
         }
         self.handle = handle
-        self.file = file
         self.info = info
     }
 

@@ -8,21 +8,19 @@ internal import QuickConnect
 /// right headers after each write, Opus pages are short, FLAC blocks too.
 final class SoundFileWriter {
     private let handle: OpaquePointer
-    private let file: OpenFile
     private let channels: Int
     private var isOpen = true
 
-    /// - Parameter file: open for reading and writing, and empty.
+    /// - Parameter file: what is in it is lost.
     init(_ file: OpenFile, _ format: RecordingFormat, rate: Int, channels: Int) throws(SoundFile.Failure) {
         var info = SF_INFO()
         info.format = format.code
         info.samplerate = Int32(rate)
         info.channels = Int32(channels)
-        guard let handle = sf_open_fd(file.descriptor, Int32(SFM_WRITE), &info, 0) else {
+        guard let handle = sf_open(file.path, Int32(SFM_WRITE), &info) else {
             throw SoundFile.Failure(reason: String(cString: sf_strerror(nil)))
         }
         self.handle = handle
-        self.file = file
         self.channels = channels
         prepare(format)
     }

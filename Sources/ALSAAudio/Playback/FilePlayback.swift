@@ -49,6 +49,9 @@ final class FilePlayback: Sendable {
 
     /// Frames that are read at a time.
     private static let chunk = 4096
+    /// Frames that are read before its voice begins: more than the PCM takes at once, so that it does not begin with
+    /// a gap.
+    private static let ahead = 3 * chunk
     /// How often progress is told at most.
     private static let tellingInterval = Duration.milliseconds(100)
 
@@ -80,11 +83,13 @@ extension FilePlayback {
             if decoder.rate != engine.rate { source = ResampledSource(decoder, to: engine.rate) }
             let stream = FileStream(channels: source.channels, rate: source.rate, gain: Float(options.volume / 100))
             var chunk = [Float](repeating: 0, count: Self.chunk * source.channels)
-            var hasBegun = false
+            var (frames, hasBegun) = (0, false)
             while !source.isAtEnd {
-                let frames = source.read(Self.chunk, into: &chunk)
-                guard stream.append(chunk[..<(frames * source.channels)]) else { return }
-                if !hasBegun, !begin(stream, duration: decoder.duration) { return }
+                let count = source.read(Self.chunk, into: &chunk)
+                guard stream.append(chunk[..<(count * source.channels)]) else { return }
+                frames += count
+                guard !hasBegun, frames >= Self.ahead else { continue }
+                guard begin(stream, duration: decoder.duration) else { return }
                 hasBegun = true
             }
             if let failure = decoder.failure { noteDamage(failure) }
@@ -159,6 +164,7 @@ extension FilePlayback {
 
     func resume(_ promise: Promise<Void>) {
         var stream: FileStream?
+        var overtaken: [Promise<Void>] = []
         let answer = state.withLock { state -> CommandError?? in
             switch state.phase {
             case .over: return .some(hasEnded)
@@ -173,9 +179,11 @@ extension FilePlayback {
                 stream?.hold(false)
                 state.phase = .playing
             }
+            swap(&overtaken, &state.pausing)
             state.starting.append(promise)
             return nil
         }
+        for promise in overtaken { promise.fulfil(()) }
         if let answer { promise.settle(answer.map { .failure($0) } ?? .success(())) }
         if let stream { addVoice(stream) }
     }
