@@ -38,6 +38,7 @@ release: deps
 bench: release
 	@scripts/install-packages --bench
 	Benchmarks/run $(RELEASE)/release/quickconnectd
+	Benchmarks/first-sound $(RELEASE)/release/quickconnectd
 
 install:
 	@test -x $(RELEASE)/release/quickconnectd || { echo "Run 'make release' first."; exit 1; }

@@ -27,7 +27,7 @@ struct Flags: ParsableCommand {
     @Option(help: ArgumentHelp("Where gpsd listens.", valueName: "HOST:PORT"))
     var gpsd: String?
 
-    @Flag(help: "Simulate the devices: sound goes into WAV files.")
+    @Flag(help: "Simulate the devices: sound goes into WAV files, and the microphone hears a tone.")
     var simulate = false
 
     @Option(help: ArgumentHelp("What to log: \(Settings.logLevels.joined(separator: ", ")).", valueName: "LEVEL"))
