@@ -57,6 +57,12 @@ let package = Package(
             swiftSettings: swiftSettings
         ),
 
+        .target(
+            name: "GPSDLocation",
+            dependencies: ["QuickConnect", "Threads", "CGPS", .product(name: "Logging", package: "swift-log")],
+            swiftSettings: swiftSettings
+        ),
+
         // Bytes on a Unix socket to and from sessions.
         .target(
             name: "UnixSocketListener",
@@ -83,7 +89,8 @@ let package = Package(
         .executableTarget(
             name: "quickconnectd",
             dependencies: [
-                "QuickConnect", "QuickConnectClient", "Commands", "ALSAAudio", "MediaFolder", "UnixSocketListener",
+                "QuickConnect", "QuickConnectClient", "Commands", "ALSAAudio", "GPSDLocation", "MediaFolder",
+                "UnixSocketListener",
                 "Configuration",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
@@ -104,6 +111,7 @@ let package = Package(
 
         // C: system libraries, and the few lines that must be C.
         .systemLibrary(name: "CALSA", pkgConfig: "alsa", providers: [.apt(["libasound2-dev"])]),
+        .systemLibrary(name: "CGPS", pkgConfig: "libgps", providers: [.apt(["libgps-dev"])]),
         .systemLibrary(name: "CSndFile", pkgConfig: "sndfile", providers: [.apt(["libsndfile1-dev"])]),
         .systemLibrary(name: "CSampleRate", pkgConfig: "samplerate", providers: [.apt(["libsamplerate0-dev"])]),
         .target(name: "CALSAShims", dependencies: ["CALSA"]),
@@ -147,6 +155,13 @@ let package = Package(
             name: "ALSAAudioTests",
             dependencies: [
                 "ALSAAudio", "QuickConnect", "TestRig", "Threads", .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: swiftSettings
+        ),
+        .testTarget(
+            name: "GPSDLocationTests",
+            dependencies: [
+                "GPSDLocation", "QuickConnect", "TestRig", .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: swiftSettings
         ),

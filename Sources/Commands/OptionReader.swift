@@ -31,6 +31,13 @@ struct OptionReader {
         return nil
     }
 
+    mutating func boolean(_ name: String) -> Bool? {
+        known.append(name)
+        guard let value = options[name], value != .null else { return nil }
+        if value.boolValue == nil { expect(name, "true or false") }
+        return value.boolValue
+    }
+
     /// Throws `invalid` where anything did not fit, or has a name that was not asked for.
     mutating func finish() throws(CommandError) {
         for (name, _) in options where !known.contains(name) {

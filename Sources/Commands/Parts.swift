@@ -7,6 +7,7 @@ public struct Parts: Sendable {
     public var filePlayer: any FilePlayer
     public var recorder: any Recorder
     public var mediaLibrary: any MediaLibrary
+    public var locationProvider: any LocationProvider
     public var volumeControl: any VolumeControl
     /// What `doctor` looks at, in this order.
     public var examined: [any Examined]
@@ -14,6 +15,8 @@ public struct Parts: Sendable {
     public var reload: @Sendable () async throws(CommandError) -> Void
     public var accounts: any UserAccounts
     public var identity: Identity
+    /// The time of day, in seconds since 1970.
+    public var now: @Sendable () -> Double
     public var logger: Logger
 
     public init(
@@ -21,10 +24,12 @@ public struct Parts: Sendable {
         filePlayer: any FilePlayer,
         recorder: any Recorder,
         mediaLibrary: any MediaLibrary,
+        locationProvider: any LocationProvider,
         volumeControl: any VolumeControl,
         examined: [any Examined],
         accounts: any UserAccounts,
         identity: Identity,
+        now: @escaping @Sendable () -> Double,
         logger: Logger,
         reload: @escaping @Sendable () async throws(CommandError) -> Void
     ) {
@@ -32,16 +37,18 @@ public struct Parts: Sendable {
         self.filePlayer = filePlayer
         self.recorder = recorder
         self.mediaLibrary = mediaLibrary
+        self.locationProvider = locationProvider
         self.volumeControl = volumeControl
         self.examined = examined
         self.accounts = accounts
         self.identity = identity
+        self.now = now
         self.logger = logger
         self.reload = reload
     }
 
     /// All devices, for `state` and `stop`.
-    var devices: [any Device] { [filePlayer, soundPlayer, recorder] }
+    var devices: [any Device] { [filePlayer, soundPlayer, recorder, locationProvider] }
 }
 
 /// What `hello` answers.

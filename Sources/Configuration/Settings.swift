@@ -10,7 +10,9 @@ public struct Settings: Sendable {
     public var simulatedFolder: String
     public var pcm = "default"
     public var capturePCM = "default"
-    public var gpsd = "localhost:2947"
+    public var gpsd = HostAndPort(host: "localhost", port: "2947")
+    /// The track that the simulated position follows.
+    public var track: String
     public var simulate = false
     /// A level of swift-log, from `trace` to `critical`.
     public var logLevel = "info"
@@ -57,6 +59,7 @@ public struct Settings: Sendable {
     public init(_ folders: StandardFolders) {
         mappings = folders.mappings.map { MappingFiles.Folder($0, isRequired: false) }
         sounds = folders.sounds
+        track = folders.track
         media = folders.media
         simulatedFolder = folders.simulated
     }
@@ -71,7 +74,14 @@ public struct Settings: Sendable {
         }
         pcm = other.pcm ?? pcm
         capturePCM = other.capturePCM ?? capturePCM
-        gpsd = other.gpsd ?? gpsd
+        if let text = other.gpsd {
+            if let address = HostAndPort(text) {
+                gpsd = address
+            } else {
+                let place = SourceLocation(file: source, line: 1, column: 1)
+                mistakes.append(ConfigurationMistake("gpsd: '\(text)' is not \(HostAndPort.expectation)", at: place))
+            }
+        }
         simulate = other.simulate ?? simulate
         guard let level = other.logLevel else { return }
         logLevel = level

@@ -7,7 +7,8 @@ struct SettingsReader {
     private let folder: String
 
     static let keys = [
-        "socket", "mappings", "sounds", "media", "simulatedFolder", "pcm", "capturePCM", "gpsd", "simulate", "logLevel",
+        "socket", "mappings", "sounds", "media", "simulatedFolder", "pcm", "capturePCM", "gpsd", "track", "simulate",
+        "logLevel",
         "handlerCommands", "limits", "recording",
     ]
     static let limitKeys = [
@@ -39,13 +40,21 @@ struct SettingsReader {
         case "simulatedFolder": settings.simulatedFolder = path(value, name) ?? settings.simulatedFolder
         case "pcm": settings.pcm = file.string(value, "'pcm'") ?? settings.pcm
         case "capturePCM": settings.capturePCM = file.string(value, "'capturePCM'") ?? settings.capturePCM
-        case "gpsd": settings.gpsd = file.string(value, "'gpsd'") ?? settings.gpsd
+        case "gpsd": settings.gpsd = address(value) ?? settings.gpsd
+        case "track": settings.track = path(value, name) ?? settings.track
         case "simulate": settings.simulate = file.bool(value, "'simulate'") ?? false
         case "logLevel": settings.logLevel = level(value) ?? settings.logLevel
         case "handlerCommands": settings.handlerCommands = file.allow(value)
         case "limits": readLimits(value, into: &settings.limits)
         default: readRecording(value, into: &settings)
         }
+    }
+
+    private mutating func address(_ node: Node) -> HostAndPort? {
+        guard let text = file.string(node, "'gpsd'") else { return nil }
+        let address = HostAndPort(text)
+        if address == nil { file.mistake("'\(text)' is not \(HostAndPort.expectation)", at: node) }
+        return address
     }
 
     private mutating func readRecording(_ node: Node, into settings: inout Settings) {

@@ -7,6 +7,8 @@ public struct StandardFolders: Sendable {
     /// The shipped folder, then the owner's.
     public var mappings: [String]
     public var sounds: String
+    /// The shipped track of the simulated position.
+    public var track: String
     public var media: String
     public var simulated: String
 
@@ -28,6 +30,7 @@ public struct StandardFolders: Sendable {
             : "\(folder("XDG_RUNTIME_DIR", "/run/user/\(getuid())"))/quickconnect.sock"
         mappings = ["\(shared)/mappings", "\(owners)/mappings"]
         sounds = "\(shared)/sounds"
+        track = "\(shared)/tracks/westminster.json"
         media = "\(data)/media"
         simulated = Self.simulated(beside: media)
     }

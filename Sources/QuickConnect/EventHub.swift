@@ -20,6 +20,7 @@ public final class EventHub: Sendable {
     private struct Subscription {
         let session: Session
         var form: WireForm
+        var options: JSONObject
     }
 
     private struct State {
@@ -55,7 +56,8 @@ public final class EventHub: Sendable {
                 let isFirst = state.subscriptions[name, default: [:]].isEmpty
                 state.subscriptions[name, default: [:]][ObjectIdentifier(session)] = Subscription(
                     session: session,
-                    form: form
+                    form: form,
+                    options: options
                 )
                 if isFirst { state.sources[name]?.start(publishingTo: self) }
             }
@@ -95,9 +97,10 @@ public final class EventHub: Sendable {
     }
 
     /// Sends an event to its subscribers, each in the form it subscribed in. Any thread.
-    public func publish(_ event: Event) {
+    /// - Parameter isMeant: whether a subscriber with these options shall have it.
+    public func publish(_ event: Event, where isMeant: (JSONObject) -> Bool = { _ in true }) {
         let subscriptions = state.withLock { $0.subscriptions[event.name].map { Array($0.values) } ?? [] }
-        for subscription in subscriptions {
+        for subscription in subscriptions where isMeant(subscription.options) {
             subscription.session.send(.event(event, form: subscription.form))
         }
     }

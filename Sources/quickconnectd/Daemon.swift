@@ -35,8 +35,8 @@ struct Daemon {
 
     /// The mappings as a table, with what is only a warning. Touches no device.
     func loadTable() throws(ConfigurationMistakes) -> (table: MappingTable, warnings: [ConfigurationMistake]) {
-        let sound = SoundDevices(settings, sounds: nil, logger: logger("sound"))
-        return try Tables(settings, accounts).load(catalog(sound, [:], reload: {}), HandlerRegistry.none)
+        let devices = Devices(settings, sounds: nil, logger: logger)
+        return try Tables(settings, accounts).load(catalog(devices, [:], reload: {}), HandlerRegistry.none)
     }
 
     /// Runs until SIGTERM or SIGINT.
@@ -47,9 +47,9 @@ struct Daemon {
         signal(SIGHUP, SIG_IGN)
         log.debug("up to \(raiseDescriptorLimit()) descriptors")
         do {
-            let sound = SoundDevices(settings, sounds: settings.sounds, logger: logger("sound"))
-            let status = try await serve(sound, defaultSocket, environment, log)
-            await sound.close()
+            let devices = Devices(settings, sounds: settings.sounds, logger: logger)
+            let status = try await serve(devices, defaultSocket, environment, log)
+            await devices.close()
             return status
         } catch let error as ConfigurationMistakes {
             print(error.description, to: &standardError)
@@ -61,7 +61,7 @@ struct Daemon {
     }
 
     private func serve(
-        _ sound: SoundDevices,
+        _ devices: Devices,
         _ defaultSocket: String,
         _ environment: [String: String],
         _ log: Logger
@@ -77,11 +77,11 @@ struct Daemon {
             waitingCalls: waitingCalls,
             observer: FailureLogger(logger: log)
         )
-        let catalog = catalog(sound, environment) { () async throws(CommandError) in try await reloader.reload() }
+        let catalog = catalog(devices, environment) { () async throws(CommandError) in try await reloader.reload() }
         try reloader.start(controller, catalog)
-        for line in sound.simulationNotes { log.notice("\(line)") }
-        for source in sound.events { controller.events.add(source) }
-        await sound.prepare(log)
+        for line in devices.simulationNotes { log.notice("\(line)") }
+        for source in devices.events { controller.events.add(source) }
+        await devices.sound.prepare(log)
 
         let listener = UnixSocketListener(
             frontController: controller,
@@ -106,24 +106,33 @@ struct Daemon {
     }
 
     private func catalog(
-        _ sound: SoundDevices,
+        _ devices: Devices,
         _ environment: [String: String],
         reload: @escaping @Sendable () async throws(CommandError) -> Void
     ) -> [String: any CommandObject] {
         Catalog.make(
             Parts(
-                soundPlayer: sound.player,
-                filePlayer: sound.filePlayer,
-                recorder: sound.recorder,
-                mediaLibrary: sound.library,
-                volumeControl: sound.volume,
-                examined: [DaemonDoctor()] + sound.examined(environment),
+                soundPlayer: devices.sound.player,
+                filePlayer: devices.sound.filePlayer,
+                recorder: devices.sound.recorder,
+                mediaLibrary: devices.sound.library,
+                locationProvider: devices.location.provider,
+                volumeControl: devices.sound.volume,
+                examined: [DaemonDoctor()] + devices.examined(environment),
                 accounts: BackgroundAccounts(accounts: accounts),
-                identity: Identity(version: version, simulated: settings.simulate ? ["sound"] : []),
+                identity: Identity(version: version, simulated: settings.simulate ? ["sound", "location"] : []),
+                now: Self.now,
                 logger: logger("script"),
                 reload: reload
             )
         )
+    }
+
+    /// Seconds since 1970.
+    @Sendable private static func now() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
     }
 
     private func listeningSocket(_ defaultSocket: String, _ environment: [String: String]) throws -> ListeningSocket {
@@ -143,6 +152,30 @@ struct Daemon {
     private func logger(_ label: String) -> Logger {
         let level = Logger.Level(rawValue: settings.logLevel) ?? .info
         return Logger(label: label) { JournalLogHandler(journal: journal, label: $0, logLevel: level) }
+    }
+}
+
+/// All devices of the settings.
+struct Devices {
+    let sound: SoundDevices
+    let location: LocationDevices
+
+    /// - Parameter sounds: the folder of system sounds; nil reads none.
+    init(_ settings: Settings, sounds: String?, logger: (String) -> Logger) {
+        sound = SoundDevices(settings, sounds: sounds, logger: logger("sound"))
+        location = LocationDevices(settings, logger: logger("location"))
+    }
+
+    var simulationNotes: [String] { sound.simulationNotes + location.simulationNotes }
+    var events: [any EventSource] { sound.events + location.events }
+
+    func examined(_ environment: [String: String]) -> [any Examined] {
+        sound.examined(environment) + location.examined
+    }
+
+    func close() async {
+        await location.close()
+        await sound.close()
     }
 }
 

@@ -20,10 +20,10 @@ struct Doctor {
         findings.append(examineMappings(settings))
         findings.append(examineSocket(settings))
         let logger = Logger(label: "doctor") { _ in SwiftLogNoOpLogHandler() }
-        let sound = SoundDevices(settings, sounds: settings.sounds, logger: logger)
-        let devices = await DoctorReport(of: sound.examined(environment), thoroughly: false)
-        await sound.close()
-        return DoctorReport(findings + devices.findings)
+        let devices = Devices(settings, sounds: settings.sounds) { _ in logger }
+        let report = await DoctorReport(of: devices.examined(environment), thoroughly: false)
+        await devices.close()
+        return DoctorReport(findings + report.findings)
     }
 
     /// The settings; where they hold mistakes, the defaults, so that the devices can be looked at all the same.

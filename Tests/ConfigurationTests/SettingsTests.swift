@@ -32,7 +32,7 @@ struct SettingsTests {
             flags: flags,
             environment: ["QUICKCONNECT_PCM": "variable", "QUICKCONNECT_GPSD": "variable"]
         )
-        #expect(settings.pcm == "flag" && settings.gpsd == "variable" && settings.capturePCM == "file")
+        #expect(settings.pcm == "flag" && settings.gpsd.host == "variable" && settings.capturePCM == "file")
         #expect(settings.logLevel == "info")
     }
 
@@ -84,4 +84,18 @@ struct SettingsTests {
         #expect(folders.media == "/data/quickconnect/media")
         #expect(folders.mappings == ["/usr/share/quickconnect/mappings", "/home/a/.config/quickconnect/mappings"])
     }
+}
+
+@Suite("Where a server listens")
+struct HostAndPortTests {
+    @Test(arguments: [
+        ("localhost:2947", "localhost", "2947"), ("gps.local", "gps.local", "2947"), ("[::1]:1", "::1", "1"),
+        ("127.0.0.1:65535", "127.0.0.1", "65535"),
+    ])
+    func good(text: String, host: String, port: String) {
+        #expect(HostAndPort(text) == HostAndPort(host: host, port: port))
+    }
+
+    @Test(arguments: ["", ":2947", "host:", "host:0", "host:65536", "host:x", "a b:1", "[::1", "::1", "h/i:2"])
+    func bad(text: String) { #expect(HostAndPort(text) == nil) }
 }

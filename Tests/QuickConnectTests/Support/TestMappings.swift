@@ -92,17 +92,21 @@ enum ShippedCatalog {
                 filePlayer: device,
                 recorder: device,
                 mediaLibrary: device,
+                locationProvider: device,
                 volumeControl: device,
                 examined: [],
                 accounts: device,
                 identity: Identity(version: "test", simulated: []),
+                now: { 0 },
                 logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
                 reload: { () async throws(CommandError) in }
             )
         )
     }
 
-    private struct NoDevice: SoundPlayer, FilePlayer, Recorder, MediaLibrary, VolumeControl, UserAccounts {
+    private struct NoDevice: SoundPlayer, FilePlayer, Recorder, MediaLibrary, LocationProvider, VolumeControl,
+        UserAccounts
+    {
         let sounds: [SystemSound] = []
 
         func state() -> JSONObject { [:] }
@@ -115,6 +119,10 @@ enum ShippedCatalog {
         func list() -> Promise<[MediaFile]> { unsupported() }
         func remove(_ file: String) -> Promise<Void> { unsupported() }
         func volume(applying change: VolumeChange?) -> Promise<Volume> { unsupported() }
+
+        func position(_ wish: PositionWish, for caller: Caller) async throws(CommandError) -> Position {
+            throw CommandError(.unsupported, "this device has nothing")
+        }
 
         func change(
             _ file: String,

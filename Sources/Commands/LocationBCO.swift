@@ -1,0 +1,42 @@
+import QuickConnect
+
+/// Waits for a position, and gives it with the names of the W3C's Geolocation API. Options, as the W3C has them:
+/// `{maximumAge, timeout, enableHighAccuracy}`, times in milliseconds.
+struct LocationBCO: CommandObject {
+    let phase = Phase.business
+    let waits = true
+    private let provider: any LocationProvider
+    private let now: @Sendable () -> Double
+
+    /// - Parameter now: seconds since 1970.
+    init(_ provider: any LocationProvider, now: @escaping @Sendable () -> Double) {
+        self.provider = provider
+        self.now = now
+    }
+
+    func handle(_ call: borrowing Call) throws(CommandError) -> Outcome {
+        let wish = try PositionWish(call)
+        let caller = call.caller
+        return .wait { () async throws(CommandError) in
+            let position = try await provider.position(wish, for: caller)
+            return .result(.object(position.json(at: now())))
+        }
+    }
+}
+
+extension PositionWish {
+    /// What the parameters `[options]` say; none where there are none.
+    init(_ call: borrowing Call) throws(CommandError) {
+        let object = call[0]?.objectValue ?? [:]
+        var options = OptionReader(object, field: "/0")
+        let isAnyAge = object["maximumAge"] == .null
+        let maximumAge = options.number("maximumAge", in: 0...1e15, "milliseconds, or null") ?? 0
+        self.init(
+            maximumAge: isAnyAge ? .infinity : maximumAge / 1000,
+            timeout: (options.number("timeout", in: 0...86_400_000, "milliseconds") ?? Self.defaultTimeout * 1000)
+                / 1000,
+            needsAltitude: options.boolean("enableHighAccuracy") ?? false
+        )
+        try options.finish()
+    }
+}

@@ -1,0 +1,34 @@
+/// Where a server listens: `localhost:2947`, `[::1]:2947`, or a host alone.
+public struct HostAndPort: Sendable, Hashable {
+    public var host: String
+    public var port: String
+
+    static let expectation = "HOST:PORT, such as localhost:2947 or [::1]:2947"
+    private static let defaultPort = "2947"
+
+    public init(host: String, port: String) {
+        self.host = host
+        self.port = port
+    }
+
+    /// - Returns: nil where the text is no host, or the port no number from 1 to 65535.
+    public init?(_ text: String) {
+        let (host, rest) = Self.split(text)
+        let port = rest.isEmpty ? Self.defaultPort : String(rest.dropFirst())
+        guard !host.isEmpty, rest.isEmpty || rest.hasPrefix(":"), let number = UInt16(port), number > 0 else {
+            return nil
+        }
+        guard host.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || ".-_:%".contains($0)) }) else {
+            return nil
+        }
+        self.init(host: host, port: port)
+    }
+
+    private static func split(_ text: String) -> (host: String, rest: Substring) {
+        if text.hasPrefix("["), let end = text.firstIndex(of: "]") {
+            return (String(text[text.index(after: text.startIndex)..<end]), text[text.index(after: end)...])
+        }
+        let colon = text.firstIndex(of: ":") ?? text.endIndex
+        return (String(text[..<colon]), text[colon...])
+    }
+}

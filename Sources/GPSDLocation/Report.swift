@@ -1,0 +1,75 @@
+internal import CGPS
+internal import QuickConnect
+
+/// What one message of gpsd says, as far as it matters here. Nothing in it is checked yet.
+enum Report: Sendable, Equatable {
+    case version
+    /// How many receivers gpsd has.
+    case devices(Int)
+    /// A TPV.
+    case fix(RawFix)
+    /// A SKY.
+    case sky(seen: Int, used: Int)
+    case other
+
+    init(_ report: qc_gps_report) {
+        switch report.set {
+        case let set where set & MODE_SET != 0: self = .fix(RawFix(report))
+        case let set where set & SATELLITE_SET != 0:
+            self = .sky(seen: Int(report.satellites_visible), used: Int(report.satellites_used))
+        case let set where set & DEVICELIST_SET != 0: self = .devices(Int(report.devices))
+        case let set where set & VERSION_SET != 0: self = .version
+        default: self = .other
+        }
+    }
+}
+
+/// A fix as gpsd tells it: not a number where unknown, and anything else where somebody lies.
+struct RawFix: Sendable, Equatable {
+    var mode: Int
+    var time: Double
+    var latitude: Double
+    var longitude: Double
+    var altitude = Double.nan
+    var horizontalError = Double.nan
+    var verticalError = Double.nan
+    var speed = Double.nan
+    var track = Double.nan
+    var satellites = 0
+}
+
+extension RawFix {
+    init(_ report: qc_gps_report) {
+        self.init(
+            mode: Int(report.mode),
+            time: report.time,
+            latitude: report.latitude,
+            longitude: report.longitude,
+            altitude: report.altitude,
+            horizontalError: report.eph,
+            verticalError: report.epv,
+            speed: report.speed,
+            track: report.track,
+            satellites: Int(report.satellites_used)
+        )
+    }
+
+    /// The position, where there is one: decided by the mode and by values that are possible. gpsd's `status` is no
+    /// help, since it reads 0 for a plain fix. A value that is not possible counts as unknown.
+    func position(source: String) -> Position? {
+        guard mode >= 2, (-90...90).contains(latitude), (-180...180).contains(longitude) else { return nil }
+        var position = Position(latitude: latitude, longitude: longitude, mode: min(mode, 3), source: source)
+        if mode >= 3 { position.altitude = altitude.ifIn(-12_000...1_000_000) }
+        position.accuracy = horizontalError.ifIn(0...1_000_000)
+        position.altitudeAccuracy = mode >= 3 ? verticalError.ifIn(0...1_000_000) : nil
+        position.speed = speed.ifIn(0...100_000)
+        position.heading = track.ifIn(0...360)
+        position.time = time.ifIn(1...1e11)
+        position.satellites = satellites > 0 ? satellites : nil
+        return position
+    }
+}
+
+extension Double {
+    fileprivate func ifIn(_ range: ClosedRange<Double>) -> Double? { range.contains(self) ? self : nil }
+}
