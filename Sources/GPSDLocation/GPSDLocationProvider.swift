@@ -208,7 +208,7 @@ private struct BackOff {
     var hasFailed: Bool { seconds > 0 }
 
     private static let shortest = 0.2
-    private static let longest = 5.0
+    private static let longest = 1.0
     private static let step = 0.05
 
     /// Waits, each time longer, as long as that is wanted.

@@ -1,0 +1,125 @@
+import Foundation
+import Logging
+import QuickConnect
+import Synchronization
+import TestRig
+import Testing
+
+@testable import GPSDLocation
+
+/// A source whose reports a test gives.
+final class ScriptedSource: ReportSource {
+    let name = "test"
+    let description = "the script"
+    private let reports: Mutex<[Report]>
+    let openings = Mutex(0)
+    let isOpen = Mutex(false)
+
+    init(_ reports: [Report] = []) { self.reports = Mutex(reports) }
+
+    func say(_ report: Report) { reports.withLock { $0.append(report) } }
+
+    func open() throws(Unreachable) -> any ReportStream {
+        openings.withLock { $0 += 1 }
+        isOpen.withLock { $0 = true }
+        return Stream(self)
+    }
+
+    private final class Stream: ReportStream {
+        let source: ScriptedSource
+
+        init(_ source: ScriptedSource) { self.source = source }
+
+        deinit { source.isOpen.withLock { $0 = false } }
+
+        func next(milliseconds: Int32) throws(Unreachable) -> Report? {
+            let report = source.reports.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+            if report == nil { usleep(2000) }
+            return report
+        }
+    }
+}
+
+/// What subscribers of the event get.
+@Suite(.serialized) struct LocationEventTests {
+    private let source = ScriptedSource()
+    private let provider: GPSDLocationProvider
+    private let controller: FrontController
+
+    init() {
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        provider = GPSDLocationProvider(source, answer: .seconds(5), logger: logger)
+        controller = FrontController(table: MappingTable(), ownUID: 0, waitingCalls: WaitingCalls())
+        controller.events.add(provider.event)
+    }
+
+    /// A subscriber, which keeps the events it gets.
+    private final class Subscriber: MessageOutput, Sendable {
+        let values = Mutex<[JSONObject]>([])
+
+        func send(_ message: OutgoingMessage) {
+            guard case .event(let event, _) = message, let value = event.value.objectValue else { return }
+            values.withLock { $0.append(value) }
+        }
+
+        func sendLine(_ start: [UInt8], _ id: borrowing Span<UInt8>) {}
+        func finish() {}
+
+        var latitudes: [Double?] { values.withLock { $0.map { $0["latitude"]?.numberValue } } }
+    }
+
+    private func subscribe(_ options: JSONObject = [:]) throws -> (Subscriber, Session) {
+        let subscriber = Subscriber()
+        let session = Session(caller: .daemon, frontController: controller, output: subscriber)
+        try controller.events.subscribe(session, to: ["location"], options: options, form: .url)
+        return (subscriber, session)
+    }
+
+    private func fix(_ latitude: Double, age: Double = 0, altitude: Double = 10) -> Report {
+        let time = age == .infinity ? 0 : WallClock.now - age
+        return .fix(RawFix(mode: 3, time: time, latitude: latitude, longitude: 20, altitude: altitude))
+    }
+
+    @Test func `each change comes once, numbered, with the position before`() async throws {
+        let (subscriber, _) = try subscribe()
+        for latitude in [1.0, 1, 1, 2, 2, 3] { source.say(fix(latitude)) }
+        source.say(fix(3, altitude: 11))
+        try await eventually("they come") { subscriber.latitudes.count == 4 }
+        let values = subscriber.values.withLock { $0 }
+        #expect(values.map { $0["latitude"] } == [1.0, 2.0, 3.0, 3.0])
+        #expect(values.map { $0["sequence"] } == [1, 2, 3, 4])
+        #expect(values[0]["previous"] == .null)
+        #expect(values.dropFirst().map { $0["previous"]?.objectValue?["latitude"] } == [1.0, 2.0, 3.0])
+        #expect(values[3]["altitude"] == 11.0 && values[3]["source"] == "test")
+    }
+
+    @Test func `an old position goes to those who do not mind`() async throws {
+        let (fresh, _) = try subscribe()
+        let (any, _) = try subscribe(["maximumAge": .null])
+        let (minute, _) = try subscribe(["maximumAge": 60_000])
+        for report in [fix(1, age: 30), fix(2, age: .infinity), fix(3, age: 3600), fix(4)] { source.say(report) }
+        try await eventually("they come") { any.latitudes.count == 4 && fresh.latitudes.count == 1 }
+        #expect(fresh.latitudes == [4] && minute.latitudes == [1, 4] && any.latitudes == [1, 2, 3, 4])
+    }
+
+    @Test func `gpsd is watched exactly while somebody subscribes or waits`() async throws {
+        #expect(source.openings.withLock { $0 } == 0)
+        let (_, session) = try subscribe()
+        let (_, other) = try subscribe()
+        try await eventually("it is watched") { source.isOpen.withLock { $0 } }
+        controller.events.unsubscribeAll(session)
+        source.say(fix(1))
+        let position = try await provider.position(.init(timeout: 5), for: .daemon)
+        #expect(position.latitude == 1 && source.openings.withLock { $0 } == 1)
+        controller.events.unsubscribeAll(other)
+        try await eventually("it is left alone") { !source.isOpen.withLock { $0 } }
+        // An earlier position does for whoever does not mind its age, without a watch.
+        #expect(try await provider.position(.init(maximumAge: 60), for: .daemon).latitude == 1)
+        #expect(source.openings.withLock { $0 } == 1)
+    }
+
+    @Test(arguments: [["maximumAge": -1], ["maximumAge": "x"], ["age": 1]] as [JSONObject])
+    func `wrong options are invalid`(options: JSONObject) {
+        #expect(throws: CommandError.self) { try subscribe(options) }
+    }
+}
