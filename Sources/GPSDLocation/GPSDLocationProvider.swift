@@ -104,12 +104,15 @@ public final class GPSDLocationProvider: LocationProvider {
             return !state.isScheduled
         }
         guard isFirst else { return }
-        let job = WatchedThread.Job(
+        do { try thread.run(job) } catch { giveUp(error) }
+    }
+
+    private var job: WatchedThread.Job {
+        WatchedThread.Job(
             step: "connecting to \(source.description)",
             work: { self.watch() },
             giveUp: { self.giveUp($0) }
         )
-        do { try thread.run(job) } catch { giveUp(error) }
     }
 
     /// On the watching thread: gpsd's host does not answer at all.
@@ -131,19 +134,21 @@ extension GPSDLocationProvider {
     /// Watches as long as anybody wants to know, and connects again and again where that fails.
     private func watch() {
         var pause = BackOff()
-        while isWanted {
-            guard thread.proceed(to: "connecting to \(source.description)") else { return }
+        while isWanted, proceed(to: "connecting to \(source.description)") {
+            var hasConnected = false
             do throws(Unreachable) {
                 let stream = try source.open()
-                if pause.hasFailed { logger.notice("\(source.description) is back") }
-                pause = BackOff()
-                try listen(to: stream)
+                hasConnected = true
+                try listen(to: stream, &pause)
             } catch {
-                lost(error, isFirst: !pause.hasFailed)
-                pause.wait { [thread] in thread.proceed(to: "waiting") && isWanted }
+                lost(error, hasConnected: hasConnected, isFirst: !pause.hasFailed)
+                pause.wait { isWanted && proceed(to: "waiting for \(source.description)") }
             }
         }
     }
+
+    /// A call that came back after those who waited were given up goes on for those who came since.
+    private func proceed(to step: String) -> Bool { thread.proceed(to: step) || thread.revive(job) }
 
     private var isWanted: Bool {
         shared.withLock { state in
@@ -153,14 +158,16 @@ extension GPSDLocationProvider {
         }
     }
 
-    private func listen(to stream: any ReportStream) throws(Unreachable) {
-        shared.withLock { state in
-            state.sight.connected()
-            for waiter in state.waiters { waiter.hasConnected = true }
-        }
+    private func listen(to stream: any ReportStream, _ pause: inout BackOff) throws(Unreachable) {
+        shared.withLock { $0.sight.connected() }
         let begin = ContinuousClock.now
-        while isWanted, thread.proceed(to: "listening to \(source.description)") {
-            if let report = try stream.next(milliseconds: Self.longestWait) { take(report) }
+        while isWanted, proceed(to: "listening to \(source.description)") {
+            if let report = try stream.next(milliseconds: Self.longestWait) {
+                // Not before it has said something: what only takes connections would be connected to in a loop.
+                if pause.hasFailed { logger.notice("\(source.description) is back") }
+                pause = BackOff()
+                take(report)
+            }
             settle(receiverIsDue: begin.duration(to: .now) > Self.receiverGrace)
         }
     }
@@ -190,12 +197,12 @@ extension GPSDLocationProvider {
         for waiter in hopeless { waiter.promise.fail(sight.error(.unavailable, source.description)) }
     }
 
-    /// Those who never had a connection are told; those who had one wait for the next.
-    private func lost(_ failure: Unreachable, isFirst: Bool) {
+    /// Those who saw gpsd go away wait for it to come back; the others are told that it is not there.
+    private func lost(_ failure: Unreachable, hasConnected: Bool, isFirst: Bool) {
         let (hopeless, sight) = shared.withLock { state in
             state.sight.lost(failure)
-            for waiter in state.waiters where waiter.hasConnected { waiter.hasLost = true }
-            return (state.waiters.filter { !$0.hasConnected }, state.sight)
+            if hasConnected { for waiter in state.waiters { waiter.hasLost = true } }
+            return (state.waiters.filter { !$0.hasLost }, state.sight)
         }
         if isFirst { logger.warning("\(source.description): \(failure.reason)") }
         for waiter in hopeless { waiter.promise.fail(sight.error(.unavailable, source.description)) }

@@ -40,6 +40,7 @@ public struct LocationDoctor: Examined {
 
     private func look(_ thread: WatchedThread) -> Finding {
         var sight = Sight()
+        var flat: Position?
         do throws(Unreachable) {
             let stream = try source.open()
             sight.connected()
@@ -49,11 +50,13 @@ public struct LocationDoctor: Examined {
                 sight.note(report, at: WallClock.now)
                 guard case .fix(let fix) = report, let position = fix.position(source: source.name) else { continue }
                 if sight.link == .stale { continue }
-                return Finding("location", .well, sentence(position))
+                if position.mode == 3 { return Finding("location", .well, sentence(position)) }
+                flat = position
             }
         } catch {
             sight.lost(error)
         }
+        if let flat { return Finding("location", .well, sentence(flat)) }
         if sight.link == .unreachable, isLocal, access("/usr/sbin/gpsd", X_OK) != 0 {
             let says = "\(sight.sentence(source.description)), and gpsd is not installed"
             return Finding("location", .note, says, mend: "sudo apt-get install gpsd")

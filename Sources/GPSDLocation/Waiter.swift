@@ -9,9 +9,7 @@ final class Waiter: @unchecked Sendable {
     private let wish: PositionWish
     /// The best there is so far.
     private var candidate: (position: Position, since: ContinuousClock.Instant)?
-    /// Whether there was a connection while it waited.
-    var hasConnected = false
-    /// Whether that was lost.
+    /// Whether a connection was lost while it waited.
     var hasLost = false
 
     /// How long a position without altitude is held back: in its first moments a receiver's fix comes in parts, first

@@ -73,7 +73,11 @@ extension MediaFolder {
     public var space: (total: Int, free: Int)? {
         var status = statvfs()
         guard statvfs(path, &status) == 0 else { return nil }
-        func bytes(_ blocks: UInt) -> Int { Int(clamping: UInt64(blocks) * UInt64(status.f_frsize)) }
+        func bytes(_ blocks: UInt) -> Int {
+            // Some network file systems say that they have no end.
+            let (product, isTooLarge) = blocks.multipliedReportingOverflow(by: UInt(status.f_frsize))
+            return isTooLarge ? Int.max : Int(clamping: product)
+        }
         return (bytes(status.f_blocks), bytes(status.f_bavail))
     }
 

@@ -85,6 +85,16 @@ public final class WatchedThread: Sendable {
         }
     }
 
+    /// Lets a job that was given up go on in place of a new one, on the thread, now that its call has come back.
+    /// - Returns: whether it may.
+    public func revive(_ job: Job) -> Bool {
+        monitor.withLock { state in
+            guard case .stuck = state.worker, !state.isEnding else { return false }
+            state.worker = .busy(job, step: job.step, since: .now)
+            return true
+        }
+    }
+
     /// Takes no more jobs.
     /// - Parameter ended: called when those under way are over, or at once if one is stuck.
     public func end(_ ended: @escaping @Sendable () -> Void) {

@@ -134,6 +134,36 @@ struct GPSDTests {
         #expect(try await server.saying({ NMEA(1, 2).fix }) { await caller.value.code } == nil)
     }
 
+    /// A host that takes no connection and refuses none: its queue is full.
+    @Test func `a host that does not answer at all is a timeout, and is asked again when it does`() async throws {
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let port = try GPSDServer.freePort()
+        #expect(withLoopback(port) { bind(listener, $0, $1) } == 0 && listen(listener, 0) == 0)
+        let others = (0..<4).map { _ in
+            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue), 0)
+            _ = withLoopback(port) { connect(descriptor, $0, $1) }
+            return descriptor
+        }
+        defer { for descriptor in others { close(descriptor) } }
+        let provider = provider(port: port, answer: .milliseconds(500))
+        provider.event.start(
+            publishingTo: FrontController(table: MappingTable(), ownUID: 0, waitingCalls: .init()).events
+        )
+        let time = await seconds {
+            let result = await position(provider, .init(timeout: 5))
+            #expect(result.code == .timeout && reason(result) == "unreachable")
+        }
+        #expect(time < 2)
+        let refused = await position(provider, .init(timeout: 5))
+        #expect(refused.code == .unavailable && refused.message.contains("has not come back"))
+        close(listener)
+        // The call comes back; the subscriber's watch goes on, and callers are answered again.
+        try await eventually("it is asked again", within: .seconds(30)) {
+            await position(provider, .init(timeout: 1)).message.contains("cannot be reached")
+        }
+        await provider.close()
+    }
+
     @Test func `impossible values are no position`() async throws {
         let server = try await GPSDServer.start()
         let provider = provider(server)

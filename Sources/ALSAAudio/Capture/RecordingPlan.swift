@@ -18,7 +18,8 @@ struct RecordingPlan {
         guard let format = RecordingFormat(ending: name.ending) else {
             throw .invalid("/0", expected: "file, a name that ends in \(RecordingFormat.endings)")
         }
-        let limit = options.limit ?? settings.limit
+        // However long an owner sets it, the frames of it are a number.
+        let limit = min(options.limit ?? settings.limit, 1e9)
         let frames = Int((limit * Double(options.rate)).rounded())
         let most = format.mostFrames(channels: options.channels)
         var problems: [FieldProblem] = []

@@ -17,14 +17,18 @@ final class FileDecoder: VoiceSource, @unchecked Sendable {
     var rate: Int { file.rate }
     var duration: Double? { file.duration }
 
-    /// Frames a second that are believed; what is beyond is no sound.
+    /// Frames a second, and channels, that are believed; what is beyond is no sound.
     private static let rates = 1000...768_000
+    private static let mostChannels = 64
 
     /// - Parameter loops: how often it begins again; nil: for ever.
     init(_ file: OpenFile, loops: Int?) throws(SoundFile.Failure) {
         let sound = try SoundFile(file)
         guard Self.rates.contains(sound.rate) else {
             throw SoundFile.Failure(reason: "\(sound.rate) frames a second cannot be played")
+        }
+        guard sound.channels <= Self.mostChannels else {
+            throw SoundFile.Failure(reason: "\(sound.channels) channels cannot be played")
         }
         channels = sound.channels > 2 ? 1 : sound.channels
         self.file = sound

@@ -1,0 +1,100 @@
+import Foundation
+import QuickConnect
+import TestRig
+import Testing
+
+/// The doctor, also where no daemon can start: that is when people need it.
+@Suite("The doctor", .serialized)
+struct DoctorTests {
+    private let folder: TestFolder
+
+    init() throws {
+        folder = try TestFolder()
+        // A machine without any sound.
+        try "pcm.null { type null }\n".write(toFile: folder("asound.conf"), atomically: true, encoding: .utf8)
+    }
+
+    private func run(_ program: String, _ arguments: String...) async throws -> (
+        exit: ChildProcess.Exit, output: String
+    ) {
+        try await ChildProcess.run(
+            Products.path(program),
+            arguments,
+            environment: [
+                "PATH": "/usr/bin:/bin", "HOME": folder("home"), "ALSA_CONFIG_PATH": folder("asound.conf"),
+                "XDG_RUNTIME_DIR": folder("run"), "QUICKCONNECT_SOCKET": folder("socket"),
+                "QUICKCONNECT_MEDIA": folder("media"), "QUICKCONNECT_MAPPINGS": Products.root + "/mappings",
+            ]
+        )
+    }
+
+    private func findings(_ output: String) throws -> [String: Finding] {
+        let report = try #require(DoctorReport(try JSONParser.parse(output)))
+        return Dictionary(report.findings.map { ($0.subject, $0) }) { first, _ in first }
+    }
+
+    @Test func `without a daemon and without sound it says what is missing, and what mends it`() async throws {
+        let result = try await run("quickconnectd", "--doctor", "--json")
+        #expect(result.exit == .status(1))
+        let findings = try findings(result.output)
+        for subject in ["speaker", "microphone"] {
+            let finding = try #require(findings[subject])
+            #expect(finding.state == .fault && finding.mend != nil && !finding.tried.isEmpty)
+            #expect(finding.says.contains("default") && finding.says.contains("snd_pcm_open"))
+        }
+        #expect(findings["settings"]?.state == .well && findings["mappings"]?.state == .well)
+        #expect(findings["daemon"]?.state == .note && findings["media folder"]?.state == .note)
+        let table = try await run("quickconnectd", "--doctor")
+        #expect(table.output.contains("speaker ") && table.output.contains("FAULT"))
+        #expect(table.output.hasSuffix("Not all is well.\n"))
+    }
+
+    @Test func `simulated, all is well`() async throws {
+        let result = try await run("quickconnectd", "--simulate", "--doctor")
+        #expect(result.exit == .status(0) && result.output.hasSuffix("All is well.\n"))
+    }
+
+    @Test func `a mistake in the settings or mappings is a finding, and the devices are looked at all the same`()
+        async throws
+    {
+        try "sound: x\n".write(toFile: folder("bad.yaml"), atomically: true, encoding: .utf8)
+        let settings = try findings(
+            try await run("quickconnectd", "--doctor", "--json", "--config", folder("bad.yaml")).output
+        )
+        #expect(settings["settings"]?.state == .fault && settings["settings"]?.mend == "sudoedit \(folder("bad.yaml"))")
+        #expect(settings["settings"]?.tried.first?.contains("did you mean 'sounds'?") == true)
+        #expect(settings["speaker"]?.state == .fault)
+
+        try FileManager.default.createDirectory(atPath: folder("maps"), withIntermediateDirectories: true)
+        try "x:\n  view: [NoSuchVCO]\n".write(toFile: folder("maps/x.yaml"), atomically: true, encoding: .utf8)
+        let mappings = try findings(
+            try await run("quickconnectd", "--doctor", "--json", "--mappings", folder("maps")).output
+        )
+        #expect(
+            mappings["mappings"]?.state == .fault && mappings["mappings"]?.mend == "sudoedit \(folder("maps/x.yaml"))"
+        )
+    }
+
+    @Test func `the client runs the daemon's doctor where no daemon answers`() async throws {
+        let result = try await run("quickconnect", "doctor", "--json")
+        #expect(result.exit == .status(1))
+        let findings = try findings(result.output)
+        let daemon = try #require(findings["daemon"])
+        #expect(daemon.state == .fault && daemon.says.contains(folder("socket")))
+        #expect(daemon.mend == "sudo systemctl start quickconnectd")
+        #expect(findings["speaker"]?.state == .fault)
+        #expect(try await run("quickconnect", "doctor", "nonsense").exit == .status(2))
+    }
+
+    @Test func `asked over the socket it answers for the daemon`() async throws {
+        let daemon = try await DaemonProcess()
+        let result = try await daemon.client("doctor")
+        #expect(result.exit == .status(0) && result.output.contains("quickconnectd 0.1.0 runs as"))
+        #expect(result.output.contains("is simulated"))
+        let talker = try daemon.talker()
+        let report = try await talker.value("doctor", [])
+        #expect(report.objectValue?["well"] == true)
+        talker.send("call?cmd=doctor&msg=heart&id=1")
+        #expect(try await talker.nextReply()?.code == "invalid")
+    }
+}
