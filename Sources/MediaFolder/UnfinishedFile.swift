@@ -77,10 +77,16 @@ extension MediaFolder {
     public func create(_ name: MediaName) throws(CommandError) -> UnfinishedFile {
         try make()
         do throws(SystemFailure) {
+            let folder = try folder(name.folder, in: try root())
+            var status = stat()
+            if fstatat(folder.descriptor, name.base, &status, AT_SYMLINK_NOFOLLOW) == 0, status.isFolder {
+                throw SystemFailure(call: "fstatat", code: EISDIR)
+            }
             return try UnfinishedFile.open(name, in: self, O_CREAT | O_EXCL)
         } catch {
             switch error.code {
             case EEXIST, EWOULDBLOCK: throw CommandError(.busy, "'\(name)' is being written, or waits to be recovered")
+            case EISDIR: throw CommandError(.busy, "'\(name)' is a folder")
             case ENOENT, ENOTDIR:
                 throw CommandError(.notFound, "there is no folder '\(name.folder)' in the media folder")
             default: throw error.commandError(about: name)

@@ -118,6 +118,8 @@ import Testing
         #expect(try read("a.wav") == "new")
         #expect(try folder.names() == ["media", "secret.wav"])
 
+        try FileManager.default.createDirectory(atPath: folder("media/f.wav"), withIntermediateDirectories: true)
+        #expect(code { _ = try media.create(try MediaName("f.wav")) } == .busy, "it is a folder")
         let other = try media.create(try MediaName("sub/c.wav"))
         other.discard()
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder("media/sub")) == ["b.wav"])

@@ -196,6 +196,38 @@ extension SoundTests {
             #expect(threads.map(\.switches) == before && threads.map(\.count) == [1, 1])
         }
 
+        @Test func `two hours of sound are recorded in no more memory than two seconds`() async throws {
+            let folder = try TestFolder()
+            let file = try MediaFolder(path: folder.path).create(try MediaName("long.flac"))
+            let writer = try SoundFileWriter(file.file, .flac, rate: 8000, channels: 1)
+            let tap = CaptureTap(rate: 8000, channels: 1)
+            let format = StreamFormat(sample: .int16, channels: 1, rate: 8000, period: 160, buffer: 4000)
+            tap.begin(format)
+            var source = TapSource(tap, format, channels: 1)
+            let second = Signal.tone(440, seconds: 1, rate: 8000)
+            var (buffer, before) = ([Float](repeating: 0, count: 8000), 0)
+            for number in 0..<7200 {
+                tap.append(second)
+                #expect(source.read(8000, into: &buffer) == 8000)
+                try writer.write(PCM16(buffer).samples)
+                if number == 100 { before = residentBytes() }
+            }
+            #expect(residentBytes() - before < 2 << 20)
+            try writer.close()
+            try file.publish()
+            #expect(try SoundFile(path: folder("long.flac")).duration == 7200)
+        }
+
+        @Test func `what a slow writer misses is counted, and nobody waits`() {
+            let tap = CaptureTap(rate: 1000, channels: 1)
+            tap.begin(StreamFormat(sample: .int16, channels: 1, rate: 1000, period: 20, buffer: 500))
+            for _ in 0..<10 { tap.append([Float](repeating: 0.5, count: 1000)) }
+            #expect(tap.lostSeconds == 2)
+            tap.end(.stopped)
+            tap.append([1])
+            #expect(tap.all().samples.count == 8000 && tap.next() == nil)
+        }
+
         @Test func `100 recordings leave no descriptors, no threads and no hidden files`() async throws {
             let rig = try await RecorderRig()
             for _ in 0..<100 {

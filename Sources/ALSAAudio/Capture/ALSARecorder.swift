@@ -173,6 +173,10 @@ public final class ALSARecorder: Recorder {
                 if state.ended.count > Self.kept { state.ended.removeFirst() }
             }
         }
+        if job.lostSeconds > 0 {
+            let lost = job.lostSeconds.inMilliseconds
+            logger.warning("the recording '\(job.name)' lacks \(lost) s: the disk was too slow for too long")
+        }
         switch result {
         case .success(let recording):
             guard let ending = recording.ending else { return }

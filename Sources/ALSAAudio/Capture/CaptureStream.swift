@@ -47,9 +47,6 @@ struct CaptureStream: ~Copyable {
         do { _ = try pcm.configure(.capture(rate: 48_000, channels: 1)) } catch { throw .alsa(error) }
     }
 
-    /// How often something was lost since it was opened.
-    var overruns: Int { recovery.total }
-
     consuming func close() { recovery.report() }
 
     /// Captures at most a period, or waits for one, at most for ``longestWait``.

@@ -56,8 +56,10 @@ final class CaptureTap: Sendable {
 
     var hasEnded: Bool { monitor.withLock { $0.ending != nil } }
 
-    /// Frames that were lost because the writer was behind.
-    var lostFrames: Int { monitor.withLock { $0.lostFrames } }
+    /// Seconds that were lost because the writer was behind.
+    var lostSeconds: Double {
+        monitor.withLock { state in state.format.map { $0.seconds(state.lostFrames) } ?? 0 }
+    }
 
     /// Waits for the first frames. Nil where it was stopped before.
     func format() throws(CommandError) -> StreamFormat? {

@@ -73,7 +73,8 @@ extension RecordingJob {
             do throws(CommandError) {
                 finish(.success(try record(into: unfinished)))
             } catch {
-                unfinished.discard()
+                // What was captured is not thrown away: the next start recovers it.
+                if state.withLock({ $0.frames == 0 }) { unfinished.discard() }
                 throw error
             }
         } catch {
@@ -233,6 +234,9 @@ extension RecordingJob {
             "for": caller.json,
         ]
     }
+
+    /// Seconds that are missing because the disk was too slow for too long.
+    var lostSeconds: Double { tap.lostSeconds }
 
     private func seconds(_ frames: Int) -> Double { (Double(frames) / Double(plan.options.rate)).inMilliseconds }
 
