@@ -67,8 +67,7 @@ struct DoctorCommand: ParsableCommand {
     }
 
     private func output(of program: String) -> String? {
-        let quoted = program.replacing("'", with: "'\\''")
-        guard let pipe = popen("'\(quoted)' --doctor --json", "re") else { return nil }
+        guard let pipe = popen("\(program.shellWord) --doctor --json", "re") else { return nil }
         defer { pclose(pipe) }
         var output: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4096)

@@ -50,7 +50,7 @@ struct Doctor {
     private func finding(_ subject: String, _ mistakes: ConfigurationMistakes) -> Finding {
         let file = mistakes.mistakes.first?.location.file
         let says = "the daemon does not start with \(mistakes.mistakes.count == 1 ? "a mistake" : "mistakes") in them"
-        let mend = file.flatMap { access($0, F_OK) == 0 ? "sudoedit \($0)" : nil }
+        let mend = file.flatMap { access($0, F_OK) == 0 ? "sudoedit \($0.shellWord)" : nil }
         return Finding(
             subject,
             .fault,

@@ -23,19 +23,19 @@ public struct MediaDoctor: Examined {
                 subject,
                 mayBeMade ? .note : .fault,
                 says,
-                mend: "sudo install -d -o \(user) -m 770 \(folder.path)"
+                mend: "sudo install -d -o \(user) -m 770 \(folder.path.shellWord)"
             )
         }
         guard folder.isWritable else {
             let says = "\(folder.path) cannot be written by \(user)"
-            return Finding(subject, .fault, says, mend: "sudo chown \(user) \(folder.path)")
+            return Finding(subject, .fault, says, mend: "sudo chown \(user) \(folder.path.shellWord)")
         }
         do throws(CommandError) { try folder.checkKernel() } catch { return Finding(subject, error, mend: "uname -r") }
         guard let space = folder.space else { return Finding(subject, .note, "\(folder.path) has no file system") }
         let reserve = settings.reserve(of: space.total)
         let says = "\(folder.path): \(space.free.inMegabytes) MB are free, of which \(reserve.inMegabytes) MB stay so"
         guard space.free >= reserve else {
-            return Finding(subject, .fault, says, mend: "du -ah \(folder.path) | sort -h | tail")
+            return Finding(subject, .fault, says, mend: "du -ah \(folder.path.shellWord) | sort -h | tail")
         }
         return Finding(subject, .well, says)
     }
