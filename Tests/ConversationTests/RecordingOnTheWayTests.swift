@@ -10,10 +10,14 @@ import Testing
 )
 struct RecordingOnTheWayTests {
     /// A daemon whose microphone hears what its loudspeaker plays.
-    private func start() async throws -> (server: PulseServer, daemon: DaemonProcess) {
+    /// - Parameter microphone: the server's source; the monitor of its sink unless told otherwise.
+    private func start(
+        microphone: String = "rig.monitor"
+    ) async throws -> (server: PulseServer, daemon: DaemonProcess) {
         let server = try await PulseServer.start()
         let configuration = server.folder("asound.conf")
-        try "pcm.!default { type pulse }\nctl.!default { type pulse }\npcm.mon { type pulse device \"rig.monitor\" }\n"
+        try
+            "pcm.!default { type pulse }\nctl.!default { type pulse }\npcm.mon { type pulse device \"\(microphone)\" }\n"
             .write(toFile: configuration, atomically: true, encoding: .utf8)
         var environment = server.environment
         environment["ALSA_CONFIG_PATH"] = configuration
@@ -28,27 +32,44 @@ struct RecordingOnTheWayTests {
         try PCM16(wav: try Data(contentsOf: URL(fileURLWithPath: daemon.folder("media/\(name)"))))
     }
 
-    @Test func `a tone of 440 Hz recorded for 3 s has its peak there, and no gap`() async throws {
+    @Test func `a tone of 440 Hz recorded for 3 s has its peak there`() async throws {
         let (server, daemon) = try await start()
         defer { withExtendedLifetime(server) {} }
         try put(Signal.tone(440, seconds: 5), as: "tone.wav", in: daemon)
         let talker = try daemon.talker()
         #expect(try await talker.value("play", ["tone.wav"]) == .null)
-        #expect(try await talker.value("rec", ["take.wav", "start", ["limit": 3]]) == .null)
-        try talker.subscribe("recState")
-        try await talker.awaitEvent("recState", state: "ended")
-        let answer = try await talker.value("rec", ["take.wav", "stop"]).objectValue ?? [:]
-        #expect(answer["seconds"] == 3.0 && answer["ending"] == "limit" && answer["format"] == "wav")
+        let answer = try await record(3, talker)
         #expect(answer["path"] == .string(daemon.folder("media/take.wav")))
         #expect(abs((answer["peak"]?.numberValue ?? 0) - 0.4) < 0.01)
         let sound = try recording("take.wav", in: daemon).channel(0)
         #expect(sound.count == 3 * 48_000)
         #expect(abs(Signal.peakFrequency(sound) - 440) < 1)
-        // A tone's neighbouring samples differ by a few hundredths at most: a frame lost or silence put in would jump.
-        let inside = sound[4800...]
-        let jump = zip(inside, inside.dropFirst()).map { abs($0 - $1) }.max() ?? 1
-        #expect(jump < 0.4 * 2 * Float.pi * 440 / 48_000 * 1.2)
-        #expect(inside.split(whereSeparator: { abs($0) > 0.02 }).map(\.count).max() ?? 0 < 20)
+    }
+
+    /// The server makes the tone itself: what is missing, the recorder has lost.
+    @Test func `a recording of 3 s has no gap`() async throws {
+        let (server, daemon) = try await start(microphone: "sine")
+        defer { withExtendedLifetime(server) {} }
+        try await server.pactl("load-module", "module-sine-source", "source_name=sine", "frequency=440", "rate=48000")
+        let talker = try daemon.talker()
+        _ = try await record(3, talker)
+        let sound = try recording("take.wav", in: daemon).channel(0)
+        #expect(sound.count == 3 * 48_000 && abs(Signal.peakFrequency(sound) - 440) < 1)
+        // A sine's neighbouring samples differ by a few hundredths at most: a lost frame or silence would jump.
+        let level = sound.map(abs).max() ?? 0
+        let jump = zip(sound, sound.dropFirst()).map { abs($0 - $1) }.max() ?? 1
+        #expect(level > 0.1 && jump < level * 2 * Float.pi * 440 / 48_000 * 1.2)
+        #expect(sound.split(whereSeparator: { abs($0) > 0.05 * level }).map(\.count).max() ?? 0 < 20)
+    }
+
+    /// Records for some seconds, to the frame.
+    private func record(_ seconds: Double, _ talker: SocketTalker) async throws -> JSONObject {
+        #expect(try await talker.value("rec", ["take.wav", "start", ["limit": .number(seconds)]]) == .null)
+        try talker.subscribe("recState")
+        try await talker.awaitEvent("recState", state: "ended")
+        let answer = try await talker.value("rec", ["take.wav", "stop"]).objectValue ?? [:]
+        #expect(answer["seconds"] == .number(seconds) && answer["ending"] == "limit" && answer["format"] == "wav")
+        return answer
     }
 
     @Test func `a chirp played while recording is found in the recording`() async throws {
@@ -104,6 +125,25 @@ struct RecordingOnTheWayTests {
         let answer = try await talker.value("rec", ["take.wav", "stop"]).objectValue ?? [:]
         #expect(answer["ending"]?.objectValue?["code"] == "unavailable")
         #expect(try recording("take.wav", in: daemon).frames > 10_000)
+    }
+
+    @Test func `a stopped sound server costs a recording its deadline, and nobody else anything`() async throws {
+        let (server, daemon) = try await start()
+        defer { withExtendedLifetime(server) {} }
+        let talker = try daemon.talker()
+        server.send(SIGSTOP)
+        talker.send("call?cmd=rec&msg=take.wav&id=rec")
+        talker.send("call?cmd=ping&id=ping")
+        #expect(try await talker.nextReply()?.id == "ping")
+        let reply = try await talker.nextReply()
+        #expect(reply?.id == "rec" && reply?.code == "timeout")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: daemon.folder("media")) == [])
+        server.send(SIGCONT)
+        try await eventually("it records again") {
+            talker.send("call?cmd=rec&msg=take.wav&id=again")
+            return try await talker.nextReply()?.code == nil
+        }
+        _ = try await talker.value("rec", ["take.wav", "stop"])
     }
 
     @Test func `doctor sound hears its tone through the monitor`() async throws {

@@ -11,6 +11,7 @@ final class RecordingJob: Sendable {
         /// The same since it was told last.
         var recentPeak = 0
         var told = SuspendingClock.now
+        var hasBegun = false
         var isOver = false
         /// Whoever waits for its end.
         var stopping: [Promise<Recording>] = []
@@ -95,6 +96,7 @@ extension RecordingJob {
         guard let format = try tap.format() else {
             throw CommandError(.cancelled, "the recording '\(name)' was stopped before it began")
         }
+        state.withLock { $0.hasBegun = true }
         tell("recording")
         started.fulfil(())
         var source: any VoiceSource = TapSource(tap, format, channels: channels)
@@ -179,17 +181,17 @@ extension RecordingJob {
     }
 
     func finish(_ result: Result<Recording, CommandError>) {
-        let (stopping, isStopped) = state.withLock { state in
+        let (stopping, isStopped, hasBegun) = state.withLock { state in
             state.isOver = true
             defer { state.stopping = [] }
-            return (state.stopping, state.isStopped)
+            return (state.stopping, state.isStopped, state.hasBegun)
         }
         // Where it never began, the call that started it gets the error, and nobody else hears of it.
         var failure = CommandError(.cancelled, "the recording '\(name)' was stopped before it began")
         if case .failure(let error) = result { failure = error }
-        let hasBegun = !started.fail(failure)
+        // Before anybody is answered, who may then start it again at once.
         recorder.remove(self, result, isAwaited: isStopped || !hasBegun)
-        if hasBegun { tell(result) }
+        if hasBegun { tell(result) } else { started.fail(failure) }
         for promise in stopping { promise.settle(result) }
     }
 
