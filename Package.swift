@@ -17,6 +17,7 @@ let package = Package(
         .executable(name: "quickconnect", targets: ["quickconnect"]),
         .library(name: "QuickConnect", targets: ["QuickConnect"]),
         .library(name: "QuickConnectClient", targets: ["QuickConnectClient"]),
+        .library(name: "JavaScriptCore", targets: ["JavaScriptCore"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -86,6 +87,13 @@ let package = Package(
         // The other end of the socket, for programs that are clients.
         .target(name: "QuickConnectClient", dependencies: ["QuickConnect"], swiftSettings: swiftSettings),
 
+        // JavaScript, with the names of Apple's framework. Knows nothing of the rest.
+        .target(
+            name: "JavaScriptCore",
+            dependencies: ["CJavaScriptCore", "CJavaScriptCoreShims"],
+            swiftSettings: swiftSettings
+        ),
+
         .executableTarget(
             name: "quickconnectd",
             dependencies: [
@@ -114,7 +122,13 @@ let package = Package(
         .systemLibrary(name: "CGPS", pkgConfig: "libgps", providers: [.apt(["libgps-dev"])]),
         .systemLibrary(name: "CSndFile", pkgConfig: "sndfile", providers: [.apt(["libsndfile1-dev"])]),
         .systemLibrary(name: "CSampleRate", pkgConfig: "samplerate", providers: [.apt(["libsamplerate0-dev"])]),
+        .systemLibrary(
+            name: "CJavaScriptCore",
+            pkgConfig: "javascriptcoregtk-4.1",
+            providers: [.apt(["libjavascriptcoregtk-4.1-dev"])]
+        ),
         .target(name: "CALSAShims", dependencies: ["CALSA"]),
+        .target(name: "CJavaScriptCoreShims", dependencies: ["CJavaScriptCore"]),
         .target(name: "CLinux"),
 
         // Private sound servers, a virtual sound card and processes for the tests.
@@ -165,6 +179,7 @@ let package = Package(
             ],
             swiftSettings: swiftSettings
         ),
+        .testTarget(name: "JavaScriptCoreTests", dependencies: ["JavaScriptCore"], swiftSettings: swiftSettings),
         .testTarget(
             name: "QuickConnectClientTests",
             dependencies: ["QuickConnectClient"],

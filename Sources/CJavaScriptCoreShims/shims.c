@@ -1,0 +1,55 @@
+// A thread-local variable, and functions that the library exports without declaring them: Swift can have neither.
+
+#include "CJavaScriptCoreShims.h"
+
+static _Thread_local const void *frame;
+
+const void *qc_js_frame(void) { return frame; }
+
+const void *qc_js_set_frame(const void *new) {
+    const void *old = frame;
+    frame = new;
+    return old;
+}
+
+// Weak: where a later library lacks one, its address is null.
+#define WEAK __attribute__((weak))
+typedef bool (*Stop)(JSContextRef, void *);
+WEAK void JSContextGroupSetExecutionTimeLimit(JSContextGroupRef, double, Stop, void *);
+WEAK void JSContextGroupClearExecutionTimeLimit(JSContextGroupRef);
+WEAK void JSGlobalContextSetUnhandledRejectionCallback(JSGlobalContextRef, JSObjectRef, JSValueRef *);
+WEAK void JSSynchronousGarbageCollectForDebugging(JSContextRef);
+WEAK JSStringRef JSContextCreateBacktrace(JSContextRef, unsigned);
+
+bool qc_js_set_time_limit(JSContextGroupRef group, double seconds, Stop stop, void *pointer) {
+    if (!JSContextGroupSetExecutionTimeLimit) return false;
+    JSContextGroupSetExecutionTimeLimit(group, seconds, stop, pointer);
+    return true;
+}
+
+void qc_js_clear_time_limit(JSContextGroupRef group) {
+    if (JSContextGroupClearExecutionTimeLimit) JSContextGroupClearExecutionTimeLimit(group);
+}
+
+bool qc_js_set_rejection_handler(JSGlobalContextRef context, JSObjectRef function, JSValueRef *exception) {
+    if (!JSGlobalContextSetUnhandledRejectionCallback) return false;
+    JSGlobalContextSetUnhandledRejectionCallback(context, function, exception);
+    return true;
+}
+
+JSStringRef qc_js_backtrace(JSContextRef context, unsigned depth) {
+    return JSContextCreateBacktrace ? JSContextCreateBacktrace(context, depth) : NULL;
+}
+
+void qc_js_collect(JSContextRef context) {
+    // The declared function only asks for a collection, which a program without GLib's main loop never gets.
+    if (JSSynchronousGarbageCollectForDebugging) JSSynchronousGarbageCollectForDebugging(context);
+    else JSGarbageCollect(context);
+}
+
+// Their declarations carry availability macros that Swift cannot read on Linux.
+void qc_js_set_inspectable(JSGlobalContextRef context, bool inspectable) {
+    JSGlobalContextSetInspectable(context, inspectable);
+}
+
+bool qc_js_is_inspectable(JSGlobalContextRef context) { return JSGlobalContextIsInspectable(context); }

@@ -1,0 +1,62 @@
+internal import CJavaScriptCore
+internal import Foundation
+
+extension JSContext {
+    /// The library's value for a value of this machine; nil for one of another.
+    func accept(_ value: JSValue) -> OpaquePointer? {
+        value.context.machine === machine ? value.ref : nil
+    }
+
+    /// The library's value for any Swift value; nil where it is, or holds, a value of another machine.
+    func convert(_ value: Any?) -> OpaquePointer? {
+        switch value {
+        case nil: return JSValueMakeUndefined(ref)
+        case let value as JSValue: return accept(value)
+        case let value as JSManagedValue: return value.value.map(accept) ?? JSValueMakeUndefined(ref)
+        case let value as String: return value.toRef(in: ref)
+        case let value as Double: return value.toRef(in: ref)
+        case let value as Int: return value.toRef(in: ref)
+        case let value as Bool: return value.toRef(in: ref)
+        case is NSNull: return JSValueMakeNull(ref)
+        case let value as NSNumber: return value.doubleValue.toRef(in: ref)
+        case let value as any JSExport: return wrap(value)
+        case let values as [Any]: return array(values)
+        case let members as [AnyHashable: Any]: return object(members)
+        case let value as any JSConvertible: return value.toRef(in: ref)
+        case let function as () -> Void: return JSValue(newFunctionIn: self) { function() }.ref
+        case let value?: return convertOther(value)
+        }
+    }
+
+    private func convertOther(_ value: Any) -> OpaquePointer? {
+        if let optional = value as? any OptionalValue { return convert(optional.wrapped) }
+        return wrap(OpaqueObject.of(value))
+    }
+
+    private func array(_ values: [Any]) -> OpaquePointer? {
+        let array: JSValue = JSValue(newArrayIn: self)
+        for (index, value) in values.enumerated() {
+            guard let item = convert(value) else { return nil }
+            JSObjectSetPropertyAtIndex(ref, array.ref, UInt32(index), item, nil)
+        }
+        return array.ref
+    }
+
+    private func object(_ members: [AnyHashable: Any]) -> OpaquePointer? {
+        let object: JSValue = JSValue(newObjectIn: self)
+        for (name, value) in members {
+            guard let member = convert(value) else { return nil }
+            Text.with("\(name.base)") { JSObjectSetProperty(ref, object.ref, $0, member, 0, nil) }
+        }
+        return object.ref
+    }
+}
+
+/// An optional inside of `Any`.
+private protocol OptionalValue {
+    var wrapped: Any? { get }
+}
+
+extension Optional: OptionalValue {
+    fileprivate var wrapped: Any? { self }
+}

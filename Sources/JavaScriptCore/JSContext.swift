@@ -1,0 +1,247 @@
+internal import CJavaScriptCore
+internal import CJavaScriptCoreShims
+internal import Synchronization
+
+/// An environment in which JavaScript runs: a global object of its own, in a ``JSVirtualMachine``.
+///
+/// An error in JavaScript is given to ``exceptionHandler``, whose default keeps it in ``exception``; the call that led
+/// to it answers `undefined`. ``evaluate(_:sourceURL:line:)`` throws it instead.
+public final class JSContext: @unchecked Sendable {
+    // Sendable because the library takes the machine's lock in each of its functions, and `state` is guarded.
+    private struct State: @unchecked Sendable {
+        var exception: JSValue?
+        var handler: ((JSContext?, JSValue?) -> Void)?
+        var rejectionHandler: ((JSContext?, JSValue?, JSValue?) -> Void)?
+        /// Protected. Not as values, which would keep the context alive.
+        var prototypes: [ObjectIdentifier: OpaquePointer] = [:]
+    }
+
+    public let virtualMachine: JSVirtualMachine!
+    let machine: JSVirtualMachine
+    let ref: OpaquePointer
+    private let state = Mutex(State())
+
+    /// A context in a machine of its own.
+    public convenience init!() { self.init(virtualMachine: JSVirtualMachine()) }
+
+    /// A context in a machine, which may have others. Their values may be exchanged.
+    public init!(virtualMachine: JSVirtualMachine!) {
+        guard let machine = virtualMachine, let ref = JSGlobalContextCreateInGroup(machine.group, nil) else {
+            return nil
+        }
+        self.virtualMachine = machine
+        self.machine = machine
+        self.ref = ref
+        // The library's default is on, where its inspector server has been configured.
+        qc_js_set_inspectable(ref, false)
+        Registry.add(self)
+    }
+
+    /// An object for a context that lives in the library already.
+    init!(adopting ref: OpaquePointer, in machine: JSVirtualMachine) {
+        guard let global = JSContextGetGlobalContext(ref) else { return nil }
+        JSGlobalContextRetain(global)
+        virtualMachine = machine
+        self.machine = machine
+        self.ref = global
+        Registry.add(self)
+    }
+
+    deinit {
+        Registry.remove(ref)
+        for prototype in state.withLock({ $0.prototypes.values }) { JSValueUnprotect(ref, prototype) }
+        machine.graveyard.empty()
+        JSGlobalContextRelease(ref)
+    }
+
+    // MARK: Evaluating
+
+    /// Runs a script, and answers the value of its last statement; `undefined` where it failed.
+    @discardableResult
+    public func evaluateScript(_ script: String!) -> JSValue! { evaluateScript(script, withSourceURL: nil) }
+
+    /// Runs a script whose errors name `sourceURL` as their file.
+    @discardableResult
+    public func evaluateScript(_ script: String!, withSourceURL sourceURL: String!) -> JSValue! {
+        reporting { () throws(JSError) in try evaluate(script ?? "", sourceURL: sourceURL) }
+    }
+
+    /// Runs a script, and answers the value of its last statement, or throws what it threw.
+    /// - Parameters:
+    ///   - sourceURL: what errors name as their file.
+    ///   - line: the number of the script's first line.
+    @discardableResult
+    public func evaluate(_ script: String, sourceURL: String? = nil, line: Int = 1) throws(JSError) -> JSValue {
+        machine.graveyard.empty()
+        var exception: OpaquePointer?
+        let result = Text.with(script) { source in
+            guard let sourceURL else { return JSEvaluateScript(ref, source, nil, nil, Int32(line), &exception) }
+            return Text.with(sourceURL) { JSEvaluateScript(ref, source, nil, $0, Int32(line), &exception) }
+        }
+        return try value(result, or: exception)
+    }
+
+    /// Whether a script can be parsed; throws the mistake.
+    public func checkSyntax(_ script: String, sourceURL: String? = nil, line: Int = 1) throws(JSError) {
+        var exception: OpaquePointer?
+        let isGood = Text.with(script) { source in
+            Text.with(sourceURL ?? "") { JSCheckScriptSyntax(ref, source, $0, Int32(line), &exception) }
+        }
+        if !isGood { throw error(exception) }
+    }
+
+    // MARK: Errors
+
+    /// What was thrown last and not taken by a handler of one's own. Nil again when it is set to nil.
+    public var exception: JSValue! {
+        get { state.withLock { $0.exception } }
+        set { state.withLock { $0.exception = newValue } }
+    }
+
+    /// Is given what JavaScript throws. The default keeps it in ``exception``.
+    public var exceptionHandler: ((JSContext?, JSValue?) -> Void)! {
+        get { state.withLock { $0.handler } ?? { context, exception in context?.exception = exception } }
+        set { state.withLock { $0.handler = newValue } }
+    }
+
+    /// Is given the promises that are rejected with nobody to handle it, with their reasons, when the call into
+    /// JavaScript ends. Nil: nobody is told.
+    public var unhandledRejectionHandler: ((JSContext?, _ promise: JSValue?, _ reason: JSValue?) -> Void)? {
+        get { state.withLock { $0.rejectionHandler } }
+        set {
+            state.withLock { $0.rejectionHandler = newValue }
+            guard newValue != nil else { return }
+            let function = NativeFunction.make("", in: self) { frame in
+                let context = frame.context
+                context.state.withLock { $0.rejectionHandler }?(context, frame.value(0), frame.value(1))
+                return frame.undefined
+            }
+            var exception: OpaquePointer?
+            qc_js_set_rejection_handler(ref, function, &exception)
+        }
+    }
+
+    // MARK: The global object
+
+    public var globalObject: JSValue! { JSValue(JSContextGetGlobalObject(ref), in: self) }
+
+    /// The global variable of that name.
+    public func objectForKeyedSubscript(_ key: Any!) -> JSValue! { globalObject.objectForKeyedSubscript(key) }
+
+    /// Sets a global variable.
+    public func setObject(_ object: Any!, forKeyedSubscript key: Any!) {
+        globalObject.setObject(object, forKeyedSubscript: key)
+    }
+
+    /// The global variable of that name.
+    public subscript(key: String) -> JSValue {
+        get { globalObject[key] }
+        set { globalObject[key] = newValue }
+    }
+
+    // MARK: For inspectors
+
+    /// The name that debuggers show.
+    public var name: String! {
+        get { JSGlobalContextCopyName(ref).map(Text.take) }
+        set { Text.with(newValue ?? "") { JSGlobalContextSetName(ref, $0) } }
+    }
+
+    /// Whether a Web Inspector may attach. Off, unless it is set.
+    public var isInspectable: Bool {
+        get { qc_js_is_inspectable(ref) }
+        set { qc_js_set_inspectable(ref, newValue) }
+    }
+
+    // MARK: In a function that JavaScript calls
+
+    /// The context that called the Swift function that runs on this thread; nil outside of one.
+    public class func current() -> JSContext! { NativeFrame.current?.context }
+
+    /// The function that was called.
+    public class func currentCallee() -> JSValue! { NativeFrame.current.map { $0.value(of: $0.callee) } }
+
+    /// What it was called on.
+    public class func currentThis() -> JSValue! { NativeFrame.current.map { $0.value(of: $0.this) } }
+
+    /// All arguments that it was called with, also those that its parameters have no place for.
+    public class func currentArguments() -> [Any]! {
+        NativeFrame.current.map { frame in (0..<frame.count).map { frame.value($0) } }
+    }
+
+    // MARK: Within the module
+
+    /// What a function of the library gave, or what was thrown instead.
+    func value(_ result: OpaquePointer?, or exception: OpaquePointer?) throws(JSError) -> JSValue {
+        if exception != nil || result == nil { throw error(exception) }
+        return JSValue(result, in: self)
+    }
+
+    func error(_ exception: OpaquePointer?) -> JSError {
+        guard let exception else { return JSError(message: "JavaScript execution terminated") }
+        return JSError(JSValue(exception, in: self))
+    }
+
+    /// Does what may throw as Apple's framework does it: the handler gets the error, the caller `undefined`.
+    @discardableResult
+    func reporting(_ body: () throws(JSError) -> JSValue) -> JSValue {
+        do throws(JSError) {
+            return try body()
+        } catch {
+            report(error)
+            return JSValue(undefinedIn: self)
+        }
+    }
+
+    func report(_ error: JSError) {
+        exceptionHandler(self, error.value ?? JSValue(newErrorFromMessage: error.message, in: self))
+    }
+
+    /// The prototype of an exported class in this context.
+    func prototype(of exports: JSExports, make: () -> JSValue) -> JSValue {
+        let key = ObjectIdentifier(exports)
+        if let prototype = state.withLock({ $0.prototypes[key] }) { return JSValue(prototype, in: self) }
+        let prototype = make()
+        JSValueProtect(ref, prototype.ref)
+        return state.withLock { state in
+            if let first = state.prototypes[key] { return JSValue(first, in: self) }
+            state.prototypes[key] = prototype.ref
+            return prototype
+        }
+    }
+
+    /// The object for a context of the library.
+    static func of(_ ref: OpaquePointer?) -> JSContext? {
+        guard let global = JSContextGetGlobalContext(ref) else { return nil }
+        return Registry.find(global) ?? NativeFrame.current?.adopt(global)
+    }
+}
+
+/// Which object stands for which context of the library.
+private enum Registry {
+    private struct Entry: @unchecked Sendable {
+        // Sendable because a weak reference may be read on any thread.
+        weak var context: JSContext?
+    }
+
+    private static let contexts = Mutex<[UInt: Entry]>([:])
+
+    static func add(_ context: JSContext) {
+        let key = UInt(bitPattern: context.ref)
+        let entry = Entry(context: context)
+        contexts.withLock { $0[key] = entry }
+    }
+
+    static func remove(_ ref: OpaquePointer) {
+        let key = UInt(bitPattern: ref)
+        contexts.withLock { contexts in
+            // The weak reference of the one that goes is nil already; another one may have taken its place.
+            if contexts[key]?.context == nil { contexts[key] = nil }
+        }
+    }
+
+    static func find(_ ref: OpaquePointer) -> JSContext? {
+        let key = UInt(bitPattern: ref)
+        return contexts.withLock { $0[key] }?.context
+    }
+}

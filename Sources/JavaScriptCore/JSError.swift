@@ -1,0 +1,60 @@
+/// What JavaScript threw, with its place.
+public struct JSError: Error, Sendable, CustomStringConvertible {
+    /// The text of the error, without its name: `Can't find variable: x`.
+    public var message: String
+    /// `TypeError`, `SyntaxError`, …; nil where something was thrown that is no error.
+    public var name: String?
+    /// The source URL of the script.
+    public var file: String?
+    /// Counted from 1.
+    public var line: Int?
+    /// Counted from 1; a syntax error has none.
+    public var column: Int?
+    /// The calls that led there, a line each, innermost first.
+    public var stack: String?
+    /// What was thrown; nil where the script was ended from outside.
+    public var value: JSValue?
+
+    init(message: String) { self.message = message }
+
+    /// Reads an error, or says what else was thrown.
+    public init(_ value: JSValue) {
+        self.value = value
+        guard value.isObject, value["message"].isString else {
+            message = value.text ?? "something without a text was thrown"
+            return
+        }
+        message = value["message"].toString()
+        name = value["name"].text
+        file = value["sourceURL"].isString ? value["sourceURL"].text : nil
+        line = value["line"].integer
+        column = value["column"].integer
+        stack = value["stack"].isString ? value["stack"].text : nil
+    }
+
+    /// `file:line:column: TypeError: message`, as far as it is known.
+    public var description: String {
+        var words = place.map { [$0] } ?? []
+        if let name { words.append(name) }
+        return (words + [message]).joined(separator: ": ")
+    }
+
+    /// `file:line:column`, as far as it is known.
+    public var place: String? {
+        guard let file else { return nil }
+        return ([file] + [line, column].compactMap { $0 }.map(String.init)).joined(separator: ":")
+    }
+}
+
+/// A Swift error that says itself what JavaScript sees when a Swift function throws it. Others become an `Error` with
+/// the text of their description.
+public protocol JSErrorConvertible: Error {
+    func jsError(in context: JSContext) -> JSValue
+}
+
+extension JSError: JSErrorConvertible {
+    /// What was thrown, again.
+    public func jsError(in context: JSContext) -> JSValue {
+        value ?? JSValue(newErrorFromMessage: message, in: context)
+    }
+}

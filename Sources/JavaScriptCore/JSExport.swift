@@ -1,0 +1,42 @@
+/// A Swift class whose objects JavaScript may use: their properties, their methods, and what belongs to the class.
+///
+///     final class Lamp: JSExport {
+///         var level = 0.0 { didSet { light(level) } }
+///         func fade(to level: Double, in seconds: Double) { … }
+///
+///         static let jsExports = JSExports("Lamp")
+///             .constructor { Lamp() }
+///             .property("level", \Lamp.level)
+///             .method("fade(to:in:)", Lamp.fade)
+///     }
+///
+/// JavaScript's wrapper keeps the Swift object alive; the same object has the same wrapper as long as JavaScript holds
+/// that. Only what is listed is there. A property that JavaScript sets runs the `willSet` and `didSet` of Swift's.
+public protocol JSExport: AnyObject, JSConvertible {
+    /// What of the class JavaScript sees. Made once.
+    static var jsExports: JSExports { get }
+}
+
+extension JSExport {
+    public func toJSValue(in context: JSContext) -> JSValue { JSValue(context.wrap(self), in: context) }
+
+    /// Reads a wrapper. Throws where the value is none of this class.
+    public static func fromJSValue(_ value: JSValue) throws -> Self {
+        guard let object = ObjectBox.of(value.ref)?.object as? Self else {
+            throw JSConversionError(expected: "\(Self.jsExports.name)")
+        }
+        return object
+    }
+}
+
+/// How an exported name is formed: a Swift name with its labels becomes one word, each label with a capital letter, as
+/// Apple's framework does with a selector. `fade(to:in:)` is `fadeToIn`, `value(_:)` and `value` are `value`.
+enum ExportedName {
+    static func of(_ swiftName: String) -> String {
+        guard let parenthesis = swiftName.firstIndex(of: "(") else { return swiftName }
+        let labels = swiftName[parenthesis...].dropFirst().prefix { $0 != ")" }.split(separator: ":")
+        return labels.filter { $0 != "_" }.reduce(into: String(swiftName[..<parenthesis])) { name, label in
+            name += label.prefix(1).uppercased() + label.dropFirst()
+        }
+    }
+}

@@ -1,0 +1,125 @@
+internal import CJavaScriptCore
+
+/// What of a class JavaScript sees, and under which names. See ``JSExport``.
+public final class JSExports: @unchecked Sendable {
+    // Sendable because it is immutable once it is made.
+    typealias Body = FunctionBox.Body
+
+    struct Property {
+        var name: String
+        var get: Body
+        var set: Body?
+    }
+
+    struct Method {
+        var name: String
+        var body: Body
+    }
+
+    /// The class's name in JavaScript.
+    public let name: String
+    let parent: (any JSExport.Type)?
+    private(set) var properties: [Property] = []
+    private(set) var methods: [Method] = []
+    private(set) var classMethods: [Method] = []
+    private(set) var construct: Body?
+
+    /// - Parameters:
+    ///   - name: the class's name in JavaScript.
+    ///   - parent: an exported class that it inherits from, there and here.
+    public init(_ name: String, extending parent: (any JSExport.Type)? = nil) {
+        self.name = name
+        self.parent = parent
+    }
+
+    /// What `new Name(…)` runs. Without one it throws.
+    public func constructor<each Argument: JSConvertible, Object: JSExport>(
+        _ make: @escaping (repeat each Argument) throws -> Object
+    ) -> JSExports {
+        construct = { frame in
+            var arguments = ArgumentReader(frame)
+            return frame.context.wrap(try make(repeat try arguments.next((each Argument).self)))
+        }
+        return self
+    }
+
+    /// A property that JavaScript may read and set. Setting it runs the Swift property's observers.
+    public func property<Object: JSExport, Value: JSConvertible>(
+        _ name: String,
+        _ path: ReferenceWritableKeyPath<Object, Value>
+    ) -> JSExports {
+        let get: Body = { frame in
+            try Self.target(frame, name, Object.self)[keyPath: path].toRef(in: frame.ref)
+        }
+        let set: Body = { frame in
+            var arguments = ArgumentReader(frame)
+            try Self.target(frame, name, Object.self)[keyPath: path] = arguments.next(Value.self)
+            return frame.undefined
+        }
+        properties.append(Property(name: ExportedName.of(name), get: get, set: set))
+        return self
+    }
+
+    /// A property that JavaScript may read. Setting it changes nothing, and throws in strict code.
+    public func property<Object: JSExport, Value: JSConvertible>(
+        readOnly name: String,
+        _ get: @escaping (Object) throws -> Value
+    ) -> JSExports {
+        let body: Body = { frame in try get(Self.target(frame, name, Object.self)).toRef(in: frame.ref) }
+        properties.append(Property(name: ExportedName.of(name), get: body, set: nil))
+        return self
+    }
+
+    /// A method. `name` may have labels: `fade(to:in:)` is `fadeToIn` in JavaScript.
+    public func method<Object: JSExport, each Argument: JSConvertible, Result: JSConvertible>(
+        _ name: String,
+        _ method: @escaping (Object) -> (repeat each Argument) throws -> Result
+    ) -> JSExports {
+        add(name) { frame in
+            var arguments = ArgumentReader(frame)
+            let object = try Self.target(frame, name, Object.self)
+            return try method(object)(repeat try arguments.next((each Argument).self)).toRef(in: frame.ref)
+        }
+    }
+
+    /// A method without a result.
+    public func method<Object: JSExport, each Argument: JSConvertible>(
+        _ name: String,
+        _ method: @escaping (Object) -> (repeat each Argument) throws -> Void
+    ) -> JSExports {
+        add(name) { frame in
+            var arguments = ArgumentReader(frame)
+            let object = try Self.target(frame, name, Object.self)
+            try method(object)(repeat try arguments.next((each Argument).self))
+            return frame.undefined
+        }
+    }
+
+    /// A method of the class: a property of its constructor.
+    public func classMethod<each Argument: JSConvertible, Result: JSConvertible>(
+        _ name: String,
+        _ function: @escaping (repeat each Argument) throws -> Result
+    ) -> JSExports {
+        let body: Body = { frame in
+            var arguments = ArgumentReader(frame)
+            return try function(repeat try arguments.next((each Argument).self)).toRef(in: frame.ref)
+        }
+        classMethods.append(Method(name: ExportedName.of(name), body: body))
+        return self
+    }
+
+    private func add(_ name: String, _ body: @escaping Body) -> JSExports {
+        methods.append(Method(name: ExportedName.of(name), body: body))
+        return self
+    }
+
+    /// The Swift object that a method or property was used on.
+    private static func target<Object: JSExport>(
+        _ frame: NativeFrame,
+        _ name: String,
+        _ type: Object.Type
+    ) throws -> Object {
+        if let object = ObjectBox.of(frame.this)?.object as? Object { return object }
+        throw JSArgumentError("\(ExportedName.of(name)) was used on something that is no \(type.jsExports.name)")
+    }
+}

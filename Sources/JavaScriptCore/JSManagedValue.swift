@@ -1,0 +1,47 @@
+internal import CJavaScriptCore
+
+/// A JavaScript value that is held weakly, or as long as JavaScript can reach its owner.
+///
+/// A Swift object that is exported to JavaScript and keeps a ``JSValue`` which in turn reaches that object is a cycle
+/// that nobody frees. With a managed value in its place, and
+/// ``JSVirtualMachine/addManagedReference(_:withOwner:)``, the value lives as long as JavaScript can reach it or the
+/// owner, and both are freed together when it can reach neither.
+public final class JSManagedValue: @unchecked Sendable {
+    // Sendable because it is immutable, and the library takes the machine's lock in each of its functions.
+    private let context: JSContext
+    /// A `WeakRef` for what lives on the heap and can be referred to weakly.
+    private let reference: OpaquePointer?
+    private let primitive: JSValue?
+
+    /// Holds a value weakly. One that is no object is held as it is.
+    public init!(value: JSValue!) {
+        context = value.context
+        let isWeak = value.isObject
+        primitive = isWeak ? nil : value
+        reference = isWeak ? value.context.machine.objectSupport().makeWeak(value.ref) : nil
+    }
+
+    /// Holds a value as long as JavaScript can reach it or `owner`, a Swift object that is exported.
+    public convenience init!(value: JSValue!, andOwner owner: Any!) {
+        self.init(value: value)
+        value.context.machine.addManagedReference(self, withOwner: owner)
+    }
+
+    deinit { if let reference { context.machine.objectSupport().release(reference) } }
+
+    /// The value; nil where it has been collected.
+    public var value: JSValue! {
+        if let primitive { return primitive }
+        return context.machine.objectSupport().target(of: reference).map { JSValue($0, in: context) }
+    }
+
+    func keep(withOwner owner: any JSExport, in machine: JSVirtualMachine) {
+        guard machine === context.machine, primitive == nil, let value else { return }
+        machine.objectSupport().keep(value.ref, as: context.wrap(owner))
+    }
+
+    func release(fromOwner owner: any JSExport, in machine: JSVirtualMachine) {
+        guard machine === context.machine, primitive == nil, let value else { return }
+        machine.objectSupport().drop(value.ref, of: context.wrap(owner))
+    }
+}

@@ -1,0 +1,103 @@
+internal import CJavaScriptCore
+
+extension JSValue {
+    /// Calls the value as a function, with the global object as `this`. Answers `undefined`, and tells the context's
+    /// handler, where it throws.
+    @discardableResult
+    public func call(withArguments arguments: [Any]!) -> JSValue! {
+        home.reporting { () throws(JSError) in try call(arguments ?? []) }
+    }
+
+    /// `new value(…)`
+    @discardableResult
+    public func construct(withArguments arguments: [Any]!) -> JSValue! {
+        home.reporting { () throws(JSError) in
+            let refs = try self.refs(arguments ?? [])
+            defer { home.release(refs) }
+            guard isObject else { throw notCallable("constructor") }
+            var exception: OpaquePointer?
+            return try home.value(
+                JSObjectCallAsConstructor(home.ref, ref, refs.count, refs, &exception),
+                or: exception
+            )
+        }
+    }
+
+    /// `value.method(…)`
+    @discardableResult
+    public func invokeMethod(_ method: String!, withArguments arguments: [Any]!) -> JSValue! {
+        home.reporting { () throws(JSError) in try self[method ?? ""].call(arguments ?? [], on: self) }
+    }
+
+    /// Calls the value as a function. Throws what it throws.
+    @discardableResult
+    public func call(_ arguments: [Any], on this: JSValue? = nil) throws(JSError) -> JSValue {
+        let refs = try refs(arguments)
+        defer { home.release(refs) }
+        return try call(refs, on: this)
+    }
+
+    /// Calls the value as a function with Swift values whose types are known: the quickest way.
+    @discardableResult
+    public func callAsFunction<each Argument: JSConvertible>(
+        _ arguments: repeat each Argument
+    ) throws(JSError) -> JSValue {
+        home.machine.graveyard.empty()
+        var count = 0
+        for _ in repeat (each Argument).self { count += 1 }
+        // The collector looks at this thread's stack, where these are, and not into a Swift array.
+        let result = withUnsafeTemporaryAllocation(of: OpaquePointer?.self, capacity: max(count, 1)) { buffer in
+            var index = 0
+            for argument in repeat each arguments {
+                buffer.initializeElement(at: index, to: argument.toRef(in: home.ref))
+                index += 1
+            }
+            return Result<JSValue, JSError> { () throws(JSError) in
+                try call(UnsafeBufferPointer(rebasing: buffer[..<count]), on: nil)
+            }
+        }
+        return try result.get()
+    }
+
+    private var home: JSContext { context }
+
+    private func call(_ refs: [OpaquePointer?], on this: JSValue?) throws(JSError) -> JSValue {
+        let result = refs.withUnsafeBufferPointer { buffer in
+            Result<JSValue, JSError> { () throws(JSError) in try call(buffer, on: this) }
+        }
+        return try result.get()
+    }
+
+    private func call(_ refs: UnsafeBufferPointer<OpaquePointer?>, on this: JSValue?) throws(JSError) -> JSValue {
+        guard isObject else { throw notCallable("function") }
+        home.machine.graveyard.empty()
+        var exception: OpaquePointer?
+        let result = JSObjectCallAsFunction(home.ref, ref, this?.ref, refs.count, refs.baseAddress, &exception)
+        if result == nil, exception == nil, !isFunction { throw notCallable("function") }
+        return try home.value(result, or: exception)
+    }
+
+    private func notCallable(_ what: String) -> JSError {
+        JSError(JSArgumentError("\(description) is no \(what)").jsError(in: home))
+    }
+
+    /// The arguments, kept from the collector until ``JSContext/release(_:)``.
+    private func refs(_ arguments: [Any]) throws(JSError) -> [OpaquePointer?] {
+        var refs: [OpaquePointer?] = []
+        for argument in arguments {
+            guard let ref = home.convert(argument) else {
+                home.release(refs)
+                throw JSError.foreign
+            }
+            JSValueProtect(home.ref, ref)
+            refs.append(ref)
+        }
+        return refs
+    }
+}
+
+extension JSContext {
+    func release(_ refs: [OpaquePointer?]) {
+        for value in refs { JSValueUnprotect(ref, value) }
+    }
+}

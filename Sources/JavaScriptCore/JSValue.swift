@@ -1,0 +1,73 @@
+internal import CJavaScriptCore
+
+/// A JavaScript value, kept from being collected as long as this object lives.
+///
+/// It keeps its context alive, too. A Swift function that is exported to JavaScript and keeps a value, or a Swift
+/// object that does, makes a cycle that nothing frees: let it ask ``JSContext/current()`` and
+/// ``JSContext/currentArguments()``, or keep a ``JSManagedValue``.
+public final class JSValue: @unchecked Sendable {
+    // Sendable because it is immutable, and the library takes the machine's lock in each of its functions.
+    let ref: OpaquePointer?
+    private let home: JSContext
+    private let isProtected: Bool
+
+    /// The context that it was made in.
+    public var context: JSContext! { home }
+
+    init(_ ref: OpaquePointer?, in context: JSContext) {
+        self.ref = ref ?? JSValueMakeUndefined(context.ref)
+        home = context
+        isProtected = Self.isCell(self.ref)
+        if isProtected { JSValueProtect(context.ref, ref) }
+    }
+
+    deinit {
+        if isProtected { JSValueUnprotect(home.ref, ref) }
+    }
+
+    /// Whether it lives on the heap. Numbers, booleans, null and undefined are in the reference itself, where a
+    /// 64-bit machine keeps them; looking there is quicker than asking, and protecting is the dearest of all calls.
+    private static func isCell(_ ref: OpaquePointer?) -> Bool {
+        let bits = UInt(bitPattern: ref)
+        // JSC's JSVALUE64: numbers have a bit of the upper 15 set, null, undefined and booleans have bit 1.
+        return MemoryLayout<UInt>.size != 8 || bits & 0xfffe_0000_0000_0002 == 0
+    }
+
+    // MARK: What it is
+
+    public var isUndefined: Bool { JSValueIsUndefined(home.ref, ref) }
+    public var isNull: Bool { JSValueIsNull(home.ref, ref) }
+    public var isBoolean: Bool { JSValueIsBoolean(home.ref, ref) }
+    public var isNumber: Bool { JSValueIsNumber(home.ref, ref) }
+    public var isString: Bool { JSValueIsString(home.ref, ref) }
+    public var isObject: Bool { JSValueIsObject(home.ref, ref) }
+    public var isArray: Bool { JSValueIsArray(home.ref, ref) }
+    public var isDate: Bool { JSValueIsDate(home.ref, ref) }
+    public var isSymbol: Bool { JSValueIsSymbol(home.ref, ref) }
+    public var isBigInt: Bool { JSValueGetType(home.ref, ref).rawValue == 7 }
+    /// Whether it can be called.
+    public var isFunction: Bool { isObject && JSObjectIsFunction(home.ref, ref) }
+
+    /// Whether `value instanceof other`. False where `other` belongs to another machine, or is no constructor.
+    public func isInstance(of other: Any!) -> Bool {
+        guard let other = home.convert(other), JSValueIsObject(home.ref, other) else { return false }
+        return JSValueIsInstanceOfConstructor(home.ref, ref, other, nil)
+    }
+
+    /// `===`
+    public func isEqual(to other: Any!) -> Bool {
+        guard let other = home.convert(other) else { return false }
+        return JSValueIsStrictEqual(home.ref, ref, other)
+    }
+
+    /// `==`
+    public func isEqualWithTypeCoercion(to other: Any!) -> Bool {
+        guard let other = home.convert(other) else { return false }
+        return JSValueIsEqual(home.ref, ref, other, nil)
+    }
+}
+
+extension JSValue: CustomStringConvertible {
+    /// As `String(value)` gives it.
+    public var description: String { text ?? "a value without a text" }
+}

@@ -1,0 +1,109 @@
+internal import CJavaScriptCore
+internal import Synchronization
+
+/// What a machine knows of Swift objects: which wrapper stands for which, and which values their owners keep alive.
+///
+/// JavaScript's own `WeakRef` and `WeakMap` do it, in a context of their own: they are the standard's, and collect
+/// cycles that go through both languages.
+final class ObjectSupport: @unchecked Sendable {
+    // Sendable because the library takes the machine's lock in each of its functions, and `wrappers` is guarded.
+    private let context: OpaquePointer
+    private let functions: [OpaquePointer]
+    /// The `WeakRef` to the wrapper of each object. An object that is wrapped lives, so its address is its own.
+    private let wrappers = Mutex<[ObjectIdentifier: UInt]>([:])
+    private let sweepMark = Atomic(256)
+
+    private static let source = """
+        (function () {
+            const kept = new WeakMap()
+            return [
+                object => new WeakRef(object),
+                reference => reference.deref(),
+                (owner, value) => {
+                    if (!kept.has(owner)) kept.set(owner, [])
+                    kept.get(owner).push(value)
+                },
+                (owner, value) => {
+                    const values = kept.get(owner) || []
+                    const index = values.indexOf(value)
+                    if (index >= 0) values.splice(index, 1)
+                }
+            ]
+        })()
+        """
+
+    init(_ group: OpaquePointer) {
+        guard let context = JSGlobalContextCreateInGroup(group, nil) else {
+            preconditionFailure("a machine can always make a context")
+        }
+        self.context = context
+        let array = Text.with(Self.source) { JSEvaluateScript(context, $0, nil, nil, 1, nil) }
+        functions = (0..<4).compactMap { (index: UInt32) in
+            let function = JSObjectGetPropertyAtIndex(context, array, index, nil)
+            JSValueProtect(context, function)
+            return function
+        }
+    }
+
+    deinit { JSGlobalContextRelease(context) }
+
+    func makeWeak(_ object: OpaquePointer?) -> OpaquePointer? {
+        let reference = call(0, [object])
+        JSValueProtect(context, reference)
+        return reference
+    }
+
+    func target(of reference: OpaquePointer?) -> OpaquePointer? {
+        let target = call(1, [reference])
+        return JSValueIsUndefined(context, target) ? nil : target
+    }
+
+    func release(_ reference: OpaquePointer?) { JSValueUnprotect(context, reference) }
+
+    func keep(_ value: OpaquePointer?, as long: OpaquePointer?) { _ = call(2, [long, value]) }
+
+    func drop(_ value: OpaquePointer?, of owner: OpaquePointer?) { _ = call(3, [owner, value]) }
+
+    private func call(_ index: Int, _ arguments: [OpaquePointer?]) -> OpaquePointer? {
+        JSObjectCallAsFunction(context, functions[index], nil, arguments.count, arguments, nil)
+    }
+
+    /// The wrapper of an object, made where JavaScript holds none.
+    func wrapper(of object: AnyObject, make: () -> OpaquePointer?) -> OpaquePointer? {
+        let key = ObjectIdentifier(object)
+        if let known = wrappers.withLock({ $0[key] }), let wrapper = target(of: OpaquePointer(bitPattern: known)),
+            holds(wrapper, object)
+        {
+            return wrapper
+        }
+        guard let wrapper = make() else { return nil }
+        let reference = UInt(bitPattern: makeWeak(wrapper))
+        let old = wrappers.withLock { wrappers in
+            defer { wrappers[key] = reference }
+            return wrappers[key]
+        }
+        if let old { release(OpaquePointer(bitPattern: old)) }
+        sweep()
+        return wrapper
+    }
+
+    /// Whether the wrapper is this object's, and not that of one that lived at its address before.
+    private func holds(_ wrapper: OpaquePointer, _ object: AnyObject) -> Bool {
+        ObjectBox.of(wrapper)?.object === object
+    }
+
+    /// Forgets the objects whose wrappers are gone, each time their number has doubled.
+    private func sweep() {
+        let all = wrappers.withLock { $0.count >= sweepMark.load(ordering: .relaxed) ? $0 : [:] }
+        guard !all.isEmpty else { return }
+        for (key, reference) in all where target(of: OpaquePointer(bitPattern: reference)) == nil {
+            let isOld = wrappers.withLock { wrappers in
+                guard wrappers[key] == reference else { return false }
+                wrappers[key] = nil
+                return true
+            }
+            if isOld { release(OpaquePointer(bitPattern: reference)) }
+        }
+        sweepMark.store(max(256, wrappers.withLock { $0.count } * 2), ordering: .relaxed)
+    }
+}

@@ -1,0 +1,105 @@
+internal import CJavaScriptCore
+internal import Synchronization
+
+/// A Swift object, as its JavaScript wrapper keeps it.
+final class ObjectBox: @unchecked Sendable {
+    // Sendable because it is immutable; the object is used by JavaScript, which runs on one thread at a time.
+    let object: AnyObject
+    private let graveyard: Graveyard
+
+    init(_ object: AnyObject, _ graveyard: Graveyard) {
+        self.object = object
+        self.graveyard = graveyard
+    }
+
+    func bury() { graveyard.bury(self) }
+
+    /// The box of a wrapper; nil for every other value.
+    static func of(_ ref: OpaquePointer?) -> ObjectBox? {
+        // Only a value on the heap can be asked for its private data, and only this class has such a box.
+        guard let ref, UInt(bitPattern: ref) & 0xfffe_0000_0000_0002 == 0, let data = JSObjectGetPrivate(ref) else {
+            return nil
+        }
+        return Unmanaged<AnyObject>.fromOpaque(data).takeUnretainedValue() as? ObjectBox
+    }
+}
+
+/// A Swift value that exports nothing: JavaScript can keep it and give it back.
+final class OpaqueObject: JSExport {
+    static let jsExports = JSExports("NativeObject")
+    let value: Any
+
+    init(_ value: Any) { self.value = value }
+
+    static func of(_ value: Any) -> any JSExport { OpaqueObject(value) }
+}
+
+extension JSContext {
+    /// The wrapper of an object in this context.
+    func wrap(_ object: any JSExport) -> OpaquePointer? {
+        machine.objectSupport().wrapper(of: object) {
+            let box = Unmanaged.passRetained(ObjectBox(object, machine.graveyard))
+            guard let wrapper = JSObjectMake(ref, NativeClass.object.ref, box.toOpaque()) else {
+                box.release()
+                return nil
+            }
+            JSObjectSetPrototype(ref, wrapper, prototype(of: type(of: object)).ref)
+            return wrapper
+        }
+    }
+
+    /// The constructor of an exported class: `new Name(…)`, and its class methods. Set it as a global to let
+    /// JavaScript make objects.
+    public func constructor(of type: any JSExport.Type) -> JSValue { prototype(of: type)["constructor"] }
+
+    private func prototype(of type: any JSExport.Type) -> JSValue {
+        let exports = type.jsExports
+        return prototype(of: exports) { makePrototype(exports) }
+    }
+
+    private func makePrototype(_ exports: JSExports) -> JSValue {
+        let prototype: JSValue = JSValue(newObjectIn: self)
+        if let parent = exports.parent {
+            JSObjectSetPrototype(ref, prototype.ref, self.prototype(of: parent).ref)
+        }
+        let constructor = JSValue(
+            NativeFunction.make(exports.name, in: self, construct: exports.construct) { _ in
+                throw JSArgumentError("\(exports.name) is a class: write «new \(exports.name)(…)»")
+            },
+            in: self
+        )
+        for method in exports.classMethods { define(method, on: constructor) }
+        for method in exports.methods { define(method, on: prototype) }
+        for property in exports.properties { define(property, on: prototype) }
+        setHidden("constructor", constructor, of: prototype)
+        setHidden("prototype", prototype, of: constructor)
+        return prototype
+    }
+
+    private func define(_ method: JSExports.Method, on object: JSValue) {
+        setHidden(method.name, JSValue(NativeFunction.make(method.name, in: self, method.body), in: self), of: object)
+    }
+
+    private func define(_ property: JSExports.Property, on object: JSValue) {
+        let descriptor: JSValue = JSValue(newObjectIn: self)
+        descriptor["get"] = JSValue(NativeFunction.make(property.name, in: self, property.get), in: self)
+        if let set = property.set {
+            descriptor["set"] = JSValue(NativeFunction.make(property.name, in: self, set), in: self)
+        }
+        descriptor["enumerable"] = JSValue(bool: true, in: self)
+        descriptor["configurable"] = JSValue(bool: true, in: self)
+        object.defineProperty(property.name, descriptor: descriptor)
+    }
+
+    private func setHidden(_ name: String, _ value: JSValue, of object: JSValue) {
+        define(name, as: value.ref, on: object.ref)
+    }
+
+    /// Defines a property that is not enumerable. Setting one cannot do that where a prototype has its name.
+    func define(_ name: String, as value: OpaquePointer?, on object: OpaquePointer?) {
+        let descriptor: JSValue = JSValue(newObjectIn: self)
+        descriptor["value"] = JSValue(value, in: self)
+        descriptor["configurable"] = JSValue(bool: true, in: self)
+        JSValue(object, in: self).defineProperty(name, descriptor: descriptor)
+    }
+}
