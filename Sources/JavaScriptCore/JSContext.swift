@@ -6,6 +6,8 @@ internal import Synchronization
 ///
 /// An error in JavaScript is given to ``exceptionHandler``, whose default keeps it in ``exception``; the call that led
 /// to it answers `undefined`. ``evaluate(_:sourceURL:line:)`` throws it instead.
+///
+/// What is optional, and unwrapped by itself, is so in Apple's framework: code that was written for that compiles.
 public final class JSContext: @unchecked Sendable {
     // Sendable because the library takes the machine's lock in each of its functions, and `state` is guarded.
     private struct State: @unchecked Sendable {
@@ -16,6 +18,7 @@ public final class JSContext: @unchecked Sendable {
         var prototypes: [ObjectIdentifier: OpaquePointer] = [:]
     }
 
+    // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
     public let virtualMachine: JSVirtualMachine!
     let machine: JSVirtualMachine
     let ref: OpaquePointer
@@ -93,12 +96,14 @@ public final class JSContext: @unchecked Sendable {
     // MARK: Errors
 
     /// What was thrown last and not taken by a handler of one's own. Nil again when it is set to nil.
+    // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
     public var exception: JSValue! {
         get { state.withLock { $0.exception } }
         set { state.withLock { $0.exception = newValue } }
     }
 
     /// Is given what JavaScript throws. The default keeps it in ``exception``.
+    // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
     public var exceptionHandler: ((JSContext?, JSValue?) -> Void)! {
         get { state.withLock { $0.handler } ?? { context, exception in context?.exception = exception } }
         set { state.withLock { $0.handler = newValue } }
@@ -123,6 +128,7 @@ public final class JSContext: @unchecked Sendable {
 
     // MARK: The global object
 
+    // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
     public var globalObject: JSValue! { JSValue(JSContextGetGlobalObject(ref), in: self) }
 
     /// The global variable of that name.
@@ -142,6 +148,7 @@ public final class JSContext: @unchecked Sendable {
     // MARK: For inspectors
 
     /// The name that debuggers show.
+    // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
     public var name: String! {
         get { JSGlobalContextCopyName(ref).map(Text.take) }
         set { Text.with(newValue ?? "") { JSGlobalContextSetName(ref, $0) } }

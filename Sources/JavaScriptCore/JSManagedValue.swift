@@ -30,6 +30,7 @@ public final class JSManagedValue: @unchecked Sendable {
     deinit { if let reference { context.machine.objectSupport().release(reference) } }
 
     /// The value; nil where it has been collected.
+    // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
     public var value: JSValue! {
         if let primitive { return primitive }
         return context.machine.objectSupport().target(of: reference).map { JSValue($0, in: context) }

@@ -12,6 +12,7 @@ public final class JSValue: @unchecked Sendable {
     private let isProtected: Bool
 
     /// The context that it was made in.
+    // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
     public var context: JSContext! { home }
 
     init(_ ref: OpaquePointer?, in context: JSContext) {
