@@ -15,6 +15,7 @@ let package = Package(
     products: [
         .executable(name: "quickconnectd", targets: ["quickconnectd"]),
         .executable(name: "quickconnect", targets: ["quickconnect"]),
+        .executable(name: "quickconnect-scripts", targets: ["quickconnect-scripts"]),
         .library(name: "QuickConnect", targets: ["QuickConnect"]),
         .library(name: "QuickConnectClient", targets: ["QuickConnectClient"]),
         .library(name: "JavaScriptCore", targets: ["JavaScriptCore"]),
@@ -94,6 +95,27 @@ let package = Package(
             swiftSettings: swiftSettings
         ),
 
+        // The script host: JavaScript that talks to the daemon.
+        .target(
+            name: "ScriptHost",
+            dependencies: [
+                "QuickConnect", "QuickConnectClient", "JavaScriptCore", "Threads", "CLinux",
+                .product(name: "HeapModule", package: "swift-collections"),
+            ],
+            resources: [
+                "errors", "console", "timers", "frontController", "calls", "bridge", "page", "start",
+            ].map { .embedInCode("Runtime/\($0).js") },
+            swiftSettings: swiftSettings
+        ),
+
+        .executableTarget(
+            name: "quickconnect-scripts",
+            dependencies: [
+                "QuickConnect", "QuickConnectClient", "ScriptHost", "Configuration",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: swiftSettings
+        ),
         .executableTarget(
             name: "quickconnectd",
             dependencies: [

@@ -24,11 +24,15 @@ public struct Settings: Sendable {
     /// Bytes that recordings leave free; nil: 64 MiB, or a twentieth of a small disk.
     public var recordingReserve: Int?
 
+    /// The folder of the scripts that the script host runs.
+    public var scripts: String
+    public var scriptLimits = ScriptLimits()
+
     public static let logLevels = ["trace", "debug", "info", "notice", "warning", "error", "critical"]
 
     /// What flags or the environment say, each nil where they say nothing.
     public struct Overrides: Sendable {
-        public var config, socket, mappings, sounds, media, pcm, capturePCM, gpsd, logLevel: String?
+        public var config, socket, mappings, sounds, scripts, media, pcm, capturePCM, gpsd, logLevel: String?
         public var simulate: Bool?
 
         public init() {}
@@ -60,6 +64,7 @@ public struct Settings: Sendable {
         mappings = folders.mappings.map { MappingFiles.Folder($0, isRequired: false) }
         sounds = folders.sounds
         track = folders.track
+        scripts = folders.scripts
         media = folders.media
         simulatedFolder = folders.simulated
     }
@@ -68,6 +73,7 @@ public struct Settings: Sendable {
         socket = other.socket ?? socket
         if let folder = other.mappings { mappings = [MappingFiles.Folder(folder, isRequired: true)] }
         sounds = other.sounds ?? sounds
+        scripts = other.scripts ?? scripts
         if let folder = other.media {
             media = folder
             simulatedFolder = StandardFolders.simulated(beside: folder)
@@ -103,6 +109,7 @@ extension Settings.Overrides {
         socket = value("SOCKET")
         mappings = value("MAPPINGS")
         sounds = value("SOUNDS")
+        scripts = value("SCRIPTS")
         media = value("MEDIA")
         pcm = value("PCM")
         capturePCM = value("CAPTURE_PCM")

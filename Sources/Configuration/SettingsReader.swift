@@ -9,7 +9,11 @@ struct SettingsReader {
     static let keys = [
         "socket", "mappings", "sounds", "media", "simulatedFolder", "pcm", "capturePCM", "gpsd", "track", "simulate",
         "logLevel",
-        "handlerCommands", "limits", "recording",
+        "handlerCommands", "limits", "recording", "scripts",
+    ]
+    static let scriptKeys = [
+        "folder", "cpuTime", "handlerTime", "syncTime", "memoryBytes", "sharePercent", "shareTime", "timer", "calls",
+        "consoleBytes",
     ]
     static let limitKeys = [
         "lineBytes", "depth", "connections", "callsPerConnection", "replyBytes", "stalledAfter", "shutdownAfter",
@@ -45,6 +49,7 @@ struct SettingsReader {
         case "simulate": settings.simulate = file.bool(value, "'simulate'") ?? false
         case "logLevel": settings.logLevel = level(value) ?? settings.logLevel
         case "handlerCommands": settings.handlerCommands = file.allow(value)
+        case "scripts": readScripts(value, into: &settings)
         case "limits": readLimits(value, into: &settings.limits)
         default: readRecording(value, into: &settings)
         }
@@ -83,6 +88,35 @@ struct SettingsReader {
             case "stalledAfter": limits.stalledSeconds = file.duration(value, what)?.seconds ?? limits.stalledSeconds
             default: limits.shutdownSeconds = file.duration(value, what)?.seconds ?? limits.shutdownSeconds
             }
+        }
+    }
+
+    private mutating func readScripts(_ node: Node, into settings: inout Settings) {
+        for (_, name, value) in file.members(node, of: "'scripts'", known: Self.scriptKeys) where !value.isNull {
+            if name == "folder" {
+                settings.scripts = path(value, name) ?? settings.scripts
+            } else {
+                readScriptLimit(name, value, into: &settings.scriptLimits)
+            }
+        }
+    }
+
+    private mutating func readScriptLimit(_ name: String, _ value: Node, into limits: inout ScriptLimits) {
+        let what = "'\(name)'"
+        switch name {
+        case "cpuTime": limits.cpuSeconds = file.duration(value, what)?.seconds ?? limits.cpuSeconds
+        case "handlerTime": limits.handlerSeconds = file.duration(value, what)?.seconds ?? limits.handlerSeconds
+        case "syncTime": limits.syncSeconds = file.duration(value, what)?.seconds ?? limits.syncSeconds
+        case "shareTime": limits.shareSeconds = file.duration(value, what)?.seconds ?? limits.shareSeconds
+        case "timer": limits.timerSeconds = file.duration(value, what)?.seconds ?? limits.timerSeconds
+        // The engine alone needs some 30 MiB.
+        case "memoryBytes":
+            limits.memoryBytes = file.integer(value, what, in: (48 << 20)...(1 << 40)) ?? limits.memoryBytes
+        case "sharePercent": limits.sharePercent = file.integer(value, what, in: 1...6400) ?? limits.sharePercent
+        case "calls": limits.calls = file.integer(value, what, in: 1...1_000_000) ?? limits.calls
+        default:
+            limits.consoleBytesPerSecond =
+                file.integer(value, what, in: 1024...(1 << 30)) ?? limits.consoleBytesPerSecond
         }
     }
 

@@ -9,6 +9,8 @@ public struct StandardFolders: Sendable {
     public var sounds: String
     /// The shipped track of the simulated position.
     public var track: String
+    /// The folder of the owner's scripts.
+    public var scripts: String
     public var media: String
     public var simulated: String
 
@@ -29,6 +31,7 @@ public struct StandardFolders: Sendable {
             ? "/run/quickconnect/quickconnect.sock"
             : "\(folder("XDG_RUNTIME_DIR", "/run/user/\(getuid())"))/quickconnect.sock"
         mappings = ["\(shared)/mappings", "\(owners)/mappings"]
+        scripts = "\(owners)/scripts"
         sounds = "\(shared)/sounds"
         track = "\(shared)/tracks/westminster.json"
         media = "\(data)/media"

@@ -80,6 +80,30 @@ public final class Connection {
         }
     }
 
+    // MARK: For a loop that waits for more than this connection
+
+    /// Sends as much as the kernel takes now, and says how much that was.
+    public func sendSome(_ bytes: UnsafeRawBufferPointer) throws(SocketFailure) -> Int {
+        while true {
+            let count = Glibc.send(
+                descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+            if count >= 0 { return count }
+            if errno == EAGAIN { return 0 }
+            if errno != EINTR { throw SocketFailure("send") }
+        }
+    }
+
+    /// The lines that are there now; nil once the daemon has closed the connection and all are taken.
+    public func receiveSome() throws(SocketFailure) -> [[UInt8]]? {
+        var lines: [[UInt8]] = []
+        let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
+        if count == 0 || count < 0 && errno == ECONNRESET { return nil }
+        if count < 0, errno != EAGAIN, errno != EINTR { throw SocketFailure("recv") }
+        buffer.withUnsafeBytes { reader.append(UnsafeRawBufferPointer(rebasing: $0[..<max(count, 0)])) }
+        while let line = reader.next() { lines.append(line) }
+        return lines
+    }
+
     /// Whether the descriptor became ready before the deadline.
     private func wait(for events: Int32, before deadline: Deadline?) throws(SocketFailure) -> Bool {
         while true {

@@ -49,21 +49,13 @@ struct DoctorCommand: ParsableCommand {
     private func lookWithoutDaemon() throws -> DoctorReport {
         let mend = "sudo systemctl start quickconnectd"
         let absent = Finding("daemon", .fault, "none answers: \(connection.attempts)", mend: mend)
-        guard let output = output(of: Self.daemonProgram), let json = try? JSONParser.parse(output) else {
+        guard let output = output(of: OwnPrograms.path("quickconnectd")), let json = try? JSONParser.parse(output)
+        else {
             let says = "none answers, and quickconnectd cannot be run"
             return DoctorReport([Finding("daemon", .fault, says, mend: "sudo apt-get install quickconnect")])
         }
         let others = DoctorReport(json)?.findings.filter { $0.subject != "daemon" } ?? []
         return DoctorReport([absent] + others)
-    }
-
-    /// The daemon's program: beside this one, else wherever it is found.
-    private static var daemonProgram: String {
-        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
-        let length = readlink("/proc/self/exe", &buffer, buffer.count - 1)
-        let own = String(decoding: buffer.prefix(max(length, 0)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        let beside = own.lastIndex(of: "/").map { own[...$0] + "quickconnectd" } ?? "quickconnectd"
-        return access(String(beside), X_OK) == 0 ? String(beside) : "quickconnectd"
     }
 
     private func output(of program: String) -> String? {

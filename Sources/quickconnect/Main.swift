@@ -15,6 +15,8 @@ struct QuickConnectCommand: ParsableCommand {
               quickconnect explain playSound           one command, with its parameters and rules
               quickconnect events accel                print a sensor's values
               quickconnect doctor                      does each device work, and what would mend it?
+              quickconnect run bell.js                 run a script
+              quickconnect scripts                     what the script host's scripts do
               makecall playSound 0                     short for quickconnect call
 
             Exit status: 0 a result, 1 an error reply, 2 wrong usage, 3 no daemon or connection lost, 4 no answer in \
@@ -23,7 +25,7 @@ struct QuickConnectCommand: ParsableCommand {
         version: "0.1.0",
         subcommands: [
             CallCommand.self, ListCommand.self, ExplainCommand.self, EventsCommand.self, CanCommand.self,
-            DoctorCommand.self,
+            DoctorCommand.self, RunCommand.self, ScriptsCommand.self,
         ]
     )
 

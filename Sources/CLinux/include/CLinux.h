@@ -16,4 +16,24 @@ int qc_open_beneath(int folder, const char *path, int flags, unsigned mode);
 /// O_PATH of open(2): the file is named by the descriptor, and not opened.
 extern const int qc_o_path;
 
+/// Blocks the signals for this thread and those it starts, and makes a descriptor that tells them instead.
+/// Returns the descriptor, or the negative error number.
+int qc_signal_descriptor(const int *signals, int count);
+
+/// The next signal of such a descriptor; 0 where there is none now.
+int qc_next_signal(int descriptor);
+
+/// Lets the kernel kill this process when the thread that started it ends. `parent` is that one's process.
+void qc_end_with_parent(int parent);
+
+/// A descriptor that becomes readable when something changes in the folders it watches, or the negative error number.
+int qc_watch_start(void);
+
+/// Watches a folder too. Returns a number of it, the same one for a folder that is watched already, or the negative
+/// error number.
+int qc_watch_folder(int descriptor, const char *path);
+
+/// Takes what has been told, and says whether anything was: 1 or 0.
+int qc_watch_drain(int descriptor);
+
 #endif

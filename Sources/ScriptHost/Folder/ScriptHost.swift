@@ -1,0 +1,168 @@
+internal import CLinux
+internal import Glibc
+public import QuickConnect
+internal import QuickConnectClient
+
+/// Runs the scripts of a folder, a process each: starts them, watches them, begins them again.
+///
+/// It runs no JavaScript itself, so nothing that a script does can stop it. It is a client of the daemon, which it
+/// answers for the handler `scriptHost`: the command `scripts`.
+public final class ScriptHost {
+    /// The variable that tells a script's process that a host has started it, and which.
+    public static let hostVariable = "QUICKCONNECT_SCRIPT_HOST"
+    /// The handler that answers what the scripts do.
+    static let handler = "scriptHost"
+
+    private let folder: ScriptFolder
+    private let limits: ScriptLimits
+    private let link: DaemonLink
+    private let command: [String]
+    private let environment: [String: String]
+    private let console: ScriptConsole
+    private var scripts: [SupervisedScript] = []
+    private var signals: Int32 = -1
+    private var isThere = false
+    private var isEnding = false
+    /// When to look at the folder after a change: editors change a file several times in a row.
+    private var looksAt: ContinuousClock.Instant?
+
+    private static let settleTime = Duration.milliseconds(50)
+    private static let absenceTime = Duration.seconds(5)
+
+    /// - Parameters:
+    ///   - folder: whose `*.js` files are run.
+    ///   - paths: where the daemon's socket may be.
+    ///   - command: the program that runs one script, and its flags; the script's path is added.
+    public init(
+        folder: String,
+        limits: ScriptLimits,
+        paths: [String],
+        command: [String],
+        environment: [String: String]
+    ) {
+        self.folder = ScriptFolder(path: folder)
+        self.limits = limits
+        self.command = command
+        self.environment = environment
+        let hasLevels = environment["JOURNAL_STREAM"] != nil
+        console = ScriptConsole(place: .journal(name: "scripts", hasLevels: hasLevels))
+        link = DaemonLink(paths: paths, givesUp: false, isHeld: false)
+        link.isWanted = true
+    }
+
+    /// Runs until SIGTERM or SIGINT, and answers the exit status. SIGHUP looks at the folder again.
+    public func run() -> Int32 {
+        signals = qc_signal_descriptor([SIGCHLD, SIGTERM, SIGINT, SIGHUP], 4)
+        link.owner = self
+        look()
+        if !isThere { console.write("warning", "there is no folder \(folder.path) yet: it is awaited") }
+        while !(isEnding && scripts.isEmpty) { wait() }
+        return 0
+    }
+
+    // MARK: The loop
+
+    private func wait() {
+        // Without a daemon the link tries again by itself.
+        _ = try? link.advance()
+        let processes = scripts.flatMap(\.processes).filter { $0.descriptor >= 0 }
+        var descriptors =
+            [
+                link.events, pollfd(fd: signals, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: folder.descriptor, events: Int16(POLLIN), revents: 0),
+            ] + processes.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
+        _ = poll(&descriptors, nfds_t(descriptors.count), ScriptRunner.milliseconds(until: nextMoment))
+        for line in link.receive() { answer(line) }
+        if descriptors[2].revents != 0 {
+            folder.drain()
+            looksAt = looksAt ?? .now + Self.settleTime
+        }
+        for script in scripts where script.read() { looksAt = .now }
+        heedSignals()
+        let now = ContinuousClock.now
+        if let looksAt, looksAt <= now { look() }
+        for script in scripts { script.tick(now) }
+        scripts.removeAll(where: \.isGone)
+    }
+
+    private var nextMoment: ContinuousClock.Instant? {
+        ([link.nextTry, looksAt] + scripts.map(\.nextMoment)).compactMap { $0 }.min()
+    }
+
+    private func heedSignals() {
+        while true {
+            switch qc_next_signal(signals) {
+            case SIGTERM, SIGINT:
+                isEnding = true
+                looksAt = nil
+                for script in scripts { script.stop() }
+            case SIGHUP: looksAt = .now
+            case SIGCHLD: reap()
+            default: return
+            }
+        }
+    }
+
+    private func reap() {
+        var status: Int32 = 0
+        while case let pid = waitpid(-1, &status, WNOHANG), pid > 0 {
+            let number = status & 0x7f
+            let end: ScriptProcess.End = number == 0 ? .status((status >> 8) & 0xff) : .signal(number)
+            _ = scripts.contains { $0.didEnd(pid, end) }
+        }
+    }
+
+    // MARK: The folder
+
+    private func look() {
+        guard !isEnding else { return }
+        isThere = folder.watch(alsoFoldersOf: scripts.reduce(into: []) { $0.formUnion($1.loadedFiles) })
+        // A folder that is not there tells nobody when it comes.
+        looksAt = isThere ? nil : .now + Self.absenceTime
+        let names = folder.scripts()
+        for script in scripts where !names.contains(script.name) { script.remove() }
+        for name in names where !scripts.contains(where: { $0.name == name }) {
+            scripts.append(SupervisedScript(name, make: start, log: console.write))
+        }
+        scripts.sort { $0.name < $1.name }
+        for script in scripts { script.look(folder) }
+    }
+
+    private func start(_ name: String) -> ScriptProcess? {
+        ScriptProcess(command + ["\(folder.path)/\(name)"], environment: environment)
+    }
+
+    // MARK: The daemon
+
+    private func answer(_ line: [UInt8]) {
+        guard let message = (try? JSONParser.parse(String(decoding: line, as: UTF8.self)))?.objectValue,
+            let id = message["callbackId"]
+        else { return noteFailure(line) }
+        _ = link.send(JSONValue.object(["responseId": id, "responseData": json]).text)
+    }
+
+    /// The one call that the host makes itself has failed.
+    private func noteFailure(_ line: [UInt8]) {
+        guard let message = (try? JSONParser.parse(String(decoding: line, as: UTF8.self)))?.objectValue,
+            let error = message["error"]?.objectValue
+        else { return }
+        console.write("warning", "«quickconnect scripts» will not work: \(error["message"]?.stringValue ?? "")")
+    }
+
+    private var json: JSONValue {
+        [
+            "folder": .string(folder.path), "limits": limits.json, "scripts": .array(scripts.map(\.json)),
+        ]
+    }
+}
+
+extension ScriptHost: DaemonLink.Owner {
+    func didConnect(again: Bool) -> [String] {
+        let call: JSONValue = ["handlerName": "registerHandler", "data": [.string(Self.handler)], "callbackId": "host"]
+        return [call.text]
+    }
+
+    func didLose(_ reason: String) {
+        console.write("warning", "the connection to the daemon is lost (\(reason)); trying again")
+    }
+}

@@ -1,0 +1,144 @@
+internal import Glibc
+internal import QuickConnect
+
+/// The process of one script, and what it has told.
+final class ScriptProcess {
+    let pid: pid_t
+    let started = ContinuousClock.now
+    /// What it has told so far.
+    private(set) var report = ScriptReport()
+    private(set) var loadedFiles: Set<String> = []
+    /// The socket to it; -1 once it is closed.
+    private(set) var descriptor: Int32
+    private var unread: [UInt8] = []
+
+    /// How it ended.
+    enum End: Equatable {
+        case status(Int32)
+        case signal(Int32)
+    }
+
+    /// The socket's number in the process.
+    static let channelNumber: Int32 = 3
+
+    /// Starts a process.
+    /// - Returns: nil where the system has no room for it.
+    init?(_ command: [String], environment: [String: String]) {
+        var pair: [Int32] = [-1, -1]
+        guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &pair) == 0 else {
+            return nil
+        }
+        defer { close(pair[1]) }
+        var variables = environment
+        variables[ScriptHost.hostVariable] = "\(getpid())"
+        guard let pid = Self.spawn(command, variables, channel: pair[1]) else {
+            close(pair[0])
+            return nil
+        }
+        self.pid = pid
+        descriptor = pair[0]
+    }
+
+    deinit { closeChannel() }
+
+    private static func spawn(_ command: [String], _ environment: [String: String], channel: Int32) -> pid_t? {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO)
+        posix_spawn_file_actions_adddup2(&actions, channel, channelNumber)
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var none = sigset_t()
+        sigemptyset(&none)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+        var arguments = command.map { strdup($0) }
+        var variables = environment.map { strdup("\($0)=\($1)") }
+        defer { for text in arguments + variables { free(text) } }
+        arguments.append(nil)
+        variables.append(nil)
+        var pid = pid_t()
+        return posix_spawn(&pid, command[0], &actions, &attributes, arguments, variables) == 0 ? pid : nil
+    }
+
+    // MARK: What it tells
+
+    /// Reads what it has told; true where something was.
+    func read() -> Bool {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        var isNew = false
+        while descriptor >= 0 {
+            let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
+            if count < 0 { break }
+            if count == 0 {
+                closeChannel()
+                break
+            }
+            unread += buffer[..<count]
+            isNew = true
+        }
+        while let end = unread.firstIndex(of: UInt8(ascii: "\n")) {
+            take(String(decoding: unread[..<end], as: UTF8.self))
+            unread.removeFirst(end + 1)
+        }
+        // A process tells short lines; one that does not is no longer itself.
+        if unread.count > 1 << 16 { closeChannel() }
+        return isNew
+    }
+
+    private func take(_ line: String) {
+        guard let json = try? JSONParser.parse(line) else { return }
+        let new = ScriptReport(json)
+        if let file = new.loadedFile { loadedFiles.insert(file) }
+        report.isLoaded = new.isLoaded ?? report.isLoaded
+        report.calls = new.calls ?? report.calls
+        report.answers = new.answers ?? report.answers
+        report.droppedLines = new.droppedLines ?? report.droppedLines
+        report.error = new.error ?? report.error
+        report.limit = new.limit ?? report.limit
+    }
+
+    var isLoaded: Bool { report.isLoaded ?? false }
+
+    /// Lets it connect to the daemon.
+    func goOn() {
+        var byte = UInt8(ascii: "g")
+        _ = send(descriptor, &byte, 1, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+    }
+
+    func signal(_ number: Int32) { kill(pid, number) }
+
+    private func closeChannel() {
+        if descriptor >= 0 { close(descriptor) }
+        descriptor = -1
+    }
+
+    // MARK: What it uses
+
+    /// Resident memory in bytes.
+    var memoryBytes: Int {
+        let fields = Self.text("/proc/\(pid)/statm").split(separator: " ")
+        return (fields.dropFirst().first.flatMap { Int($0) } ?? 0) * Int(sysconf(Int32(_SC_PAGESIZE)))
+    }
+
+    /// CPU time of all its threads, in seconds.
+    var cpuSeconds: Double {
+        // The name in parentheses may hold spaces.
+        let text = Self.text("/proc/\(pid)/stat")
+        let fields = text[(text.lastIndex(of: ")") ?? text.startIndex)...].split(separator: " ")
+        guard fields.count > 12, let user = Double(fields[12]), let system = Double(fields[13]) else { return 0 }
+        return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
+    }
+
+    private static func text(_ path: String) -> String {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return "" }
+        defer { close(file) }
+        var buffer = [UInt8](repeating: 0, count: 1024)
+        let count = Glibc.read(file, &buffer, buffer.count)
+        return String(decoding: buffer.prefix(max(count, 0)), as: UTF8.self)
+    }
+}

@@ -1,0 +1,244 @@
+internal import Glibc
+internal import QuickConnect
+
+/// One script of the folder: its process, and the one that is to take its place.
+final class SupervisedScript {
+    /// What becomes of it without anybody's doing.
+    enum State {
+        /// Its process runs its text for the first time.
+        case starting
+        case running
+        /// Nothing was left to wait for; it begins again when its file changes.
+        case ended
+        /// It failed, and begins again at that time.
+        case restarting(ContinuousClock.Instant)
+        /// Its text cannot be run; it begins again when its file changes.
+        case failed
+        /// Its file is gone, and its process is about to be.
+        case removed
+
+        var name: String {
+            switch self {
+            case .starting: "starting"
+            case .running: "running"
+            case .ended: "ended"
+            case .restarting: "restarting"
+            case .failed: "failed"
+            case .removed: "removed"
+            }
+        }
+    }
+
+    let name: String
+    private(set) var state = State.starting
+    private(set) var current: ScriptProcess?
+    /// A new text, tried while the old one runs.
+    private(set) var candidate: ScriptProcess?
+    private var endsCurrentBy: ContinuousClock.Instant?
+    private var version: ScriptFolder.Version?
+    private var fileVersions: [String: ScriptFolder.Version?] = [:]
+    private var pause = shortestPause
+    private(set) var restarts = 0
+    /// What went wrong last, also in a process that is gone.
+    private(set) var error: String?
+    private(set) var limit: String?
+
+    private static let shortestPause = Duration.seconds(1)
+    private static let longestPause = Duration.seconds(60)
+    /// After this long a process counts as well, and its next failure as the first.
+    private static let probation = Duration.seconds(60)
+    /// How long a process may take to end.
+    private static let graceTime = Duration.seconds(3)
+
+    private let make: (String) -> ScriptProcess?
+    private let log: (String, String) -> Void
+
+    /// - Parameters:
+    ///   - make: starts a process for the script.
+    ///   - log: writes a line of a level.
+    init(_ name: String, make: @escaping (String) -> ScriptProcess?, log: @escaping (String, String) -> Void) {
+        self.name = name
+        self.make = make
+        self.log = log
+    }
+
+    var processes: [ScriptProcess] { [current, candidate].compactMap { $0 } }
+
+    var loadedFiles: Set<String> { processes.reduce(into: []) { $0.formUnion($1.loadedFiles) } }
+
+    // MARK: The file
+
+    /// Looks whether its text, or one that it has loaded, is another one now.
+    func look(_ folder: ScriptFolder) {
+        let now = folder.version(name)
+        let files = loadedFiles.union(fileVersions.keys)
+        let isChanged =
+            now != version
+            || files.contains { file in
+                fileVersions[file].map { $0 != folder.version(file) } ?? false
+            }
+        for file in files { fileVersions[file] = folder.version(file) }
+        guard isChanged, now != nil else { return }
+        version = now
+        pause = Self.shortestPause
+        begin()
+    }
+
+    private func begin() {
+        candidate?.signal(SIGKILL)
+        retired.append(contentsOf: [candidate].compactMap { $0 })
+        candidate = make(name)
+        if current == nil { state = .starting }
+        if candidate == nil { fail("no process can be started for it") }
+    }
+
+    /// Its file is gone.
+    func remove() {
+        state = .removed
+        candidate?.signal(SIGKILL)
+        endCurrent()
+    }
+
+    var isGone: Bool {
+        if case .removed = state { processes.isEmpty } else { false }
+    }
+
+    /// Ends all its processes, as when the host ends.
+    func stop() { remove() }
+
+    // MARK: Its processes
+
+    /// Processes that were killed, whose end nobody asks about.
+    private var retired: [ScriptProcess] = []
+
+    /// Reads what the processes tell. Says whether a file is loaded that is not watched yet.
+    func read() -> Bool {
+        for process in processes where process.read() {
+            error = process.report.error ?? error
+            limit = process.report.limit ?? limit
+        }
+        if let candidate, candidate.isLoaded {
+            if current == nil { promote() } else { endCurrent() }
+        }
+        return !loadedFiles.isSubset(of: fileVersions.keys)
+    }
+
+    private func promote() {
+        if case .removed = state { return }
+        current = candidate
+        candidate = nil
+        state = .running
+        current?.goOn()
+    }
+
+    private func endCurrent() {
+        guard let current, endsCurrentBy == nil else { return }
+        endsCurrentBy = .now + Self.graceTime
+        current.signal(SIGTERM)
+    }
+
+    /// A process has ended. Says whether it was one of this script's.
+    func didEnd(_ pid: pid_t, _ end: ScriptProcess.End) -> Bool {
+        if let index = retired.firstIndex(where: { $0.pid == pid }) {
+            retired.remove(at: index)
+            return true
+        }
+        if let process = candidate, process.pid == pid {
+            _ = read()
+            // One that is loaded has been promoted, or waits for the old one to end.
+            candidate = nil
+            didFailToLoad(process, end)
+            return true
+        }
+        guard let process = current, process.pid == pid else { return false }
+        _ = process.read()
+        error = process.report.error ?? error
+        limit = process.report.limit ?? limit
+        current = nil
+        endsCurrentBy = nil
+        if case .removed = state { return true }
+        if let candidate, candidate.isLoaded { promote() } else if candidate == nil { didEndAlone(process, end) }
+        return true
+    }
+
+    private func didFailToLoad(_ process: ScriptProcess, _ end: ScriptProcess.End) {
+        if case .removed = state { return }
+        if end == .status(0) {
+            if current == nil { state = .ended }
+            return
+        }
+        error = process.report.error ?? Self.sentence(end)
+        limit = process.report.limit
+        if current != nil {
+            log("error", "\(name): the new text does not load, so the old one keeps running: \(error ?? "")")
+        } else {
+            state = .failed
+            log("error", "\(name) does not load: \(error ?? "")")
+        }
+    }
+
+    private func didEndAlone(_ process: ScriptProcess, _ end: ScriptProcess.End) {
+        if end == .status(0) {
+            state = .ended
+            return
+        }
+        if process.report.error == nil || process.report.limit == nil, case .signal = end { error = Self.sentence(end) }
+        if .now - process.started >= Self.probation { pause = Self.shortestPause }
+        fail(error ?? Self.sentence(end))
+    }
+
+    private func fail(_ reason: String) {
+        error = reason
+        state = .restarting(.now + pause)
+        log("warning", "\(name) begins again in \(Limit.words(pause / .seconds(1))) s: \(reason)")
+        pause = min(pause * 2, Self.longestPause)
+    }
+
+    private static func sentence(_ end: ScriptProcess.End) -> String {
+        switch end {
+        case .status(let status): "its process ended with status \(status)"
+        case .signal(let number): "its process was ended by signal \(number) (\(String(cString: strsignal(number))))"
+        }
+    }
+
+    // MARK: Time
+
+    /// When to look again without an event.
+    var nextMoment: ContinuousClock.Instant? {
+        if case .restarting(let instant) = state { return min(instant, endsCurrentBy ?? instant) }
+        return endsCurrentBy
+    }
+
+    /// Does what is due.
+    func tick(_ now: ContinuousClock.Instant) {
+        if let end = endsCurrentBy, end <= now {
+            current?.signal(SIGKILL)
+            endsCurrentBy = now + Self.graceTime
+        }
+        if case .restarting(let instant) = state, instant <= now, candidate == nil {
+            restarts += 1
+            begin()
+        }
+    }
+
+    // MARK: Telling
+
+    /// As `quickconnect scripts` shows it.
+    var json: JSONValue {
+        let process = current ?? candidate
+        var members: JSONObject = ["name": .string(name), "state": .string(state.name)]
+        if let process {
+            members["pid"] = .integer(Int64(process.pid))
+            members["seconds"] = .integer(Int64((ContinuousClock.now - process.started) / .seconds(1)))
+            members["memoryBytes"] = .integer(Int64(process.memoryBytes))
+            members["cpuSeconds"] = .number(process.cpuSeconds)
+            members["calls"] = .integer(Int64(process.report.calls ?? 0))
+            members["answers"] = .integer(Int64(process.report.answers ?? 0))
+            members["droppedLines"] = .integer(Int64(process.report.droppedLines ?? 0))
+        }
+        members["restarts"] = .integer(Int64(restarts))
+        if let error { members["error"] = .string(error) }
+        if let limit { members["limit"] = .string(limit) }
+        return .object(members)
+    }
+}

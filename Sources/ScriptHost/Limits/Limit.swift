@@ -1,0 +1,32 @@
+internal import QuickConnect
+
+/// A limit that a script has passed, which ends it.
+enum Limit: Sendable {
+    case cpuTime, handlerTime, blocked, memory, share
+
+    /// What the script did: `it used more than 1 s of CPU time without returning`.
+    func sentence(_ limits: ScriptLimits) -> String {
+        switch self {
+        case .cpuTime: "it used more than \(Self.words(limits.cpuSeconds)) s of CPU time without returning"
+        case .handlerTime: "a call of its handler took longer than \(Self.words(limits.handlerSeconds)) s"
+        case .blocked: "it blocked for more than \(Self.words(limits.handlerSeconds)) s"
+        case .memory: "it used more than \(limits.memoryBytes >> 20) MiB of memory"
+        case .share:
+            "it used more than \(limits.sharePercent) % of a core over \(Self.words(limits.shareSeconds)) s"
+        }
+    }
+
+    /// The setting that it is.
+    var name: String {
+        switch self {
+        case .cpuTime: "cpuTime"
+        case .handlerTime, .blocked: "handlerTime"
+        case .memory: "memoryBytes"
+        case .share: "sharePercent"
+        }
+    }
+
+    static func words(_ seconds: Double) -> String {
+        Int(exactly: seconds).map(String.init) ?? "\(seconds)"
+    }
+}

@@ -1,0 +1,93 @@
+internal import Glibc
+internal import QuickConnect
+internal import QuickConnectClient
+internal import Synchronization
+
+/// Ends a script's process when a limit is passed: tells its callers, its host and its reader why, and exits.
+final class Stopper: Sendable {
+    private let source: ScriptSource
+    private let limits: ScriptLimits
+    private let calls: HandlerCalls
+    private let outbox: Outbox
+    private let console: ScriptConsole
+    private let channel: HostChannel?
+    private let descriptor = Mutex<Int32>(-1)
+    private let isStopping = Atomic(false)
+
+    init(
+        _ source: ScriptSource,
+        _ limits: ScriptLimits,
+        _ calls: HandlerCalls,
+        _ outbox: Outbox,
+        _ console: ScriptConsole,
+        _ channel: HostChannel?
+    ) {
+        self.source = source
+        self.limits = limits
+        self.calls = calls
+        self.outbox = outbox
+        self.console = console
+        self.channel = channel
+    }
+
+    /// The connection that last words go to; -1: none.
+    func connectionIs(_ descriptor: Int32) { self.descriptor.withLock { $0 = descriptor } }
+
+    /// Never returns. Called on any thread; a second one that comes waits for the end.
+    /// - Parameter backtrace: what ran then, innermost first (`name() at file:line`), where that is known.
+    func stop(_ limit: Limit, backtrace: [String] = []) -> Never {
+        if isStopping.exchange(true, ordering: .acquiringAndReleasing) {
+            while true { pause() }
+        }
+        let sentence = "stopped: \(limit.sentence(limits)) (\(limit.name))"
+        let ran = backtrace.filter { !$0.contains("quickconnect:") && !$0.contains("[native code]") }
+        let place = Self.place(ran.first)
+        tellCallers(limit, "the script \(source.name) was \(sentence)", place)
+        var report = ScriptReport()
+        report.error = "\(place?.text ?? source.path): error: \(sentence)"
+        report.limit = limit.name
+        channel?.tell(report)
+        let stack = ran.map { "\n    at \($0)" }.joined()
+        console.write("error", "\(report.error ?? "")\(stack)")
+        _exit(1)
+    }
+
+    private func tellCallers(_ limit: Limit, _ message: String, _ place: (file: String, line: Int, text: String)?) {
+        for call in calls.take() {
+            var error: JSONObject = [
+                "code": limit.isTime ? "timeout" : "scriptFailed", "message": .string(message),
+            ]
+            error["file"] = .string(place?.file ?? source.path)
+            if let place { error["line"] = .integer(Int64(place.line)) }
+            let answer: JSONValue = ["responseId": .string(call.id), "error": .object(error)]
+            outbox.append(answer.text)
+        }
+        let socket = descriptor.withLock { $0 }
+        if socket >= 0 { outbox.flush(toDescriptor: socket, within: 100) }
+    }
+
+    /// The place of a line `name() at file:line`.
+    private static func place(_ frame: String?) -> (file: String, line: Int, text: String)? {
+        guard let frame, let at = frame.range(ofLast: " at "), let colon = frame.lastIndex(of: ":"),
+            colon > at.upperBound, let line = Int(frame[frame.index(after: colon)...])
+        else { return nil }
+        let file = String(frame[at.upperBound..<colon])
+        return (file, line, "\(file):\(line)")
+    }
+}
+
+extension Limit {
+    /// Whether a caller is told `timeout` rather than `scriptFailed`.
+    fileprivate var isTime: Bool {
+        switch self {
+        case .handlerTime, .blocked: true
+        case .cpuTime, .memory, .share: false
+        }
+    }
+}
+
+extension String {
+    fileprivate func range(ofLast text: String) -> Range<String.Index>? {
+        ranges(of: text).last
+    }
+}

@@ -1,0 +1,171 @@
+internal import Glibc
+internal import QuickConnect
+internal import Synchronization
+internal import Threads
+
+/// A thread that watches the one that runs the script.
+///
+/// The engine's own limit ends a loop, but no endless chain of promises, no native call that blocks, and nothing
+/// bounds its memory. So this thread looks every few milliseconds while the script runs, and ends the process where
+/// a limit is passed. It sleeps while the script does.
+final class Watcher: Sendable {
+    private static let tick = Duration.milliseconds(5)
+    private static let patience = Duration.milliseconds(200)
+
+    private let limits: ScriptLimits
+    private let clock: clockid_t
+    private let onLimit: @Sendable (Limit) -> Void
+    /// Odd while the script runs; goes up by one at each beginning and end.
+    private let turn = Atomic<UInt64>(0)
+    /// More than 0 while the script waits for something that may take its time; and how often it has.
+    private let waitDepth = Atomic<Int>(0)
+    private let waits = Atomic<UInt64>(0)
+    private let isHandlerCall = Atomic(false)
+    private let isAsleep = Atomic(false)
+    private let bell = Monitor(())
+
+    /// - Parameter onLimit: called on the watching thread, once; ends the process.
+    init(_ limits: ScriptLimits, onLimit: @escaping @Sendable (Limit) -> Void) {
+        self.limits = limits
+        self.onLimit = onLimit
+        var clock = clockid_t()
+        pthread_getcpuclockid(pthread_self(), &clock)
+        self.clock = clock
+    }
+
+    /// Starts the thread. Called by the thread that runs the script.
+    func start() { _ = PThread.start("watcher") { self.watch() } }
+
+    // MARK: Called by the thread that runs the script
+
+    func begin() {
+        isHandlerCall.store(false, ordering: .relaxed)
+        turn.add(1, ordering: .sequentiallyConsistent)
+        if isAsleep.load(ordering: .sequentiallyConsistent) { wake() }
+    }
+
+    func end() { turn.add(1, ordering: .releasing) }
+
+    /// The turn is that of a handler's call, which somebody waits for.
+    func isHandlerCallNow() { isHandlerCall.store(true, ordering: .relaxed) }
+
+    var isInHandlerCall: Bool { isHandlerCall.load(ordering: .relaxed) }
+
+    /// Runs what may block for a time that is not the script's fault.
+    func waiting<Result>(_ body: () -> Result) -> Result {
+        waitDepth.add(1, ordering: .relaxed)
+        defer {
+            waits.add(1, ordering: .relaxed)
+            waitDepth.subtract(1, ordering: .relaxed)
+        }
+        return body()
+    }
+
+    private func wake() {
+        isAsleep.store(false, ordering: .relaxed)
+        bell.withLock { _ in }
+        bell.notify()
+    }
+
+    // MARK: On its own thread
+
+    private struct Observation {
+        var turn: UInt64 = 0
+        var waits: UInt64 = 0
+        /// When this turn was seen first, and the thread's CPU time then.
+        var began = ContinuousClock.now
+        var cpu = 0.0
+        /// When the script was last seen to wait.
+        var waited = ContinuousClock.now
+    }
+
+    private func watch() {
+        var seen = Observation()
+        var share = ShareWindow(limits)
+        var lastActive = ContinuousClock.now
+        while true {
+            let now = ContinuousClock.now
+            let turn = turn.load(ordering: .acquiring)
+            if turn != seen.turn {
+                lastActive = now
+                seen = Observation(
+                    turn: turn,
+                    waits: waits.load(ordering: .relaxed),
+                    began: now,
+                    cpu: seconds(of: clock),
+                    waited: now
+                )
+            }
+            if turn % 2 == 1 {
+                lastActive = now
+                if let limit = passed(&seen, now) { return onLimit(limit) }
+            }
+            if Self.residentBytes() > limits.memoryBytes { return onLimit(.memory) }
+            if share.isExceeded(at: now, cpu: seconds(of: CLOCK_PROCESS_CPUTIME_ID)) { return onLimit(.share) }
+            sleep(turn, isIdle: now - lastActive > Self.patience)
+        }
+    }
+
+    /// The limit that the turn under way has passed.
+    private func passed(_ seen: inout Observation, _ now: ContinuousClock.Instant) -> Limit? {
+        // The engine's own limit comes first: it knows the line.
+        if seconds(of: clock) - seen.cpu > limits.cpuSeconds + 0.1 { return .cpuTime }
+        let waits = waits.load(ordering: .relaxed)
+        if waitDepth.load(ordering: .relaxed) > 0 || waits != seen.waits { (seen.waited, seen.waits) = (now, waits) }
+        if isHandlerCall.load(ordering: .relaxed), now - seen.began > .seconds(limits.handlerSeconds + 1) {
+            return .handlerTime
+        }
+        return now - seen.waited > .seconds(limits.handlerSeconds) ? .blocked : nil
+    }
+
+    private func sleep(_ turn: UInt64, isIdle: Bool) {
+        if isIdle {
+            isAsleep.store(true, ordering: .sequentiallyConsistent)
+            // A turn that began meanwhile may not have seen that.
+            if self.turn.load(ordering: .sequentiallyConsistent) != turn { isAsleep.store(false, ordering: .relaxed) }
+        }
+        let end = SuspendingClock.now + Self.tick
+        bell.wait { (_: inout Void) -> Monitor<Void>.Verdict<Void> in
+            if isAsleep.load(ordering: .relaxed) { return .wait(until: nil) }
+            return SuspendingClock.now < end ? .wait(until: end) : .go(())
+        }
+    }
+
+    private func seconds(of clock: clockid_t) -> Double {
+        var time = timespec()
+        clock_gettime(clock, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
+    }
+
+    /// What the process has in memory. `statm` costs a microsecond; getrusage(2) tells only the most there ever was.
+    static func residentBytes() -> Int {
+        var buffer = [UInt8](repeating: 0, count: 128)
+        let file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return 0 }
+        defer { close(file) }
+        let count = read(file, &buffer, buffer.count)
+        let fields = buffer.prefix(max(count, 0)).split(separator: UInt8(ascii: " "))
+        let pages = fields.dropFirst().first.flatMap { Int(String(decoding: $0, as: UTF8.self)) } ?? 0
+        return pages * Int(sysconf(Int32(_SC_PAGESIZE)))
+    }
+}
+
+/// How much of a core the process has used lately.
+struct ShareWindow {
+    private let limits: ScriptLimits
+    private var samples: [(time: ContinuousClock.Instant, cpu: Double)] = []
+
+    init(_ limits: ScriptLimits) { self.limits = limits }
+
+    /// Takes a sample, at most ten a second, and says whether the share of the last seconds is above the limit.
+    mutating func isExceeded(at now: ContinuousClock.Instant, cpu: Double) -> Bool {
+        if let last = samples.last, now - last.time < .milliseconds(100) { return false }
+        samples.append((now, cpu))
+        let start = now - .seconds(limits.shareSeconds)
+        // The newest sample before the window stands for its beginning.
+        while samples.count > 1, samples[1].time <= start { samples.removeFirst() }
+        guard let first = samples.first, first.time <= start else { return false }
+        let seconds = (now - first.time) / .seconds(1)
+        return (cpu - first.cpu) / seconds * 100 > Double(limits.sharePercent)
+    }
+}

@@ -1,0 +1,115 @@
+internal import Glibc
+internal import QuickConnectClient
+
+/// The connection to the daemon, made when it is first needed and again when it is lost. For one thread.
+///
+/// Lines wait while there is no connection. What was handed to a connection is never sent to another one.
+final class DaemonLink {
+    /// Whom it tells.
+    protocol Owner: AnyObject {
+        /// There is a connection. What is answered is sent before all that waits.
+        func didConnect(again: Bool) -> [String]
+        func didLose(_ reason: String)
+    }
+
+    private let paths: [String]
+    /// Whether it gives up where no daemon answers the first time.
+    private let givesUp: Bool
+    let outbox = Outbox()
+    weak var owner: (any Owner)?
+    private(set) var connection: Connection?
+    private var waiting: [String] = []
+    private var connectionCount = 0
+    /// How often a connection was lost.
+    private(set) var lossCount = 0
+    private var retryAt: ContinuousClock.Instant?
+    private var pause = Duration.milliseconds(50)
+    private static let longestPause = Duration.seconds(5)
+
+    /// Whether lines may be sent. A script whose text is only being tried holds them back.
+    var isHeld: Bool
+    /// Whether a connection is wanted, also where no line waits.
+    var isWanted = false
+
+    /// - Parameters:
+    ///   - paths: the sockets to try, in their order.
+    ///   - givesUp: throw where no daemon answers the first time, instead of trying again.
+    init(paths: [String], givesUp: Bool, isHeld: Bool) {
+        self.paths = paths
+        self.givesUp = givesUp
+        self.isHeld = isHeld
+    }
+
+    /// Takes a line, and says whether it is on its way, rather than waiting for a connection.
+    func send(_ line: String) -> Bool {
+        guard connection != nil else {
+            waiting.append(line)
+            return false
+        }
+        outbox.append(line)
+        return true
+    }
+
+    // MARK: In the loop
+
+    /// Connects where that is needed, and sends what can be sent now.
+    func advance() throws(SocketPaths.NoDaemon) {
+        if connection == nil { try connectIfDue() }
+        guard let connection else { return }
+        do throws(SocketFailure) {
+            try outbox.flush(to: connection)
+        } catch {
+            lose("\(error)")
+        }
+    }
+
+    private func connectIfDue() throws(SocketPaths.NoDaemon) {
+        guard !isHeld, isWanted || !waiting.isEmpty, retryAt.map({ $0 <= .now }) ?? true else { return }
+        do throws(SocketPaths.NoDaemon) {
+            connection = try SocketPaths.connect(paths)
+        } catch {
+            if givesUp, connectionCount == 0 { throw error }
+            retryAt = .now + pause
+            pause = min(pause * 2, Self.longestPause)
+            return
+        }
+        retryAt = nil
+        connectionCount += 1
+        let first = owner?.didConnect(again: connectionCount > 1) ?? []
+        for line in first + waiting { outbox.append(line) }
+        waiting = []
+    }
+
+    /// What to wait for in poll(2).
+    var events: pollfd {
+        guard let connection else { return pollfd(fd: -1, events: 0, revents: 0) }
+        let events = outbox.isEmpty ? POLLIN : POLLIN | POLLOUT
+        return pollfd(fd: connection.descriptor, events: Int16(events), revents: 0)
+    }
+
+    /// When to look again without an event.
+    var nextTry: ContinuousClock.Instant? { connection == nil && (isWanted || !waiting.isEmpty) ? retryAt : nil }
+
+    /// The lines that are there now.
+    func receive() -> [[UInt8]] {
+        guard let connection else { return [] }
+        do throws(SocketFailure) {
+            if let lines = try connection.receiveSome() {
+                if !lines.isEmpty { pause = .milliseconds(50) }
+                return lines
+            }
+            lose("the daemon closed the connection")
+        } catch {
+            lose("\(error)")
+        }
+        return []
+    }
+
+    private func lose(_ reason: String) {
+        connection = nil
+        lossCount += 1
+        outbox.clear()
+        retryAt = .now + pause
+        owner?.didLose(reason)
+    }
+}

@@ -1,0 +1,56 @@
+internal import Synchronization
+
+/// The calls of the daemon to the script's handlers that are not answered yet, in the order they came.
+final class HandlerCalls: Sendable {
+    private struct State {
+        var began: [String: (handler: String, at: ContinuousClock.Instant)] = [:]
+        var order: [String] = []
+        var first = 0
+    }
+
+    private let state = Mutex(State())
+
+    func begin(_ id: String, handler: String) {
+        let now = ContinuousClock.now
+        state.withLock { state in
+            state.began[id] = (handler, now)
+            state.order.append(id)
+        }
+    }
+
+    /// Says whether it was still to be answered.
+    func end(_ id: String) -> Bool {
+        state.withLock { state in
+            let isFirst = state.began.removeValue(forKey: id) != nil
+            if state.began.isEmpty { (state.order, state.first) = ([], 0) }
+            return isFirst
+        }
+    }
+
+    var isEmpty: Bool { state.withLock { $0.began.isEmpty } }
+
+    /// When the oldest one came.
+    var oldest: ContinuousClock.Instant? {
+        state.withLock { state in
+            while state.first < state.order.count, state.began[state.order[state.first]] == nil { state.first += 1 }
+            if state.first > 1024, state.first * 2 > state.order.count {
+                state.order.removeFirst(state.first)
+                state.first = 0
+            }
+            return state.first < state.order.count ? state.began[state.order[state.first]]?.at : nil
+        }
+    }
+
+    /// Takes those that came before an instant; nil: all.
+    func take(before instant: ContinuousClock.Instant? = nil) -> [(id: String, handler: String)] {
+        state.withLock { state in
+            let taken = state.order.dropFirst(state.first).compactMap { id in
+                state.began[id].flatMap { call in
+                    instant.map { call.at < $0 } ?? true ? (id: id, handler: call.handler) : nil
+                }
+            }
+            for call in taken { state.began[call.id] = nil }
+            return taken
+        }
+    }
+}

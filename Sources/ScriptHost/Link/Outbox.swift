@@ -1,0 +1,57 @@
+internal import Glibc
+internal import QuickConnectClient
+internal import Synchronization
+
+/// What waits to be sent to the daemon. The script's thread fills and empties it; the watching thread puts the last
+/// words of a script that it ends there, between whole lines.
+final class Outbox: Sendable {
+    private let bytes = Mutex<[UInt8]>([])
+
+    func append(_ line: String) {
+        var line = line
+        bytes.withLock { bytes in
+            line.withUTF8 { bytes.append(contentsOf: $0) }
+            bytes.append(UInt8(ascii: "\n"))
+        }
+    }
+
+    var isEmpty: Bool { bytes.withLock { $0.isEmpty } }
+
+    /// Sends what the kernel takes now.
+    func flush(to connection: Connection) throws(SocketFailure) {
+        let result = bytes.withLock { bytes in
+            Result<Void, SocketFailure> { () throws(SocketFailure) in
+                guard !bytes.isEmpty else { return }
+                let all = bytes
+                let count = try Self.send(all, connection)
+                bytes.removeFirst(count)
+            }
+        }
+        try result.get()
+    }
+
+    private static func send(_ bytes: [UInt8], _ connection: Connection) throws(SocketFailure) -> Int {
+        let result = bytes.withUnsafeBytes { buffer in
+            Result<Int, SocketFailure> { () throws(SocketFailure) in try connection.sendSome(buffer) }
+        }
+        return try result.get()
+    }
+
+    /// Sends all, as far as that can be done within a time, in milliseconds: the last words of a process.
+    func flush(toDescriptor socket: Int32, within milliseconds: Int32) {
+        let all = bytes.withLock { $0 }
+        var rest = all[...]
+        while !rest.isEmpty {
+            var poller = pollfd(fd: socket, events: Int16(POLLOUT), revents: 0)
+            guard poll(&poller, 1, milliseconds) > 0 else { return }
+            let count = rest.withUnsafeBytes {
+                Glibc.send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+            }
+            guard count > 0 || errno == EAGAIN || errno == EINTR else { return }
+            rest = rest.dropFirst(max(count, 0))
+        }
+    }
+
+    /// Forgets what was not sent: half a line may be among it.
+    func clear() { bytes.withLock { $0 = [] } }
+}

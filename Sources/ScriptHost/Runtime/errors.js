@@ -1,0 +1,70 @@
+// Errors: what callers are told of them, and where in the script they come from.
+(function (host) {
+    'use strict'
+
+    const ownFiles = 'quickconnect:'
+
+    // `name@file:line:column`, a line each; the runtime's own functions are left out.
+    host.stackOf = error => String(error.stack || '').split('\n').filter(line => {
+        return line !== '' && !line.includes('@' + ownFiles) && !line.endsWith('@') && !line.includes('[native code]')
+    })
+
+    // Gives an error that was made in the runtime the place of the script's call that led there.
+    host.placed = error => {
+        const stack = host.stackOf(error)
+        const place = /@(.*):(\d+):(\d+)$/.exec(stack[0] || '')
+        error.stack = stack.join('\n')
+        if (!place) return error
+        error.sourceURL = place[1]
+        error.line = Number(place[2])
+        error.column = Number(place[3])
+        return error
+    }
+
+    // {code, message, …} of an error reply, as an Error of the call that was made at `site`.
+    host.failure = (site, members) => {
+        const error = host.placed(site)
+        error.message = members.message
+        return Object.assign(error, members, {name: members.code})
+    }
+
+    host.error = (code, message) => Object.assign(new Error(message), {name: code, code})
+
+    // What is told of anything that was thrown: {code?, message, field?, file?, line?, column?, stack?}.
+    host.describe = thrown => {
+        if (thrown === null || typeof thrown !== 'object') return {message: String(thrown)}
+        const told = {}
+        for (const name of ['cmd', 'code', 'field', 'line', 'column']) {
+            if (thrown[name] !== undefined) told[name] = thrown[name]
+        }
+        if (typeof told.code !== 'string') delete told.code
+        if (typeof told.field !== 'string') delete told.field
+        if (thrown instanceof Error) {
+            told.message = told.code || thrown.name === 'Error' ? thrown.message : thrown.name + ': ' + thrown.message
+            if (thrown.sourceURL) told.file = thrown.sourceURL
+            const stack = host.stackOf(thrown)
+            if (stack.length) told.stack = stack.slice(0, 20).join('\n')
+        } else {
+            told.message = thrown.message === undefined ? host.inspect(thrown) : String(thrown.message)
+        }
+        return told
+    }
+
+    let isTelling = false
+
+    // An error that nobody handles. Says whether the script takes it: as `window.onerror`, or as the command `error`.
+    host.unhandled = thrown => {
+        if (isTelling) return false
+        isTelling = true
+        try {
+            const told = host.describe(thrown)
+            if (typeof globalThis.onerror === 'function'
+                && globalThis.onerror(told.message, told.file, told.line, told.column, thrown) === true) return true
+            if (!host.takesErrors()) return false
+            globalThis.handleRequest('error', Object.assign({code: 'scriptFailed'}, told))
+            return true
+        } finally {
+            isTelling = false
+        }
+    }
+})

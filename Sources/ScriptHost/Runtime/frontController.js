@@ -1,0 +1,151 @@
+// The book's front controller in JavaScript: commands, and the functions that are mapped to them.
+(function (host, native) {
+    'use strict'
+
+    const phases = {validation: new Map(), business: new Map(), view: new Map(), error: new Map()}
+    // What a function answers to end a stack: the book's nil, and the words of its later versions.
+    const ends = [null, 'stop', 'ExIt_StAcK', 'wait', 'wAiT']
+    // Names that came as replies, were called or are handled here: no events.
+    const noEvents = new Set(['error', 'default', 'showLoc', 'showPickResults'])
+    const events = new Set()
+    const unlooked = new Set()
+
+    function map(phase, command, run) {
+        if (typeof run !== 'function') {
+            throw new TypeError('what ' + command + ' is mapped to is no function, but ' + host.inspect(run))
+        }
+        const map = phases[phase]
+        if (!map.has(command)) map.set(command, [])
+        map.get(command).push(run)
+        if (phase === 'view') unlooked.add(command)
+        if (phase === 'validation' || phase === 'business') host.isCommand(command)
+    }
+
+    // default's functions, then the command's own.
+    function functions(phase, command) {
+        const all = [...(phases[phase].get('default') || [])]
+        return command === 'default' ? all : all.concat(phases[phase].get(command) || [])
+    }
+
+    const isMapped = command => Object.values(phases).some(map => map.has(command) || map.has('default'))
+
+    function* steps(command) {
+        for (const phase of ['validation', 'business', 'view']) {
+            for (const run of functions(phase, command)) yield {phase, run}
+        }
+    }
+
+    // Runs a stack until it ends or waits for a promise of a BCF or ValCF; then it answers a promise.
+    function goOn(stack) {
+        for (const {phase, run} of stack.steps) {
+            const {parameters, data} = stack
+            const result = phase === 'view' ? run(data, parameters) : run(parameters, data)
+            if (phase !== 'view' && result && typeof result.then === 'function') {
+                return result.then(value => accepts(stack, phase, value) ? goOn(stack) : undefined)
+            }
+            if (!accepts(stack, phase, result)) return undefined
+        }
+        return undefined
+    }
+
+    function accepts(stack, phase, result) {
+        switch (phase) {
+        case 'validation':
+            if (result !== false && !ends.includes(result)) return true
+            host.failed(stack.command, 'validation failed', stack.parameters)
+            return false
+        case 'business':
+            if (ends.includes(result)) return false
+            stack.data.push(result)
+            return true
+        default:
+            return result === null || !ends.includes(result)
+        }
+    }
+
+    // Runs the error functions of a command: each gets the message, and what it is about. Says whether there are any.
+    host.failed = (command, message, parameters) => {
+        const all = functions('error', command)
+        for (const run of all) {
+            if (run(message, parameters) === 'stop') break
+        }
+        return all.length > 0
+    }
+
+    host.takesErrors = () => phases.error.has('error') || phases.view.has('error')
+
+    globalThis.handleRequest = function handleRequest(command, parameters) {
+        if (command === undefined || command === null) return undefined
+        noEvents.add(command)
+        if (command === 'error') host.failed('error', parameters && parameters.message, parameters)
+        try {
+            return goOn({command, parameters, data: [], steps: steps(command)})
+        } catch (error) {
+            if (command === 'error' || !phases.error.has(command)) throw error
+            host.failed(command, error.message, parameters)
+            return undefined
+        }
+    }
+
+    globalThis.handleJSONRequest = function handleJSONRequest(command, parametersString) {
+        return globalThis.handleRequest(command, parametersString ? JSON.parse(parametersString) : null)
+    }
+
+    globalThis.handleError = function handleError(command, parameters) { host.failed(command, parameters) }
+
+    const own = {handleRequest: globalThis.handleRequest, handleJSONRequest: globalThis.handleJSONRequest}
+    const isReplaced = () => {
+        return globalThis.handleRequest !== own.handleRequest || globalThis.handleJSONRequest !== own.handleJSONRequest
+    }
+
+    // A reply of the daemon. Nothing is spent on one that nobody is mapped to.
+    host.replied = (command, value) => {
+        host.isCommand(command)
+        if (command === 'error' && value && phases.error.has(value.cmd)) host.failed(value.cmd, value.message, value)
+        if (isReplaced() || isMapped(command)) globalThis.handleJSONRequest(command, JSON.stringify(value))
+    }
+
+    // An event: its value as it is.
+    host.happened = (name, value) => {
+        if (isReplaced() || isMapped(name)) {
+            const isEvent = events.has(name)
+            globalThis.handleRequest(name, value)
+            if (isEvent) noEvents.delete(name)
+        }
+    }
+
+    // A name that is a command's, and so no event's.
+    host.isCommand = command => {
+        noEvents.add(command)
+        if (!events.delete(command)) return
+        host.ask('unsubscribe', [command], () => {})
+    }
+
+    // Subscribes to what VCFs have been mapped to since, unless it has turned out to be something else.
+    host.subscribe = () => {
+        for (const name of unlooked) {
+            unlooked.delete(name)
+            if (noEvents.has(name) || events.has(name)) continue
+            events.add(name)
+            host.ask('subscribe', [name], error => {
+                events.delete(name)
+                globalThis.console.warn(name + ': ' + error.message)
+            })
+        }
+    }
+
+    host.events = events
+
+    const names = {validation: ['ValCF', 'ValCO'], business: ['BCF', 'BCO', 'DCF'], view: ['VCF', 'VCO'], error: ['ECF', 'ECO']}
+    const qc = {STACK_CONTINUE: true, STACK_EXIT: 'ExIt_StAcK', WAIT_FOR_DATA: 'wait'}
+    for (const [phase, kinds] of Object.entries(names)) {
+        for (const kind of kinds) {
+            globalThis['mapCommandTo' + kind] = (command, run) => map(phase, String(command), run)
+            qc['mapCommandTo' + kind] = globalThis['mapCommandTo' + kind]
+        }
+    }
+    for (const name of ['makeCall', 'makeCallSync', 'handleRequest', 'handleJSONRequest', 'handleError']) {
+        qc[name] = (...values) => globalThis[name](...values)
+    }
+    globalThis.qc = qc
+})

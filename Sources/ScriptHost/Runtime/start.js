@@ -1,0 +1,90 @@
+// What Swift calls, and what the script finds.
+(function (host, native) {
+    'use strict'
+
+    // A line of the daemon.
+    host.deliver = line => {
+        try {
+            dispatch(JSON.parse(line))
+        } finally {
+            host.turnEnded()
+        }
+    }
+
+    function dispatch(message) {
+        if (message.responseId !== undefined) return host.answered(message)
+        if (message.callbackId !== undefined) return host.called(message)
+        if (message.handlerName === undefined) {
+            return globalThis.console.error('the daemon: ' + (message.error ? message.error.message : JSON.stringify(message)))
+        }
+        host.heard(message.handlerName, message.data)
+        host.happened(message.handlerName, message.data)
+    }
+
+    const fire = host.fire
+    host.fire = id => {
+        try {
+            fire(id)
+        } finally {
+            host.turnEnded()
+        }
+    }
+
+    // The end of each turn.
+    host.turnEnded = () => {
+        host.callBack()
+        host.subscribe()
+    }
+
+    // Lines that tell a daemon, after a new connection, what the script has registered and subscribed to.
+    host.registrations = () => {
+        const lines = [...host.handlers.keys()].map(name => host.lineOf('registerHandler', [name]))
+        if (host.events.size) lines.push(...[...host.events].map(name => host.lineOf('subscribe', [name])))
+        return lines.concat(host.subscriptions.map(parameters => host.lineOf('subscribe', parameters)))
+    }
+
+    host.isRegistered = () => host.handlers.size > 0 || host.events.size > 0 || host.subscriptions.length > 0
+
+    // What keeps the script alive.
+    host.isWaiting = () => host.hasCalls() || host.hasTimers() || host.isRegistered()
+
+    // Subscriptions that the script made itself, by `makeCall('subscribe', …)`.
+    host.subscriptions = []
+    const makeCall = globalThis.makeCall
+    globalThis.makeCall = function (command, message) {
+        const promise = makeCall(command, message)
+        if (command === 'subscribe' || command === 'unsubscribe') {
+            promise.then(() => noteSubscription(command, parametersOf(message)), () => {})
+        }
+        return promise
+    }
+
+    function parametersOf(message) {
+        let value = message
+        if (typeof message === 'string') {
+            try {
+                value = JSON.parse(message)
+            } catch {
+                value = message
+            }
+        }
+        return value === undefined || value === null || value === '' ? [] : Array.isArray(value) ? value : [value]
+    }
+
+    function noteSubscription(command, parameters) {
+        if (command === 'subscribe') {
+            host.subscriptions.push(parameters)
+        } else if (parameters.length === 0) {
+            host.subscriptions = []
+            host.events.clear()
+        } else {
+            host.subscriptions = host.subscriptions
+                .map(names => names.filter(name => !parameters.includes(name)))
+                .filter(names => names.some(name => typeof name === 'string'))
+            for (const name of parameters) host.events.delete(name)
+        }
+    }
+
+    globalThis.load = name => native.load(String(name))
+    globalThis.script = Object.freeze({name: host.script.name, arguments: Object.freeze([...host.script.arguments])})
+})

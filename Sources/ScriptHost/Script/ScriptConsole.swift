@@ -1,0 +1,48 @@
+internal import Glibc
+internal import QuickConnect
+
+/// Where the console of a script, and its errors, are written.
+struct ScriptConsole: Sendable {
+    /// In the foreground, `console.log` is the output of a program. In the service, all of it is the journal's.
+    enum Place: Sendable {
+        case foreground
+        case journal(name: String, hasLevels: Bool)
+    }
+
+    let place: Place
+
+    /// - Parameter level: `info`, `debug`, `warning` or `error`.
+    func write(_ level: String, _ text: String) {
+        switch place {
+        case .foreground:
+            let isOutput = level == "info" || level == "debug"
+            Self.write("\(text)\n", to: isOutput ? STDOUT_FILENO : STDERR_FILENO)
+        case .journal(let name, let hasLevels):
+            let prefix = hasLevels ? "<\(Self.number(of: level))>" : ""
+            // A line each, for the journal keeps lines.
+            let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map {
+                "\(prefix)\(name): \($0)\n"
+            }
+            Self.write(lines.joined(), to: STDERR_FILENO)
+        }
+    }
+
+    /// The priorities of sd-daemon(3).
+    private static func number(of level: String) -> Int {
+        switch level {
+        case "error": 3
+        case "warning": 4
+        case "debug": 7
+        default: 6
+        }
+    }
+
+    private static func write(_ text: String, to descriptor: Int32) {
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            guard count > 0 || errno == EINTR else { return }
+            rest = rest.dropFirst(max(count, 0))
+        }
+    }
+}

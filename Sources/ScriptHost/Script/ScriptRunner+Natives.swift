@@ -1,0 +1,61 @@
+internal import Glibc
+internal import JavaScriptCore
+internal import QuickConnect
+internal import QuickConnectClient
+
+extension ScriptRunner: ScriptNatives {
+    func send(_ line: String, isCall: Bool) -> Bool {
+        if isCall {
+            counts.calls = (counts.calls ?? 0) + 1
+            changed()
+        }
+        return link.send(line)
+    }
+
+    func began(_ id: String, handler: String) {
+        calls.begin(id, handler: handler)
+        watcher.isHandlerCallNow()
+    }
+
+    func answer(_ id: String, _ line: String) {
+        // One that came too late has been answered already.
+        guard calls.end(id) else { return }
+        _ = link.send(line)
+        counts.answers = (counts.answers ?? 0) + 1
+        changed()
+    }
+
+    func note(_ handler: String, _ message: String, _ error: String) {
+        let members = (try? JSONParser.parse(error))?.objectValue ?? [:]
+        let place = ["file", "line", "column"].compactMap { name -> String? in
+            members[name]?.stringValue ?? members[name]?.integerValue.map { "\($0)" }
+        }
+        let text = "\(place.isEmpty ? source.path : place.joined(separator: ":")): \(handler): \(message)"
+        write("warning", text)
+        var report = ScriptReport()
+        report.error = text
+        channel?.tell(report)
+    }
+
+    func startTimer(_ id: Int, _ milliseconds: Double, _ repeats: Bool) {
+        timers.start(id, milliseconds: milliseconds, repeats: repeats)
+    }
+
+    func stopTimer(_ id: Int) { timers.stop(id) }
+
+    func write(_ level: String, _ text: String) {
+        guard meter.takes(text.utf8.count + 1) else { return }
+        // A reader that takes its time is not the script's fault.
+        watcher.waiting { console.write(level, text) }
+    }
+
+    func loadText(_ name: String) throws -> String {
+        let text = try source.text(of: name)
+        var report = ScriptReport()
+        report.loadedFile = name
+        channel?.tell(report)
+        return text
+    }
+
+    func rejected(_ promise: JSValue, _ reason: JSValue) { rejections.append((promise, reason)) }
+}

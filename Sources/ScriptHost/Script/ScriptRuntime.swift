@@ -1,0 +1,132 @@
+internal import JavaScriptCore
+internal import QuickConnect
+
+/// What the runtime's JavaScript asks of Swift. Called on the script's thread, while it runs.
+protocol ScriptNatives: AnyObject {
+    /// Sends a line, and says whether it is on its way.
+    func send(_ line: String, isCall: Bool) -> Bool
+    /// Sends a call, and answers the line of its reply, or `{"error": …}`.
+    func callSync(id: String, command: String, line: String) -> String
+    func began(_ id: String, handler: String)
+    func answer(_ id: String, _ line: String)
+    /// A handler failed; its caller is told.
+    func note(_ handler: String, _ message: String, _ error: String)
+    func startTimer(_ id: Int, _ milliseconds: Double, _ repeats: Bool)
+    func stopTimer(_ id: Int)
+    func write(_ level: String, _ text: String)
+    func loadText(_ name: String) throws -> String
+    /// A promise was rejected, and nobody handles it.
+    func rejected(_ promise: JSValue, _ reason: JSValue)
+}
+
+/// The JavaScript engine with what scripts find there. The JavaScript of it lies in `Runtime/`.
+final class ScriptRuntime {
+    let machine: JSVirtualMachine
+    let context: JSContext
+    private let host: JSValue
+    private let deliverFunction: JSValue
+    private let fireFunction: JSValue
+    private let isWaitingFunction: JSValue
+
+    /// In the order they build on each other.
+    private static let files: [(name: String, bytes: [UInt8])] = [
+        ("errors", PackageResources.errors_js), ("console", PackageResources.console_js),
+        ("timers", PackageResources.timers_js), ("frontController", PackageResources.frontController_js),
+        ("calls", PackageResources.calls_js), ("bridge", PackageResources.bridge_js),
+        ("page", PackageResources.page_js), ("start", PackageResources.start_js),
+    ]
+
+    init(_ source: ScriptSource, _ limits: ScriptLimits, _ natives: any ScriptNatives) throws(JSError) {
+        machine = JSVirtualMachine()
+        context = JSContext(virtualMachine: machine)
+        context.name = source.name
+        host = JSValue(newObjectIn: context)
+        host["script"] = JSValue(object: ["name": source.name, "arguments": source.arguments], in: context)
+        host["limits"] = JSValue(object: ["calls": limits.calls], in: context)
+        let functions = Self.functions(natives, context)
+        for file in Self.files {
+            let text = String(decoding: file.bytes, as: UTF8.self)
+            try context.evaluate(text, sourceURL: "quickconnect:\(file.name).js").call([host, functions])
+        }
+        deliverFunction = host["deliver"]
+        fireFunction = host["fire"]
+        isWaitingFunction = host["isWaiting"]
+        context.unhandledRejectionHandler = { [weak natives] _, promise, reason in
+            if let promise, let reason { natives?.rejected(promise, reason) }
+        }
+    }
+
+    private static func functions(_ natives: any ScriptNatives, _ context: JSContext) -> JSValue {
+        let object: JSValue = JSValue(newObjectIn: context)
+        func define<each Argument: JSConvertible, Result: JSConvertible>(
+            _ name: String,
+            _ function: @escaping (repeat each Argument) throws -> Result
+        ) {
+            object[name] = JSValue(newFunctionIn: context, name: name, function)
+        }
+        func define<each Argument: JSConvertible>(
+            _ name: String,
+            _ function: @escaping (repeat each Argument) throws -> Void
+        ) {
+            object[name] = JSValue(newFunctionIn: context, name: name, function)
+        }
+        define("send") { [unowned natives] (line: String, isCall: Bool) in natives.send(line, isCall: isCall) }
+        define("callSync") { [unowned natives] (id: String, command: String, line: String) in
+            natives.callSync(id: id, command: command, line: line)
+        }
+        define("began") { [unowned natives] (id: String, handler: String) in natives.began(id, handler: handler) }
+        define("answer") { [unowned natives] (id: String, line: String) in natives.answer(id, line) }
+        define("note") { [unowned natives] (handler: String, message: String, error: String) in
+            natives.note(handler, message, error)
+        }
+        define("startTimer") { [unowned natives] (id: Int, milliseconds: Double, repeats: Bool) in
+            natives.startTimer(id, milliseconds, repeats)
+        }
+        define("stopTimer") { [unowned natives] (id: Int) in natives.stopTimer(id) }
+        define("print") { [unowned natives] (level: String, text: String) in natives.write(level, text) }
+        define("load") { [unowned natives, unowned context] (name: String) in
+            try context.evaluate(try natives.loadText(name), sourceURL: name)
+        }
+        return object
+    }
+
+    // MARK: Called between turns, each a turn of its own
+
+    func deliver(_ line: [UInt8]) throws(JSError) {
+        try deliverFunction.callAsFunction(JSText(utf8: line))
+    }
+
+    func fire(_ timer: Int) throws(JSError) { try fireFunction.callAsFunction(timer) }
+
+    func turnEnded() throws(JSError) { try host["turnEnded"].call([]) }
+
+    func lost() throws(JSError) { try host["lost"].call([]) }
+
+    // MARK: Questions, which run nothing of the script's
+
+    /// Whether there is something left to wait for.
+    var isWaiting: Bool { (try? isWaitingFunction.callAsFunction().toBool()) ?? false }
+
+    /// The lines that tell a daemon of handlers and subscriptions again.
+    var registrations: [String] { (try? host["registrations"].call([]).to([String].self)) ?? [] }
+
+    /// Whether a daemon must be told of something when there is a new connection.
+    var isRegistered: Bool { (try? host["isRegistered"].call([]).toBool()) ?? false }
+
+    /// All that waits to be sent is on its way.
+    func sent() { _ = try? host["sent"].call([]) }
+
+    /// Whether a promise that nobody handles is that of a call, which may be ignored.
+    func mayIgnore(_ promise: JSValue, _ reason: JSValue) -> Bool {
+        (try? host["mayIgnore"].call([promise, reason]).toBool()) ?? false
+    }
+
+    /// Gives the script an error that nobody handles, and says whether it took it.
+    func handles(_ thrown: JSValue) throws(JSError) -> Bool { try host["unhandled"].call([thrown]).toBool() }
+
+    /// The calls that led to an error, without the runtime's own.
+    func stack(of thrown: JSValue?) -> [String] {
+        guard let thrown, thrown.isObject else { return [] }
+        return (try? host["stackOf"].call([thrown]).to([String].self)) ?? []
+    }
+}

@@ -1,0 +1,139 @@
+import ArgumentParser
+import Configuration
+import Glibc
+import QuickConnect
+import QuickConnectClient
+import ScriptHost
+
+/// The script host. With a FILE it runs that script; without, it starts a process for each script of a folder.
+@main
+struct QuickConnectScripts: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "quickconnect-scripts",
+        abstract: "Runs JavaScript that drives this device's hardware through the daemon quickconnectd.",
+        usage: """
+            quickconnect-scripts [--socket <PATH>] [--config <FILE>] [--scripts <DIR>]
+            quickconnect-scripts [--socket <PATH>] [--config <FILE>] FILE [ARGUMENT ...]
+            """,
+        discussion: """
+            Without FILE it runs each *.js file of the scripts' folder in a process of its own, begins those again \
+            that fail, and takes up a file that changes. «quickconnect scripts» lists them.
+
+            Options stand before FILE; everything behind it is the script's.
+
+            Exit status: 0 the script has ended, 1 an error that it did not handle, or a limit that it passed, 2 \
+            wrong usage, settings or an unreadable file, 3 it made a call and no daemon answers.
+            """,
+        version: "0.1.0"
+    )
+
+    @Option(
+        help: ArgumentHelp(
+            "The daemon's socket (default: $QUICKCONNECT_SOCKET, else the system's or the user's).",
+            valueName: "PATH"
+        )
+    )
+    var socket: String?
+
+    @Option(help: ArgumentHelp("The settings file.", valueName: "FILE"))
+    var config: String?
+
+    @Option(help: ArgumentHelp("The folder of the scripts.", valueName: "DIR"))
+    var scripts: String?
+
+    @Argument(
+        parsing: .captureForPassthrough,
+        help: ArgumentHelp("A script, and its arguments.", valueName: "FILE [ARGUMENT…]")
+    )
+    var words: [String] = []
+
+    static func main() {
+        do {
+            var command = try parseAsRoot()
+            try command.run()
+        } catch {
+            let isSuccess = exitCode(for: error).isSuccess
+            say(fullMessage(for: error), to: isSuccess ? STDOUT_FILENO : STDERR_FILENO)
+            Glibc.exit(isSuccess ? 0 : 2)
+        }
+    }
+
+    func run() throws {
+        let environment = Self.environment
+        if words.first == "--help" || words.first == "-h" { throw CleanExit.helpRequest(self) }
+        if let word = words.first, word.hasPrefix("-") { throw ValidationError("Unknown option '\(word)'.") }
+        let settings = settings(environment)
+        let paths = SocketPaths.candidates(named: socket ?? settings.socket, environment: environment)
+        guard let file = words.first else { Glibc.exit(try host(settings, paths, environment).run()) }
+        let source = ScriptSource(path: file, arguments: Array(words.dropFirst()))
+        let runner = ScriptRunner(source, settings.scriptLimits, paths: paths, channel: Self.channel(environment))
+        Glibc.exit(runner.run())
+    }
+
+    private func settings(_ environment: [String: String]) -> Settings {
+        let folders = StandardFolders(isRoot: geteuid() == 0, environment: environment, program: Self.program)
+        var flags = Settings.Overrides()
+        flags.config = config
+        flags.scripts = scripts
+        do throws(ConfigurationMistakes) {
+            var settings = try Settings.load(flags: flags, environment: environment, folders: folders)
+            // The daemon's environment names its socket, which the client's rule looks at itself.
+            if environment["QUICKCONNECT_SOCKET"] != nil { settings.socket = nil }
+            return settings
+        } catch {
+            say("quickconnect-scripts: \(error)", to: STDERR_FILENO)
+            Glibc.exit(2)
+        }
+    }
+
+    private func host(
+        _ settings: Settings,
+        _ paths: [String],
+        _ environment: [String: String]
+    ) throws -> ScriptHost {
+        var status = stat()
+        if let scripts, stat(scripts, &status) != 0 || status.st_mode & S_IFMT != S_IFDIR {
+            throw ValidationError("There is no folder '\(scripts)'.")
+        }
+        var command = [Self.program]
+        if let socket { command += ["--socket", socket] }
+        if let config { command += ["--config", config] }
+        return ScriptHost(
+            folder: settings.scripts,
+            limits: settings.scriptLimits,
+            paths: paths,
+            command: command,
+            environment: environment
+        )
+    }
+
+    /// The socket to the host that started this process, where one has.
+    private static func channel(_ environment: [String: String]) -> HostChannel? {
+        guard let host = environment[ScriptHost.hostVariable].flatMap({ pid_t($0) }), host == getppid() else {
+            return nil
+        }
+        return HostChannel(ofHost: host)
+    }
+
+    private static var program: String {
+        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
+        let length = readlink("/proc/self/exe", &buffer, buffer.count - 1)
+        return String(decoding: buffer.prefix(max(length, 0)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    private static var environment: [String: String] {
+        var variables: [String: String] = [:]
+        var entry = environ
+        while let variable = entry.pointee {
+            let pair = String(cString: variable).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            if pair.count == 2 { variables[String(pair[0])] = String(pair[1]) }
+            entry += 1
+        }
+        return variables
+    }
+}
+
+private func say(_ text: String, to descriptor: Int32) {
+    var line = "\(text)\n"
+    line.withUTF8 { _ = write(descriptor, $0.baseAddress, $0.count) }
+}

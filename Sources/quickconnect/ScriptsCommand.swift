@@ -1,0 +1,92 @@
+import ArgumentParser
+import QuickConnect
+
+struct ScriptsCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "scripts",
+        abstract: "Lists the scripts that the script host runs: state, memory, CPU, calls, last error.",
+        discussion: """
+            Examples:
+              quickconnect scripts
+              quickconnect scripts --json
+            """
+    )
+
+    @OptionGroup var connection: ConnectionOptions
+
+    @Flag(help: "Print JSON, for programs.")
+    var json = false
+
+    func run() throws {
+        let answer = try connection.call("scripts", message: nil)
+        guard !json else { return say(answer.text) }
+        say(ScriptTable(answer.objectValue ?? [:]).text(width: Terminal.width))
+    }
+}
+
+/// What `scripts` answers, in words.
+private struct ScriptTable {
+    let answer: JSONObject
+
+    init(_ answer: JSONObject) { self.answer = answer }
+
+    func text(width: Int) -> String {
+        let scripts = (answer["scripts"]?.arrayValue ?? []).compactMap(\.objectValue)
+        let folder = answer["folder"]?.stringValue ?? ""
+        guard !scripts.isEmpty else { return "No scripts in \(folder).\n\(limits)" }
+        let titles = ["SCRIPT", "STATE", "UP", "MEMORY", "CPU", "CALLS", "ANSWERS", "RESTARTS"]
+        let rows = [titles] + scripts.map(row)
+        let widths = titles.indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+        var lines: [String] = []
+        for (row, script) in zip(rows, [nil] + scripts.map(Optional.some)) {
+            let cells = row.enumerated().map { column, cell in
+                let space = String(repeating: " ", count: widths[column] - cell.count)
+                return column < 2 ? cell + space : space + cell
+            }
+            lines.append(cells.joined(separator: "  "))
+            if let error = script?["error"]?.stringValue {
+                lines += Table.wrap(error, to: max(width - 4, 20)).map { "    \($0)" }
+            }
+            if let dropped = script?["droppedLines"]?.integerValue, dropped > 0 {
+                lines.append("    \(dropped) lines of its console were dropped")
+            }
+        }
+        return (lines + ["", "in \(folder)", limits]).joined(separator: "\n")
+    }
+
+    private func row(_ script: JSONObject) -> [String] {
+        func number(_ key: String) -> String { script[key]?.integerValue.map { "\($0)" } ?? "-" }
+        return [
+            script["name"]?.stringValue ?? "", script["state"]?.stringValue ?? "",
+            script["seconds"]?.integerValue.map(Self.time) ?? "-",
+            script["memoryBytes"]?.integerValue.map { "\($0 >> 20) MiB" } ?? "-",
+            script["cpuSeconds"]?.numberValue.map { "\(($0 * 100).rounded() / 100) s" } ?? "-", number("calls"),
+            number("answers"), number("restarts"),
+        ]
+    }
+
+    /// `42 s`, `7 min`, `3 h`, `12 d`.
+    private static func time(_ seconds: Int64) -> String {
+        switch seconds {
+        case ..<100: "\(seconds) s"
+        case ..<6000: "\(seconds / 60) min"
+        case ..<172_800: "\(seconds / 3600) h"
+        default: "\(seconds / 86_400) d"
+        }
+    }
+
+    private var limits: String {
+        let limits = answer["limits"]?.objectValue ?? [:]
+        func text(_ key: String) -> String { limits[key]?.numberValue.map { Self.short($0) } ?? "?" }
+        let memory = (limits["memoryBytes"]?.integerValue ?? 0) >> 20
+        let console = (limits["consoleBytes"]?.integerValue ?? 0) >> 10
+        return """
+            limits: \(text("cpuTime")) s of CPU time for one entry, \(text("handlerTime")) s for a handler's call, \
+            \(memory) MiB of memory, \(text("sharePercent")) % of a core over \(text("shareTime")) s, \
+            timers of \(Self.short((limits["timer"]?.numberValue ?? 0) * 1000)) ms, \(text("calls")) calls under way, \
+            \(console) KiB/s of console
+            """
+    }
+
+    private static func short(_ number: Double) -> String { Int64(exactly: number).map { "\($0)" } ?? "\(number)" }
+}
