@@ -32,7 +32,10 @@ let package = Package(
         // The architecture: no C, no NIO, no input or output.
         .target(
             name: "QuickConnect",
-            dependencies: [.product(name: "OrderedCollections", package: "swift-collections")],
+            dependencies: [
+                .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "OrderedCollections", package: "swift-collections"),
+            ],
             swiftSettings: swiftSettings
         ),
 

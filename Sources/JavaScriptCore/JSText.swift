@@ -1,8 +1,8 @@
 internal import CJavaScriptCore
 
-/// Text on its way into JavaScript as the bytes that it came in: spares making a Swift string of it.
+/// Text on its way from or to bytes: spares making a Swift string of it.
 public struct JSText: JSConvertible, Sendable {
-    private let utf8: [UInt8]
+    public let utf8: [UInt8]
 
     /// - Parameter utf8: what is not UTF-8 in it becomes U+FFFD.
     public init(utf8: [UInt8]) { self.utf8 = utf8 }
@@ -19,14 +19,24 @@ public struct JSText: JSConvertible, Sendable {
         return JSValueMakeString(context, string)
     }
 
+    public static func from(_ ref: OpaquePointer?, in context: OpaquePointer) throws -> JSText {
+        guard let string = try checked(context, { JSValueToStringCopy(context, ref, $0) }) else {
+            return JSText(utf8: [])
+        }
+        defer { JSStringRelease(string) }
+        return JSText(utf8: Text.readUTF8(string))
+    }
+
     private func makeString() -> OpaquePointer? {
-        guard utf8.allSatisfy({ $0 < 0x80 }) else {
+        // The function for UTF-8 ends at the first NUL, but makes a string of half the size where all is ASCII.
+        guard !utf8.contains(0) else {
             let units = Array(String(decoding: utf8, as: UTF8.self).utf16)
             return JSStringCreateWithCharacters(units, units.count)
         }
-        return withUnsafeTemporaryAllocation(of: UInt16.self, capacity: max(utf8.count, 1)) { units in
-            for index in utf8.indices { units.initializeElement(at: index, to: UInt16(utf8[index])) }
-            return JSStringCreateWithCharacters(units.baseAddress, utf8.count)
+        return withUnsafeTemporaryAllocation(of: CChar.self, capacity: utf8.count + 1) { text in
+            utf8.withUnsafeBytes { UnsafeMutableRawBufferPointer(text).copyMemory(from: $0) }
+            text[utf8.count] = 0
+            return JSStringCreateWithUTF8CString(text.baseAddress)
         }
     }
 }

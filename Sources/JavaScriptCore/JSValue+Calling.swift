@@ -42,7 +42,21 @@ extension JSValue {
     public func callAsFunction<each Argument: JSConvertible>(
         _ arguments: repeat each Argument
     ) throws(JSError) -> JSValue {
-        home.machine.graveyard.empty()
+        try home.value(ref(calledWith: repeat each arguments), or: nil)
+    }
+
+    /// Calls the value as a function, and reads its result, without making a ``JSValue`` of it. Throws a
+    /// ``JSConversionError`` where the result is nothing of the kind.
+    public func callAsFunction<each Argument: JSConvertible, Result: JSConvertible>(
+        _ arguments: repeat each Argument,
+        returning type: Result.Type
+    ) throws -> Result {
+        try Result.from(ref(calledWith: repeat each arguments), in: home.ref)
+    }
+
+    private func ref<each Argument: JSConvertible>(
+        calledWith arguments: repeat each Argument
+    ) throws(JSError) -> OpaquePointer? {
         var count = 0
         for _ in repeat (each Argument).self { count += 1 }
         // The collector looks at this thread's stack, where these are, and not into a Swift array.
@@ -52,7 +66,7 @@ extension JSValue {
                 buffer.initializeElement(at: index, to: argument.toRef(in: home.ref))
                 index += 1
             }
-            return Result<JSValue, JSError> { () throws(JSError) in
+            return Swift.Result<OpaquePointer?, JSError> { () throws(JSError) in
                 try call(UnsafeBufferPointer(rebasing: buffer[..<count]), on: nil)
             }
         }
@@ -63,18 +77,21 @@ extension JSValue {
 
     private func call(_ refs: [OpaquePointer?], on this: JSValue?) throws(JSError) -> JSValue {
         let result = refs.withUnsafeBufferPointer { buffer in
-            Result<JSValue, JSError> { () throws(JSError) in try call(buffer, on: this) }
+            Result<OpaquePointer?, JSError> { () throws(JSError) in try call(buffer, on: this) }
         }
-        return try result.get()
+        return try home.value(result.get(), or: nil)
     }
 
-    private func call(_ refs: UnsafeBufferPointer<OpaquePointer?>, on this: JSValue?) throws(JSError) -> JSValue {
+    private func call(
+        _ refs: UnsafeBufferPointer<OpaquePointer?>,
+        on this: JSValue?
+    ) throws(JSError) -> OpaquePointer? {
         guard isObject else { throw notCallable("function") }
         home.machine.graveyard.empty()
         var exception: OpaquePointer?
         let result = JSObjectCallAsFunction(home.ref, ref, this?.ref, refs.count, refs.baseAddress, &exception)
-        if result == nil, exception == nil, !isFunction { throw notCallable("function") }
-        return try home.value(result, or: exception)
+        if let result, exception == nil { return result }
+        throw exception == nil && !isFunction ? notCallable("function") : home.error(exception)
     }
 
     private func notCallable(_ what: String) -> JSError {

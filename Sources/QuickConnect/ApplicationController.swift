@@ -12,25 +12,37 @@ public struct ApplicationController: Sendable {
     func run(_ stack: consuming Stack) {
         let session = stack.call.session
         let step = stack.advance()
-        guard let operation = drive(&stack, from: step, session) else { return }
-        waitingCalls.start(WaitingCall(stack, operation, self))
+        guard let wait = drive(&stack, from: step, session) else { return }
+        let call = WaitingCall(stack, wait, self)
+        if waitingCalls.take(call, of: session) { call.begin() }
+    }
+
+    /// Passes a call on whose stack is one handler.
+    func relay(_ call: RelayedCall, of session: Session) {
+        if waitingCalls.take(call, of: session) { call.begin() }
     }
 
     /// The call has had its reply, and waits no more.
-    func didEnd(_ call: WaitingCall) {
-        call.session.remove(call)
-        waitingCalls.didEnd()
+    func didEnd(_ call: some PendingCall, _ session: Session) {
+        session.remove(call)
+        waitingCalls.didEnd(call)
     }
 
-    /// Sends what the stack gives until it waits: then the operation to await, else nil.
-    func drive(_ stack: inout Stack, from step: Stack.Step, _ session: Session) -> Outcome.Operation? {
+    /// A call has failed; its caller gets the error next.
+    func didFail(_ call: borrowing Call, with error: CommandError) { observer.failed(call, with: error) }
+
+    /// Runs what a waiting call awaits.
+    func perform(_ body: @escaping @Sendable () async -> Void) { waitingCalls.perform(body) }
+
+    /// Sends what the stack gives until it waits: then what to await, else nil.
+    func drive(_ stack: inout Stack, from step: Stack.Step, _ session: Session) -> Outcome.Wait? {
         var step = step
         while true {
             switch step {
             case .reply(let reply):
                 session.send(.reply(reply))
                 step = stack.advance()
-            case .wait(let operation): return operation
+            case .wait(let wait): return wait
             case .finished(let reply):
                 if let error = stack.call.error { observer.failed(stack.call, with: error) }
                 if let reply { session.send(.reply(reply)) }

@@ -21,7 +21,18 @@ public enum Outcome: Sendable {
     /// Ends the stack: a BCO's with this result and no view phase, a VCO's with this reply (none where nil).
     case end(JSONValue?, under: String? = nil)
     /// The outcome comes later. Only an object whose ``CommandObject/waits`` is true may say so.
-    case wait(Operation)
+    case wait(Wait)
+
+    /// What a waiting call awaits.
+    public enum Wait: Sendable {
+        /// Runs as a task.
+        case operation(Operation)
+        /// Is settled by somebody else, with no task in between. Where nobody waits any more it fails with
+        /// `cancelled`, and `onCancel` is called.
+        case promise(Promise<Outcome>, onCancel: @Sendable () -> Void)
+    }
+
+    public static func wait(_ operation: @escaping Operation) -> Outcome { .wait(.operation(operation)) }
 
     /// What a waiting call awaits. It is cancelled by `cancel`, by the call's timeout, by the end of its
     /// connection, and when the daemon stops; what it then throws is of no interest.

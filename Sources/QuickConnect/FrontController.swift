@@ -41,8 +41,10 @@ public final class FrontController: Sendable {
     /// call that does not wait before this returns.
     public func handleRequest(_ request: Request, from session: Session) {
         let table = currentTable
-        let entry = table[request.command] ?? handlerEntry(request.command, table)
+        let mapped = table[request.command]
         let hasRoom = session.hasRoom
+        if hasRoom, relays(request, mapped, table, from: session) { return }
+        let entry = mapped ?? handlerEntry(request.command, table)
         var stack = Stack(
             entry ?? table.defaults,
             Call(request: request, arguments: request.parameters, session: session)
@@ -59,6 +61,35 @@ public final class FrontController: Sendable {
             stack.fail(error)
         }
         controller.run(stack)
+    }
+
+    /// Passes a call on, where its stack is one handler that is there, and nothing refuses it; else says false.
+    private func relays(
+        _ request: Request,
+        _ entry: MappingEntry?,
+        _ table: MappingTable,
+        from session: Session
+    ) -> Bool {
+        let rules = entry ?? table.defaults
+        guard let name = entry == nil ? request.command : rules.relayedHandler, entry != nil || table.defaults.isBare,
+            let handlerSession = handlers.session(of: name, asCommand: entry == nil),
+            rules.rule == nil || refusal(by: rules, session.caller) == nil,
+            rules.parameters.map({ (try? $0.arguments(from: request.parameters)) != nil }) ?? true
+        else { return false }
+        controller.relay(
+            RelayedCall(request, from: session, to: name, of: handlerSession, timeout: rules.timeout, controller),
+            of: session
+        )
+        return true
+    }
+
+    private func refusal(by entry: MappingEntry, _ caller: Caller) -> CommandError? {
+        do throws(CommandError) {
+            try check(entry, caller)
+            return nil
+        } catch {
+            return error
+        }
     }
 
     /// The reply, up to its id, of a command that does nothing; nil where it does something, or not everybody may.
@@ -107,8 +138,7 @@ public final class FrontController: Sendable {
     /// Whether a caller may run a command: nil where it may, else the error it would get.
     public func refusal(of command: String, for caller: Caller) -> CommandError? {
         do throws(CommandError) {
-            try check(try entry(of: command), caller)
-            return nil
+            return refusal(by: try entry(of: command), caller)
         } catch {
             return error
         }

@@ -54,6 +54,14 @@ public final class HandlerRegistry: Sendable {
 
     func session(of name: String) -> Session? { handlers.withLock { $0[name]?.session } }
 
+    /// The connection that answers for a handler; nil where there is none, or where it must be a command and is not.
+    func session(of name: String, asCommand: Bool) -> Session? {
+        handlers.withLock { handlers in
+            guard let handler = handlers[name], handler.isCommand || !asCommand else { return nil }
+            return handler.session
+        }
+    }
+
     func isCommand(_ name: String) -> Bool { handlers.withLock { $0[name]?.isCommand ?? false } }
 
     /// The handlers that are commands by themselves.

@@ -19,13 +19,29 @@ public struct ScriptCommandObject: CommandObject {
         guard let session = handlers.session(of: name) else {
             throw CommandError(.unavailable, "no client has registered the handler '\(name)'")
         }
-        let answer = session.callHandler(name, for: call, phase: phase)
-        return .wait { () async throws(CommandError) in try outcome(try await answer.value()) }
+        let promise = Promise<Outcome>()
+        let handlerCall = HandlerCall(
+            handler: name,
+            data: call.request.data ?? .array(call.request.parameters),
+            callbackId: "",
+            command: call.command,
+            phase: phase,
+            results: call.results,
+            error: call.error
+        )
+        let number = session.callHandler(handlerCall) { answer in
+            promise.settle(
+                answer.flatMap { answer in
+                    Result { () throws(CommandError) in try outcome(answer) }
+                }
+            )
+        }
+        return .wait(.promise(promise) { session.forgetAnswer(number) })
     }
 
     private func outcome(_ answer: Result<HandlerAnswer, HandlerFailure>) throws(CommandError) -> Outcome {
         switch answer {
-        case .failure(let failure): throw error(failure)
+        case .failure(let failure): throw failure.error(of: name, in: phase)
         case .success(let answer):
             switch phase {
             case .view:
@@ -37,15 +53,18 @@ public struct ScriptCommandObject: CommandObject {
             }
         }
     }
+}
 
-    private func error(_ failure: HandlerFailure) -> CommandError {
-        var details: JSONObject = ["handler": .string(name)]
-        details.merge(failure.place)
-        if let field = failure.field { details["field"] = .string(field) }
+extension HandlerFailure {
+    /// The error of a call that a handler failed.
+    func error(of handler: String, in phase: Phase) -> CommandError {
+        var details: JSONObject = ["handler": .string(handler)]
+        details.merge(place)
+        if let field { details["field"] = .string(field) }
         if phase == .validation {
-            details["fields"] = failure.field.map { [["field": .string($0), "expected": .string(failure.message)]] }
-            return CommandError(.invalid, failure.message, details: details)
+            details["fields"] = field.map { [["field": .string($0), "expected": .string(message)]] }
+            return CommandError(.invalid, message, details: details)
         }
-        return CommandError(failure.code ?? .scriptFailed, failure.message, details: details)
+        return CommandError(code ?? .scriptFailed, message, details: details)
     }
 }

@@ -13,15 +13,16 @@ public protocol MessageOutput: Sendable {
 /// One connection's conversation with the daemon: lines in, messages out. No I/O, so it is tested as it is.
 public final class Session: Sendable {
     private struct State {
-        var waiting: [ObjectIdentifier: WaitingCall] = [:]
-        var pendingAnswers: [String: HandlerAnswer.Promise] = [:]
+        var waiting: [ObjectIdentifier: any PendingCall] = [:]
+        /// By their number: the id `q7` has 7.
+        var pendingAnswers: [Int: HandlerAnswer.Receiver] = [:]
         var answerCount = 0
         var inputEnded = false
         var isClosed = false
 
         var answers: Bool { !isClosed && !inputEnded }
 
-        mutating func takePendingAnswers() -> [HandlerAnswer.Promise] {
+        mutating func takePendingAnswers() -> [HandlerAnswer.Receiver] {
             defer { pendingAnswers = [:] }
             return Array(pendingAnswers.values)
         }
@@ -91,11 +92,10 @@ public final class Session: Sendable {
     var answers: Bool { state.withLock { $0.answers } }
 
     /// Takes the handlers back, and fails the calls that await their answers.
-    private func retireHandlers(_ pending: [HandlerAnswer.Promise]) {
+    private func retireHandlers(_ pending: [HandlerAnswer.Receiver]) {
         frontController.handlers.removeAll(of: self)
-        for answer in pending {
-            answer.fail(CommandError(.scriptFailed, "the handler's connection closed before it answered"))
-        }
+        let error = CommandError(.scriptFailed, "the handler's connection closed before it answered")
+        for receive in pending { _ = receive(.failure(error)) }
     }
 
     private func receive(_ message: IncomingMessage, form: WireForm) {
@@ -117,7 +117,7 @@ public final class Session: Sendable {
     /// The calls that wait.
     public var waitingCount: Int { state.withLock { $0.waiting.count } }
 
-    func add(_ call: WaitingCall) {
+    func add(_ call: some PendingCall) {
         let isClosed = state.withLock {
             $0.waiting[ObjectIdentifier(call)] = call
             return $0.isClosed
@@ -125,7 +125,7 @@ public final class Session: Sendable {
         if isClosed { call.interrupt(CommandError(.cancelled, "the connection closed")) }
     }
 
-    func remove(_ call: WaitingCall) {
+    func remove(_ call: some PendingCall) {
         let isFinished = state.withLock {
             $0.waiting[ObjectIdentifier(call)] = nil
             return $0.inputEnded && $0.waiting.isEmpty
@@ -143,43 +143,37 @@ public final class Session: Sendable {
 
     // MARK: Calls to this client's handlers
 
-    /// Passes a call on to a handler of this client. The promise is its answer.
-    func callHandler(_ handler: String, for call: borrowing Call, phase: Phase) -> HandlerAnswerPromise {
-        let promise = HandlerAnswer.Promise()
-        let callbackId = state.withLock { state -> String? in
+    /// Passes a call on to a handler of this client.
+    /// - Parameters:
+    ///   - call: its `callbackId` is filled in here.
+    ///   - receive: is given the answer, or why there will be none, once, on the thread that brings it; false where
+    ///     nobody waits for it any more.
+    /// - Returns: the number under which the answer is awaited.
+    func callHandler(_ call: HandlerCall, receive: @escaping HandlerAnswer.Receiver) -> Int {
+        let number = state.withLock { state -> Int? in
             guard state.answers else { return nil }
             state.answerCount += 1
-            let callbackId = "q\(state.answerCount)"
-            state.pendingAnswers[callbackId] = promise
-            return callbackId
+            state.pendingAnswers[state.answerCount] = receive
+            return state.answerCount
         }
-        guard let callbackId else {
-            promise.fail(CommandError(.scriptFailed, "the handler's connection closed"))
-            return HandlerAnswerPromise(promise: promise, session: self, callbackId: "")
+        guard let number else {
+            _ = receive(.failure(CommandError(.scriptFailed, "the handler's connection closed")))
+            return 0
         }
-        send(
-            .handlerCall(
-                HandlerCall(
-                    handler: handler,
-                    data: call.request.data ?? .array(call.request.parameters),
-                    callbackId: callbackId,
-                    command: call.command,
-                    phase: phase,
-                    results: call.results,
-                    error: call.error
-                )
-            )
-        )
-        return HandlerAnswerPromise(promise: promise, session: self, callbackId: callbackId)
+        var call = call
+        call.callbackId = "q\(number)"
+        send(.handlerCall(call))
+        return number
     }
 
-    func forgetAnswer(_ callbackId: String) {
-        state.withLock { $0.pendingAnswers[callbackId] = nil }
+    func forgetAnswer(_ number: Int) {
+        state.withLock { $0.pendingAnswers[number] = nil }
     }
 
     private func receiveAnswer(id: String?, _ result: Result<HandlerAnswer, HandlerFailure>) {
-        let promise = id.flatMap { id in state.withLock { $0.pendingAnswers.removeValue(forKey: id) } }
-        guard let promise, promise.fulfil(result) else {
+        let number = id.flatMap { $0.utf8.first == UInt8(ascii: "q") ? Int($0.dropFirst()) : nil }
+        let receive = number.flatMap { number in state.withLock { $0.pendingAnswers.removeValue(forKey: number) } }
+        guard let receive, receive(.success(result)) else {
             frontController.countDroppedAnswer()
             return
         }
@@ -187,22 +181,6 @@ public final class Session: Sendable {
 }
 
 extension HandlerAnswer {
-    typealias Promise = QuickConnect.Promise<Result<HandlerAnswer, HandlerFailure>>
-}
-
-/// The answer of a handler, to come.
-struct HandlerAnswerPromise: Sendable {
-    let promise: HandlerAnswer.Promise
-    let session: Session
-    let callbackId: String
-
-    /// Awaits it. When nobody waits any more, a late answer is dropped as an unknown one.
-    func value() async throws(CommandError) -> Result<HandlerAnswer, HandlerFailure> {
-        do throws(CommandError) {
-            return try await promise.value()
-        } catch {
-            session.forgetAnswer(callbackId)
-            throw error
-        }
-    }
+    /// Takes the answer of a handler, or why there will be none, and says whether anybody waits for it.
+    typealias Receiver = @Sendable (Result<Result<HandlerAnswer, HandlerFailure>, CommandError>) -> Bool
 }

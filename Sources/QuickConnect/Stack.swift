@@ -6,7 +6,7 @@ struct Stack: Sendable {
         /// Send this, then advance.
         case reply(Reply)
         /// Await this, then resume.
-        case wait(Outcome.Operation)
+        case wait(Outcome.Wait)
         /// The end, with the final reply where one is still due.
         case finished(Reply?)
     }

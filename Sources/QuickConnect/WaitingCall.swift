@@ -2,138 +2,118 @@ import Synchronization
 
 /// A call that waits: its stack, what it awaits, and what may end the wait early.
 ///
-/// Whatever comes first counts: the operation, the deadline, or an interruption. An operation that does not heed
-/// its cancellation holds up nobody: the error goes out at once, and what the operation gives later is dropped.
-final class WaitingCall: Sendable {
+/// Whatever comes first counts: what it awaits, the deadline, or an interruption. Who brings it goes on with the stack,
+/// on its own thread. An operation that does not heed its cancellation holds up nobody: the error goes out at once,
+/// and what the operation gives later is dropped.
+final class WaitingCall: PendingCall {
     private enum State {
-        case waiting(Stack)
+        /// With what tells the awaited that nobody waits for it any more.
+        case waiting(Stack, cancel: @Sendable () -> Void)
         case running
         /// Interrupted while command objects ran; the next wait ends with this.
         case interrupted(CommandError)
         case done
     }
 
-    let id: String?
-    let session: Session
-    private let timeout: Duration?
-    private let command: String
-    private let controller: ApplicationController
-    private let state: Mutex<State>
-    private let firstOperation: Outcome.Operation
-    private let interruption = Promise<Void>()
+    /// Something that is awaited, once.
+    private struct Awaited {
+        let wait: Outcome.Wait
+        /// Ends an operation's task.
+        let interruption = Promise<Void>()
 
-    /// What became of a call when an operation was over.
-    private enum Turn {
-        case waits(Outcome.Operation)
-        case ended
-        /// An interruption came first and ends the call.
-        case taken
+        var cancel: @Sendable () -> Void {
+            switch wait {
+            case .operation:
+                let interruption = interruption
+                return { interruption.fulfil(()) }
+            case .promise(let promise, let onCancel):
+                return {
+                    promise.fail(CommandError(.cancelled, "nobody waits for it any more"))
+                    onCancel()
+                }
+            }
+        }
     }
 
-    init(_ stack: Stack, _ operation: @escaping Outcome.Operation, _ controller: ApplicationController) {
+    let id: String?
+    let session: Session
+    let timeout: Duration?
+    let command: String
+    private let controller: ApplicationController
+    private let first: Awaited
+    private let state: Mutex<State>
+
+    init(_ stack: Stack, _ wait: Outcome.Wait, _ controller: ApplicationController) {
         id = stack.call.request.id
         session = stack.call.session
         timeout = stack.entry.timeout
         command = stack.call.command
-        state = Mutex(.waiting(stack))
-        firstOperation = operation
+        first = Awaited(wait: wait)
+        state = Mutex(.waiting(stack, cancel: first.cancel))
         self.controller = controller
     }
 
-    /// Ends the wait with an error, unless the call is over.
+    /// Begins to wait. It may have been interrupted before.
+    func begin() { await_(first) }
+
     func interrupt(_ error: CommandError) {
-        interruption.fail(error)
-    }
-
-    /// Awaits the operations in turn until the stack is done. The last thing it does is to leave the session: not
-    /// before the reply is out, whichever of its tasks sends it.
-    func run() async {
-        await withTaskGroup(of: Bool.self) { group in
-            group.addTask { await self.perform() }
-            group.addTask { await self.awaitInterruption() }
-            if let timeout {
-                group.addTask {
-                    await self.awaitDeadline(timeout)
-                    return false
-                }
-            }
-            for await hasEndedCall in group where hasEndedCall { break }
-            controller.didEnd(self)
-            group.cancelAll()
-        }
-    }
-
-    /// Ends a call that no task will run any more.
-    func abandon(_ error: CommandError) {
-        conclude(with: error)
-        controller.didEnd(self)
-    }
-
-    /// Says whether it brought the call to its end.
-    private func perform() async -> Bool {
-        var operation = firstOperation
-        while true {
-            let result: Result<Outcome, CommandError>
-            do throws(CommandError) {
-                result = .success(try await operation())
-            } catch {
-                result = .failure(error)
-            }
-            switch goOn(with: result) {
-            case .waits(let next): operation = next
-            case .ended: return true
-            case .taken: return false
-            }
-        }
-    }
-
-    private func awaitDeadline(_ timeout: Duration) async {
-        do {
-            try await Task.sleep(for: timeout)
-        } catch {
-            return
-        }
-        interrupt(CommandError(.timeout, "\(command) was not done within \(timeout.words)"))
-    }
-
-    /// Says whether it brought the call to its end.
-    private func awaitInterruption() async -> Bool {
-        do throws(CommandError) {
-            try await interruption.value()
-            return false
-        } catch {
-            return conclude(with: error)
-        }
-    }
-
-    /// Ends the wait with an error, and says whether the call has thereby come to its end: while command objects
-    /// run, the task that runs them will end it.
-    @discardableResult
-    private func conclude(with error: CommandError) -> Bool {
-        let stack = state.withLock { state -> Stack? in
+        let waiting = state.withLock { state -> (Stack, @Sendable () -> Void)? in
             switch state {
-            case .waiting(let stack):
+            case .waiting(let stack, let cancel):
                 state = .running
-                return stack
+                return (stack, cancel)
             case .running:
                 state = .interrupted(error)
                 return nil
             case .interrupted, .done: return nil
             }
         }
-        guard let stack else { return false }
+        guard let (stack, cancel) = waiting else { return }
         _ = go(stack, with: .failure(error), mayWait: false)
-        return true
+        cancel()
+        controller.didEnd(self, session)
     }
 
-    private func goOn(with result: Result<Outcome, CommandError>) -> Turn {
+    var isOver: Bool { state.withLock { if case .done = $0 { true } else { false } } }
+
+    private func await_(_ awaited: Awaited) {
+        switch awaited.wait {
+        case .operation(let operation):
+            controller.perform { await self.perform(operation, until: awaited.interruption) }
+        case .promise(let promise, _): promise.whenSettled { self.settle($0) }
+        }
+    }
+
+    /// Runs an operation as a task, which is cancelled when the call is interrupted.
+    private func perform(_ operation: @escaping Outcome.Operation, until interruption: Promise<Void>) async {
+        await withTaskCancellationHandler {
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    do throws(CommandError) {
+                        self.settle(.success(try await operation()))
+                    } catch {
+                        self.settle(.failure(error))
+                    }
+                }
+                group.addTask { _ = try? await interruption.value() }
+                await group.next()
+                group.cancelAll()
+            }
+        } onCancel: {
+            // All calls are cancelled; what does not heed that holds nobody up.
+            interrupt(WaitingCalls.stopping)
+        }
+    }
+
+    /// Goes on with what was awaited, unless something else came first.
+    private func settle(_ result: Result<Outcome, CommandError>) {
         let stack = state.withLock { state -> Stack? in
-            guard case .waiting(let stack) = state else { return nil }
+            guard case .waiting(let stack, _) = state else { return nil }
             state = .running
             return stack
         }
-        guard let stack else { return .taken }
-        return go(stack, with: result, mayWait: true).map(Turn.waits) ?? .ended
+        guard let stack else { return }
+        if let next = go(stack, with: result, mayWait: true) { await_(next) } else { controller.didEnd(self, session) }
     }
 
     /// Drives the stack to its next wait, or to its end (then nil).
@@ -144,15 +124,15 @@ final class WaitingCall: Sendable {
         _ stack: Stack,
         with result: Result<Outcome, CommandError>,
         mayWait: Bool
-    ) -> Outcome.Operation? {
+    ) -> Awaited? {
         var stack = stack
         var result = result
         var mayWait = mayWait
         while true {
             let step = stack.resume(with: result)
-            let operation = controller.drive(&stack, from: step, session)
+            let awaited = controller.drive(&stack, from: step, session).map(Awaited.init)
             let interruption = state.withLock { state -> CommandError? in
-                guard operation != nil else {
+                guard let awaited else {
                     state = .done
                     return nil
                 }
@@ -161,10 +141,11 @@ final class WaitingCall: Sendable {
                     return error
                 }
                 guard mayWait else { return CommandError(.cancelled, "the call is over") }
-                state = .waiting(stack)
+                state = .waiting(stack, cancel: awaited.cancel)
                 return nil
             }
-            guard let interruption else { return operation }
+            guard let interruption else { return awaited }
+            awaited?.cancel()
             result = .failure(interruption)
             mayWait = false
         }

@@ -1,33 +1,36 @@
 import Synchronization
 
-/// The calls that wait, each a child task of ``run()``.
+/// The calls that wait. The operations they await are child tasks of ``run()``, and one more sleeps until the next
+/// deadline; a call that waits for a client's answer needs no task at all.
 public final class WaitingCalls: Sendable {
+    typealias Work = @Sendable () async -> Void
+
     private struct State {
         var count = 0
         var isFinishing = false
         var drains: [Promise<Void>] = []
     }
 
-    private let calls: AsyncStream<WaitingCall>
-    private let continuation: AsyncStream<WaitingCall>.Continuation
+    private let work: AsyncStream<Work>
+    private let continuation: AsyncStream<Work>.Continuation
+    private let deadlines = Deadlines()
     private let state = Mutex(State())
 
     public init() {
-        (calls, continuation) = AsyncStream.makeStream()
+        (work, continuation) = AsyncStream.makeStream()
     }
 
-    /// Runs the calls until ``finish()``, then those that are still under way. Cancelling it cancels them.
+    /// Runs the calls until ``finish()``, then those that are still under way. Cancelling it cancels what they await.
     public func run() async {
         await withDiscardingTaskGroup { group in
-            for await call in calls {
-                group.addTask { await call.run() }
-            }
+            group.addTask { await self.deadlines.run() }
+            for await body in work { group.addTask { await body() } }
+            deadlines.finish()
         }
     }
 
     /// Takes no more calls: from now on a call that would wait gets `cancelled`.
     public func finish() {
-        continuation.finish()
         update { $0.isFinishing = true }
     }
 
@@ -38,26 +41,37 @@ public final class WaitingCalls: Sendable {
         _ = try? await drain.value()
     }
 
-    func start(_ call: WaitingCall) {
-        call.session.add(call)
-        update { $0.count += 1 }
-        if case .terminated = continuation.yield(call) {
-            call.abandon(CommandError(.cancelled, "the daemon is stopping"))
+    /// Takes a call that will wait, and says whether it may begin: where not, it has had its reply.
+    func take(_ call: some PendingCall, of session: Session) -> Bool {
+        let isFinishing = state.withLock { state in
+            state.count += 1
+            return state.isFinishing
         }
+        session.add(call)
+        deadlines.add(call)
+        if isFinishing { call.interrupt(Self.stopping) }
+        return !isFinishing
     }
 
+    /// Runs what a call awaits.
+    func perform(_ body: @escaping Work) { continuation.yield(body) }
+
     /// The call has had its reply.
-    func didEnd() {
+    func didEnd(_ call: some PendingCall) {
+        deadlines.didEnd(call)
         update { $0.count -= 1 }
     }
 
+    static var stopping: CommandError { CommandError(.cancelled, "the daemon is stopping") }
+
     private func update(_ change: (inout State) -> Void) {
-        let drains = state.withLock { state -> [Promise<Void>] in
+        let (isFinished, drains) = state.withLock { state -> (Bool, [Promise<Void>]) in
             change(&state)
-            guard state.isFinishing, state.count == 0 else { return [] }
+            guard state.isFinishing, state.count == 0 else { return (false, []) }
             defer { state.drains = [] }
-            return state.drains
+            return (true, state.drains)
         }
+        if isFinished { continuation.finish() }
         for drain in drains { drain.fulfil(()) }
     }
 }

@@ -86,7 +86,11 @@ public final class Connection {
     public func sendSome(_ bytes: UnsafeRawBufferPointer) throws(SocketFailure) -> Int {
         while true {
             let count = Glibc.send(
-                descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+                descriptor,
+                bytes.baseAddress,
+                bytes.count,
+                Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)
+            )
             if count >= 0 { return count }
             if errno == EAGAIN { return 0 }
             if errno != EINTR { throw SocketFailure("send") }

@@ -7,7 +7,15 @@ public struct JSONObject: Sendable, Hashable {
     fileprivate struct Name: Hashable {
         let text: String
 
-        static func == (left: Name, right: Name) -> Bool { left.text.utf8.elementsEqual(right.text.utf8) }
+        static func == (left: Name, right: Name) -> Bool {
+            guard left.text.utf8.count == right.text.utf8.count else { return false }
+            let isSame = left.text.utf8.withContiguousStorageIfAvailable { left in
+                right.text.utf8.withContiguousStorageIfAvailable { right in
+                    left.elementsEqual(right)
+                }
+            }
+            return (isSame ?? nil) ?? left.text.utf8.elementsEqual(right.text.utf8)
+        }
 
         func hash(into hasher: inout Hasher) {
             var text = text

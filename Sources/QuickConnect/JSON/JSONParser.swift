@@ -63,6 +63,21 @@ public struct JSONParser {
         return Text(value: value, problem: parser.problem, itemProblems: parser.itemProblems)
     }
 
+    /// As `read`, for a text that is one object: its members are given one by one, and no object is made.
+    /// - Returns: the first problem.
+    static func readObject(
+        _ bytes: borrowing Span<UInt8>,
+        maximumDepth: Int,
+        take: (String, JSONValue) -> Void
+    ) throws(JSONError) -> JSONError? {
+        var parser = JSONParser(maximumDepth: maximumDepth)
+        parser.skipWhiteSpace(bytes)
+        try parser.members(bytes, depth: 1, take)
+        parser.skipWhiteSpace(bytes)
+        guard parser.position == bytes.count else { throw parser.syntax("unexpected text after the value") }
+        return parser.problem
+    }
+
     // MARK: Values
 
     private mutating func value(_ bytes: borrowing Span<UInt8>, depth: Int) throws(JSONError) -> JSONValue {
@@ -84,10 +99,19 @@ public struct JSONParser {
     }
 
     private mutating func object(_ bytes: borrowing Span<UInt8>, depth: Int) throws(JSONError) -> JSONObject {
-        position += 1
         var members: JSONObject = [:]
+        try self.members(bytes, depth: depth) { members[$0] = $1 }
+        return members
+    }
+
+    private mutating func members(
+        _ bytes: borrowing Span<UInt8>,
+        depth: Int,
+        _ take: (String, JSONValue) -> Void
+    ) throws(JSONError) {
+        position += 1
         skipWhiteSpace(bytes)
-        if skip(UInt8(ascii: "}"), bytes) { return members }
+        if skip(UInt8(ascii: "}"), bytes) { return }
         while true {
             skipWhiteSpace(bytes)
             guard peek(bytes) == UInt8(ascii: "\"") else { throw syntax("a member name is missing") }
@@ -95,9 +119,9 @@ public struct JSONParser {
             skipWhiteSpace(bytes)
             guard skip(UInt8(ascii: ":"), bytes) else { throw syntax("':' is missing") }
             skipWhiteSpace(bytes)
-            members[name] = try value(bytes, depth: depth)
+            take(name, try value(bytes, depth: depth))
             skipWhiteSpace(bytes)
-            if skip(UInt8(ascii: "}"), bytes) { return members }
+            if skip(UInt8(ascii: "}"), bytes) { return }
             guard skip(UInt8(ascii: ","), bytes) else { throw syntax("',' or '}' is missing") }
         }
     }

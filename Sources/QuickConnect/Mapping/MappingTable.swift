@@ -64,6 +64,10 @@ public final class MappingEntry: Sendable {
     public let waits: Bool
     /// Whether everybody may call it and it does nothing.
     let isEmpty: Bool
+    /// Whether it has no command objects, and checks no parameters.
+    var isBare: Bool { steps.isEmpty && errorSteps.isEmpty && parameters == nil }
+    /// The handler that is its whole stack, a BCO.
+    let relayedHandler: String?
     /// Where the command is mapped.
     public let location: SourceLocation?
 
@@ -86,6 +90,8 @@ public final class MappingEntry: Sendable {
         self.errorSteps = errorSteps
         self.waits = steps.contains(where: \.object.waits)
         self.isEmpty = steps.isEmpty && rule == nil && parameters.map(\.parameters.isEmpty) ?? true
+        let only = steps.count == 1 && errorSteps.isEmpty ? steps[0].object : nil
+        relayedHandler = (only as? ScriptCommandObject).flatMap { $0.phase == .business ? $0.name : nil }
         self.rule = rule
         self.timeout = timeout
         self.location = location

@@ -6,16 +6,62 @@ public enum BridgeForm {
         _ line: borrowing Span<UInt8>,
         maximumDepth: Int = Limits.defaultDepth
     ) -> [IncomingMessage] {
-        let text: JSONParser.Text
         do throws(JSONError) {
-            text = try JSONParser.read(line, maximumDepth: maximumDepth)
+            guard line[0] == UInt8(ascii: "{") else {
+                return batch(try JSONParser.read(line, maximumDepth: maximumDepth))
+            }
+            var members = Members()
+            let problem = try JSONParser.readObject(line, maximumDepth: maximumDepth) { members[$0] = $1 }
+            return [message(members, problem)]
         } catch .tooDeep(let limit) {
             return [unreadable(.tooLarge, "the line has \(JSONError.tooDeep(limit: limit).message)")]
         } catch {
             return [unreadable(.badRequest, "the line is not JSON: \(error.message)")]
         }
-        guard case .array(let batch) = text.value else { return [message(text.value, text.problem)] }
-        guard !batch.isEmpty else { return [unreadable(.badRequest, "the batch is empty")] }
+    }
+
+    /// The members of a message that mean something.
+    private struct Members {
+        private var handlerName, data, callbackId, responseId, responseData, error, end: JSONValue?
+
+        init() {}
+
+        init(_ object: JSONObject) {
+            for (name, value) in object { self[name] = value }
+        }
+
+        subscript(name: String) -> JSONValue? {
+            get {
+                switch name {
+                case "handlerName": handlerName
+                case "data": data
+                case "callbackId": callbackId
+                case "responseId": responseId
+                case "responseData": responseData
+                case "error": error
+                case "end": end
+                default: nil
+                }
+            }
+            set {
+                switch name {
+                case "handlerName": handlerName = newValue
+                case "data": data = newValue
+                case "callbackId": callbackId = newValue
+                case "responseId": responseId = newValue
+                case "responseData": responseData = newValue
+                case "error": error = newValue
+                case "end": end = newValue
+                default: break
+                }
+            }
+        }
+    }
+
+    private static func batch(_ text: JSONParser.Text) -> [IncomingMessage] {
+        guard case .array(let batch) = text.value, !batch.isEmpty else {
+            return [unreadable(.badRequest, "the batch is empty")]
+        }
         return batch.enumerated().map { message($1, text.itemProblems[$0]) }
     }
 
@@ -25,6 +71,10 @@ public enum BridgeForm {
             if let problem { return unreadable(problem.code, "the message has \(problem.message)") }
             return unreadable(.badRequest, "a message is an object with 'handlerName' or 'responseId'")
         }
+        return message(Members(members), problem)
+    }
+
+    private static func message(_ members: Members, _ problem: JSONError?) -> IncomingMessage {
         if let responseId = members["responseId"] {
             return .answer(id: responseId.stringValue, answer(members, problem))
         }
@@ -34,7 +84,7 @@ public enum BridgeForm {
         return call(members, problem)
     }
 
-    private static func call(_ members: JSONObject, _ problem: JSONError?) -> IncomingMessage {
+    private static func call(_ members: Members, _ problem: JSONError?) -> IncomingMessage {
         let name = members["handlerName"]?.stringValue
         let id = members["callbackId"]?.stringValue
         guard (id?.utf8.count ?? 0) <= Limits.idBytes else {
@@ -54,7 +104,7 @@ public enum BridgeForm {
     }
 
     private static func answer(
-        _ members: JSONObject,
+        _ members: Members,
         _ problem: JSONError?
     ) -> Result<HandlerAnswer, HandlerFailure> {
         if let problem {

@@ -53,7 +53,7 @@ final class Stopper: Sendable {
     }
 
     private func tellCallers(_ limit: Limit, _ message: String, _ place: (file: String, line: Int, text: String)?) {
-        for call in calls.take() {
+        for call in calls.take() + calls.running {
             var error: JSONObject = [
                 "code": limit.isTime ? "timeout" : "scriptFailed", "message": .string(message),
             ]

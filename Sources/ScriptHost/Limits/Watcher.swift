@@ -20,13 +20,19 @@ final class Watcher: Sendable {
     /// More than 0 while the script waits for something that may take its time; and how often it has.
     private let waitDepth = Atomic<Int>(0)
     private let waits = Atomic<UInt64>(0)
-    private let isHandlerCall = Atomic(false)
+    /// Whether the turn under way is that of a handler's call, which somebody waits for.
+    private let isHandlerCall: @Sendable () -> Bool
     private let isAsleep = Atomic(false)
     private let bell = Monitor(())
 
     /// - Parameter onLimit: called on the watching thread, once; ends the process.
-    init(_ limits: ScriptLimits, onLimit: @escaping @Sendable (Limit) -> Void) {
+    init(
+        _ limits: ScriptLimits,
+        isHandlerCall: @escaping @Sendable () -> Bool,
+        onLimit: @escaping @Sendable (Limit) -> Void
+    ) {
         self.limits = limits
+        self.isHandlerCall = isHandlerCall
         self.onLimit = onLimit
         var clock = clockid_t()
         pthread_getcpuclockid(pthread_self(), &clock)
@@ -39,17 +45,11 @@ final class Watcher: Sendable {
     // MARK: Called by the thread that runs the script
 
     func begin() {
-        isHandlerCall.store(false, ordering: .relaxed)
         turn.add(1, ordering: .sequentiallyConsistent)
         if isAsleep.load(ordering: .sequentiallyConsistent) { wake() }
     }
 
     func end() { turn.add(1, ordering: .releasing) }
-
-    /// The turn is that of a handler's call, which somebody waits for.
-    func isHandlerCallNow() { isHandlerCall.store(true, ordering: .relaxed) }
-
-    var isInHandlerCall: Bool { isHandlerCall.load(ordering: .relaxed) }
 
     /// Runs what may block for a time that is not the script's fault.
     func waiting<Result>(_ body: () -> Result) -> Result {
@@ -112,9 +112,7 @@ final class Watcher: Sendable {
         if seconds(of: clock) - seen.cpu > limits.cpuSeconds + 0.1 { return .cpuTime }
         let waits = waits.load(ordering: .relaxed)
         if waitDepth.load(ordering: .relaxed) > 0 || waits != seen.waits { (seen.waited, seen.waits) = (now, waits) }
-        if isHandlerCall.load(ordering: .relaxed), now - seen.began > .seconds(limits.handlerSeconds + 1) {
-            return .handlerTime
-        }
+        if now - seen.began > .seconds(limits.handlerSeconds + 1), isHandlerCall() { return .handlerTime }
         return now - seen.waited > .seconds(limits.handlerSeconds) ? .blocked : nil
     }
 

@@ -18,7 +18,7 @@ final class DaemonLink {
     let outbox = Outbox()
     weak var owner: (any Owner)?
     private(set) var connection: Connection?
-    private var waiting: [String] = []
+    private var waiting: [[UInt8]] = []
     private var connectionCount = 0
     /// How often a connection was lost.
     private(set) var lossCount = 0
@@ -41,7 +41,9 @@ final class DaemonLink {
     }
 
     /// Takes a line, and says whether it is on its way, rather than waiting for a connection.
-    func send(_ line: String) -> Bool {
+    func send(_ line: String) -> Bool { send(Array(line.utf8)) }
+
+    func send(_ line: [UInt8]) -> Bool {
         guard connection != nil else {
             waiting.append(line)
             return false
@@ -76,7 +78,7 @@ final class DaemonLink {
         retryAt = nil
         connectionCount += 1
         let first = owner?.didConnect(again: connectionCount > 1) ?? []
-        for line in first + waiting { outbox.append(line) }
+        for line in first.map({ Array($0.utf8) }) + waiting { outbox.append(line) }
         waiting = []
     }
 

@@ -1,14 +1,33 @@
+internal import QuickConnect
 internal import Synchronization
 
 /// The calls of the daemon to the script's handlers that are not answered yet, in the order they came.
 final class HandlerCalls: Sendable {
     private struct State {
+        /// The lines that the script is given now.
+        var current: [UInt8]?
         var began: [String: (handler: String, at: ContinuousClock.Instant)] = [:]
         var order: [String] = []
         var first = 0
     }
 
     private let state = Mutex(State())
+
+    /// The lines that the script is given now: among them may be calls that it has not returned from.
+    var current: [UInt8]? {
+        get { state.withLock { $0.current } }
+        set { state.withLock { $0.current = newValue } }
+    }
+
+    /// The calls that the script is given now. Its answers go out when it returns, so none has one.
+    var running: [(id: String, handler: String)] {
+        (current ?? []).split(separator: UInt8(ascii: "\n")).compactMap { line in
+            guard let message = (try? JSONParser.parse(String(decoding: line, as: UTF8.self)))?.objectValue,
+                let id = message["callbackId"]?.stringValue, let handler = message["handlerName"]?.stringValue
+            else { return nil }
+            return (id, handler)
+        }
+    }
 
     func begin(_ id: String, handler: String) {
         let now = ContinuousClock.now

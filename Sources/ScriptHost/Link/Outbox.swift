@@ -7,10 +7,11 @@ internal import Synchronization
 final class Outbox: Sendable {
     private let bytes = Mutex<[UInt8]>([])
 
-    func append(_ line: String) {
-        var line = line
+    func append(_ line: String) { append(Array(line.utf8)) }
+
+    func append(_ line: [UInt8]) {
         bytes.withLock { bytes in
-            line.withUTF8 { bytes.append(contentsOf: $0) }
+            bytes.append(contentsOf: line)
             bytes.append(UInt8(ascii: "\n"))
         }
     }
@@ -22,9 +23,12 @@ final class Outbox: Sendable {
         let result = bytes.withLock { bytes in
             Result<Void, SocketFailure> { () throws(SocketFailure) in
                 guard !bytes.isEmpty else { return }
-                let all = bytes
-                let count = try Self.send(all, connection)
-                bytes.removeFirst(count)
+                let count = try Self.send(bytes, connection)
+                if count == bytes.count {
+                    bytes.removeAll(keepingCapacity: count < 1 << 20)
+                } else {
+                    bytes.removeFirst(count)
+                }
             }
         }
         try result.get()

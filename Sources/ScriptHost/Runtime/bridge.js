@@ -31,56 +31,21 @@
         return promise
     }
 
-    function answer(id, members) {
-        native.answer(id, '{"responseId":' + JSON.stringify(id) + members + '}')
-    }
-
-    function failed(id, name, thrown) {
-        const told = host.describe(thrown)
-        native.note(name, told.message, JSON.stringify(told))
-        answer(id, ',"error":' + JSON.stringify(told))
-    }
-
-    // A call of the daemon to a handler: it answers what it returns, what a promise that it returns becomes, or what
-    // it gives to the callback. One that takes no callback, and returns nothing, has answered null.
-    host.called = message => {
-        const {handlerName: name, callbackId: id, data} = message
-        const handler = handlers.get(name)
-        native.began(id, name)
-        if (!handler) return failed(id, name, host.error('unavailable', 'the script has taken back its handler ' + name))
-        let isOver = false
-        const call = new HandlerCall(message)
-        const respond = value => {
-            if (isOver) return
-            isOver = true
-            if (value instanceof Error) return failed(id, name, value)
-            let text
-            try {
-                text = JSON.stringify(value)
-            } catch (error) {
-                return failed(id, name, error)
-            }
-            answer(id, ',"responseData":' + (text === undefined ? 'null' : text) + call.members)
-        }
-        const fail = thrown => {
-            if (isOver) return
-            isOver = true
-            failed(id, name, thrown)
-        }
-        let result
-        try {
-            result = handler(data, respond, call)
-        } catch (error) {
-            return fail(error)
-        }
-        if (result && typeof result.then === 'function') result.then(respond, fail)
-        else if (result !== undefined) respond(result)
-        else if (handler.length < 2) respond(null)
-    }
+    // What the runtime knows of a call; the script has no use for it.
+    const id = Symbol('id')
+    const name = Symbol('name')
+    const line = Symbol('line')
+    const isLate = Symbol('isLate')
 
     // What a handler is told of a call, besides its data: the third argument.
     class HandlerCall {
         constructor(message) {
+            this[id] = message.callbackId
+            this[name] = message.handlerName
+            // The line of the answer, once there is one.
+            this[line] = undefined
+            // Whether the handler has returned without one.
+            this[isLate] = false
             this.command = message.command
             this.phase = message.phase
             this.results = message.results
@@ -92,11 +57,60 @@
 
         // Nothing of the stack runs behind this handler.
         end() { this.ends = true }
+    }
 
-        get members() {
-            return (this.replyCommand ? ',"handlerName":' + JSON.stringify(String(this.replyCommand)) : '')
-                + (this.ends ? ',"end":true' : '')
+    function succeed(call, value) {
+        if (call[line] !== undefined) return
+        if (value instanceof Error) return fail(call, value)
+        let text
+        try {
+            text = JSON.stringify(value)
+        } catch (error) {
+            return fail(call, error)
         }
+        let members = ',"responseData":' + (text === undefined ? 'null' : text)
+        if (call.replyCommand) members += ',"handlerName":' + JSON.stringify(String(call.replyCommand))
+        if (call.ends) members += ',"end":true'
+        answer(call, members)
+    }
+
+    function fail(call, thrown) {
+        if (call[line] !== undefined) return
+        const told = host.describe(thrown)
+        const text = JSON.stringify(told)
+        native.note(call[name], told.message, text)
+        answer(call, ',"error":' + text)
+    }
+
+    function answer(call, members) {
+        call[line] = '{"responseId":' + JSON.stringify(call[id]) + members + '}'
+        if (call[isLate]) native.answer(call[id], call[line])
+    }
+
+    // A call of the daemon to a handler: it answers what it returns, what a promise that it returns becomes, or what
+    // it gives to the callback. One that takes no callback, and returns nothing, has answered null.
+    // Returns the line of the answer, where there is one already.
+    host.called = message => {
+        const call = new HandlerCall(message)
+        const handler = handlers.get(message.handlerName)
+        try {
+            if (!handler) throw host.error('unavailable', 'the script has taken back its handler ' + message.handlerName)
+            const result = handler(message.data, value => succeed(call, value), call)
+            if (result && typeof result.then === 'function') {
+                result.then(value => succeed(call, value), error => fail(call, error))
+            } else if (result !== undefined) {
+                succeed(call, result)
+            } else if (handler.length < 2) {
+                succeed(call, null)
+            }
+        } catch (error) {
+            fail(call, error)
+        }
+        if (call[line] === undefined) {
+            call[isLate] = true
+            native.began(call[id], call[name])
+        }
+        return call[line]
     }
 
     // An event is a call without callback.
@@ -115,7 +129,10 @@
         disableJavscriptAlertBoxSafetyTimeout() {},
         // Messages go out at once: none waits to be fetched.
         _fetchQueue: () => '[]',
-        _handleMessageFromObjC: text => host.deliver(text),
+        _handleMessageFromObjC: text => {
+            const answer = host.dispatch(JSON.parse(text))
+            if (answer !== undefined) native.send(answer, false)
+        },
     }
     Object.defineProperty(globalThis, 'WebViewJavascriptBridge', {value: bridge, writable: true, configurable: true})
     globalThis.WKWebViewJavascriptBridge = bridge

@@ -133,6 +133,9 @@
         host.isCommand(command)
         const site = new Error()
         const id = 's' + ++count
+        // What is answered already need not wait with the script.
+        const answers = host.takeAnswers()
+        if (answers !== '') native.send(answers.slice(0, -1), false)
         const reply = JSON.parse(native.callSync(id, String(command), line(command, dataOf(message), id)))
         if (reply.error) {
             const error = host.failure(site, Object.assign({cmd: String(command)}, reply.error))

@@ -123,6 +123,7 @@
 
     // Subscribes to what VCFs have been mapped to since, unless it has turned out to be something else.
     host.subscribe = () => {
+        if (unlooked.size === 0) return
         for (const name of unlooked) {
             unlooked.delete(name)
             if (noEvents.has(name) || events.has(name)) continue

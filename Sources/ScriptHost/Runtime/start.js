@@ -2,23 +2,48 @@
 (function (host, native) {
     'use strict'
 
-    // A line of the daemon.
-    host.deliver = line => {
+    // Lines of the daemon that the script has not seen yet, and the answers that are still to be sent.
+    let lines = []
+    let next = 0
+    let answers = ''
+    // So long may one turn go on with lines, so that a turn stays short however many there are.
+    const turnTime = 5
+
+    // Takes lines of the daemon, and deals with as many as one turn may. Returns the answers that there are, a line
+    // each. Where lines are left, or one failed, it wants to be called again, with nothing.
+    host.deliver = text => {
+        if (text !== '') lines = next < lines.length ? lines.slice(next).concat(text.split('\n')) : text.split('\n')
+        if (text !== '') next = 0
+        const end = Date.now() + turnTime
         try {
-            dispatch(JSON.parse(line))
+            while (next < lines.length) {
+                const answer = host.dispatch(JSON.parse(lines[next++]))
+                if (answer !== undefined) answers += answer + '\n'
+                if (Date.now() >= end) break
+            }
         } finally {
             host.turnEnded()
         }
+        return host.takeAnswers()
     }
 
-    function dispatch(message) {
-        if (message.responseId !== undefined) return host.answered(message)
+    host.hasLines = () => next < lines.length || answers !== ''
+
+    host.takeAnswers = () => {
+        const taken = answers
+        answers = ''
+        return taken
+    }
+
+    host.dispatch = message => {
         if (message.callbackId !== undefined) return host.called(message)
+        if (message.responseId !== undefined) return void host.answered(message)
         if (message.handlerName === undefined) {
-            return globalThis.console.error('the daemon: ' + (message.error ? message.error.message : JSON.stringify(message)))
+            return void globalThis.console.error('the daemon: ' + (message.error ? message.error.message : JSON.stringify(message)))
         }
         host.heard(message.handlerName, message.data)
         host.happened(message.handlerName, message.data)
+        return undefined
     }
 
     const fire = host.fire

@@ -4,7 +4,7 @@ internal import QuickConnect
 internal import QuickConnectClient
 
 extension ScriptRunner: ScriptNatives {
-    func send(_ line: String, isCall: Bool) -> Bool {
+    func send(_ line: [UInt8], isCall: Bool) -> Bool {
         if isCall {
             counts.calls = (counts.calls ?? 0) + 1
             changed()
@@ -14,10 +14,9 @@ extension ScriptRunner: ScriptNatives {
 
     func began(_ id: String, handler: String) {
         calls.begin(id, handler: handler)
-        watcher.isHandlerCallNow()
     }
 
-    func answer(_ id: String, _ line: String) {
+    func answer(_ id: String, _ line: [UInt8]) {
         // One that came too late has been answered already.
         guard calls.end(id) else { return }
         _ = link.send(line)

@@ -58,8 +58,8 @@ extension ScriptRunner {
     /// The end of a wait: its own time, and before that the time of the handler's call that waits.
     private var syncDeadline: ContinuousClock.Instant {
         let own = ContinuousClock.now + .seconds(limits.syncSeconds)
-        guard watcher.isInHandlerCall, let oldest = calls.oldest else { return own }
-        return min(own, oldest + .seconds(limits.handlerSeconds) - .milliseconds(100))
+        guard !calls.running.isEmpty else { return own }
+        return min(own, turnBegan + .seconds(limits.handlerSeconds) - .milliseconds(100))
     }
 
     private func awaitInput(_ end: ContinuousClock.Instant) {

@@ -28,6 +28,8 @@ public final class ScriptRunner {
     private var isChanged = false
     private var isLoaded = false
     private var isInTurn = false
+    /// When the script was entered last.
+    private(set) var turnBegan = ContinuousClock.now
     private var signals: Int32 = -1
     /// Set where the script is to end: no more handler calls are taken, and those under way may finish.
     var endsAt: ContinuousClock.Instant?
@@ -48,7 +50,7 @@ public final class ScriptRunner {
         link = DaemonLink(paths: paths, givesUp: channel == nil, isHeld: channel != nil)
         let stopper = Stopper(source, limits, calls, link.outbox, console, channel)
         self.stopper = stopper
-        watcher = Watcher(limits) { stopper.stop($0) }
+        watcher = Watcher(limits, isHandlerCall: { [calls] in !calls.running.isEmpty }, onLimit: { stopper.stop($0) })
         timers = Timers(shortest: .seconds(limits.timerSeconds))
         meter = ConsoleMeter(bytesPerSecond: limits.consoleBytesPerSecond)
         counts.calls = 0
@@ -108,6 +110,7 @@ public final class ScriptRunner {
     func turn(_ body: (ScriptRuntime) throws(JSError) -> Void) {
         guard let runtime, status == nil else { return }
         watcher.begin()
+        turnBegan = .now
         isInTurn = true
         defer {
             isInTurn = false
@@ -180,12 +183,31 @@ public final class ScriptRunner {
         // All lines of the daemon that are there, then each timer that is due by now, each once.
         let lines = backlog + link.receive()
         backlog = []
-        for line in lines { turn { runtime throws(JSError) in try runtime.deliver(line) } }
+        if !lines.isEmpty { deliver(lines) }
         let now = ContinuousClock.now
         while !link.isHeld, status == nil, let timer = timers.takeDue(at: now) {
             turn { runtime throws(JSError) in try runtime.fire(timer) }
         }
         answerLateCalls(at: now)
+    }
+
+    /// Gives lines to the script, in as many turns as it takes; what it answers at once goes out in one piece.
+    private func deliver(_ lines: [[UInt8]]) {
+        var text = [UInt8](lines.joined(separator: [UInt8(ascii: "\n")]))
+        calls.current = text
+        repeat {
+            turn { runtime throws(JSError) in answer(with: try runtime.deliver(text)) }
+            text = []
+        } while status == nil && runtime?.hasLines == true
+        calls.current = nil
+    }
+
+    private func answer(with lines: [UInt8]) {
+        guard !lines.isEmpty else { return }
+        let count = lines.count { $0 == UInt8(ascii: "\n") }
+        _ = link.send(Array(lines.dropLast()))
+        counts.answers = (counts.answers ?? 0) + count
+        changed()
     }
 
     private func poll() {

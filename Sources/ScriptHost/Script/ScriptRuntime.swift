@@ -4,11 +4,11 @@ internal import QuickConnect
 /// What the runtime's JavaScript asks of Swift. Called on the script's thread, while it runs.
 protocol ScriptNatives: AnyObject {
     /// Sends a line, and says whether it is on its way.
-    func send(_ line: String, isCall: Bool) -> Bool
+    func send(_ line: [UInt8], isCall: Bool) -> Bool
     /// Sends a call, and answers the line of its reply, or `{"error": …}`.
     func callSync(id: String, command: String, line: String) -> String
     func began(_ id: String, handler: String)
-    func answer(_ id: String, _ line: String)
+    func answer(_ id: String, _ line: [UInt8])
     /// A handler failed; its caller is told.
     func note(_ handler: String, _ message: String, _ error: String)
     func startTimer(_ id: Int, _ milliseconds: Double, _ repeats: Bool)
@@ -27,6 +27,7 @@ final class ScriptRuntime {
     private let deliverFunction: JSValue
     private let fireFunction: JSValue
     private let isWaitingFunction: JSValue
+    private let hasLinesFunction: JSValue
 
     /// In the order they build on each other.
     private static let files: [(name: String, bytes: [UInt8])] = [
@@ -51,6 +52,7 @@ final class ScriptRuntime {
         deliverFunction = host["deliver"]
         fireFunction = host["fire"]
         isWaitingFunction = host["isWaiting"]
+        hasLinesFunction = host["hasLines"]
         context.unhandledRejectionHandler = { [weak natives] _, promise, reason in
             if let promise, let reason { natives?.rejected(promise, reason) }
         }
@@ -70,12 +72,12 @@ final class ScriptRuntime {
         ) {
             object[name] = JSValue(newFunctionIn: context, name: name, function)
         }
-        define("send") { [unowned natives] (line: String, isCall: Bool) in natives.send(line, isCall: isCall) }
+        define("send") { [unowned natives] (line: JSText, isCall: Bool) in natives.send(line.utf8, isCall: isCall) }
         define("callSync") { [unowned natives] (id: String, command: String, line: String) in
             natives.callSync(id: id, command: command, line: line)
         }
         define("began") { [unowned natives] (id: String, handler: String) in natives.began(id, handler: handler) }
-        define("answer") { [unowned natives] (id: String, line: String) in natives.answer(id, line) }
+        define("answer") { [unowned natives] (id: String, line: JSText) in natives.answer(id, line.utf8) }
         define("note") { [unowned natives] (handler: String, message: String, error: String) in
             natives.note(handler, message, error)
         }
@@ -92,8 +94,16 @@ final class ScriptRuntime {
 
     // MARK: Called between turns, each a turn of its own
 
-    func deliver(_ line: [UInt8]) throws(JSError) {
-        try deliverFunction.callAsFunction(JSText(utf8: line))
+    /// Gives lines of the daemon to the script, and answers the lines that answer them at once. As long as
+    /// ``hasLines`` says so it is to be called again, with none.
+    func deliver(_ lines: [UInt8]) throws(JSError) -> [UInt8] {
+        do {
+            return try deliverFunction.callAsFunction(JSText(utf8: lines), returning: JSText.self).utf8
+        } catch let error as JSError {
+            throw error
+        } catch {
+            return []
+        }
     }
 
     func fire(_ timer: Int) throws(JSError) { try fireFunction.callAsFunction(timer) }
@@ -109,6 +119,9 @@ final class ScriptRuntime {
 
     /// The lines that tell a daemon of handlers and subscriptions again.
     var registrations: [String] { (try? host["registrations"].call([]).to([String].self)) ?? [] }
+
+    /// Whether lines are left that the script has not seen, or answers that are not sent.
+    var hasLines: Bool { (try? hasLinesFunction.callAsFunction().toBool()) ?? false }
 
     /// Whether a daemon must be told of something when there is a new connection.
     var isRegistered: Bool { (try? host["isRegistered"].call([]).toBool()) ?? false }
