@@ -9,17 +9,21 @@
     let count = 0
     let ownCount = 0
 
-    // What a call says, as JSON. A text is the text of `msg`, as in the book: JSON, or else itself.
-    function dataOf(message) {
-        if (message === undefined || message === '') return undefined
-        if (typeof message !== 'string') return json(message)
+    // The parameters of a call, as JSON: none, an array's items, or the one value. A text is the text of `msg`, as in
+    // the book: JSON, or else itself.
+    function parametersOf(message) {
+        if (message === undefined || message === null || message === '') return undefined
+        if (typeof message !== 'string') return Array.isArray(message) ? json(message) : '[' + json(message) + ']'
+        let value
         try {
-            JSON.parse(message)
+            value = JSON.parse(message)
         } catch {
-            return JSON.stringify(message)
+            return '[' + JSON.stringify(message) + ']'
         }
+        if (value === null) return undefined
         // As it is, so that numbers beyond a double stay exact; JSON has line breaks only between its tokens.
-        return message.replace(/[\r\n]/g, ' ')
+        const text = message.replace(/[\r\n]/g, ' ')
+        return Array.isArray(value) ? text : '[' + text + ']'
     }
 
     function json(value) {
@@ -117,7 +121,7 @@
         const site = new Error()
         let data
         try {
-            data = dataOf(message)
+            data = parametersOf(message)
         } catch (error) {
             return Promise.reject(error)
         }
@@ -136,7 +140,7 @@
         // What is answered already need not wait with the script.
         const answers = host.takeAnswers()
         if (answers !== '') native.send(answers.slice(0, -1), false)
-        const reply = JSON.parse(native.callSync(id, String(command), line(command, dataOf(message), id)))
+        const reply = JSON.parse(native.callSync(id, String(command), line(command, parametersOf(message), id)))
         if (reply.error) {
             const error = host.failure(site, Object.assign({cmd: String(command)}, reply.error))
             host.replied('error', reply.error)

@@ -29,15 +29,14 @@
 
     const isMapped = command => Object.values(phases).some(map => map.has(command) || map.has('default'))
 
-    function* steps(command) {
-        for (const phase of ['validation', 'business', 'view']) {
-            for (const run of functions(phase, command)) yield {phase, run}
-        }
-    }
+    const steps = command => ['validation', 'business', 'view'].flatMap(phase => {
+        return functions(phase, command).map(run => ({phase, run}))
+    })
 
     // Runs a stack until it ends or waits for a promise of a BCF or ValCF; then it answers a promise.
     function goOn(stack) {
-        for (const {phase, run} of stack.steps) {
+        while (stack.steps.length > 0) {
+            const {phase, run} = stack.steps.shift()
             const {parameters, data} = stack
             const result = phase === 'view' ? run(data, parameters) : run(parameters, data)
             if (phase !== 'view' && result && typeof result.then === 'function') {

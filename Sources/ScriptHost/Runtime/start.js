@@ -76,7 +76,7 @@
     // Subscriptions that the script made itself, by `makeCall('subscribe', …)`.
     host.subscriptions = []
     const makeCall = globalThis.makeCall
-    globalThis.makeCall = function (command, message) {
+    globalThis.makeCall = host.makeCall = function (command, message) {
         const promise = makeCall(command, message)
         if (command === 'subscribe' || command === 'unsubscribe') {
             promise.then(() => noteSubscription(command, parametersOf(message)), () => {})

@@ -1,0 +1,282 @@
+import Foundation
+import QuickConnect
+import TestRig
+import Testing
+
+@Suite("Commands that scripts answer")
+struct ScriptHandlerTests {
+    /// The shipped commands, and one that is mapped to a script's handlers.
+    private static func mappings(_ text: String) throws -> TestFolder {
+        let folder = try TestFolder()
+        for name in try FileManager.default.contentsOfDirectory(atPath: Products.root + "/mappings") {
+            try FileManager.default.copyItem(atPath: "\(Products.root)/mappings/\(name)", toPath: folder(name))
+        }
+        try folder.write(text, to: "zz-test.yaml")
+        return folder
+    }
+
+    @Test func `a handler is a command: quickconnect call brighten 3`() async throws {
+        let daemon = try await DaemonProcess()
+        let script = try ScriptProcess.run(
+            """
+            let level = 0
+            WebViewJavascriptBridge.registerHandler('brighten', data => level += data[0])
+            WebViewJavascriptBridge.registerHandler('later', (data, responseCallback) => {
+                setTimeout(() => responseCallback({got: data}), 10)
+            })
+            WebViewJavascriptBridge.registerHandler('promise', async data => { await 0; return [data] })
+            WebViewJavascriptBridge.registerHandler('nothing', data => {})
+            WebViewJavascriptBridge.registerHandler('place', async () => (await makeCall('loc')).length)
+            console.log('ready')
+            """,
+            daemon: daemon
+        )
+        try await script.awaitOutput("ready")
+        let talker = try daemon.talker()
+        try await talker.awaitCommand("place")
+        #expect(try await daemon.client("call", "brighten", "3").output == "3\n")
+        #expect(try await talker.value("brighten", [4]) == 7)
+        #expect(try await talker.value("later", ["x"]) == ["got": ["x"]])
+        #expect(try await talker.value("promise", [1]) == [[1]])
+        #expect(try await talker.value("nothing", []) == .null)
+        #expect(try await talker.value("place", []) == 4)
+        #expect(
+            try await talker.ask(#"{"handlerName":"promise","data":"as it is","callbackId":"b"}"#)
+                == #"{"responseId":"b","responseData":["as it is"]}"#
+        )
+    }
+
+    @Test func `what a handler throws its caller gets, with the place, and the script goes on`() async throws {
+        let daemon = try await DaemonProcess()
+        let script = try ScriptProcess.run(
+            """
+            const bridge = WebViewJavascriptBridge
+            bridge.registerHandler('throws', () => { nope() })
+            bridge.registerHandler('rejects', async () => { throw Object.assign(new Error('gone'), {code: 'unavailable'}) })
+            bridge.registerHandler('answers', (data, respond) => respond(new Error('no')))
+            bridge.registerHandler('cyclic', () => { const a = {}; a.a = a; return a })
+            """,
+            daemon: daemon
+        )
+        let talker = try daemon.talker()
+        try await talker.awaitCommand("cyclic")
+        let thrown = try await talker.failure("throws")
+        #expect(thrown["code"] == "scriptFailed" && thrown["line"] == 2 && thrown["handler"] == "throws")
+        #expect(thrown["file"] == .string(script.folder("bell.js")))
+        #expect(thrown["message"] == "ReferenceError: Can't find variable: nope")
+        #expect(try await talker.failure("rejects")["code"] == "unavailable")
+        #expect(try await talker.failure("answers")["message"] == "no")
+        #expect(try await talker.failure("cyclic")["code"] == "scriptFailed")
+        #expect(script.process.poll() == nil)
+        #expect(script.errors.contains("bell.js:2"))
+    }
+
+    @Test func `handlers are command objects of every phase`() async throws {
+        let mappings = try Self.mappings(
+            """
+            lamp:
+              validation: ["script:check"]
+              business: ["script:first", "script:second", "script:never"]
+              view: ["script:show"]
+            shown:
+              business: ["script:first"]
+              view: ["script:show"]
+            """
+        )
+        let daemon = try await DaemonProcess(mappings: mappings.path)
+        let script = try ScriptProcess.run(
+            """
+            const bridge = WebViewJavascriptBridge
+            bridge.registerHandler('check', (data, respond, call) => {
+                if (data[0] > 9) throw Object.assign(new Error('at most 9'), {field: '/0'})
+                respond()
+            })
+            bridge.registerHandler('first', data => data[0] + 1)
+            bridge.registerHandler('second', (data, respond, call) => { call.end(); respond([call.command, call.phase, call.results]) })
+            bridge.registerHandler('never', () => console.log('never'))
+            bridge.registerHandler('show', (data, respond, call) => { call.replyCommand = 'showLamp'; respond(call.results[0]) })
+            """,
+            daemon: daemon
+        )
+        let talker = try daemon.talker()
+        let client = try daemon.talker()
+        try await eventually("the handlers are there") {
+            try await client.ask("call?cmd=shown&msg=1&id=s") == "handleJSONRequest?cmd=showLamp&msg=2&id=s"
+        }
+        #expect(try await talker.value("lamp", [3]) == ["lamp", "business", [4]])
+        let refused = try await talker.failure("lamp", [10])
+        #expect(refused["code"] == "invalid")
+        #expect(refused["fields"] == [["field": "/0", "expected": "at most 9"]])
+        #expect(!script.output.contains("never"))
+    }
+
+    @Test func `a call that comes back into the waiting script is busy at once`() async throws {
+        let daemon = try await DaemonProcess()
+        let script = try ScriptProcess.run(
+            """
+            WebViewJavascriptBridge.registerHandler('self', () => 1)
+            setTimeout(() => {
+                const start = Date.now()
+                try { makeCallSync('self') } catch (error) { console.log(error.code, Date.now() - start < 5000) }
+            }, 200)
+            """,
+            daemon: daemon
+        )
+        try await script.awaitOutput("busy true")
+        #expect(try await daemon.talker().value("self", []) == 1)
+    }
+
+    @Test func `two scripts that wait for each other are no deadlock`() async throws {
+        let daemon = try await DaemonProcess()
+        let a = try ScriptProcess.run(
+            """
+            WebViewJavascriptBridge.registerHandler('a', () => 'a')
+            WebViewJavascriptBridge.registerHandler('start', () => makeCallSync('b'))
+            """,
+            name: "a.js",
+            daemon: daemon
+        )
+        let b = try ScriptProcess.run(
+            "WebViewJavascriptBridge.registerHandler('b', async () => (await makeCall('a').catch(error => error.code)))",
+            name: "b.js",
+            daemon: daemon
+        )
+        defer { withExtendedLifetime((a, b)) {} }
+        let talker = try daemon.talker()
+        try await talker.awaitCommand("start")
+        try await talker.awaitCommand("b")
+        #expect(try await talker.value("start", []) == "busy")
+        #expect(try await talker.value("a", []) == "a")
+    }
+
+    @Test func `makeCallSync lets its callers' time run out, and the script goes on`() async throws {
+        let mappings = try Self.mappings("never: {business: [\"script:silent\"], timeout: 60s}")
+        let daemon = try await DaemonProcess(mappings: mappings.path)
+        let script = try ScriptProcess.run(
+            """
+            WebViewJavascriptBridge.registerHandler('waits', () => makeCallSync('never'))
+            WebViewJavascriptBridge.registerHandler('works', () => 'yes')
+            """,
+            daemon: daemon,
+            settings: "scripts: {handlerTime: 1s}"
+        )
+        let silent = try daemon.talker()
+        _ = try await silent.ask(#"{"handlerName":"registerHandler","data":["silent"],"callbackId":"1"}"#)
+        let talker = try daemon.talker()
+        try await talker.awaitCommand("works")
+        #expect(try await talker.failure("waits")["code"] == "timeout")
+        #expect(try await talker.value("works", []) == "yes")
+        #expect(script.process.poll() == nil)
+    }
+
+    @Test func `a handler that never answers gives its caller timeout`() async throws {
+        let daemon = try await DaemonProcess()
+        let script = try ScriptProcess.run(
+            "WebViewJavascriptBridge.registerHandler('silent', (data, respond) => {})",
+            daemon: daemon,
+            settings: "scripts: {handlerTime: 300ms}"
+        )
+        let talker = try daemon.talker()
+        try await talker.awaitCommand("silent")
+        let failure = try await talker.failure("silent")
+        #expect(failure["code"] == "timeout")
+        #expect(failure["message"]?.stringValue?.contains("bell.js") == true)
+        #expect(script.process.poll() == nil)
+    }
+
+    @Test func `a name that another one holds is told`() async throws {
+        let daemon = try await DaemonProcess()
+        let first = try ScriptProcess.run("WebViewJavascriptBridge.registerHandler('x', () => 1)", daemon: daemon)
+        try await daemon.talker().awaitCommand("x")
+        let second = try ScriptProcess.run("WebViewJavascriptBridge.registerHandler('x', () => 2)", daemon: daemon)
+        #expect(try await second.end() == .status(0))
+        #expect(second.errors.contains("the handler x is not registered"))
+        #expect(first.process.poll() == nil)
+    }
+
+    @Test func `a new daemon learns of handlers and subscriptions, and no call is made twice`() async throws {
+        let folder = try TestFolder()
+        func start() async throws -> ChildProcess {
+            let daemon = try ChildProcess(
+                Products.path("quickconnectd"),
+                [
+                    "--simulate", "--socket", folder("socket"), "--media", folder("media"), "--sounds",
+                    Products.root + "/sounds", "--mappings", Products.root + "/mappings",
+                ],
+                environment: ["PATH": "/usr/bin:/bin", "HOME": folder("home")]
+            )
+            try await eventually("the daemon listens") { (try? SocketTalker(path: folder("socket"))) != nil }
+            return daemon
+        }
+        var daemon = try await start()
+        try folder.write(
+            """
+            let calls = 0
+            WebViewJavascriptBridge.registerHandler('count', () => ++calls)
+            mapCommandToVCF('news', (data, n) => console.log('news', n))
+            makeCall('rec', ['take.wav', 'start', {limit: 60}])
+            """,
+            to: "bell.js"
+        )
+        let script = try ChildProcess(
+            Products.path("quickconnect"),
+            ["run", "--socket", folder("socket"), folder("bell.js")],
+            environment: ["PATH": "/usr/bin:/bin", "HOME": folder("home")]
+        )
+        func output() -> String { String(decoding: script.standardOutput, as: UTF8.self) }
+        let holder = try SocketTalker(path: folder("socket"))
+        try await holder.awaitCommand("count")
+        #expect(try await holder.value("count", []) == 1)
+
+        daemon.send(SIGKILL)
+        try await daemon.wait()
+        daemon = try await start()
+        let talker = try SocketTalker(path: folder("socket"))
+        try await talker.awaitCommand("count")
+        #expect(try await talker.value("count", []) == 2)
+        try await eventually("the script hears news again") {
+            _ = try await talker.value("post", ["news", 5])
+            return output().contains("news 5")
+        }
+        // The recording was not begun a second time.
+        #expect(try await talker.value("state", []).objectValue?["recording"] == [])
+        withExtendedLifetime(daemon) {}
+    }
+
+    @Test func `a call under way when the daemon dies gets unavailable`() async throws {
+        let mappings = try Self.mappings("never: {business: [\"script:silent\"], timeout: 60s}")
+        let daemon = try await DaemonProcess(mappings: mappings.path)
+        let silent = try daemon.talker()
+        _ = try await silent.ask(#"{"handlerName":"registerHandler","data":["silent"],"callbackId":"1"}"#)
+        let script = try ScriptProcess.run(
+            "makeCall('never').catch(error => console.log(error.code, error.message))",
+            daemon: daemon
+        )
+        _ = try await silent.next()
+        daemon.process.send(SIGKILL)
+        #expect(try await script.end() == .status(0))
+        #expect(script.lines == ["unavailable the connection to the daemon was lost while never was under way"])
+    }
+}
+
+extension SocketTalker {
+    /// Makes a call that must fail, and gives the error.
+    func failure(_ command: String, _ parameters: JSONValue = []) async throws -> JSONObject {
+        let id = "f\(Int.random(in: 0...Int.max))"
+        send("call?cmd=\(command)&id=\(id)&msg=\(PercentEncoding.encode(parameters.text))")
+        while let reply = try await nextReply() {
+            guard reply.id == id else { continue }
+            #expect(reply.command == "error")
+            return reply.value.objectValue ?? [:]
+        }
+        throw NotInTime(description: "no answer to \(command)")
+    }
+
+    /// Waits until a command is there.
+    func awaitCommand(_ command: String) async throws {
+        try await eventually("the command \(command) is there") {
+            let handlers = try await value("state", []).objectValue?["handlers"]?.arrayValue ?? []
+            return handlers.contains { $0.objectValue?["name"]?.stringValue == command }
+        }
+    }
+}

@@ -1,0 +1,102 @@
+import Foundation
+import QuickConnect
+import TestRig
+
+/// A script's file and its process, or the folder of scripts and its host.
+final class ScriptProcess: Sendable {
+    let folder: TestFolder
+    let process: ChildProcess
+
+    /// Runs a script in the foreground, as a user does.
+    static func run(
+        _ text: String,
+        _ arguments: String...,
+        name: String = "bell.js",
+        daemon: DaemonProcess?,
+        settings: String = "{}",
+        files: [String: String] = [:]
+    ) throws -> ScriptProcess {
+        let folder = try TestFolder()
+        try folder.write(text, to: name)
+        for (name, text) in files {
+            try FileManager.default.createDirectory(
+                atPath: (folder(name) as NSString).deletingLastPathComponent,
+                withIntermediateDirectories: true
+            )
+            try folder.write(text, to: name)
+        }
+        try folder.write(settings, to: "settings.yaml")
+        let words = ["run", "--config", folder("settings.yaml"), folder(name)] + arguments
+        return try ScriptProcess(Products.path("quickconnect"), words, folder, daemon?.socket ?? folder("nowhere"))
+    }
+
+    /// Starts the host of a folder of scripts.
+    static func host(
+        _ scripts: [String: String],
+        daemon: DaemonProcess,
+        settings: String = "{}"
+    ) throws -> ScriptProcess {
+        let folder = try TestFolder()
+        try FileManager.default.createDirectory(atPath: folder("scripts"), withIntermediateDirectories: true)
+        for (name, text) in scripts { try folder.write(text, to: "scripts/\(name)") }
+        try folder.write(settings, to: "settings.yaml")
+        let words = ["--config", folder("settings.yaml"), "--scripts", folder("scripts")]
+        return try ScriptProcess(Products.path("quickconnect-scripts"), words, folder, daemon.socket)
+    }
+
+    private init(_ program: String, _ words: [String], _ folder: TestFolder, _ socket: String) throws {
+        self.folder = folder
+        process = try ChildProcess(
+            program,
+            words,
+            environment: ["PATH": "/usr/bin:/bin", "HOME": folder("home"), "QUICKCONNECT_SOCKET": socket]
+        )
+    }
+
+    var output: String { String(decoding: process.standardOutput, as: UTF8.self) }
+    var errors: String { String(decoding: process.standardError, as: UTF8.self) }
+    var lines: [String] { output.split(separator: "\n").map(String.init) }
+
+    /// Waits for its end.
+    func end(within limit: Duration = .seconds(30)) async throws -> ChildProcess.Exit {
+        try await process.wait(within: limit)
+    }
+
+    /// Waits until it has written that.
+    func awaitOutput(_ text: String) async throws {
+        try await eventually("\(text) in «\(output)», «\(errors)»") { output.contains(text) }
+    }
+
+    func awaitErrors(_ text: String) async throws {
+        try await eventually("«\(text)» in the errors") { errors.contains(text) }
+    }
+
+    /// Changes a script of the folder as an editor does: whole, under its name.
+    func put(_ text: String, as name: String) throws {
+        try folder.write(text, to: "scripts/.\(name).new")
+        rename(folder("scripts/.\(name).new"), folder("scripts/\(name)"))
+    }
+}
+
+extension SocketTalker {
+    /// What the host tells of a script; empty where there is no host yet.
+    func script(_ name: String) async throws -> JSONObject {
+        let id = "s\(Int.random(in: 0...Int.max))"
+        send("call?cmd=scripts&id=\(id)")
+        var answer: JSONObject = [:]
+        while let reply = try await nextReply() {
+            guard reply.id == id else { continue }
+            answer = reply.value.objectValue ?? [:]
+            break
+        }
+        let scripts = (answer["scripts"]?.arrayValue ?? []).compactMap(\.objectValue)
+        return scripts.first { $0["name"]?.stringValue == name } ?? [:]
+    }
+
+    /// Waits until a script is in that state.
+    func awaitScript(_ name: String, _ state: String) async throws {
+        try await eventually("\(name) is \(state)") {
+            try await script(name)["state"]?.stringValue == state
+        }
+    }
+}

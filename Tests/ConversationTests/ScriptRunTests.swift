@@ -1,0 +1,256 @@
+import Foundation
+import QuickConnect
+import TestRig
+import Testing
+
+@Suite("A script in the foreground")
+struct ScriptRunTests {
+    @Test func `it prints its console and ends when nothing is left to wait for`() async throws {
+        let script = try ScriptProcess.run(
+            """
+            #!/usr/bin/env -S quickconnect run
+            console.log('%s has %d', script.name, script.arguments.length, {a: [1, 'x', null]})
+            console.error('oops')
+            setTimeout(() => console.log('later'), 20)
+            setTimeout(() => console.log('sooner'), 5)
+            queueMicrotask(() => console.log('first'))
+            const timer = setInterval(() => { console.log('tick'); clearInterval(timer) }, 10)
+            """,
+            "one",
+            "-2",
+            daemon: nil
+        )
+        #expect(try await script.end() == .status(0))
+        #expect(script.lines == [#"bell.js has 2 {a: [1, "x", null]}"#, "first", "sooner", "tick", "later"])
+        #expect(script.errors == "oops\n")
+    }
+
+    @Test(arguments: [
+        ("\nnope.x", ":2:5: ReferenceError: Can't find variable: nope"),
+        ("var a = 1\nvar b = ;", ":2: SyntaxError: Unexpected token ';'"),
+        ("setTimeout(() => { null.x }, 1)", ":1:24: TypeError: null is not an object (evaluating 'null.x')"),
+        ("Promise.reject(new RangeError('far'))", ":1:30: RangeError: far"),
+        ("(async () => { await 0; throw 'text' })()", ": text"),
+        ("throw {message: 'like an error'}", ": like an error"),
+        ("(function down() { down() })()", "RangeError: Maximum call stack size exceeded."),
+    ])
+    func `an error that nobody handles ends it with its place`(text: String, message: String) async throws {
+        let script = try ScriptProcess.run(text, daemon: nil)
+        #expect(try await script.end() == .status(1))
+        #expect(script.errors.contains("bell.js"))
+        #expect(script.errors.contains(message), "\(script.errors)")
+    }
+
+    @Test func `the stack is told, without the runtime's own calls`() async throws {
+        let script = try ScriptProcess.run("function a() {\n  throw new Error('x')\n}\nsetTimeout(a, 1)", daemon: nil)
+        #expect(try await script.end() == .status(1))
+        #expect(script.errors.contains("\n    at a (\(script.folder("bell.js")):2:"))
+        #expect(!script.errors.contains("quickconnect:"))
+    }
+
+    @Test func `a window's onerror that says true keeps it alive`() async throws {
+        let script = try ScriptProcess.run(
+            """
+            window.onerror = (message, file, line) => { console.log(message, line); return true }
+            setTimeout(() => { throw new Error('x') }, 1)
+            setTimeout(() => console.log('alive'), 10)
+            """,
+            daemon: nil
+        )
+        #expect(try await script.end() == .status(0))
+        #expect(script.lines == ["x 2", "alive"])
+    }
+
+    @Test func `an unreadable file is a mistake of usage`() async throws {
+        let folder = try TestFolder()
+        for name in ["nothing.js", "."] {
+            let run = try await ChildProcess.run(Products.path("quickconnect"), ["run", folder(name)])
+            #expect(run.exit == .status(2))
+        }
+        let none = try await ChildProcess.run(Products.path("quickconnect"), ["run"])
+        #expect(none.exit == .status(2))
+    }
+
+    @Test func `a call without a daemon ends it with status 3, a script without calls needs none`() async throws {
+        let script = try ScriptProcess.run("makeCall('ping')", daemon: nil)
+        #expect(try await script.end() == .status(3))
+        #expect(script.errors.contains("no daemon answers"))
+        let waiting = try ScriptProcess.run("makeCallSync('ping')", daemon: nil)
+        #expect(try await waiting.end() == .status(3))
+    }
+
+    @Test func `load runs a file below the script's folder and nothing else`() async throws {
+        let outside = try TestFolder()
+        try outside.write("console.log('outside')", to: "secret.js")
+        let script = try ScriptProcess.run(
+            """
+            console.log(load('lib/words.js'), word)
+            for (const name of ['../x.js', '/etc/passwd', 'link.js', 'lib', 'none.js', '', 'a\\0b']) {
+                try { load(name); console.log('loaded ' + name) } catch (error) { console.log('no') }
+            }
+            try { load('lib/broken.js') } catch (error) { console.log(error.sourceURL, error.line) }
+            """,
+            daemon: nil,
+            files: ["lib/words.js": "#!x\nvar word = 'hello'; 7", "lib/broken.js": "\n\nnope()"]
+        )
+        try FileManager.default.createSymbolicLink(
+            atPath: script.folder("link.js"),
+            withDestinationPath: outside("secret.js")
+        )
+        #expect(try await script.end() == .status(0))
+        #expect(script.lines == ["7 hello"] + Array(repeating: "no", count: 7) + ["lib/broken.js 3"])
+    }
+
+    @Test func `it has no files, no network and no processes`() async throws {
+        let names = [
+            "require", "process", "fetch", "XMLHttpRequest", "WebSocket", "Deno", "Bun", "importScripts", "readFile",
+            "quit", "run", "native", "host", "imports", "open",
+        ]
+        let script = try ScriptProcess.run(
+            "console.log(\(names.map { "typeof \($0)" }.joined(separator: ",")))\nimport('./x.js').catch(() => console.log('no import'))",
+            daemon: nil
+        )
+        #expect(try await script.end() == .status(0))
+        #expect(script.lines == [names.map { _ in "undefined" }.joined(separator: " "), "no import"])
+    }
+
+    // MARK: Calls
+
+    @Test func `calls answer promises, VCFs and at once`() async throws {
+        let daemon = try await DaemonProcess()
+        let script = try ScriptProcess.run(
+            """
+            mapCommandToVCF('showLoc', (data, place) => console.log('VCF', data.length, place.length))
+            mapCommandToVCF('hello', (data, answer) => console.log('VCF', answer.program))
+            makeCall('loc').then(place => console.log('promise', place.length))
+            console.log('at once', makeCallSync('hello').protocol + 1)
+            makeCall('logMessage', 'a text').then(value => console.log('logged', value))
+            makeCall('logMessage', {a: [1]})
+            makeCall('logMessage', '["one"]')
+            """,
+            daemon: daemon
+        )
+        #expect(try await script.end() == .status(0))
+        #expect(script.lines.prefix(2) == ["VCF quickconnectd", "at once 2"])
+        #expect(Set(script.lines.dropFirst(2)) == ["logged null", "VCF 0 4", "promise 4"])
+        try await eventually("the log has the three") {
+            daemon.log.contains("a text") && daemon.log.contains(#"{"a":[1]}"#) && daemon.log.contains(": one")
+        }
+    }
+
+    @Test func `an error reply has its code and the place of the call, and may be ignored`() async throws {
+        let daemon = try await DaemonProcess()
+        let script = try ScriptProcess.run(
+            """
+            makeCall('playSound', 99)
+            makeCall('noSuch').catch(error => console.log(error.code, error.line, error.nearest.length))
+            try { makeCallSync('playSound', 'loud') } catch (error) { console.log(error.code, error.fields[0].field, error.line) }
+            """,
+            daemon: daemon
+        )
+        #expect(try await script.end() == .status(0))
+        #expect(Set(script.lines) == ["invalid /0 3", "unknownCommand 2 0"])
+        #expect(script.errors.contains("playSound: there is no system sound 99"))
+    }
+
+    @Test func `an error of a call that is used and not handled ends it`() async throws {
+        let daemon = try await DaemonProcess()
+        let script = try ScriptProcess.run("\nmakeCall('playSound', 99).then(() => 1)", daemon: daemon)
+        #expect(try await script.end() == .status(1))
+        #expect(script.errors.contains("bell.js:2:9: notFound: there is no system sound 99"), "\(script.errors)")
+    }
+
+    @Test func `errors go to what is mapped to error, and to the command's ECFs`() async throws {
+        let daemon = try await DaemonProcess()
+        let script = try ScriptProcess.run(
+            """
+            mapCommandToECF('playSound', (message, error) => console.log('ECF', error.code))
+            mapCommandToVCF('error', (data, error) => console.log('VCF', error.code, error.line))
+            makeCall('playSound', 99)
+            setTimeout(() => { nope() }, 1)
+            setTimeout(() => console.log('alive'), 50)
+            """,
+            daemon: daemon
+        )
+        #expect(try await script.end() == .status(0))
+        #expect(Set(script.lines) == ["ECF notFound", "VCF notFound undefined", "VCF scriptFailed 4", "alive"])
+    }
+
+    @Test func `the front controller runs ValCFs, BCFs and VCFs in order`() async throws {
+        let script = try ScriptProcess.run(
+            """
+            mapCommandToValCF('default', p => console.log('default'))
+            mapCommandToValCF('sum', p => p.length > 0)
+            mapCommandToBCF('sum', p => p.reduce((a, b) => a + b))
+            mapCommandToBCF('sum', async (p, results) => results[0] * 10)
+            mapCommandToVCF('sum', (data, p) => console.log(data, p))
+            mapCommandToVCF('sum', () => 'stop')
+            mapCommandToVCF('sum', () => console.log('never'))
+            mapCommandToECF('sum', message => console.log(message))
+            mapCommandToBCF('ends', () => null)
+            mapCommandToVCF('ends', () => console.log('never'))
+            handleRequest('sum', [])
+            handleJSONRequest('sum', '[1,2]')
+            handleRequest('ends', [])
+            handleRequest('unknown', [])
+            """,
+            daemon: nil
+        )
+        #expect(try await script.end() == .status(0))
+        #expect(
+            script.lines == [
+                "default", "validation failed", "default", "default", "default", "[3, 30] [1, 2]",
+            ]
+        )
+    }
+
+    @Test func `256 calls may be under way, one more is overloaded`() async throws {
+        let daemon = try await DaemonProcess()
+        let script = try ScriptProcess.run(
+            """
+            let done = 0, refused = 0
+            for (let i = 0; i < 300; i++) makeCall('ping').then(() => done++, error => { if (error.code === 'overloaded') refused++ })
+            setTimeout(() => console.log(done, refused), 300)
+            """,
+            daemon: daemon
+        )
+        #expect(try await script.end() == .status(0))
+        #expect(script.lines == ["256 44"])
+    }
+
+    // MARK: Events
+
+    @Test func `a VCF that is mapped to an event gets its value as it is and keeps the script alive`() async throws {
+        let daemon = try await DaemonProcess()
+        let script = try ScriptProcess.run(
+            "mapCommandToVCF('doorbell', (data, event) => console.log(event.door)); makeCall('ping')",
+            daemon: daemon
+        )
+        let talker = try daemon.talker()
+        try await eventually("the script hears the bell") {
+            _ = try await talker.value("post", ["doorbell", ["door": "front"]])
+            return script.output.contains("front")
+        }
+        #expect(script.process.poll() == nil)
+    }
+
+    @Test func `an event that this device lacks is told, and keeps nothing alive`() async throws {
+        let daemon = try await DaemonProcess()
+        let script = try ScriptProcess.run("mapCommandToVCF('accel', () => {})", daemon: daemon)
+        #expect(try await script.end() == .status(0))
+        #expect(script.errors.hasPrefix("accel: "))
+    }
+
+    @Test func `a subscription of its own keeps it alive until it is taken back`() async throws {
+        let daemon = try await DaemonProcess()
+        let script = try ScriptProcess.run(
+            """
+            mapCommandToVCF('news', (data, n) => { console.log(n); if (n === 2) makeCall('unsubscribe', ['news']) })
+            makeCall('subscribe', ['news']).then(() => { makeCall('post', ['news', 1]); makeCall('post', ['news', 2]) })
+            """,
+            daemon: daemon
+        )
+        #expect(try await script.end() == .status(0))
+        #expect(script.lines == ["1", "2"])
+    }
+}
