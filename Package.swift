@@ -142,6 +142,14 @@ let package = Package(
             swiftSettings: swiftSettings
         ),
 
+        // What the JavaScriptCore module costs beside the C API.
+        .executableTarget(
+            name: "javascript-calls",
+            dependencies: ["JavaScriptCore", "CJavaScriptCore"],
+            path: "Benchmarks/JavaScriptCalls",
+            swiftSettings: swiftSettings
+        ),
+
         // C: system libraries, and the few lines that must be C.
         .systemLibrary(name: "CALSA", pkgConfig: "alsa", providers: [.apt(["libasound2-dev"])]),
         .systemLibrary(name: "CGPS", pkgConfig: "libgps", providers: [.apt(["libgps-dev"])]),

@@ -9,28 +9,40 @@ extension JSContext {
 
     /// The library's value for any Swift value; nil where it is, or holds, a value of another machine.
     func convert(_ value: Any?) -> OpaquePointer? {
+        guard let value else { return JSValueMakeUndefined(ref) }
+        return convertSimple(value) ?? convertOther(value)
+    }
+
+    /// The types that most arguments have. Comparing types costs much less than casting to one after the other.
+    private func convertSimple(_ value: Any) -> OpaquePointer? {
+        let type = type(of: value)
+        if type == Int.self { return (value as? Int)?.toRef(in: ref) }
+        if type == Double.self { return (value as? Double)?.toRef(in: ref) }
+        if type == String.self { return (value as? String)?.toRef(in: ref) }
+        if type == Bool.self { return (value as? Bool)?.toRef(in: ref) }
+        return nil
+    }
+
+    private func convertOther(_ value: Any) -> OpaquePointer? {
         switch value {
-        case nil: return JSValueMakeUndefined(ref)
         case let value as JSValue: return accept(value)
         case let value as JSManagedValue: return value.value.map(accept) ?? JSValueMakeUndefined(ref)
-        case let value as String: return value.toRef(in: ref)
-        case let value as Double: return value.toRef(in: ref)
-        case let value as Int: return value.toRef(in: ref)
-        case let value as Bool: return value.toRef(in: ref)
         case is NSNull: return JSValueMakeNull(ref)
-        case let value as NSNumber: return value.doubleValue.toRef(in: ref)
+        case let value as NSNumber: return number(value)
         case let value as any JSExport: return wrap(value)
         case let values as [Any]: return array(values)
         case let members as [AnyHashable: Any]: return object(members)
         case let value as any JSConvertible: return value.toRef(in: ref)
         case let function as () -> Void: return JSValue(newFunctionIn: self) { function() }.ref
-        case let value?: return convertOther(value)
+        case let value as any OptionalValue: return convert(value.wrapped)
+        default: return wrap(OpaqueObject.of(value))
         }
     }
 
-    private func convertOther(_ value: Any) -> OpaquePointer? {
-        if let optional = value as? any OptionalValue { return convert(optional.wrapped) }
-        return wrap(OpaqueObject.of(value))
+    private func number(_ value: NSNumber) -> OpaquePointer? {
+        // A boolean's type is `c`, a char, and an Int8's too: those two cannot be told apart by it.
+        value === NSNumber(value: true) || value === NSNumber(value: false)
+            ? value.boolValue.toRef(in: ref) : value.doubleValue.toRef(in: ref)
     }
 
     private func array(_ values: [Any]) -> OpaquePointer? {

@@ -12,14 +12,12 @@ extension JSValue {
     @discardableResult
     public func construct(withArguments arguments: [Any]!) -> JSValue! {
         home.reporting { () throws(JSError) in
-            let refs = try self.refs(arguments ?? [])
-            defer { home.release(refs) }
             guard isObject else { throw notCallable("constructor") }
-            var exception: OpaquePointer?
-            return try home.value(
-                JSObjectCallAsConstructor(home.ref, ref, refs.count, refs, &exception),
-                or: exception
-            )
+            return try withRefs(arguments ?? []) { refs throws(JSError) in
+                var exception: OpaquePointer?
+                let object = JSObjectCallAsConstructor(home.ref, ref, refs.count, refs.baseAddress, &exception)
+                return try home.value(object, or: exception)
+            }
         }
     }
 
@@ -32,9 +30,7 @@ extension JSValue {
     /// Calls the value as a function. Throws what it throws.
     @discardableResult
     public func call(_ arguments: [Any], on this: JSValue? = nil) throws(JSError) -> JSValue {
-        let refs = try refs(arguments)
-        defer { home.release(refs) }
-        return try call(refs, on: this)
+        try withRefs(arguments) { refs throws(JSError) in try home.value(call(refs, on: this), or: nil) }
     }
 
     /// Calls the value as a function with Swift values whose types are known: the quickest way.
@@ -75,13 +71,6 @@ extension JSValue {
 
     private var home: JSContext { context }
 
-    private func call(_ refs: [OpaquePointer?], on this: JSValue?) throws(JSError) -> JSValue {
-        let result = refs.withUnsafeBufferPointer { buffer in
-            Result<OpaquePointer?, JSError> { () throws(JSError) in try call(buffer, on: this) }
-        }
-        return try home.value(result.get(), or: nil)
-    }
-
     private func call(
         _ refs: UnsafeBufferPointer<OpaquePointer?>,
         on this: JSValue?
@@ -98,23 +87,27 @@ extension JSValue {
         JSError(JSArgumentError("\(description) is no \(what)").jsError(in: home))
     }
 
-    /// The arguments, kept from the collector until ``JSContext/release(_:)``.
-    private func refs(_ arguments: [Any]) throws(JSError) -> [OpaquePointer?] {
-        var refs: [OpaquePointer?] = []
-        for argument in arguments {
-            guard let ref = home.convert(argument) else {
-                home.release(refs)
-                throw JSError.foreign
-            }
-            JSValueProtect(home.ref, ref)
-            refs.append(ref)
-        }
-        return refs
-    }
-}
+    /// More arguments than these would not be on the stack, where the library's collector looks.
+    private static let stackCount = 64
 
-extension JSContext {
-    func release(_ refs: [OpaquePointer?]) {
-        for value in refs { JSValueUnprotect(ref, value) }
+    /// Calls `body` with the arguments as the library's values.
+    private func withRefs(
+        _ arguments: [Any],
+        _ body: (UnsafeBufferPointer<OpaquePointer?>) throws(JSError) -> JSValue
+    ) throws(JSError) -> JSValue {
+        let count = arguments.count
+        let isOnStack = count <= Self.stackCount
+        let result = withUnsafeTemporaryAllocation(of: OpaquePointer?.self, capacity: max(count, 1)) { buffer in
+            var made = 0
+            defer { if !isOnStack { for index in 0..<made { JSValueUnprotect(home.ref, buffer[index]) } } }
+            for index in 0..<count {
+                guard let ref = home.convert(arguments[index]) else { return Result<JSValue, JSError>.failure(.foreign) }
+                if !isOnStack { JSValueProtect(home.ref, ref) }
+                buffer.initializeElement(at: index, to: ref)
+                made += 1
+            }
+            return Result { () throws(JSError) in try body(UnsafeBufferPointer(rebasing: buffer[..<count])) }
+        }
+        return try result.get()
     }
 }

@@ -1,4 +1,5 @@
 internal import CJavaScriptCore
+internal import Synchronization
 
 /// A JavaScript value, kept from being collected as long as this object lives.
 ///
@@ -10,6 +11,8 @@ public final class JSValue: @unchecked Sendable {
     let ref: OpaquePointer?
     private let home: JSContext
     private let isProtected: Bool
+    /// 0: nobody has asked; 1: an object; 2: none.
+    private let objectness = Atomic<UInt8>(0)
 
     /// The context that it was made in.
     // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
@@ -41,7 +44,17 @@ public final class JSValue: @unchecked Sendable {
     public var isBoolean: Bool { JSValueIsBoolean(home.ref, ref) }
     public var isNumber: Bool { JSValueIsNumber(home.ref, ref) }
     public var isString: Bool { JSValueIsString(home.ref, ref) }
-    public var isObject: Bool { JSValueIsObject(home.ref, ref) }
+    public var isObject: Bool {
+        // Asked at each call; a value does not become another.
+        switch objectness.load(ordering: .relaxed) {
+        case 1: return true
+        case 2: return false
+        default:
+            let isObject = isProtected && JSValueIsObject(home.ref, ref)
+            objectness.store(isObject ? 1 : 2, ordering: .relaxed)
+            return isObject
+        }
+    }
     public var isArray: Bool { JSValueIsArray(home.ref, ref) }
     public var isDate: Bool { JSValueIsDate(home.ref, ref) }
     public var isSymbol: Bool { JSValueIsSymbol(home.ref, ref) }

@@ -141,7 +141,7 @@ struct PageTests {
             mapCommandToVCF('commands', () => console.log('commands'))
             mapCommandToVCF('hello', () => console.log('hello'))
             makeCall('logMessage', 'a&b=50%')
-            makeCall('commands', '')
+            makeCall('commands')
             window.location.href = 'call?cmd=hello&id=7'
             location = 'call?cmd=logMessage&msg=%5B%22encoded%22%5D'
             location = 'https://example.com/'

@@ -135,3 +135,21 @@ import Testing
         #expect(list[7].isUndefined)
     }
 }
+
+extension ConversionTests {
+    @Test func numbersOfFoundationKeepTheirKind() throws {
+        #expect(JSValue(object: NSNumber(value: true), in: context).isBoolean)
+        #expect(JSValue(object: NSNumber(value: 1), in: context).isNumber)
+        #expect(JSValue(object: Float(1.5), in: context).toDouble() == 1.5)
+        #expect(JSValue(object: [Int8(-3)], in: context)[0].toInt32() == -3)
+        let deep: Any? = Optional<Any>("x" as Any)
+        #expect(JSValue(object: deep as Any, in: context).toString() == "x")
+    }
+
+    @Test func argumentsLargerThanTheStackTakesAreKeptToo() throws {
+        let sum: JSValue = context.evaluateScript(
+            "(function () { return Array.from(arguments, a => a.x).reduce((a, b) => a + b, 0) })")
+        let arguments = (0..<20_000).map { ["x": $0, "pad": String(repeating: "y", count: 50)] as [String: Any] }
+        #expect(sum.call(withArguments: arguments).toDouble() == 199_990_000)
+    }
+}

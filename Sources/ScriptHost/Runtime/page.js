@@ -26,6 +26,8 @@
         const whole = /^cmd=([^&]*)(?:&msg=([^]*))?$/.exec(query)
         const values = isPlain ? Object.fromEntries(pairs) : whole ? {cmd: whole[1], msg: whole[2]} : {}
         if (!values.cmd) return globalThis.console.warn('call?' + query + ' names no command')
+        // What the book's makeCall joins where it was given no message.
+        if (values.msg === 'undefined') values.msg = undefined
         // Not the script's own makeCall, which may be what brought us here.
         host.makeCall(decode(values.cmd), values.msg === undefined ? undefined : decode(values.msg))
     }
