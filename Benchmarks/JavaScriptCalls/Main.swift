@@ -26,7 +26,8 @@ enum JavaScriptCalls {
                 (
                     nanoseconds { bare.call(bareLoop) },
                     try nanoseconds { try swiftLoop.callAsFunction() }
-                ))
+                )
+            )
             out.append(
                 (
                     nanoseconds {
@@ -41,15 +42,18 @@ enum JavaScriptCalls {
                         var x = 0.0
                         for _ in 0..<count { x = swiftFunction.call(withArguments: [x]).toDouble() }
                     }
-                ))
+                )
+            )
         }
         show("JavaScript → native", median(into.map(\.bare)), [("Swift closure", median(into.map(\.swift)))])
         show(
-            "native → JavaScript", median(out.map(\.bare)),
+            "native → JavaScript",
+            median(out.map(\.bare)),
             [
                 ("callAsFunction", median(out.map(\.swift))),
                 ("call(withArguments:)", median(out.map(\.any))),
-            ])
+            ]
+        )
     }
 
     private static func nanoseconds(_ body: () throws -> Void) rethrows -> Double {

@@ -101,7 +101,9 @@ extension JSValue {
             var made = 0
             defer { if !isOnStack { for index in 0..<made { JSValueUnprotect(home.ref, buffer[index]) } } }
             for index in 0..<count {
-                guard let ref = home.convert(arguments[index]) else { return Result<JSValue, JSError>.failure(.foreign) }
+                guard let ref = home.convert(arguments[index]) else {
+                    return Result<JSValue, JSError>.failure(.foreign)
+                }
                 if !isOnStack { JSValueProtect(home.ref, ref) }
                 buffer.initializeElement(at: index, to: ref)
                 made += 1

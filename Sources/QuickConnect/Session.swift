@@ -52,6 +52,8 @@ public final class Session: Sendable {
         let depth = frontController.limits.depth
         switch WireForm(firstByte: line[0]) {
         case .url: receive(URLForm.read(line, maximumDepth: depth), form: .url)
+        case .bridge where line[0] == UInt8(ascii: "{"):
+            receive(BridgeForm.readMessage(line, maximumDepth: depth), form: .bridge)
         case .bridge:
             for message in BridgeForm.read(line, maximumDepth: depth) { receive(message, form: .bridge) }
         }

@@ -16,7 +16,11 @@ final class Connection: MessageOutput {
     }
 
     func send(_ message: OutgoingMessage) {
-        onEventLoop { $0.append(message) }
+        if eventLoop.inEventLoop {
+            handler.value.append(message)
+        } else {
+            eventLoop.execute { self.handler.value.append(message) }
+        }
     }
 
     func sendLine(_ start: [UInt8], _ id: borrowing Span<UInt8>) {

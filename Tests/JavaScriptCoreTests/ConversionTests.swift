@@ -148,7 +148,8 @@ extension ConversionTests {
 
     @Test func argumentsLargerThanTheStackTakesAreKeptToo() throws {
         let sum: JSValue = context.evaluateScript(
-            "(function () { return Array.from(arguments, a => a.x).reduce((a, b) => a + b, 0) })")
+            "(function () { return Array.from(arguments, a => a.x).reduce((a, b) => a + b, 0) })"
+        )
         let arguments = (0..<20_000).map { ["x": $0, "pad": String(repeating: "y", count: 50)] as [String: Any] }
         #expect(sum.call(withArguments: arguments).toDouble() == 199_990_000)
     }

@@ -6,18 +6,29 @@ public enum BridgeForm {
         _ line: borrowing Span<UInt8>,
         maximumDepth: Int = Limits.defaultDepth
     ) -> [IncomingMessage] {
+        guard line[0] == UInt8(ascii: "[") else { return [readMessage(line, maximumDepth: maximumDepth)] }
         do throws(JSONError) {
-            guard line[0] == UInt8(ascii: "{") else {
-                return batch(try JSONParser.read(line, maximumDepth: maximumDepth))
-            }
-            var members = Members()
-            let problem = try JSONParser.readObject(line, maximumDepth: maximumDepth) { members[$0] = $1 }
-            return [message(members, problem)]
-        } catch .tooDeep(let limit) {
-            return [unreadable(.tooLarge, "the line has \(JSONError.tooDeep(limit: limit).message)")]
+            return batch(try JSONParser.read(line, maximumDepth: maximumDepth))
         } catch {
-            return [unreadable(.badRequest, "the line is not JSON: \(error.message)")]
+            return [unreadable(error)]
         }
+    }
+
+    /// The message of a line that is no batch.
+    static func readMessage(_ line: borrowing Span<UInt8>, maximumDepth: Int) -> IncomingMessage {
+        var members = Members()
+        do throws(JSONError) {
+            let problem = try JSONParser.readObject(line, maximumDepth: maximumDepth) { members[$0] = $1 }
+            return message(members, problem)
+        } catch {
+            return unreadable(error)
+        }
+    }
+
+    /// A line that is no JSON, or too deep.
+    private static func unreadable(_ error: JSONError) -> IncomingMessage {
+        if case .tooDeep = error { return unreadable(.tooLarge, "the line has \(error.message)") }
+        return unreadable(.badRequest, "the line is not JSON: \(error.message)")
     }
 
     /// The members of a message that mean something.

@@ -4,7 +4,7 @@ internal import Synchronization
 /// The calls of the daemon to the script's handlers that are not answered yet, in the order they came.
 final class HandlerCalls: Sendable {
     private struct State {
-        /// The lines that the script is given now.
+        /// The messages that the script is given now, a JSON array.
         var current: [UInt8]?
         var began: [String: (handler: String, at: ContinuousClock.Instant)] = [:]
         var order: [String] = []
@@ -13,7 +13,7 @@ final class HandlerCalls: Sendable {
 
     private let state = Mutex(State())
 
-    /// The lines that the script is given now: among them may be calls that it has not returned from.
+    /// The messages that the script is given now, a JSON array: among them may be calls that it has not returned from.
     var current: [UInt8]? {
         get { state.withLock { $0.current } }
         set { state.withLock { $0.current = newValue } }
@@ -21,8 +21,9 @@ final class HandlerCalls: Sendable {
 
     /// The calls that the script is given now. Its answers go out when it returns, so none has one.
     var running: [(id: String, handler: String)] {
-        (current ?? []).split(separator: UInt8(ascii: "\n")).compactMap { line in
-            guard let message = (try? JSONParser.parse(String(decoding: line, as: UTF8.self)))?.objectValue,
+        let messages = (try? JSONParser.parse(String(decoding: current ?? [], as: UTF8.self)))?.arrayValue ?? []
+        return messages.compactMap { message in
+            guard let message = message.objectValue,
                 let id = message["callbackId"]?.stringValue, let handler = message["handlerName"]?.stringValue
             else { return nil }
             return (id, handler)

@@ -2,22 +2,24 @@
 (function (host, native) {
     'use strict'
 
-    // Lines of the daemon that the script has not seen yet, and the answers that are still to be sent.
-    let lines = []
+    // Messages of the daemon that the script has not seen yet, and the answers that are still to be sent.
+    let messages = []
     let next = 0
     let answers = ''
-    // So long may one turn go on with lines, so that a turn stays short however many there are.
+    // So long may one turn go on with messages, so that a turn stays short however many there are.
     const turnTime = 5
 
-    // Takes lines of the daemon, and deals with as many as one turn may. Returns the answers that there are, a line
-    // each. Where lines are left, or one failed, it wants to be called again, with nothing.
+    // Takes messages of the daemon, a JSON array or nothing, and deals with as many as one turn may. Returns the answers
+    // that there are, a line each. Where messages are left, or one failed, it wants to be called again, with nothing.
     host.deliver = text => {
-        if (text !== '') lines = next < lines.length ? lines.slice(next).concat(text.split('\n')) : text.split('\n')
-        if (text !== '') next = 0
+        if (text !== '') {
+            messages = next < messages.length ? messages.slice(next).concat(JSON.parse(text)) : JSON.parse(text)
+            next = 0
+        }
         const end = Date.now() + turnTime
         try {
-            while (next < lines.length) {
-                const answer = host.dispatch(JSON.parse(lines[next++]))
+            while (next < messages.length) {
+                const answer = host.dispatch(messages[next++])
                 if (answer !== undefined) answers += answer + '\n'
                 if (Date.now() >= end) break
             }
@@ -27,7 +29,7 @@
         return host.takeAnswers()
     }
 
-    host.hasLines = () => next < lines.length || answers !== ''
+    host.hasMessages = () => next < messages.length || answers !== ''
 
     host.takeAnswers = () => {
         const taken = answers

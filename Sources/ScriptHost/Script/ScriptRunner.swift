@@ -193,13 +193,29 @@ public final class ScriptRunner {
 
     /// Gives lines to the script, in as many turns as it takes; what it answers at once goes out in one piece.
     private func deliver(_ lines: [[UInt8]]) {
-        var text = [UInt8](lines.joined(separator: [UInt8(ascii: "\n")]))
+        var text = messages(lines)
         calls.current = text
         repeat {
             turn { runtime throws(JSError) in answer(with: try runtime.deliver(text)) }
             text = []
-        } while status == nil && runtime?.hasLines == true
+        } while status == nil && runtime?.hasMessages == true
         calls.current = nil
+    }
+
+    /// The lines as one JSON array. A line that is no object is the daemon's refusal of the connection.
+    private func messages(_ lines: [[UInt8]]) -> [UInt8] {
+        var text = [UInt8(ascii: "[")]
+        text.reserveCapacity(lines.reduce(2) { $0 + $1.count + 1 })
+        for line in lines {
+            guard line.first == UInt8(ascii: "{") else {
+                write("error", "the daemon: \(String(decoding: line, as: UTF8.self))")
+                continue
+            }
+            if text.count > 1 { text.append(UInt8(ascii: ",")) }
+            text += line
+        }
+        text.append(UInt8(ascii: "]"))
+        return text
     }
 
     private func answer(with lines: [UInt8]) {

@@ -27,7 +27,7 @@ final class ScriptRuntime {
     private let deliverFunction: JSValue
     private let fireFunction: JSValue
     private let isWaitingFunction: JSValue
-    private let hasLinesFunction: JSValue
+    private let hasMessagesFunction: JSValue
 
     /// In the order they build on each other.
     private static let files: [(name: String, bytes: [UInt8])] = [
@@ -52,7 +52,7 @@ final class ScriptRuntime {
         deliverFunction = host["deliver"]
         fireFunction = host["fire"]
         isWaitingFunction = host["isWaiting"]
-        hasLinesFunction = host["hasLines"]
+        hasMessagesFunction = host["hasMessages"]
         context.unhandledRejectionHandler = { [weak natives] _, promise, reason in
             if let promise, let reason { natives?.rejected(promise, reason) }
         }
@@ -94,11 +94,11 @@ final class ScriptRuntime {
 
     // MARK: Called between turns, each a turn of its own
 
-    /// Gives lines of the daemon to the script, and answers the lines that answer them at once. As long as
-    /// ``hasLines`` says so it is to be called again, with none.
-    func deliver(_ lines: [UInt8]) throws(JSError) -> [UInt8] {
+    /// Gives messages of the daemon to the script, a JSON array, and answers the lines that answer them at once. As
+    /// long as ``hasMessages`` says so it is to be called again, with none.
+    func deliver(_ messages: [UInt8]) throws(JSError) -> [UInt8] {
         do {
-            return try deliverFunction.callAsFunction(JSText(utf8: lines), returning: JSText.self).utf8
+            return try deliverFunction.callAsFunction(JSText(utf8: messages), returning: JSText.self).utf8
         } catch let error as JSError {
             throw error
         } catch {
@@ -120,8 +120,8 @@ final class ScriptRuntime {
     /// The lines that tell a daemon of handlers and subscriptions again.
     var registrations: [String] { (try? host["registrations"].call([]).to([String].self)) ?? [] }
 
-    /// Whether lines are left that the script has not seen, or answers that are not sent.
-    var hasLines: Bool { (try? hasLinesFunction.callAsFunction().toBool()) ?? false }
+    /// Whether messages are left that the script has not seen, or answers that are not sent.
+    var hasMessages: Bool { (try? hasMessagesFunction.callAsFunction().toBool()) ?? false }
 
     /// Whether a daemon must be told of something when there is a new connection.
     var isRegistered: Bool { (try? host["isRegistered"].call([]).toBool()) ?? false }
