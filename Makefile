@@ -19,6 +19,7 @@ deps:
 demo: deps
 	$(SWIFT) build --product quickconnectd
 	$(SWIFT) build --product quickconnect
+	$(SWIFT) build --product quickconnect-scripts
 	@scripts/demo $(BUILD)/debug
 
 test: deps lint
@@ -27,24 +28,28 @@ test: deps lint
 	$(SWIFT) test --skip-build --no-parallel
 
 lint:
-	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests
+	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests Benchmarks
 	sounds/generate --check
 	mandoc -T lint -W warning man/*.1 man/*.8
 
 release: deps
 	$(SWIFT) build $(STATIC) --product quickconnectd
 	$(SWIFT) build $(STATIC) --product quickconnect
+	$(SWIFT) build $(STATIC) --product quickconnect-scripts
 
 bench: release
 	@scripts/install-packages --bench
 	Benchmarks/run $(RELEASE)/release/quickconnectd
 	Benchmarks/first-sound $(RELEASE)/release/quickconnectd
+	Benchmarks/scripts $(RELEASE)/release
+	$(SWIFT) build $(STATIC) --product javascript-calls
+	$(RELEASE)/release/javascript-calls
 
 install:
 	@test -x $(RELEASE)/release/quickconnectd || { echo "Run 'make release' first."; exit 1; }
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/quickconnect/{sounds,mappings,tracks} \
 	  $(DESTDIR)$(PREFIX)/share/man/man{1,8} $(DESTDIR)$(PREFIX)/share/bash-completion/completions
-	install -s $(RELEASE)/release/quickconnectd $(RELEASE)/release/quickconnect $(DESTDIR)$(PREFIX)/bin
+	install -s $(addprefix $(RELEASE)/release/,quickconnectd quickconnect quickconnect-scripts) $(DESTDIR)$(PREFIX)/bin
 	ln -sf quickconnect $(DESTDIR)$(PREFIX)/bin/makecall
 	install -m 644 sounds/*.wav $(DESTDIR)$(PREFIX)/share/quickconnect/sounds
 	install -m 644 tracks/*.json $(DESTDIR)$(PREFIX)/share/quickconnect/tracks
@@ -57,9 +62,9 @@ install:
 	  > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/quickconnect
 
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/{quickconnectd,quickconnect,makecall}
+	rm -f $(DESTDIR)$(PREFIX)/bin/{quickconnectd,quickconnect,quickconnect-scripts,makecall}
 	rm -rf $(DESTDIR)$(PREFIX)/share/quickconnect
-	rm -f $(DESTDIR)$(PREFIX)/share/man/man1/{quickconnect,makecall}.1 $(DESTDIR)$(PREFIX)/share/man/man8/quickconnectd.8
+	rm -f $(DESTDIR)$(PREFIX)/share/man/man1/{quickconnect,makecall}.1 $(DESTDIR)$(PREFIX)/share/man/man8/quickconnect{d,-scripts}.8
 	rm -f $(DESTDIR)$(PREFIX)/share/bash-completion/completions/quickconnect
 
 clean:
