@@ -66,7 +66,13 @@ struct QuickConnectScripts: ParsableCommand {
         let paths = SocketPaths.candidates(named: socket ?? settings.socket, environment: environment)
         guard let file = words.first else { Glibc.exit(try host(settings, paths, environment).run()) }
         let source = ScriptSource(path: file, arguments: Array(words.dropFirst()))
-        let runner = ScriptRunner(source, settings.scriptLimits, paths: paths, channel: Self.channel(environment))
+        let runner = ScriptRunner(
+            source,
+            settings.scriptLimits,
+            settings.limits,
+            paths: paths,
+            channel: Self.channel(environment)
+        )
         Glibc.exit(runner.run())
     }
 

@@ -18,9 +18,20 @@ struct ScriptsCommand: ParsableCommand {
     var json = false
 
     func run() throws {
-        let answer = try connection.call("scripts", message: nil)
+        let answer = try answer()
         guard !json else { return say(answer.text) }
         say(ScriptTable(answer.objectValue ?? [:]).text(width: Terminal.width))
+    }
+}
+
+extension ScriptsCommand {
+    private func answer() throws -> JSONValue {
+        do {
+            return try connection.call("scripts", message: nil)
+        } catch let end as End where end.message.hasPrefix("unavailable:") {
+            let mend = "«sudo systemctl start quickconnect-scripts», or try «quickconnect-scripts --scripts DIR»"
+            throw End(message: "unavailable: no script host is running; start it with \(mend)", status: end.status)
+        }
     }
 }
 

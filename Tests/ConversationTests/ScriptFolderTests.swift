@@ -39,8 +39,8 @@ struct ScriptFolderTests {
 
     @Test func `without a host scripts is unavailable`() async throws {
         let daemon = try await DaemonProcess()
-        let answer = try await daemon.client("scripts")
-        #expect(answer.exit == .status(1))
+        #expect(try await daemon.client("scripts").exit == .status(1))
+        #expect(try await daemon.talker().failure("scripts")["code"] == "unavailable")
     }
 
     @Test func `a changed script is taken up, one that does not load is told and the old one runs on`() async throws {

@@ -153,6 +153,25 @@ struct ScriptRunTests {
         #expect(script.errors.contains("playSound: there is no system sound 99"))
     }
 
+    @Test func `replies that come behind that of makeCallSync are not lost`() async throws {
+        let daemon = try await DaemonProcess()
+        let script = try ScriptProcess.run(
+            """
+            let done = 0
+            for (let i = 0; i < 50; i++) {
+                makeCall('loc').then(() => done++)
+                makeCall('ping').then(() => done++)
+                makeCallSync('ping')
+                makeCall('sounds').then(() => done++)
+            }
+            setTimeout(function look() { if (done < 150) return setTimeout(look, 10); console.log(done) }, 10)
+            """,
+            daemon: daemon
+        )
+        #expect(try await script.end() == .status(0))
+        #expect(script.lines == ["150"])
+    }
+
     @Test func `an error of a call that is used and not handled ends it`() async throws {
         let daemon = try await DaemonProcess()
         let script = try ScriptProcess.run("\nmakeCall('playSound', 99).then(() => 1)", daemon: daemon)
@@ -216,6 +235,32 @@ struct ScriptRunTests {
         )
         #expect(try await script.end() == .status(0))
         #expect(script.lines == ["256 44"])
+    }
+
+    @Test func `what the daemon would not read is tooLarge, and nothing waits for ever`() async throws {
+        let daemon = try await DaemonProcess(settings: "limits: {lineBytes: 65536}")
+        let script = try ScriptProcess.run(
+            """
+            const long = 'x'.repeat(70000)
+            let deep = []
+            for (let i = 0; i < 600; i++) deep = [deep]
+            for (const message of [long, deep]) {
+                makeCall('logMessage', message).catch(error => console.log(error.code, error.line))
+                try { makeCallSync('logMessage', message) } catch (error) { console.log(error.code) }
+            }
+            WebViewJavascriptBridge.registerHandler('long', () => long)
+            WebViewJavascriptBridge.registerHandler('deep', async () => deep)
+            WebViewJavascriptBridge.registerHandler('brackets', () => '['.repeat(600))
+            """,
+            daemon: daemon,
+            settings: "limits: {lineBytes: 65536}"
+        )
+        let talker = try daemon.talker()
+        try await talker.awaitCommand("brackets")
+        #expect(try await talker.failure("long")["code"] == "tooLarge")
+        #expect(try await talker.failure("deep")["code"] == "tooLarge")
+        #expect(try await talker.value("brackets", []).stringValue?.count == 600)
+        #expect(script.lines == ["tooLarge", "tooLarge", "tooLarge 5", "tooLarge 5"])
     }
 
     // MARK: Events

@@ -48,7 +48,12 @@
             const id = 'c' + ++count
             const call = {command, resolve, reject, site, isSent: false, isOwn: false}
             calls.set(id, call)
-            call.isSent = native.send(line(command, data, id), true)
+            try {
+                call.isSent = native.send(line(command, data, id), true)
+            } catch (error) {
+                calls.delete(id)
+                reject(host.failure(site, {cmd: command, code: error.code, message: error.message}))
+            }
         })
         promises.add(promise)
         return promise

@@ -4,7 +4,8 @@ internal import QuickConnect
 internal import QuickConnectClient
 
 extension ScriptRunner: ScriptNatives {
-    func send(_ line: [UInt8], isCall: Bool) -> Bool {
+    func send(_ line: [UInt8], isCall: Bool) throws -> Bool {
+        try OutgoingLine.check(line, daemonLimits)
         if isCall {
             counts.calls = (counts.calls ?? 0) + 1
             changed()
@@ -19,7 +20,7 @@ extension ScriptRunner: ScriptNatives {
     func answer(_ id: String, _ line: [UInt8]) {
         // One that came too late has been answered already.
         guard calls.end(id) else { return }
-        _ = link.send(line)
+        _ = link.send(readable(line))
         counts.answers = (counts.answers ?? 0) + 1
         changed()
     }

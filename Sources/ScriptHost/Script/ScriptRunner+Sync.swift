@@ -8,7 +8,8 @@ extension ScriptRunner {
     /// may need that very handler.
     private static let patience = Duration.milliseconds(500)
 
-    func callSync(id: String, command: String, line: String) -> String {
+    func callSync(id: String, command: String, line: String) throws -> String {
+        try OutgoingLine.check(Array(line.utf8), daemonLimits)
         counts.calls = (counts.calls ?? 0) + 1
         changed()
         loaded()
@@ -32,15 +33,19 @@ extension ScriptRunner {
                 return Self.error("unavailable", "the connection to the daemon was lost while \(command) was under way")
             }
             isSent = isSent || link.connection != nil
+            var reply: String?
             for line in link.receive() {
-                guard let message = Self.message(line) else { continue }
-                if message["responseId"]?.stringValue == id { return String(decoding: line, as: UTF8.self) }
-                if message["callbackId"] != nil, message["command"]?.stringValue == command {
+                let message = Self.message(line) ?? [:]
+                if message["responseId"]?.stringValue == id {
+                    // What came behind it in one piece must not get lost.
+                    reply = String(decoding: line, as: UTF8.self)
+                } else if message["callbackId"] != nil, message["command"]?.stringValue == command {
                     refuse(message, command)
                 } else {
                     came.append((.now, line))
                 }
             }
+            if let reply { return reply }
             let now = ContinuousClock.now
             came.removeAll { entry in
                 guard now - entry.at >= Self.patience, let message = Self.message(entry.line),

@@ -11,6 +11,7 @@ internal import QuickConnectClient
 public final class ScriptRunner {
     let source: ScriptSource
     let limits: ScriptLimits
+    let daemonLimits: Limits
     let link: DaemonLink
     let calls = HandlerCalls()
     let console: ScriptConsole
@@ -37,11 +38,19 @@ public final class ScriptRunner {
     private(set) var status: Int32?
 
     /// - Parameters:
+    ///   - daemonLimits: what the daemon reads.
     ///   - paths: where the daemon's socket may be.
     ///   - channel: to the host that started this process; nil in the foreground.
-    public init(_ source: ScriptSource, _ limits: ScriptLimits, paths: [String], channel: HostChannel? = nil) {
+    public init(
+        _ source: ScriptSource,
+        _ limits: ScriptLimits,
+        _ daemonLimits: Limits,
+        paths: [String],
+        channel: HostChannel? = nil
+    ) {
         self.source = source
         self.limits = limits
+        self.daemonLimits = daemonLimits
         self.channel = channel
         let hasLevels = getenv("JOURNAL_STREAM") != nil
         console = ScriptConsole(
@@ -200,6 +209,7 @@ public final class ScriptRunner {
             text = []
         } while status == nil && runtime?.hasMessages == true
         calls.current = nil
+        if status != nil, let answers = runtime?.takeAnswers() { answer(with: answers) }
     }
 
     /// The lines as one JSON array. A line that is no object is the daemon's refusal of the connection.
@@ -221,9 +231,29 @@ public final class ScriptRunner {
     private func answer(with lines: [UInt8]) {
         guard !lines.isEmpty else { return }
         let count = lines.count { $0 == UInt8(ascii: "\n") }
-        _ = link.send(Array(lines.dropLast()))
+        if lines.count <= daemonLimits.depth {
+            _ = link.send(Array(lines.dropLast()))
+        } else {
+            for line in lines.split(separator: UInt8(ascii: "\n")) { _ = link.send(readable(Array(line))) }
+        }
         counts.answers = (counts.answers ?? 0) + count
         changed()
+    }
+
+    /// An answer, or in its place an error where the daemon would not read it.
+    func readable(_ line: [UInt8]) -> [UInt8] {
+        do throws(TooLarge) {
+            try OutgoingLine.check(line, daemonLimits)
+            return line
+        } catch {
+            // The id stands first, and the runtime writes it.
+            let id = line.dropFirst("{\"responseId\":\"".utf8.count).prefix { $0 != UInt8(ascii: "\"") }
+            let answer: JSONValue = [
+                "responseId": .string(String(decoding: id, as: UTF8.self)),
+                "error": ["code": "tooLarge", "message": .string("the answer of \(source.name): \(error)")],
+            ]
+            return Array(answer.text.utf8)
+        }
     }
 
     private func poll() {

@@ -4,9 +4,10 @@ internal import QuickConnect
 /// What the runtime's JavaScript asks of Swift. Called on the script's thread, while it runs.
 protocol ScriptNatives: AnyObject {
     /// Sends a line, and says whether it is on its way.
-    func send(_ line: [UInt8], isCall: Bool) -> Bool
+    /// Throws where the daemon would not read it.
+    func send(_ line: [UInt8], isCall: Bool) throws -> Bool
     /// Sends a call, and answers the line of its reply, or `{"error": …}`.
-    func callSync(id: String, command: String, line: String) -> String
+    func callSync(id: String, command: String, line: String) throws -> String
     func began(_ id: String, handler: String)
     func answer(_ id: String, _ line: [UInt8])
     /// A handler failed; its caller is told.
@@ -72,9 +73,11 @@ final class ScriptRuntime {
         ) {
             object[name] = JSValue(newFunctionIn: context, name: name, function)
         }
-        define("send") { [unowned natives] (line: JSText, isCall: Bool) in natives.send(line.utf8, isCall: isCall) }
+        define("send") { [unowned natives] (line: JSText, isCall: Bool) in
+            try natives.send(line.utf8, isCall: isCall)
+        }
         define("callSync") { [unowned natives] (id: String, command: String, line: String) in
-            natives.callSync(id: id, command: command, line: line)
+            try natives.callSync(id: id, command: command, line: line)
         }
         define("began") { [unowned natives] (id: String, handler: String) in natives.began(id, handler: handler) }
         define("answer") { [unowned natives] (id: String, line: JSText) in natives.answer(id, line.utf8) }
@@ -119,6 +122,9 @@ final class ScriptRuntime {
 
     /// The lines that tell a daemon of handlers and subscriptions again.
     var registrations: [String] { (try? host["registrations"].call([]).to([String].self)) ?? [] }
+
+    /// The answers that the script has given in a turn that failed.
+    func takeAnswers() -> [UInt8] { (try? host["takeAnswers"].callAsFunction(returning: JSText.self).utf8) ?? [] }
 
     /// Whether messages are left that the script has not seen, or answers that are not sent.
     var hasMessages: Bool { (try? hasMessagesFunction.callAsFunction().toBool()) ?? false }
