@@ -92,6 +92,37 @@ struct ScriptFolderTests {
         #expect(try await talker.failure("word")["code"] == "unknownCommand")
     }
 
+    @Test func `a script that is gone for a moment comes back`() async throws {
+        let daemon = try await DaemonProcess()
+        let text = "WebViewJavascriptBridge.registerHandler('lamp', () => 1)"
+        let host = try ScriptProcess.host(["lamp.js": text], daemon: daemon)
+        let talker = try daemon.talker()
+        for _ in 0..<5 {
+            try await talker.awaitCommand("lamp")
+            try host.folder.remove("scripts/lamp.js")
+            // Some of these rounds meet the host between the two looks.
+            try await Task.sleep(for: .milliseconds(Int.random(in: 0...150)))
+            try host.put(text, as: "lamp.js")
+            try await talker.awaitScript("lamp.js", "running")
+        }
+        #expect(try await talker.value("lamp", []) == 1)
+    }
+
+    @Test func `a text that is killed before it may connect is tried no more, and the old one runs on`() async throws {
+        let daemon = try await DaemonProcess()
+        let host = try ScriptProcess.host(
+            ["lamp.js": "WebViewJavascriptBridge.registerHandler('lamp', () => 1)"],
+            daemon: daemon,
+            settings: "scripts: {memoryBytes: 134217728}"
+        )
+        let talker = try daemon.talker()
+        try await talker.awaitCommand("lamp")
+        try host.put("const all = []; for (;;) all.push(new Array(1000).fill(7))", as: "lamp.js")
+        try await eventually("the limit is told") { try await talker.script("lamp.js")["limit"] == "memoryBytes" }
+        #expect(try await talker.value("lamp", []) == 1)
+        #expect(try await talker.script("lamp.js")["state"] == "running")
+    }
+
     @Test func `a script that fails begins again, later each time`() async throws {
         let daemon = try await DaemonProcess()
         let host = try ScriptProcess.host(

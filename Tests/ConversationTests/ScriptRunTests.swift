@@ -79,6 +79,20 @@ struct ScriptRunTests {
         #expect(try await waiting.end() == .status(3))
     }
 
+    @Test func `a name that turns out to be no event keeps nothing alive and needs no daemon`() async throws {
+        let script = try ScriptProcess.run(
+            """
+            mapCommandToVCF('show', (data, p) => console.log(p))
+            setTimeout(() => handleRequest('show', ['later']), 20)
+            """,
+            daemon: nil
+        )
+        #expect(try await script.end() == .status(0))
+        #expect(script.lines == [#"["later"]"#])
+        let handler = try ScriptProcess.run("WebViewJavascriptBridge.registerHandler('x', () => 1)", daemon: nil)
+        #expect(try await handler.end() == .status(3))
+    }
+
     @Test func `load runs a file below the script's folder and nothing else`() async throws {
         let outside = try TestFolder()
         try outside.write("console.log('outside')", to: "secret.js")

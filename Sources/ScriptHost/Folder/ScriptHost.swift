@@ -162,6 +162,10 @@ extension ScriptHost: DaemonLink.Owner {
         return [call.text]
     }
 
+    func didNotConnect(_ failure: SocketPaths.NoDaemon) {
+        console.write("warning", "\(ScriptRunner.sentence(failure))\nwaiting for one")
+    }
+
     func didLose(_ reason: String) {
         console.write("warning", "the connection to the daemon is lost (\(reason)); trying again")
     }

@@ -35,6 +35,7 @@ final class SupervisedScript {
     /// A new text, tried while the old one runs.
     private(set) var candidate: ScriptProcess?
     private var endsCurrentBy: ContinuousClock.Instant?
+    private var isStopping = false
     private var version: ScriptFolder.Version?
     private var fileVersions: [String: ScriptFolder.Version?] = [:]
     private var pause = shortestPause
@@ -71,6 +72,11 @@ final class SupervisedScript {
     /// Looks whether its text, or one that it has loaded, is another one now.
     func look(_ folder: ScriptFolder) {
         let now = folder.version(name)
+        if case .removed = state, !isStopping, now != nil {
+            // It was gone only for a moment.
+            state = .starting
+            version = nil
+        }
         let files = loadedFiles.union(fileVersions.keys)
         let isChanged =
             now != version
@@ -104,7 +110,10 @@ final class SupervisedScript {
     }
 
     /// Ends all its processes, as when the host ends.
-    func stop() { remove() }
+    func stop() {
+        isStopping = true
+        remove()
+    }
 
     // MARK: Its processes
 
@@ -143,17 +152,14 @@ final class SupervisedScript {
             retired.remove(at: index)
             return true
         }
+        // Its last words may be that it is loaded, which makes it the current one.
+        _ = read()
         if let process = candidate, process.pid == pid {
-            _ = read()
-            // One that is loaded has been promoted, or waits for the old one to end.
             candidate = nil
             didFailToLoad(process, end)
             return true
         }
         guard let process = current, process.pid == pid else { return false }
-        _ = process.read()
-        error = process.report.error ?? error
-        limit = process.report.limit ?? limit
         current = nil
         endsCurrentBy = nil
         if case .removed = state { return true }

@@ -10,10 +10,12 @@ final class DaemonLink {
         /// There is a connection. What is answered is sent before all that waits.
         func didConnect(again: Bool) -> [String]
         func didLose(_ reason: String)
+        /// No daemon answers the first time; it is tried again.
+        func didNotConnect(_ failure: SocketPaths.NoDaemon)
     }
 
     private let paths: [String]
-    /// Whether it gives up where no daemon answers the first time.
+    /// Whether it gives up where no daemon answers the first time, although one is needed.
     private let givesUp: Bool
     let outbox = Outbox()
     weak var owner: (any Owner)?
@@ -30,6 +32,9 @@ final class DaemonLink {
     var isHeld: Bool
     /// Whether a connection is wanted, also where no line waits.
     var isWanted = false
+    /// Whether what waits is pointless without a daemon.
+    var isNeeded = false
+    private var hasTold = false
 
     /// - Parameters:
     ///   - paths: the sockets to try, in their order.
@@ -70,7 +75,11 @@ final class DaemonLink {
         do throws(SocketPaths.NoDaemon) {
             connection = try SocketPaths.connect(paths)
         } catch {
-            if givesUp, connectionCount == 0 { throw error }
+            if connectionCount == 0 {
+                if givesUp, isNeeded { throw error }
+                if !hasTold { owner?.didNotConnect(error) }
+                hasTold = true
+            }
             retryAt = .now + pause
             pause = min(pause * 2, Self.longestPause)
             return

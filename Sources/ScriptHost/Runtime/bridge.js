@@ -13,11 +13,11 @@
         host.ask('registerHandler', [name], error => {
             handlers.delete(name)
             globalThis.console.error('the handler ' + name + ' is not registered: ' + error.message)
-        })
+        }, true)
     }
 
     function removeHandler(name) {
-        if (handlers.delete(String(name))) host.ask('removeHandler', [String(name)], () => {})
+        if (handlers.delete(String(name))) host.ask('removeHandler', [String(name)], () => {}, false)
     }
 
     function callHandler(name, data, responseCallback) {
@@ -131,7 +131,7 @@
         _fetchQueue: () => '[]',
         _handleMessageFromObjC: text => {
             const answer = host.dispatch(JSON.parse(text))
-            if (answer !== undefined) native.send(answer, false)
+            if (answer !== undefined) native.send(answer, false, false)
         },
     }
     Object.defineProperty(globalThis, 'WebViewJavascriptBridge', {value: bridge, writable: true, configurable: true})

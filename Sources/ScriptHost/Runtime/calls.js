@@ -49,7 +49,7 @@
             const call = {command, resolve, reject, site, isSent: false, isOwn: false}
             calls.set(id, call)
             try {
-                call.isSent = native.send(line(command, data, id), true)
+                call.isSent = native.send(line(command, data, id), true, true)
             } catch (error) {
                 calls.delete(id)
                 reject(host.failure(site, {cmd: command, code: error.code, message: error.message}))
@@ -59,13 +59,14 @@
         return promise
     }
 
-    // A call of the runtime's: it does not count, and its errors go to `failed`.
-    host.ask = (command, parameters, failed) => {
+    // A call of the runtime's: it does not count, keeps nothing alive, and its errors go to `failed`.
+    // isNeeded: whether the script is pointless without a daemon that hears it.
+    host.ask = (command, parameters, failed, isNeeded) => {
         const id = 'r' + ++count
         ownCount++
         const call = {command, resolve() {}, reject: failed, site: null, isSent: false, isOwn: true}
         calls.set(id, call)
-        call.isSent = native.send(line(command, JSON.stringify(parameters), id), false)
+        call.isSent = native.send(line(command, JSON.stringify(parameters), id), false, isNeeded)
     }
 
     host.lineOf = (command, parameters) => {
@@ -112,7 +113,7 @@
     // The queue has been sent.
     host.sent = () => { for (const call of calls.values()) call.isSent = true }
 
-    host.hasCalls = () => calls.size > 0
+    host.hasCalls = () => calls.size > ownCount
 
     // A promise that was rejected with nobody to handle it. Says whether it is a call's, which may be ignored.
     host.mayIgnore = (promise, reason) => {
@@ -144,7 +145,7 @@
         const id = 's' + ++count
         // What is answered already need not wait with the script.
         const answers = host.takeAnswers()
-        if (answers !== '') native.send(answers.slice(0, -1), false)
+        if (answers !== '') native.send(answers.slice(0, -1), false, false)
         const reply = JSON.parse(native.callSync(id, String(command), line(command, parametersOf(message), id)))
         if (reply.error) {
             const error = host.failure(site, Object.assign({cmd: String(command)}, reply.error))

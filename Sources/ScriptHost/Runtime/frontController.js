@@ -9,6 +9,8 @@
     const noEvents = new Set(['error', 'default', 'showLoc', 'showPickResults'])
     const events = new Set()
     const unlooked = new Set()
+    // The event that is being dealt with.
+    let happening
 
     function map(phase, command, run) {
         if (typeof run !== 'function') {
@@ -75,7 +77,7 @@
 
     globalThis.handleRequest = function handleRequest(command, parameters) {
         if (command === undefined || command === null) return undefined
-        noEvents.add(command)
+        if (command !== happening) host.isCommand(command)
         if (command === 'error') host.failed('error', parameters && parameters.message, parameters)
         try {
             return goOn({command, parameters, data: [], steps: steps(command)})
@@ -106,10 +108,12 @@
 
     // An event: its value as it is.
     host.happened = (name, value) => {
-        if (isReplaced() || isMapped(name)) {
-            const isEvent = events.has(name)
+        if (!isReplaced() && !isMapped(name)) return
+        happening = name
+        try {
             globalThis.handleRequest(name, value)
-            if (isEvent) noEvents.delete(name)
+        } finally {
+            happening = undefined
         }
     }
 
@@ -117,7 +121,7 @@
     host.isCommand = command => {
         noEvents.add(command)
         if (!events.delete(command)) return
-        host.ask('unsubscribe', [command], () => {})
+        host.ask('unsubscribe', [command], () => {}, false)
     }
 
     // Subscribes to what VCFs have been mapped to since, unless it has turned out to be something else.
@@ -130,7 +134,7 @@
             host.ask('subscribe', [name], error => {
                 events.delete(name)
                 globalThis.console.warn(name + ': ' + error.message)
-            })
+            }, false)
         }
     }
 

@@ -4,12 +4,13 @@ internal import QuickConnect
 internal import QuickConnectClient
 
 extension ScriptRunner: ScriptNatives {
-    func send(_ line: [UInt8], isCall: Bool) throws -> Bool {
+    func send(_ line: [UInt8], isCall: Bool, isNeeded: Bool) throws -> Bool {
         try OutgoingLine.check(line, daemonLimits)
         if isCall {
             counts.calls = (counts.calls ?? 0) + 1
             changed()
         }
+        if isNeeded { link.isNeeded = true }
         return link.send(line)
     }
 

@@ -20,6 +20,7 @@ extension ScriptRunner {
         let deadline = syncDeadline
         var isSent = link.send(line)
         let losses = link.lossCount
+        link.isNeeded = true
         var came: [(at: ContinuousClock.Instant, line: [UInt8])] = []
         defer { backlog += came.map(\.line) }
         while true {

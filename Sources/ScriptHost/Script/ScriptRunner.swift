@@ -347,6 +347,10 @@ extension ScriptRunner: DaemonLink.Owner {
         return lines
     }
 
+    func didNotConnect(_ failure: SocketPaths.NoDaemon) {
+        console.write("warning", "\(Self.sentence(failure))\nwaiting for one")
+    }
+
     func didLose(_ reason: String) {
         stopper.connectionIs(-1)
         _ = calls.take()

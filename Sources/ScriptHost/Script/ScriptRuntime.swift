@@ -5,7 +5,7 @@ internal import QuickConnect
 protocol ScriptNatives: AnyObject {
     /// Sends a line, and says whether it is on its way.
     /// Throws where the daemon would not read it.
-    func send(_ line: [UInt8], isCall: Bool) throws -> Bool
+    func send(_ line: [UInt8], isCall: Bool, isNeeded: Bool) throws -> Bool
     /// Sends a call, and answers the line of its reply, or `{"error": …}`.
     func callSync(id: String, command: String, line: String) throws -> String
     func began(_ id: String, handler: String)
@@ -73,8 +73,8 @@ final class ScriptRuntime {
         ) {
             object[name] = JSValue(newFunctionIn: context, name: name, function)
         }
-        define("send") { [unowned natives] (line: JSText, isCall: Bool) in
-            try natives.send(line.utf8, isCall: isCall)
+        define("send") { [unowned natives] (line: JSText, isCall: Bool, isNeeded: Bool) in
+            try natives.send(line.utf8, isCall: isCall, isNeeded: isNeeded)
         }
         define("callSync") { [unowned natives] (id: String, command: String, line: String) in
             try natives.callSync(id: id, command: command, line: line)
