@@ -93,6 +93,21 @@ struct ScriptRunTests {
         #expect(try await handler.end() == .status(3))
     }
 
+    @Test func `what it finds it may call by other names`() async throws {
+        let script = try ScriptProcess.run(
+            """
+            const location = 1, messages = 2, script = 3, load = 4, qc = 5, window = 6, self = 7, name = 8, status = 9
+            let makeCall = 10, handleRequest = 11, WebViewJavascriptBridge = 12
+            function play() { return 13 }
+            console.log(location, messages, script, load, qc, window, self, makeCall, handleRequest, play())
+            setTimeout(() => console.log('alive'), 1)
+            """,
+            daemon: nil
+        )
+        #expect(try await script.end() == .status(0), "\(script.errors)")
+        #expect(script.lines == ["1 2 3 4 5 6 7 10 11 13", "alive"])
+    }
+
     @Test func `load runs a file below the script's folder and nothing else`() async throws {
         let outside = try TestFolder()
         try outside.write("console.log('outside')", to: "secret.js")

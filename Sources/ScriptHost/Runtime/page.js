@@ -53,5 +53,8 @@
         replace: navigate,
         toString() { return this.href },
     }
-    Object.defineProperty(globalThis, 'location', {get: () => location, set: navigate, enumerable: true})
+    // Configurable, so that a script may have a `const location` of its own.
+    Object.defineProperty(globalThis, 'location', {
+        get: () => location, set: navigate, enumerable: true, configurable: true,
+    })
 })
