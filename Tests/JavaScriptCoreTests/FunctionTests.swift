@@ -17,6 +17,20 @@ import Testing
         #expect(context.evaluateScript("isNaN(add(1))").toBool())
     }
 
+    @Test func closuresAreSetAsTheyAre() throws {
+        var level = 1.5
+        func twice(_ x: Double) -> Double { x * 2 }
+        context.setObject({ (x: Double) in level = x }, forKeyedSubscript: "setLevel")
+        context.setObject({ () in level }, forKeyedSubscript: "getLevel")
+        context.setObject(twice, forKeyedSubscript: "twice")
+        let object: JSValue = JSValue(newObjectIn: context)
+        object.setObject({ (a: Int, b: String) in "\(a)\(b)" }, forKeyedSubscript: "join")
+        context.setObject(object, forKeyedSubscript: "tools")
+        #expect(context.evaluateScript("setLevel(twice(getLevel())); getLevel()").toDouble() == 3)
+        #expect(context.evaluateScript("tools.join(1, 'x') + twice.name").toString() == "1xtwice")
+        #expect(context.exception == nil)
+    }
+
     @Test func argumentsOfManyTypes() throws {
         context["f"] = JSValue(newFunctionIn: context) { (a: Int, b: String, c: Bool?, d: [Int], e: [String: Double]) in
             "\(a) \(b) \(c.map { "\($0)" } ?? "nil") \(d) \(e["x"] ?? 0)"

@@ -1,0 +1,36 @@
+/// Closures as they are: `context.setObject({ (a: Double) in a + 1 }, forKeyedSubscript: "next")`.
+extension JSContext {
+    /// Sets a global variable to a function that runs Swift.
+    public func setObject<each Argument: JSConvertible, Result: JSConvertible>(
+        _ function: @escaping (repeat each Argument) throws -> Result,
+        forKeyedSubscript key: String
+    ) {
+        self[key] = JSValue(newFunctionIn: self, name: key, function)
+    }
+
+    /// Sets a global variable to a function that runs Swift and answers `undefined`.
+    public func setObject<each Argument: JSConvertible>(
+        _ function: @escaping (repeat each Argument) throws -> Void,
+        forKeyedSubscript key: String
+    ) {
+        self[key] = JSValue(newFunctionIn: self, name: key, function)
+    }
+}
+
+extension JSValue {
+    /// Sets a property to a function that runs Swift.
+    public func setObject<each Argument: JSConvertible, Result: JSConvertible>(
+        _ function: @escaping (repeat each Argument) throws -> Result,
+        forKeyedSubscript key: String
+    ) {
+        self[key] = JSValue(newFunctionIn: context, name: key, function)
+    }
+
+    /// Sets a property to a function that runs Swift and answers `undefined`.
+    public func setObject<each Argument: JSConvertible>(
+        _ function: @escaping (repeat each Argument) throws -> Void,
+        forKeyedSubscript key: String
+    ) {
+        self[key] = JSValue(newFunctionIn: context, name: key, function)
+    }
+}
