@@ -163,7 +163,7 @@ public final class Session: Sendable {
             return 0
         }
         var call = call
-        call.callbackId = "q\(number)"
+        call.callbackId = "q" + String(number)
         send(.handlerCall(call))
         return number
     }
