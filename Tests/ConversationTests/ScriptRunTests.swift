@@ -315,6 +315,23 @@ struct ScriptRunTests {
         #expect(script.errors.hasPrefix("accel: "))
     }
 
+    @Test(arguments: [
+        "makeCallSync('subscribe', ['news'])",
+        "WebViewJavascriptBridge.callHandler('subscribe', 'news')",
+        "makeCall('ping').then(() => mapCommandToVCF('news', (data, n) => {}))",
+    ])
+    func `whatever way a script subscribes, it is kept alive and heard`(way: String) async throws {
+        let daemon = try await DaemonProcess()
+        let script = try ScriptProcess.run(
+            "\(way); mapCommandToVCF('default', (data, n) => { if (n && n.it) console.log(n.it) })", daemon: daemon)
+        let talker = try daemon.talker()
+        try await eventually("it hears the news") {
+            _ = try await talker.value("post", ["news", ["it": "rains"]])
+            return script.output.contains("rains")
+        }
+        #expect(script.process.poll() == nil)
+    }
+
     @Test func `a subscription of its own keeps it alive until it is taken back`() async throws {
         let daemon = try await DaemonProcess()
         let script = try ScriptProcess.run(

@@ -2,7 +2,7 @@
 (function (host, native) {
     'use strict'
 
-    // The calls under way: id → {command, resolve, reject, site, isSent, isOwn}.
+    // The calls under way: id → {command, data, resolve, reject, site, isSent, isOwn}.
     const calls = new Map()
     // The promises of calls, which may be ignored.
     const promises = new WeakSet()
@@ -46,7 +46,7 @@
                 return
             }
             const id = 'c' + ++count
-            const call = {command, resolve, reject, site, isSent: false, isOwn: false}
+            const call = {command, data, resolve, reject, site, isSent: false, isOwn: false}
             calls.set(id, call)
             try {
                 call.isSent = native.send(line(command, data, id), true, true)
@@ -94,7 +94,18 @@
             return
         }
         call.resolve(message.responseData)
-        if (!call.isOwn) host.replied(message.handlerName || call.command, message.responseData)
+        if (!call.isOwn) succeeded(call.command, call.data, message)
+    }
+
+    function succeeded(command, data, message) {
+        if (command === 'subscribe' || command === 'unsubscribe') host.subscribed(command, parsed(data))
+        host.replied(message.handlerName || command, message.responseData)
+    }
+
+    // The parameters that a call's data stands for.
+    function parsed(data) {
+        const value = data === undefined ? null : JSON.parse(data)
+        return value === null ? [] : Array.isArray(value) ? value : [value]
     }
 
     // The connection is lost. What was sent gets an error, for nobody knows whether it was done; the rest waits.
@@ -122,7 +133,7 @@
         return true
     }
 
-    globalThis.makeCall = function makeCall(command, message) {
+    globalThis.makeCall = host.makeCall = function makeCall(command, message) {
         host.isCommand(command)
         const site = new Error()
         let data
@@ -146,13 +157,14 @@
         // What is answered already need not wait with the script.
         const answers = host.takeAnswers()
         if (answers !== '') native.send(answers.slice(0, -1), false, false)
-        const reply = JSON.parse(native.callSync(id, String(command), line(command, parametersOf(message), id)))
+        const data = parametersOf(message)
+        const reply = JSON.parse(native.callSync(id, String(command), line(command, data, id)))
         if (reply.error) {
             const error = host.failure(site, Object.assign({cmd: String(command)}, reply.error))
             host.replied('error', reply.error)
             throw error
         }
-        host.replied(reply.handlerName || String(command), reply.responseData)
+        succeeded(String(command), data, reply)
         return reply.responseData
     }
 })

@@ -17,14 +17,10 @@
             next = 0
         }
         const end = Date.now() + turnTime
-        try {
-            while (next < messages.length) {
-                const answer = host.dispatch(messages[next++])
-                if (answer !== undefined) answers += answer + '\n'
-                if (Date.now() >= end) break
-            }
-        } finally {
-            host.turnEnded()
+        while (next < messages.length) {
+            const answer = host.dispatch(messages[next++])
+            if (answer !== undefined) answers += answer + '\n'
+            if (Date.now() >= end) break
         }
         return host.takeAnswers()
     }
@@ -48,16 +44,7 @@
         return undefined
     }
 
-    const fire = host.fire
-    host.fire = id => {
-        try {
-            fire(id)
-        } finally {
-            host.turnEnded()
-        }
-    }
-
-    // The end of each turn.
+    // The end of each turn, when its promises have been dealt with.
     host.turnEnded = () => {
         host.callBack()
         host.subscribe()
@@ -75,30 +62,9 @@
     // What keeps the script alive.
     host.isWaiting = () => host.hasCalls() || host.hasTimers() || host.isRegistered()
 
-    // Subscriptions that the script made itself, by `makeCall('subscribe', …)`.
+    // Subscriptions that the script made itself, by a call of `subscribe`.
     host.subscriptions = []
-    const makeCall = globalThis.makeCall
-    globalThis.makeCall = host.makeCall = function (command, message) {
-        const promise = makeCall(command, message)
-        if (command === 'subscribe' || command === 'unsubscribe') {
-            promise.then(() => noteSubscription(command, parametersOf(message)), () => {})
-        }
-        return promise
-    }
-
-    function parametersOf(message) {
-        let value = message
-        if (typeof message === 'string') {
-            try {
-                value = JSON.parse(message)
-            } catch {
-                value = message
-            }
-        }
-        return value === undefined || value === null || value === '' ? [] : Array.isArray(value) ? value : [value]
-    }
-
-    function noteSubscription(command, parameters) {
+    host.subscribed = (command, parameters) => {
         if (command === 'subscribe') {
             host.subscriptions.push(parameters)
         } else if (parameters.length === 0) {

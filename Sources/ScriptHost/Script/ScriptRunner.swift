@@ -87,10 +87,7 @@ public final class ScriptRunner {
         }
         limitTime()
         watcher.start()
-        turn { runtime throws(JSError) in
-            try runtime.context.evaluate(text, sourceURL: source.path)
-            try runtime.turnEnded()
-        }
+        turn { runtime throws(JSError) in try runtime.context.evaluate(text, sourceURL: source.path) }
         loaded()
         while status == nil { wait() }
         flush()
@@ -125,14 +122,21 @@ public final class ScriptRunner {
             isInTurn = false
             watcher.end()
         }
-        do throws(JSError) {
-            try body(runtime)
-        } catch {
-            unhandled(error)
-        }
+        attempt { () throws(JSError) in try body(runtime) }
+        attempt { () throws(JSError) in try runtime.turnEnded() }
         while !rejections.isEmpty, status == nil {
             let (promise, reason) = rejections.removeFirst()
             if !runtime.mayIgnore(promise, reason) { unhandled(JSError(reason)) }
+        }
+    }
+
+    /// Runs something of the script's, and deals with the error that nobody in there has.
+    private func attempt(_ body: () throws(JSError) -> Void) {
+        guard status == nil else { return }
+        do throws(JSError) {
+            try body()
+        } catch {
+            unhandled(error)
         }
     }
 
@@ -358,10 +362,6 @@ extension ScriptRunner: DaemonLink.Owner {
         guard let runtime else { return }
         link.isWanted = runtime.isRegistered
         guard isInTurn else { return turn { runtime throws(JSError) in try runtime.lost() } }
-        do throws(JSError) {
-            try runtime.lost()
-        } catch {
-            unhandled(error)
-        }
+        attempt { () throws(JSError) in try runtime.lost() }
     }
 }
