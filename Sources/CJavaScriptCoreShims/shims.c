@@ -46,10 +46,3 @@ void qc_js_collect(JSContextRef context) {
     if (JSSynchronousGarbageCollectForDebugging) JSSynchronousGarbageCollectForDebugging(context);
     else JSGarbageCollect(context);
 }
-
-// Their declarations carry availability macros that Swift cannot read on Linux.
-void qc_js_set_inspectable(JSGlobalContextRef context, bool inspectable) {
-    JSGlobalContextSetInspectable(context, inspectable);
-}
-
-bool qc_js_is_inspectable(JSGlobalContextRef context) { return JSGlobalContextIsInspectable(context); }

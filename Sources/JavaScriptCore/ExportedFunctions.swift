@@ -5,7 +5,7 @@ extension JSContext {
         _ function: @escaping (repeat each Argument) throws -> Result,
         forKeyedSubscript key: String
     ) {
-        self[key] = JSValue(newFunctionIn: self, name: key, function)
+        globalObject.setObject(function, forKeyedSubscript: key)
     }
 
     /// Sets a global variable to a function that runs Swift and answers `undefined`.
@@ -13,7 +13,7 @@ extension JSContext {
         _ function: @escaping (repeat each Argument) throws -> Void,
         forKeyedSubscript key: String
     ) {
-        self[key] = JSValue(newFunctionIn: self, name: key, function)
+        globalObject.setObject(function, forKeyedSubscript: key)
     }
 }
 

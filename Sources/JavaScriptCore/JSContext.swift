@@ -11,6 +11,8 @@ internal import Synchronization
 public final class JSContext: @unchecked Sendable {
     // Sendable because the library takes the machine's lock in each of its functions, and `state` is guarded.
     private struct State: @unchecked Sendable {
+        // Sendable because it is only touched while `state` is locked; the handlers are called as Apple's are, on the
+        // thread that JavaScript threw on.
         var exception: JSValue?
         var handler: ((JSContext?, JSValue?) -> Void)?
         var rejectionHandler: ((JSContext?, JSValue?, JSValue?) -> Void)?
@@ -36,7 +38,7 @@ public final class JSContext: @unchecked Sendable {
         self.machine = machine
         self.ref = ref
         // The library's default is on, where its inspector server has been configured.
-        qc_js_set_inspectable(ref, false)
+        JSGlobalContextSetInspectable(ref, false)
         Registry.add(self)
     }
 
@@ -156,8 +158,8 @@ public final class JSContext: @unchecked Sendable {
 
     /// Whether a Web Inspector may attach. Off, unless it is set.
     public var isInspectable: Bool {
-        get { qc_js_is_inspectable(ref) }
-        set { qc_js_set_inspectable(ref, newValue) }
+        get { JSGlobalContextIsInspectable(ref) }
+        set { JSGlobalContextSetInspectable(ref, newValue) }
     }
 
     // MARK: In a function that JavaScript calls

@@ -22,7 +22,7 @@ extension JSExport {
 
     /// Reads a wrapper. Throws where the value is none of this class.
     public static func fromJSValue(_ value: JSValue) throws -> Self {
-        guard let object = ObjectBox.of(value.ref)?.object as? Self else {
+        guard let object = ObjectBox.of(value.ref, in: value.context.ref)?.object as? Self else {
             throw JSConversionError(expected: "\(Self.jsExports.name)")
         }
         return object

@@ -119,7 +119,7 @@ public final class JSExports: @unchecked Sendable {
         _ name: String,
         _ type: Object.Type
     ) throws -> Object {
-        if let object = ObjectBox.of(frame.this)?.object as? Object { return object }
+        if let object = ObjectBox.of(frame.this, in: frame.ref)?.object as? Object { return object }
         throw JSArgumentError("\(ExportedName.of(name)) was used on something that is no \(type.jsExports.name)")
     }
 }

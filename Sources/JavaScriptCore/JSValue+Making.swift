@@ -2,7 +2,7 @@ internal import CJavaScriptCore
 internal import Foundation
 
 extension JSValue {
-    /// A value for a Swift value: see <doc:Conversions>. What belongs to another machine is an error: the context's
+    /// A value for a Swift value, as the table in docs/javascriptcore.md says. What belongs to another machine is an error: the context's
     /// handler is told, and the value is `undefined`.
     public convenience init!(object: Any!, in context: JSContext!) {
         let value = context.reporting { () throws(JSError) in

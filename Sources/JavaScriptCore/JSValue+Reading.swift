@@ -97,7 +97,7 @@ extension JSValue {
         case kJSTypeObject: break
         default: return self
         }
-        if let object = ObjectBox.of(ref)?.object { return (object as? OpaqueObject)?.value ?? object }
+        if let object = ObjectBox.of(ref, in: home.ref)?.object { return (object as? OpaqueObject)?.value ?? object }
         if isDate { return toDate() }
         if isArray { return items(&seen) }
         return isFunction ? self : members(&seen)

@@ -58,7 +58,7 @@ public final class JSValue: @unchecked Sendable {
     public var isArray: Bool { JSValueIsArray(home.ref, ref) }
     public var isDate: Bool { JSValueIsDate(home.ref, ref) }
     public var isSymbol: Bool { JSValueIsSymbol(home.ref, ref) }
-    public var isBigInt: Bool { JSValueGetType(home.ref, ref).rawValue == 7 }
+    public var isBigInt: Bool { JSValueIsBigInt(home.ref, ref) }
     /// Whether it can be called.
     public var isFunction: Bool { isObject && JSObjectIsFunction(home.ref, ref) }
 

@@ -7,11 +7,12 @@ internal import Synchronization
 /// Any thread may call into it. Calls into one machine wait for each other; what is to run at the same time needs
 /// several machines. Values pass between the contexts of one machine and never to another.
 public final class JSVirtualMachine: @unchecked Sendable {
-    // Sendable because the library takes the machine's lock in each of its functions, and `support` is guarded.
+    // Sendable because the library takes the machine's lock in each of its functions, and the rest is guarded.
     let group: OpaquePointer
     let graveyard = Graveyard()
     private let support = Mutex<ObjectSupport?>(nil)
-    private var stop: StopBox?
+    /// What the library has a pointer to.
+    private let stop = Mutex<StopBox?>(nil)
 
     /// A new machine, which shares nothing with others.
     public init!() { group = JSContextGroupCreate() }
@@ -60,8 +61,11 @@ public final class JSVirtualMachine: @unchecked Sendable {
         shouldEnd: @escaping @Sendable (_ backtrace: [String]) -> Bool
     ) -> Bool {
         let box = StopBox(shouldEnd)
-        defer { stop = box }
-        return qc_js_set_time_limit(group, seconds, StopBox.call, Unmanaged.passUnretained(box).toOpaque())
+        return stop.withLock { stop in
+            // The old one may go when the library points to the new one.
+            defer { stop = box }
+            return qc_js_set_time_limit(group, seconds, StopBox.call, Unmanaged.passUnretained(box).toOpaque())
+        }
     }
 
     /// Sets no limit any more.

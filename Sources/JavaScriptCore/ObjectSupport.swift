@@ -89,7 +89,7 @@ final class ObjectSupport: @unchecked Sendable {
 
     /// Whether the wrapper is this object's, and not that of one that lived at its address before.
     private func holds(_ wrapper: OpaquePointer, _ object: AnyObject) -> Bool {
-        ObjectBox.of(wrapper)?.object === object
+        ObjectBox.of(wrapper, in: context)?.object === object
     }
 
     /// Forgets the objects whose wrappers are gone, each time their number has doubled.

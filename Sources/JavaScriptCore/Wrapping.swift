@@ -15,12 +15,11 @@ final class ObjectBox: @unchecked Sendable {
     func bury() { graveyard.bury(self) }
 
     /// The box of a wrapper; nil for every other value.
-    static func of(_ ref: OpaquePointer?) -> ObjectBox? {
-        // Only a value on the heap can be asked for its private data, and only this class has such a box.
-        guard let ref, UInt(bitPattern: ref) & 0xfffe_0000_0000_0002 == 0, let data = JSObjectGetPrivate(ref) else {
+    static func of(_ ref: OpaquePointer?, in context: OpaquePointer) -> ObjectBox? {
+        guard JSValueIsObjectOfClass(context, ref, NativeClass.object.ref), let data = JSObjectGetPrivate(ref) else {
             return nil
         }
-        return Unmanaged<AnyObject>.fromOpaque(data).takeUnretainedValue() as? ObjectBox
+        return Unmanaged<ObjectBox>.fromOpaque(data).takeUnretainedValue()
     }
 }
 

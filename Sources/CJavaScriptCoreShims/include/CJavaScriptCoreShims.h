@@ -29,8 +29,4 @@ JSStringRef qc_js_backtrace(JSContextRef context, unsigned depth);
 /// Collects all garbage before it returns.
 void qc_js_collect(JSContextRef context);
 
-/// Whether a Web Inspector may attach to the context.
-void qc_js_set_inspectable(JSGlobalContextRef context, bool inspectable);
-bool qc_js_is_inspectable(JSGlobalContextRef context);
-
 #endif
