@@ -49,6 +49,9 @@ let package = Package(
         // Threads for calls that block, and what they share.
         .target(name: "Threads", dependencies: ["QuickConnect", "CLinux"], swiftSettings: swiftSettings),
 
+        // Text files, standard output, and what a process was started as: the POSIX that programs share.
+        .target(name: "Files", swiftSettings: swiftSettings),
+
         // The files that callers name, kept to one folder.
         .target(name: "MediaFolder", dependencies: ["QuickConnect", "CLinux"], swiftSettings: swiftSettings),
 
@@ -84,7 +87,7 @@ let package = Package(
         // YAML files with their positions: settings and mappings.
         .target(
             name: "Configuration",
-            dependencies: ["QuickConnect", .product(name: "Yams", package: "Yams")],
+            dependencies: ["QuickConnect", "Files", .product(name: "Yams", package: "Yams")],
             swiftSettings: swiftSettings
         ),
 
@@ -102,7 +105,8 @@ let package = Package(
         .target(
             name: "ScriptHost",
             dependencies: [
-                "QuickConnect", "QuickConnectClient", "JavaScriptCore", "Threads", "CLinux",
+                "QuickConnect", "QuickConnectClient", "JavaScriptCore", "Threads", "Files", "CLinux",
+                .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HeapModule", package: "swift-collections"),
             ],
             resources: [
@@ -114,7 +118,7 @@ let package = Package(
         .executableTarget(
             name: "quickconnect-scripts",
             dependencies: [
-                "QuickConnect", "QuickConnectClient", "ScriptHost", "Configuration",
+                "QuickConnect", "QuickConnectClient", "ScriptHost", "Configuration", "Files",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: swiftSettings
@@ -123,8 +127,7 @@ let package = Package(
             name: "quickconnectd",
             dependencies: [
                 "QuickConnect", "QuickConnectClient", "Commands", "ALSAAudio", "GPSDLocation", "MediaFolder",
-                "UnixSocketListener",
-                "Configuration",
+                "UnixSocketListener", "Configuration", "Files",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -136,7 +139,7 @@ let package = Package(
         .executableTarget(
             name: "quickconnect",
             dependencies: [
-                "QuickConnect", "QuickConnectClient",
+                "QuickConnect", "QuickConnectClient", "Files",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: swiftSettings

@@ -1,3 +1,4 @@
+import Files
 public import QuickConnect
 
 /// All settings of the daemon, with their defaults. docs/configuration.md describes each.

@@ -1,3 +1,4 @@
+import Files
 import Glibc
 
 /// Where things are by default: the system's folders for root, the XDG folders for an ordinary user.
@@ -54,8 +55,4 @@ public struct StandardFolders: Sendable {
         guard let slash = trimmed.lastIndex(of: "/") else { return "simulated" }
         return "\(trimmed[..<slash])/simulated"
     }
-}
-
-extension FileText {
-    static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 }

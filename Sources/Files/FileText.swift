@@ -1,15 +1,20 @@
-import Glibc
+internal import Glibc
 
 /// Reads whole text files.
-enum FileText {
-    struct Problem: Error {
-        var message: String
+public enum FileText {
+    public struct Problem: Error {
+        public var message: String
     }
 
     /// The text of a file, at most that long, in UTF-8.
-    static func read(_ path: String, maximumBytes: Int) -> Result<String, Problem> {
+    public static func read(_ path: String, maximumBytes: Int) -> Result<String, Problem> {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { return .failure(problem("cannot be opened")) }
+        return read(descriptor: descriptor, maximumBytes: maximumBytes)
+    }
+
+    /// The text of a file that is open, which is closed.
+    public static func read(descriptor: Int32, maximumBytes: Int) -> Result<String, Problem> {
         defer { close(descriptor) }
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
@@ -34,7 +39,7 @@ enum FileText {
     }
 
     /// The names in a folder, in byte order; nil with errno where it cannot be read.
-    static func names(in folder: String) -> [String]? {
+    public static func names(in folder: String) -> [String]? {
         guard let directory = opendir(folder) else { return nil }
         defer { closedir(directory) }
         var names: [String] = []
@@ -47,7 +52,9 @@ enum FileText {
         return names.sorted { Array($0.utf8).lexicographicallyPrecedes(Array($1.utf8)) }
     }
 
-    static func problem(_ what: String) -> Problem {
+    public static func problem(_ what: String) -> Problem {
         Problem(message: "\(what): \(String(cString: strerror(errno)))")
     }
+
+    public static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 }

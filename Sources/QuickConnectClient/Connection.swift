@@ -51,16 +51,9 @@ public final class Connection {
     public func send(_ line: String, before deadline: Deadline? = nil) throws(SocketFailure) {
         var rest = Array("\(line)\n".utf8)[...]
         while !rest.isEmpty {
-            let count = rest.withUnsafeBytes {
-                Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
-            }
-            if count >= 0 {
-                rest = rest.dropFirst(count)
-            } else if errno == EAGAIN {
-                guard try wait(for: POLLOUT, before: deadline) else { throw SocketFailure("send", ETIMEDOUT) }
-            } else if errno != EINTR {
-                throw SocketFailure("send")
-            }
+            let count = try sendSome(rest)
+            rest = rest.dropFirst(count)
+            if count == 0, try !wait(for: POLLOUT, before: deadline) { throw SocketFailure("send", ETIMEDOUT) }
         }
     }
 
@@ -69,28 +62,18 @@ public final class Connection {
         while true {
             if let line = reader.next() { return .line(line) }
             guard try wait(for: POLLIN, before: deadline) else { return .timedOut }
-            let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
-            if count > 0 {
-                buffer.withUnsafeBytes { reader.append(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
-            } else if count == 0 || errno == ECONNRESET {
-                return .closed
-            } else if errno != EAGAIN, errno != EINTR {
-                throw SocketFailure("recv")
-            }
+            guard try fill() else { return .closed }
         }
     }
 
     // MARK: For a loop that waits for more than this connection
 
     /// Sends as much as the kernel takes now, and says how much that was.
-    public func sendSome(_ bytes: UnsafeRawBufferPointer) throws(SocketFailure) -> Int {
+    public func sendSome(_ bytes: ArraySlice<UInt8>) throws(SocketFailure) -> Int {
         while true {
-            let count = Glibc.send(
-                descriptor,
-                bytes.baseAddress,
-                bytes.count,
-                Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)
-            )
+            let count = bytes.withUnsafeBytes {
+                Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+            }
             if count >= 0 { return count }
             if errno == EAGAIN { return 0 }
             if errno != EINTR { throw SocketFailure("send") }
@@ -99,13 +82,26 @@ public final class Connection {
 
     /// The lines that are there now; nil once the daemon has closed the connection and all are taken.
     public func receiveSome() throws(SocketFailure) -> [[UInt8]]? {
+        guard try fill() else { return nil }
         var lines: [[UInt8]] = []
-        let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
-        if count == 0 || count < 0 && errno == ECONNRESET { return nil }
-        if count < 0, errno != EAGAIN, errno != EINTR { throw SocketFailure("recv") }
-        buffer.withUnsafeBytes { reader.append(UnsafeRawBufferPointer(rebasing: $0[..<max(count, 0)])) }
         while let line = reader.next() { lines.append(line) }
         return lines
+    }
+
+    /// How long poll(2) may wait for what must be looked at then; nil: for ever.
+    public static func milliseconds(until instant: Deadline?) -> Int32 {
+        guard let instant else { return -1 }
+        let left = (instant - .now) / .milliseconds(1)
+        return Int32(min(max(left.rounded(.up), 0), 1e9))
+    }
+
+    /// Takes in what is there now. Says false where the daemon has closed the connection.
+    private func fill() throws(SocketFailure) -> Bool {
+        let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
+        if count > 0 { buffer.withUnsafeBytes { reader.append(UnsafeRawBufferPointer(rebasing: $0[..<count])) } }
+        if count == 0 || count < 0 && errno == ECONNRESET { return false }
+        if count < 0, errno != EAGAIN, errno != EINTR { throw SocketFailure("recv") }
+        return true
     }
 
     /// Whether the descriptor became ready before the deadline.
@@ -117,11 +113,5 @@ public final class Connection {
             if count < 0, errno != EINTR { throw SocketFailure("poll") }
             if let deadline, deadline <= .now { return false }
         }
-    }
-
-    private static func milliseconds(until deadline: Deadline?) -> Int32 {
-        guard let deadline else { return -1 }
-        let left = (deadline - .now) / .milliseconds(1)
-        return Int32(min(max(left.rounded(.up), 0), 1e9))
     }
 }

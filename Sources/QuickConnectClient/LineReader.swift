@@ -1,10 +1,15 @@
 /// Puts lines together from the pieces that a socket gives. Linear in the bytes, whatever their pieces.
-struct LineReader {
+public struct LineReader {
     private var bytes: [UInt8] = []
     private var start = 0
     private var searched = 0
 
-    mutating func append(_ piece: UnsafeRawBufferPointer) {
+    public init() {}
+
+    /// How many bytes wait for the rest of their line.
+    public var pendingCount: Int { bytes.count - start }
+
+    public mutating func append(_ piece: UnsafeRawBufferPointer) {
         if start > 0, start == bytes.count {
             bytes.removeAll(keepingCapacity: bytes.capacity <= 1 << 20)
             (start, searched) = (0, 0)
@@ -16,7 +21,7 @@ struct LineReader {
     }
 
     /// The next whole line, without its line break.
-    mutating func next() -> [UInt8]? {
+    public mutating func next() -> [UInt8]? {
         guard let end = bytes[searched...].firstIndex(of: UInt8(ascii: "\n")) else {
             searched = bytes.count
             return nil

@@ -11,9 +11,23 @@ public enum SocketPaths {
     }
 
     /// No daemon answered: each path, and what happened there.
-    public struct NoDaemon: Error, Sendable {
+    public struct NoDaemon: Error, Sendable, CustomStringConvertible {
         public var attempts: [(path: String, failure: SocketFailure)]
+
+        /// `no daemon answers:`, and a line for each path.
+        public var description: String {
+            (["no daemon answers:"] + attempts.map { "  \($0.path): \($0.failure)\(Self.hint($0.failure))" })
+                .joined(separator: "\n")
+        }
+
+        private static func hint(_ failure: SocketFailure) -> String {
+            failure.code == EACCES
+                ? " (you are not in its group; «sudo usermod -aG quickconnect $USER», then log in again)" : ""
+        }
     }
+
+    /// What `--socket` is for, in the help of every client.
+    public static let help = "The daemon's socket (default: $QUICKCONNECT_SOCKET, else the system's or the user's)."
 
     /// A connection to the first path that accepts.
     public static func connect(_ paths: [String]) throws(NoDaemon) -> Connection {

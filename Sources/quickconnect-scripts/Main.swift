@@ -1,5 +1,6 @@
 import ArgumentParser
 import Configuration
+import Files
 import Glibc
 import QuickConnect
 import QuickConnectClient
@@ -27,12 +28,7 @@ struct QuickConnectScripts: ParsableCommand {
         version: "0.1.0"
     )
 
-    @Option(
-        help: ArgumentHelp(
-            "The daemon's socket (default: $QUICKCONNECT_SOCKET, else the system's or the user's).",
-            valueName: "PATH"
-        )
-    )
+    @Option(help: ArgumentHelp("\(SocketPaths.help)", valueName: "PATH"))
     var socket: String?
 
     @Option(help: ArgumentHelp("The settings file.", valueName: "FILE"))
@@ -53,13 +49,13 @@ struct QuickConnectScripts: ParsableCommand {
             try command.run()
         } catch {
             let isSuccess = exitCode(for: error).isSuccess
-            say(fullMessage(for: error), to: isSuccess ? STDOUT_FILENO : STDERR_FILENO)
+            Descriptor.write("\(fullMessage(for: error))\n", to: isSuccess ? STDOUT_FILENO : STDERR_FILENO)
             Glibc.exit(isSuccess ? 0 : 2)
         }
     }
 
     func run() throws {
-        let environment = Self.environment
+        let environment = OwnProcess.environment
         if words.first == "--help" || words.first == "-h" { throw CleanExit.helpRequest(self) }
         if let word = words.first, word.hasPrefix("-") { throw ValidationError("Unknown option '\(word)'.") }
         let settings = settings(environment)
@@ -77,7 +73,7 @@ struct QuickConnectScripts: ParsableCommand {
     }
 
     private func settings(_ environment: [String: String]) -> Settings {
-        let folders = StandardFolders(isRoot: geteuid() == 0, environment: environment, program: Self.program)
+        let folders = StandardFolders(isRoot: geteuid() == 0, environment: environment, program: OwnProcess.program)
         var flags = Settings.Overrides()
         flags.config = config
         flags.scripts = scripts
@@ -87,7 +83,7 @@ struct QuickConnectScripts: ParsableCommand {
             if environment["QUICKCONNECT_SOCKET"] != nil { settings.socket = nil }
             return settings
         } catch {
-            say("quickconnect-scripts: \(error)", to: STDERR_FILENO)
+            Descriptor.write("quickconnect-scripts: \(error)\n", to: STDERR_FILENO)
             Glibc.exit(2)
         }
     }
@@ -101,7 +97,7 @@ struct QuickConnectScripts: ParsableCommand {
         if let scripts, stat(scripts, &status) != 0 || status.st_mode & S_IFMT != S_IFDIR {
             throw ValidationError("There is no folder '\(scripts)'.")
         }
-        var command = [Self.program]
+        var command = [OwnProcess.program]
         if let socket { command += ["--socket", socket] }
         if let config { command += ["--config", config] }
         return ScriptHost(
@@ -120,26 +116,4 @@ struct QuickConnectScripts: ParsableCommand {
         }
         return HostChannel(ofHost: host)
     }
-
-    private static var program: String {
-        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
-        let length = readlink("/proc/self/exe", &buffer, buffer.count - 1)
-        return String(decoding: buffer.prefix(max(length, 0)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    }
-
-    private static var environment: [String: String] {
-        var variables: [String: String] = [:]
-        var entry = environ
-        while let variable = entry.pointee {
-            let pair = String(cString: variable).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            if pair.count == 2 { variables[String(pair[0])] = String(pair[1]) }
-            entry += 1
-        }
-        return variables
-    }
-}
-
-private func say(_ text: String, to descriptor: Int32) {
-    var line = "\(text)\n"
-    line.withUTF8 { _ = write(descriptor, $0.baseAddress, $0.count) }
 }

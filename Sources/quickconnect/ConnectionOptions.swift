@@ -5,12 +5,7 @@ import QuickConnectClient
 
 /// Which daemon, and how long to wait for it.
 struct ConnectionOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            "The daemon's socket (default: $QUICKCONNECT_SOCKET, else the system's or the user's).",
-            valueName: "PATH"
-        )
-    )
+    @Option(help: ArgumentHelp("\(SocketPaths.help)", valueName: "PATH"))
     var socket: String?
 
     @Option(help: ArgumentHelp("How long to wait for the answer (default: as long as it takes).", valueName: "SECONDS"))

@@ -5,6 +5,8 @@ import QuickConnectClient
 struct End: Error {
     var message: String
     var status: Int32
+    /// The code of an error reply.
+    var code: String?
 
     static let usageStatus: Int32 = 2
 
@@ -12,6 +14,7 @@ struct End: Error {
     init(_ error: ErrorReply) {
         message = "\(error.code): \(error.message)"
         status = 1
+        code = error.code
     }
 
     /// A result that says no, told on standard output already.
@@ -26,22 +29,13 @@ struct End: Error {
     }
 
     init(_ failure: SocketPaths.NoDaemon) {
-        var lines = ["no daemon answers:"]
-        for attempt in failure.attempts {
-            lines.append("  \(attempt.path): \(attempt.failure)\(Self.hint(attempt.failure))")
-        }
-        lines.append("Start it with «sudo systemctl start quickconnectd», or try it with «quickconnectd --simulate».")
-        self.init(message: lines.joined(separator: "\n"), status: 3)
+        let mend = "Start it with «sudo systemctl start quickconnectd», or try it with «quickconnectd --simulate»."
+        self.init(message: "\(failure)\n\(mend)", status: 3)
     }
 
     init(message: String, status: Int32) {
         self.message = message
         self.status = status
-    }
-
-    private static func hint(_ failure: SocketFailure) -> String {
-        failure.code == EACCES
-            ? " (you are not in its group; «sudo usermod -aG quickconnect $USER», then log in again)" : ""
     }
 
     func exit() -> Never {

@@ -78,7 +78,3 @@ private struct Explanation {
         return rows
     }
 }
-
-extension JSONValue {
-    fileprivate static func short(_ number: Double) -> String { Int64(exactly: number).map { "\($0)" } ?? "\(number)" }
-}

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Files
 import Glibc
 
 /// The client. Each subcommand is one file.
@@ -48,12 +49,10 @@ struct QuickConnectCommand: ParsableCommand {
 
 /// Writes text, or ends quietly where nobody reads any more.
 func write(_ text: String, to descriptor: Int32) {
-    var rest = Array(text.utf8)[...]
-    while !rest.isEmpty {
-        let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-        if count < 0, errno == EINTR { continue }
-        guard count > 0 else { exit(errno == EPIPE ? 0 : 3) }
-        rest = rest.dropFirst(count)
+    switch Descriptor.write(text, to: descriptor) {
+    case 0: break
+    case EPIPE: exit(0)
+    default: exit(3)
     }
 }
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import QuickConnectClient
 
 struct RunCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -21,12 +22,7 @@ struct RunCommand: ParsableCommand {
             """
     )
 
-    @Option(
-        help: ArgumentHelp(
-            "The daemon's socket (default: $QUICKCONNECT_SOCKET, else the system's or the user's).",
-            valueName: "PATH"
-        )
-    )
+    @Option(help: ArgumentHelp("\(SocketPaths.help)", valueName: "PATH"))
     var socket: String?
 
     @Option(help: ArgumentHelp("The settings file, for the limits of scripts.", valueName: "FILE"))

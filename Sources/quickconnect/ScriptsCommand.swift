@@ -28,7 +28,7 @@ extension ScriptsCommand {
     private func answer() throws -> JSONValue {
         do {
             return try connection.call("scripts", message: nil)
-        } catch let end as End where end.message.hasPrefix("unavailable:") {
+        } catch let end as End where end.code == "unavailable" {
             let mend = "«sudo systemctl start quickconnect-scripts», or try «quickconnect-scripts --scripts DIR»"
             throw End(message: "unavailable: no script host is running; start it with \(mend)", status: end.status)
         }
@@ -88,16 +88,14 @@ private struct ScriptTable {
 
     private var limits: String {
         let limits = answer["limits"]?.objectValue ?? [:]
-        func text(_ key: String) -> String { limits[key]?.numberValue.map { Self.short($0) } ?? "?" }
+        func text(_ key: String) -> String { limits[key]?.numberValue.map(JSONValue.short) ?? "?" }
         let memory = (limits["memoryBytes"]?.integerValue ?? 0) >> 20
         let console = (limits["consoleBytes"]?.integerValue ?? 0) >> 10
         return """
             limits: \(text("cpuTime")) s of CPU time for one entry, \(text("handlerTime")) s for a handler's call, \
             \(memory) MiB of memory, \(text("sharePercent")) % of a core over \(text("shareTime")) s, \
-            timers of \(Self.short((limits["timer"]?.numberValue ?? 0) * 1000)) ms, \(text("calls")) calls under way, \
+            timers of \(JSONValue.short((limits["timer"]?.numberValue ?? 0) * 1000)) ms, \(text("calls")) calls under way, \
             \(console) KiB/s of console
             """
     }
-
-    private static func short(_ number: Double) -> String { Int64(exactly: number).map { "\($0)" } ?? "\(number)" }
 }

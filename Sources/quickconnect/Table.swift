@@ -1,4 +1,5 @@
 import Glibc
+import QuickConnect
 
 /// Columns for people.
 enum Table {
@@ -45,4 +46,9 @@ extension String {
         while text.last == " " { text = text.dropLast() }
         return String(text)
     }
+}
+
+extension JSONValue {
+    /// A number for people: without a fraction where it has none.
+    static func short(_ number: Double) -> String { Int64(exactly: number).map { "\($0)" } ?? "\(number)" }
 }

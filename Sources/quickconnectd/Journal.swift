@@ -1,3 +1,4 @@
+import Files
 import Glibc
 import Logging
 import NIOPosix
@@ -27,7 +28,10 @@ final class Journal: Sendable {
         waiting.add(1, ordering: .relaxed)
         thread.submit { _ in
             let missed = self.dropped.exchange(0, ordering: .relaxed)
-            self.writeNow(missed > 0 ? "\(missed) log lines before this one were dropped\n\(line)\n" : "\(line)\n")
+            Descriptor.write(
+                missed > 0 ? "\(missed) log lines before this one were dropped\n\(line)\n" : "\(line)\n",
+                to: STDERR_FILENO
+            )
             self.waiting.subtract(1, ordering: .relaxed)
         }
     }
@@ -35,15 +39,6 @@ final class Journal: Sendable {
     /// Writes what waits, and ends the thread.
     func close() async {
         try? await thread.shutdownGracefully()
-    }
-
-    private func writeNow(_ text: String) {
-        var bytes = Array(text.utf8)[...]
-        while !bytes.isEmpty {
-            let count = bytes.withUnsafeBytes { Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
-            guard count > 0 || errno == EINTR else { return }
-            bytes = bytes.dropFirst(max(count, 0))
-        }
     }
 }
 

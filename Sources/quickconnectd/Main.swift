@@ -1,5 +1,6 @@
 import ArgumentParser
 import Configuration
+import Files
 import Glibc
 import QuickConnect
 
@@ -7,13 +8,13 @@ import QuickConnect
 @main
 struct Main {
     static func main() async {
-        let environment = Self.environment
+        let environment = OwnProcess.environment
         let flags = parseFlags()
         if flags.version {
             print("quickconnectd \(version)")
             exit(0)
         }
-        let folders = StandardFolders(isRoot: geteuid() == 0, environment: environment, program: program)
+        let folders = StandardFolders(isRoot: geteuid() == 0, environment: environment, program: OwnProcess.program)
         if flags.doctor { exit(await examine(flags, folders, environment)) }
         do throws(ConfigurationMistakes) {
             let settings = try Settings.load(flags: flags.overrides, environment: environment, folders: folders)
@@ -65,23 +66,6 @@ struct Main {
             print(text, to: &standardError)
             exit(ExitStatus.mistake)
         }
-    }
-
-    private static var program: String {
-        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
-        let length = readlink("/proc/self/exe", &buffer, buffer.count - 1)
-        return String(decoding: buffer.prefix(max(length, 0)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    }
-
-    private static var environment: [String: String] {
-        var environment: [String: String] = [:]
-        var entry = environ
-        while let variable = entry.pointee {
-            let pair = String(cString: variable).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            if pair.count == 2 { environment[String(pair[0])] = String(pair[1]) }
-            entry += 1
-        }
-        return environment
     }
 }
 

@@ -323,7 +323,9 @@ struct ScriptRunTests {
     func `whatever way a script subscribes, it is kept alive and heard`(way: String) async throws {
         let daemon = try await DaemonProcess()
         let script = try ScriptProcess.run(
-            "\(way); mapCommandToVCF('default', (data, n) => { if (n && n.it) console.log(n.it) })", daemon: daemon)
+            "\(way); mapCommandToVCF('default', (data, n) => { if (n && n.it) console.log(n.it) })",
+            daemon: daemon
+        )
         let talker = try daemon.talker()
         try await eventually("it hears the news") {
             _ = try await talker.value("post", ["news", ["it": "rains"]])

@@ -1,4 +1,5 @@
 internal import CLinux
+internal import Files
 internal import Glibc
 
 /// The folder whose scripts the host runs, and what changes in it.
@@ -50,16 +51,7 @@ final class ScriptFolder {
 
     /// The scripts: the `*.js` files in it, not those in folders below. Hidden files are editors'.
     func scripts() -> [String] {
-        guard let folder = opendir(path) else { return [] }
-        defer { closedir(folder) }
-        var names: [String] = []
-        while let entry = readdir(folder) {
-            let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
-                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if name.hasSuffix(".js"), !name.hasPrefix("."), version(name) != nil { names.append(name) }
-        }
-        return names.sorted()
+        (FileText.names(in: path) ?? []).filter { $0.hasSuffix(".js") && !$0.hasPrefix(".") && version($0) != nil }
     }
 
     func version(_ name: String) -> Version? { Version("\(path)/\(name)") }

@@ -53,6 +53,10 @@ public final class ScriptHost {
     /// Runs until SIGTERM or SIGINT, and answers the exit status. SIGHUP looks at the folder again.
     public func run() -> Int32 {
         signals = qc_signal_descriptor([SIGCHLD, SIGTERM, SIGINT, SIGHUP], 4)
+        guard signals >= 0 else {
+            console.write("error", "signalfd: \(String(cString: strerror(-signals)))")
+            return 1
+        }
         link.owner = self
         look()
         if !isThere { console.write("warning", "there is no folder \(folder.path) yet: it is awaited") }
@@ -71,7 +75,7 @@ public final class ScriptHost {
                 link.events, pollfd(fd: signals, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: folder.descriptor, events: Int16(POLLIN), revents: 0),
             ] + processes.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
-        _ = poll(&descriptors, nfds_t(descriptors.count), ScriptRunner.milliseconds(until: nextMoment))
+        _ = poll(&descriptors, nfds_t(descriptors.count), Connection.milliseconds(until: nextMoment))
         for line in link.receive() { answer(line) }
         if descriptors[2].revents != 0 {
             folder.drain()
@@ -135,18 +139,13 @@ public final class ScriptHost {
     // MARK: The daemon
 
     private func answer(_ line: [UInt8]) {
-        guard let message = (try? JSONParser.parse(String(decoding: line, as: UTF8.self)))?.objectValue,
-            let id = message["callbackId"]
-        else { return noteFailure(line) }
-        _ = link.send(JSONValue.object(["responseId": id, "responseData": json]).text)
-    }
-
-    /// The one call that the host makes itself has failed.
-    private func noteFailure(_ line: [UInt8]) {
-        guard let message = (try? JSONParser.parse(String(decoding: line, as: UTF8.self)))?.objectValue,
-            let error = message["error"]?.objectValue
-        else { return }
-        console.write("warning", "«quickconnect scripts» will not work: \(error["message"]?.stringValue ?? "")")
+        let message = (try? JSONParser.parse(String(decoding: line, as: UTF8.self)))?.objectValue ?? [:]
+        if let id = message["callbackId"] {
+            _ = link.send(JSONValue.object(["responseId": id, "responseData": json]).text)
+        } else if let error = message["error"]?.objectValue {
+            // The one call that the host makes itself has failed.
+            console.write("warning", "«quickconnect scripts» will not work: \(error["message"]?.stringValue ?? "")")
+        }
     }
 
     private var json: JSONValue {
@@ -163,7 +162,7 @@ extension ScriptHost: DaemonLink.Owner {
     }
 
     func didNotConnect(_ failure: SocketPaths.NoDaemon) {
-        console.write("warning", "\(ScriptRunner.sentence(failure))\nwaiting for one")
+        console.write("warning", "\(failure)\nwaiting for one")
     }
 
     func didLose(_ reason: String) {

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import QuickConnect
+internal import QuickConnectClient
 
 /// The process of one script, and what it has told.
 final class ScriptProcess {
@@ -10,7 +11,7 @@ final class ScriptProcess {
     private(set) var loadedFiles: Set<String> = []
     /// The socket to it; -1 once it is closed.
     private(set) var descriptor: Int32
-    private var unread: [UInt8] = []
+    private var reader = LineReader()
 
     /// How it ended.
     enum End: Equatable {
@@ -77,15 +78,12 @@ final class ScriptProcess {
                 closeChannel()
                 break
             }
-            unread += buffer[..<count]
+            buffer.withUnsafeBytes { reader.append(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
             isNew = true
         }
-        while let end = unread.firstIndex(of: UInt8(ascii: "\n")) {
-            take(String(decoding: unread[..<end], as: UTF8.self))
-            unread.removeFirst(end + 1)
-        }
+        while let line = reader.next() { take(String(decoding: line, as: UTF8.self)) }
         // A process tells short lines; one that does not is no longer itself.
-        if unread.count > 1 << 16 { closeChannel() }
+        if reader.pendingCount > 1 << 16 { closeChannel() }
         return isNew
     }
 
@@ -119,26 +117,14 @@ final class ScriptProcess {
     // MARK: What it uses
 
     /// Resident memory in bytes.
-    var memoryBytes: Int {
-        let fields = Self.text("/proc/\(pid)/statm").split(separator: " ")
-        return (fields.dropFirst().first.flatMap { Int($0) } ?? 0) * Int(sysconf(Int32(_SC_PAGESIZE)))
-    }
+    var memoryBytes: Int { ProcessFile.residentBytes(of: "\(pid)") }
 
     /// CPU time of all its threads, in seconds.
     var cpuSeconds: Double {
         // The name in parentheses may hold spaces.
-        let text = Self.text("/proc/\(pid)/stat")
+        let text = ProcessFile.text("/proc/\(pid)/stat")
         let fields = text[(text.lastIndex(of: ")") ?? text.startIndex)...].split(separator: " ")
         guard fields.count > 12, let user = Double(fields[12]), let system = Double(fields[13]) else { return 0 }
         return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
-    }
-
-    private static func text(_ path: String) -> String {
-        let file = open(path, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { return "" }
-        defer { close(file) }
-        var buffer = [UInt8](repeating: 0, count: 1024)
-        let count = Glibc.read(file, &buffer, buffer.count)
-        return String(decoding: buffer.prefix(max(count, 0)), as: UTF8.self)
     }
 }

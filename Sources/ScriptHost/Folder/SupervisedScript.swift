@@ -196,7 +196,7 @@ final class SupervisedScript {
     private func fail(_ reason: String) {
         error = reason
         state = .restarting(.now + pause)
-        log("warning", "\(name) begins again in \(Limit.words(pause / .seconds(1))) s: \(reason)")
+        log("warning", "\(name) begins again in \(pause.words): \(reason)")
         pause = min(pause * 2, Self.longestPause)
     }
 

@@ -7,12 +7,12 @@ enum Limit: Sendable {
     /// What the script did: `it used more than 1 s of CPU time without returning`.
     func sentence(_ limits: ScriptLimits) -> String {
         switch self {
-        case .cpuTime: "it used more than \(Self.words(limits.cpuSeconds)) s of CPU time without returning"
-        case .handlerTime: "a call of its handler took longer than \(Self.words(limits.handlerSeconds)) s"
-        case .blocked: "it blocked for more than \(Self.words(limits.handlerSeconds)) s"
+        case .cpuTime: "it used more than \(Self.words(limits.cpuSeconds)) of CPU time without returning"
+        case .handlerTime: "a call of its handler took longer than \(Self.words(limits.handlerSeconds))"
+        case .blocked: "it blocked for more than \(Self.words(limits.handlerSeconds))"
         case .memory: "it used more than \(limits.memoryBytes >> 20) MiB of memory"
         case .share:
-            "it used more than \(limits.sharePercent) % of a core over \(Self.words(limits.shareSeconds)) s"
+            "it used more than \(limits.sharePercent) % of a core over \(Self.words(limits.shareSeconds))"
         }
     }
 
@@ -26,7 +26,5 @@ enum Limit: Sendable {
         }
     }
 
-    static func words(_ seconds: Double) -> String {
-        Int(exactly: seconds).map(String.init) ?? "\(seconds)"
-    }
+    private static func words(_ seconds: Double) -> String { Duration.seconds(seconds).words }
 }

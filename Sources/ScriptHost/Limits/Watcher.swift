@@ -40,7 +40,8 @@ final class Watcher: Sendable {
     }
 
     /// Starts the thread. Called by the thread that runs the script.
-    func start() { _ = PThread.start("watcher") { self.watch() } }
+    /// - Returns: 0, or the error number of `pthread_create`.
+    func start() -> Int32 { PThread.start("watcher") { self.watch() } }
 
     // MARK: Called by the thread that runs the script
 
@@ -100,7 +101,7 @@ final class Watcher: Sendable {
                 lastActive = now
                 if let limit = passed(&seen, now) { return onLimit(limit) }
             }
-            if Self.residentBytes() > limits.memoryBytes { return onLimit(.memory) }
+            if ProcessFile.residentBytes(of: "self") > limits.memoryBytes { return onLimit(.memory) }
             if share.isExceeded(at: now, cpu: seconds(of: CLOCK_PROCESS_CPUTIME_ID)) { return onLimit(.share) }
             sleep(turn, isIdle: now - lastActive > Self.patience)
         }
@@ -133,18 +134,6 @@ final class Watcher: Sendable {
         var time = timespec()
         clock_gettime(clock, &time)
         return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
-    }
-
-    /// What the process has in memory. `statm` costs a microsecond; getrusage(2) tells only the most there ever was.
-    static func residentBytes() -> Int {
-        var buffer = [UInt8](repeating: 0, count: 128)
-        let file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { return 0 }
-        defer { close(file) }
-        let count = read(file, &buffer, buffer.count)
-        let fields = buffer.prefix(max(count, 0)).split(separator: UInt8(ascii: " "))
-        let pages = fields.dropFirst().first.flatMap { Int(String(decoding: $0, as: UTF8.self)) } ?? 0
-        return pages * Int(sysconf(Int32(_SC_PAGESIZE)))
     }
 }
 

@@ -1,3 +1,4 @@
+internal import DequeModule
 internal import QuickConnect
 internal import Synchronization
 
@@ -7,8 +8,12 @@ final class HandlerCalls: Sendable {
         /// The messages that the script is given now, a JSON array.
         var current: [UInt8]?
         var began: [String: (handler: String, at: ContinuousClock.Instant)] = [:]
-        var order: [String] = []
-        var first = 0
+        /// Those that are answered stay until they are the first.
+        var order: Deque<String> = []
+
+        mutating func removeAnswered() {
+            while let first = order.first, began[first] == nil { order.removeFirst() }
+        }
     }
 
     private let state = Mutex(State())
@@ -41,9 +46,8 @@ final class HandlerCalls: Sendable {
     /// Says whether it was still to be answered.
     func end(_ id: String) -> Bool {
         state.withLock { state in
-            let isFirst = state.began.removeValue(forKey: id) != nil
-            if state.began.isEmpty { (state.order, state.first) = ([], 0) }
-            return isFirst
+            defer { state.removeAnswered() }
+            return state.began.removeValue(forKey: id) != nil
         }
     }
 
@@ -51,25 +55,19 @@ final class HandlerCalls: Sendable {
 
     /// When the oldest one came.
     var oldest: ContinuousClock.Instant? {
-        state.withLock { state in
-            while state.first < state.order.count, state.began[state.order[state.first]] == nil { state.first += 1 }
-            if state.first > 1024, state.first * 2 > state.order.count {
-                state.order.removeFirst(state.first)
-                state.first = 0
-            }
-            return state.first < state.order.count ? state.began[state.order[state.first]]?.at : nil
-        }
+        state.withLock { state in state.order.first.flatMap { state.began[$0]?.at } }
     }
 
     /// Takes those that came before an instant; nil: all.
     func take(before instant: ContinuousClock.Instant? = nil) -> [(id: String, handler: String)] {
         state.withLock { state in
-            let taken = state.order.dropFirst(state.first).compactMap { id in
+            let taken = state.order.compactMap { id in
                 state.began[id].flatMap { call in
                     instant.map { call.at < $0 } ?? true ? (id: id, handler: call.handler) : nil
                 }
             }
             for call in taken { state.began[call.id] = nil }
+            state.removeAnswered()
             return taken
         }
     }

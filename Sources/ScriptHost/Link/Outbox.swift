@@ -23,7 +23,7 @@ final class Outbox: Sendable {
         let result = bytes.withLock { bytes in
             Result<Void, SocketFailure> { () throws(SocketFailure) in
                 guard !bytes.isEmpty else { return }
-                let count = try Self.send(bytes, connection)
+                let count = try connection.sendSome(bytes[...])
                 if count == bytes.count {
                     bytes.removeAll(keepingCapacity: count < 1 << 20)
                 } else {
@@ -34,25 +34,17 @@ final class Outbox: Sendable {
         try result.get()
     }
 
-    private static func send(_ bytes: [UInt8], _ connection: Connection) throws(SocketFailure) -> Int {
-        let result = bytes.withUnsafeBytes { buffer in
-            Result<Int, SocketFailure> { () throws(SocketFailure) in try connection.sendSome(buffer) }
-        }
-        return try result.get()
-    }
-
-    /// Sends all, as far as that can be done within a time, in milliseconds: the last words of a process.
+    /// Sends all, as far as that can be done within a time, in milliseconds: the last words of a process. Nobody else
+    /// sends meanwhile, or the two would mix.
     func flush(toDescriptor socket: Int32, within milliseconds: Int32) {
-        let all = bytes.withLock { $0 }
-        var rest = all[...]
-        while !rest.isEmpty {
-            var poller = pollfd(fd: socket, events: Int16(POLLOUT), revents: 0)
-            guard poll(&poller, 1, milliseconds) > 0 else { return }
-            let count = rest.withUnsafeBytes {
-                Glibc.send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+        bytes.withLock { bytes in
+            while !bytes.isEmpty {
+                var poller = pollfd(fd: socket, events: Int16(POLLOUT), revents: 0)
+                guard poll(&poller, 1, milliseconds) > 0 else { return }
+                let count = send(socket, bytes, bytes.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+                guard count > 0 || errno == EAGAIN || errno == EINTR else { return }
+                bytes.removeFirst(max(count, 0))
             }
-            guard count > 0 || errno == EAGAIN || errno == EINTR else { return }
-            rest = rest.dropFirst(max(count, 0))
         }
     }
 

@@ -1,5 +1,5 @@
+internal import Files
 internal import Glibc
-internal import QuickConnect
 
 /// Where the console of a script, and its errors, are written.
 struct ScriptConsole: Sendable {
@@ -16,14 +16,14 @@ struct ScriptConsole: Sendable {
         switch place {
         case .foreground:
             let isOutput = level == "info" || level == "debug"
-            Self.write("\(text)\n", to: isOutput ? STDOUT_FILENO : STDERR_FILENO)
+            Descriptor.write("\(text)\n", to: isOutput ? STDOUT_FILENO : STDERR_FILENO)
         case .journal(let name, let hasLevels):
             let prefix = hasLevels ? "<\(Self.number(of: level))>" : ""
             // A line each, for the journal keeps lines.
             let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map {
                 "\(prefix)\(name): \($0)\n"
             }
-            Self.write(lines.joined(), to: STDERR_FILENO)
+            Descriptor.write(lines.joined(), to: STDERR_FILENO)
         }
     }
 
@@ -34,15 +34,6 @@ struct ScriptConsole: Sendable {
         case "warning": 4
         case "debug": 7
         default: 6
-        }
-    }
-
-    private static func write(_ text: String, to descriptor: Int32) {
-        var rest = Array(text.utf8)[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            guard count > 0 || errno == EINTR else { return }
-            rest = rest.dropFirst(max(count, 0))
         }
     }
 }

@@ -6,10 +6,7 @@ internal import QuickConnectClient
 extension ScriptRunner: ScriptNatives {
     func send(_ line: [UInt8], isCall: Bool, isNeeded: Bool) throws -> Bool {
         try OutgoingLine.check(line, daemonLimits)
-        if isCall {
-            counts.calls = (counts.calls ?? 0) + 1
-            changed()
-        }
+        if isCall { callCount += 1 }
         if isNeeded { link.isNeeded = true }
         return link.send(line)
     }
@@ -22,8 +19,7 @@ extension ScriptRunner: ScriptNatives {
         // One that came too late has been answered already.
         guard calls.end(id) else { return }
         _ = link.send(readable(line))
-        counts.answers = (counts.answers ?? 0) + 1
-        changed()
+        answerCount += 1
     }
 
     func note(_ handler: String, _ message: String, _ error: String) {
@@ -33,9 +29,7 @@ extension ScriptRunner: ScriptNatives {
         }
         let text = "\(place.isEmpty ? source.path : place.joined(separator: ":")): \(handler): \(message)"
         write("warning", text)
-        var report = ScriptReport()
-        report.error = text
-        channel?.tell(report)
+        tell { $0.error = text }
     }
 
     func startTimer(_ id: Int, _ milliseconds: Double, _ repeats: Bool) {
@@ -52,9 +46,7 @@ extension ScriptRunner: ScriptNatives {
 
     func loadText(_ name: String) throws -> String {
         let text = try source.text(of: name)
-        var report = ScriptReport()
-        report.loadedFile = name
-        channel?.tell(report)
+        tell { $0.loadedFile = name }
         return text
     }
 

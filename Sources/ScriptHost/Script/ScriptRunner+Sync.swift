@@ -10,8 +10,7 @@ extension ScriptRunner {
 
     func callSync(id: String, command: String, line: String) throws -> String {
         try OutgoingLine.check(Array(line.utf8), daemonLimits)
-        counts.calls = (counts.calls ?? 0) + 1
-        changed()
+        callCount += 1
         loaded()
         return watcher.waiting { waitForReply(id, command, line) }
     }
@@ -27,7 +26,7 @@ extension ScriptRunner {
             do throws(SocketPaths.NoDaemon) {
                 try link.advance()
             } catch {
-                console.write("error", Self.sentence(error))
+                console.write("error", "\(error)")
                 exit(3)
             }
             if isSent, link.lossCount != losses {
@@ -74,7 +73,7 @@ extension ScriptRunner {
             pollfd(fd: link.isHeld ? channel?.descriptor ?? -1 : -1, events: Int16(POLLIN), revents: 0),
         ]
         let moment = min(end, link.nextTry ?? end)
-        _ = Glibc.poll(&descriptors, nfds_t(descriptors.count), Self.milliseconds(until: moment))
+        _ = Glibc.poll(&descriptors, nfds_t(descriptors.count), Connection.milliseconds(until: moment))
         if descriptors[1].revents != 0, let channel { heed(channel) }
     }
 

@@ -61,37 +61,49 @@ final class ScriptRuntime {
 
     private static func functions(_ natives: any ScriptNatives, _ context: JSContext) -> JSValue {
         let object: JSValue = JSValue(newObjectIn: context)
-        func define<each Argument: JSConvertible, Result: JSConvertible>(
-            _ name: String,
-            _ function: @escaping (repeat each Argument) throws -> Result
-        ) {
-            object[name] = JSValue(newFunctionIn: context, name: name, function)
-        }
-        func define<each Argument: JSConvertible>(
-            _ name: String,
-            _ function: @escaping (repeat each Argument) throws -> Void
-        ) {
-            object[name] = JSValue(newFunctionIn: context, name: name, function)
-        }
-        define("send") { [unowned natives] (line: JSText, isCall: Bool, isNeeded: Bool) in
-            try natives.send(line.utf8, isCall: isCall, isNeeded: isNeeded)
-        }
-        define("callSync") { [unowned natives] (id: String, command: String, line: String) in
-            try natives.callSync(id: id, command: command, line: line)
-        }
-        define("began") { [unowned natives] (id: String, handler: String) in natives.began(id, handler: handler) }
-        define("answer") { [unowned natives] (id: String, line: JSText) in natives.answer(id, line.utf8) }
-        define("note") { [unowned natives] (handler: String, message: String, error: String) in
-            natives.note(handler, message, error)
-        }
-        define("startTimer") { [unowned natives] (id: Int, milliseconds: Double, repeats: Bool) in
-            natives.startTimer(id, milliseconds, repeats)
-        }
-        define("stopTimer") { [unowned natives] (id: Int) in natives.stopTimer(id) }
-        define("print") { [unowned natives] (level: String, text: String) in natives.write(level, text) }
-        define("load") { [unowned natives, unowned context] (name: String) in
-            try context.evaluate(try natives.loadText(name), sourceURL: name)
-        }
+        object.setObject(
+            { [unowned natives] (line: JSText, isCall: Bool, isNeeded: Bool) in
+                try natives.send(line.utf8, isCall: isCall, isNeeded: isNeeded)
+            },
+            forKeyedSubscript: "send"
+        )
+        object.setObject(
+            { [unowned natives] (id: String, command: String, line: String) in
+                try natives.callSync(id: id, command: command, line: line)
+            },
+            forKeyedSubscript: "callSync"
+        )
+        object.setObject(
+            { [unowned natives] (id: String, handler: String) in natives.began(id, handler: handler) },
+            forKeyedSubscript: "began"
+        )
+        object.setObject(
+            { [unowned natives] (id: String, line: JSText) in natives.answer(id, line.utf8) },
+            forKeyedSubscript: "answer"
+        )
+        object.setObject(
+            { [unowned natives] (handler: String, message: String, error: String) in
+                natives.note(handler, message, error)
+            },
+            forKeyedSubscript: "note"
+        )
+        object.setObject(
+            { [unowned natives] (id: Int, milliseconds: Double, repeats: Bool) in
+                natives.startTimer(id, milliseconds, repeats)
+            },
+            forKeyedSubscript: "startTimer"
+        )
+        object.setObject({ [unowned natives] (id: Int) in natives.stopTimer(id) }, forKeyedSubscript: "stopTimer")
+        object.setObject(
+            { [unowned natives] (level: String, text: String) in natives.write(level, text) },
+            forKeyedSubscript: "print"
+        )
+        object.setObject(
+            { [unowned natives, unowned context] (name: String) in
+                try context.evaluate(try natives.loadText(name), sourceURL: name)
+            },
+            forKeyedSubscript: "load"
+        )
         return object
     }
 

@@ -1,4 +1,5 @@
 internal import CLinux
+internal import Files
 internal import Glibc
 
 /// A script's file, and the folder below which it may load others.
@@ -24,11 +25,9 @@ public struct ScriptSource: Sendable {
         let description: String
     }
 
-    /// The script's text. A first line `#!` becomes a comment, so that the lines keep their numbers.
+    /// The script's text.
     func text() throws(Unreadable) -> String {
-        let file = open(path, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { throw Unreadable(description: "\(path): \(String(cString: strerror(errno)))") }
-        return try Self.read(file, path)
+        try Self.text(FileText.read(path, maximumBytes: Self.maximumBytes), path)
     }
 
     /// The text of a file below the script's folder: nothing leads out of that, no `..` and no symbolic link.
@@ -39,32 +38,20 @@ public struct ScriptSource: Sendable {
         defer { close(root) }
         let file = qc_open_beneath(root, name, O_RDONLY | O_NONBLOCK, 0)
         switch -file {
-        case ..<1: return try Self.read(file, name)
+        case ..<1: return try Self.text(FileText.read(descriptor: file, maximumBytes: Self.maximumBytes), name)
         case EXDEV: throw Unreadable(description: "\(name) is not below the script's folder")
         default: throw Unreadable(description: "\(name): \(String(cString: strerror(-file)))")
         }
     }
 
-    private static func read(_ file: Int32, _ name: String) throws(Unreadable) -> String {
-        defer { close(file) }
-        var status = stat()
-        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw Unreadable(description: "\(name) is no file")
+    /// A first line `#!` becomes a comment, so that the lines keep their numbers.
+    private static func text(
+        _ content: Result<String, FileText.Problem>,
+        _ name: String
+    ) throws(Unreadable) -> String {
+        switch content {
+        case .failure(let problem): throw Unreadable(description: "\(name) \(problem.message)")
+        case .success(let text): return text.hasPrefix("#!") ? "//\(text.dropFirst(2))" : text
         }
-        guard status.st_size <= maximumBytes else {
-            throw Unreadable(description: "\(name) is larger than \(maximumBytes >> 20) MiB")
-        }
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 65_536)
-        while true {
-            let count = Glibc.read(file, &buffer, buffer.count)
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { break }
-            bytes += buffer[..<count]
-        }
-        guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw Unreadable(description: "\(name) is not UTF-8")
-        }
-        return text.hasPrefix("#!") ? "//\(text.dropFirst(2))" : text
     }
 }

@@ -1,0 +1,18 @@
+internal import Glibc
+
+/// What is written to a descriptor that is somebody else's: standard output, a log.
+public enum Descriptor {
+    /// Writes text whole, however long its reader takes.
+    /// - Returns: 0, or the error number of write(2).
+    @discardableResult
+    public static func write(_ text: String, to descriptor: Int32) -> Int32 {
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return errno }
+            rest = rest.dropFirst(count)
+        }
+        return 0
+    }
+}

@@ -1,0 +1,22 @@
+internal import Glibc
+
+/// What the kernel tells of a process in /proc.
+enum ProcessFile {
+    /// Resident memory in bytes. `statm` costs a few microseconds; getrusage(2) tells only the most there ever was.
+    /// - Parameter process: its number, or `self`.
+    static func residentBytes(of process: String) -> Int {
+        let fields = text("/proc/\(process)/statm").split(separator: " ")
+        return (fields.dropFirst().first.flatMap { Int($0) } ?? 0) * Int(sysconf(Int32(_SC_PAGESIZE)))
+    }
+
+    /// A file of one line; empty where the process is gone.
+    static func text(_ path: String) -> String {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return "" }
+        defer { close(file) }
+        return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 1024) { buffer in
+            let count = read(file, buffer.baseAddress, buffer.count)
+            return String(decoding: buffer.prefix(max(count, 0)), as: UTF8.self)
+        }
+    }
+}
