@@ -25,7 +25,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
-        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
@@ -87,7 +86,7 @@ let package = Package(
         // YAML files with their positions: settings and mappings.
         .target(
             name: "Configuration",
-            dependencies: ["QuickConnect", "Files", .product(name: "Yams", package: "Yams")],
+            dependencies: ["QuickConnect", "Files", "CYAML"],
             swiftSettings: swiftSettings
         ),
 
@@ -163,6 +162,7 @@ let package = Package(
             pkgConfig: "javascriptcoregtk-4.1",
             providers: [.apt(["libjavascriptcoregtk-4.1-dev"])]
         ),
+        .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
         .target(name: "CALSAShims", dependencies: ["CALSA"]),
         .target(name: "CJavaScriptCoreShims", dependencies: ["CJavaScriptCore"]),
         .target(name: "CLinux"),

@@ -1,5 +1,4 @@
 import QuickConnect
-import Yams
 
 /// Reads one file of mappings: a mapping of commands to entries.
 struct MappingReader {
@@ -24,7 +23,7 @@ struct MappingReader {
         }
     }
 
-    private mutating func declaration(_ command: Located<String>, _ node: Node) -> MappingDeclaration {
+    private mutating func declaration(_ command: Located<String>, _ node: YAMLNode) -> MappingDeclaration {
         var declaration = MappingDeclaration(command)
         let isDefault = command.value == MappingDeclaration.defaultName
         let known = isDefault ? Self.defaultKeys : Self.entryKeys
@@ -54,7 +53,7 @@ struct MappingReader {
 
 extension YAMLFile {
     /// `{users: [name, …], groups: [name, …]}`.
-    mutating func allow(_ node: Node) -> MappingDeclaration.Allow {
+    mutating func allow(_ node: YAMLNode) -> MappingDeclaration.Allow {
         var allow = MappingDeclaration.Allow(location: location(node))
         for (_, name, value) in members(node, of: "'allow'", known: ["users", "groups"]) {
             if name == "users" {

@@ -1,5 +1,4 @@
 import QuickConnect
-import Yams
 
 /// Reads the declared parameters of a command: a list of mappings.
 struct ParameterReader {
@@ -11,7 +10,7 @@ struct ParameterReader {
 
     init(_ file: YAMLFile) { self.file = file }
 
-    mutating func read(_ node: Node) -> ParameterList? {
+    mutating func read(_ node: YAMLNode) -> ParameterList? {
         guard let sequence = node.sequence else {
             file.mistake("'parameters' must be a list, [] for none", at: node)
             return nil
@@ -28,7 +27,7 @@ struct ParameterReader {
         return ParameterList(parameters)
     }
 
-    private mutating func parameter(_ node: Node) -> Parameter? {
+    private mutating func parameter(_ node: YAMLNode) -> Parameter? {
         var parameter = Parameter("", .any)
         let members = file.members(node, of: "a parameter", known: Self.keys)
         for (_, name, value) in members {
@@ -51,7 +50,7 @@ struct ParameterReader {
         return names.isSuperset(of: ["name", "type"]) ? parameter : nil
     }
 
-    private mutating func kind(_ node: Node) -> Parameter.Kind? {
+    private mutating func kind(_ node: YAMLNode) -> Parameter.Kind? {
         guard let text = file.string(node, "'type'") else { return nil }
         if let kind = Parameter.Kind(rawValue: text) { return kind }
         let names = Parameter.Kind.allCases.map(\.rawValue)
@@ -62,7 +61,7 @@ struct ParameterReader {
         return nil
     }
 
-    private mutating func choices(_ node: Node) -> [JSONValue]? {
+    private mutating func choices(_ node: YAMLNode) -> [JSONValue]? {
         guard let values = file.json(node, "'oneOf'")?.arrayValue, !values.isEmpty else {
             file.mistake("'oneOf' must be a list of values", at: node)
             return nil
@@ -70,7 +69,7 @@ struct ParameterReader {
         return values
     }
 
-    private mutating func check(_ parameter: Parameter, after before: [Parameter], _ node: Node) {
+    private mutating func check(_ parameter: Parameter, after before: [Parameter], _ node: YAMLNode) {
         if before.contains(where: { $0.name == parameter.name }) {
             file.mistake("the parameter '\(parameter.name)' is declared twice", at: node)
         }

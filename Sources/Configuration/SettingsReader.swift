@@ -1,5 +1,4 @@
 import QuickConnect
-import Yams
 
 /// Reads the settings file.
 struct SettingsReader {
@@ -33,7 +32,7 @@ struct SettingsReader {
         }
     }
 
-    private mutating func read(_ name: String, _ value: Node, into settings: inout Settings) {
+    private mutating func read(_ name: String, _ value: YAMLNode, into settings: inout Settings) {
         switch name {
         case "socket": settings.socket = path(value, name)
         case "mappings": settings.mappings = folders(value)
@@ -55,14 +54,14 @@ struct SettingsReader {
         }
     }
 
-    private mutating func address(_ node: Node) -> HostAndPort? {
+    private mutating func address(_ node: YAMLNode) -> HostAndPort? {
         guard let text = file.string(node, "'gpsd'") else { return nil }
         let address = HostAndPort(text)
         if address == nil { file.mistake("'\(text)' is not \(HostAndPort.expectation)", at: node) }
         return address
     }
 
-    private mutating func readRecording(_ node: Node, into settings: inout Settings) {
+    private mutating func readRecording(_ node: YAMLNode, into settings: inout Settings) {
         for (_, name, value) in file.members(node, of: "'recording'", known: ["limit", "reserveBytes"])
         where !value.isNull {
             switch name {
@@ -73,7 +72,7 @@ struct SettingsReader {
         }
     }
 
-    private mutating func readLimits(_ node: Node, into limits: inout Limits) {
+    private mutating func readLimits(_ node: YAMLNode, into limits: inout Limits) {
         for (_, name, value) in file.members(node, of: "'limits'", known: Self.limitKeys) where !value.isNull {
             let what = "'\(name)'"
             switch name {
@@ -91,7 +90,7 @@ struct SettingsReader {
         }
     }
 
-    private mutating func readScripts(_ node: Node, into settings: inout Settings) {
+    private mutating func readScripts(_ node: YAMLNode, into settings: inout Settings) {
         for (_, name, value) in file.members(node, of: "'scripts'", known: Self.scriptKeys) where !value.isNull {
             if name == "folder" {
                 settings.scripts = path(value, name) ?? settings.scripts
@@ -101,7 +100,7 @@ struct SettingsReader {
         }
     }
 
-    private mutating func readScriptLimit(_ name: String, _ value: Node, into limits: inout ScriptLimits) {
+    private mutating func readScriptLimit(_ name: String, _ value: YAMLNode, into limits: inout ScriptLimits) {
         let what = "'\(name)'"
         switch name {
         case "cpuTime": limits.cpuSeconds = file.duration(value, what)?.seconds ?? limits.cpuSeconds
@@ -121,18 +120,18 @@ struct SettingsReader {
     }
 
     /// A path; a relative one is relative to the file's folder.
-    private mutating func path(_ node: Node, _ name: String) -> String? {
+    private mutating func path(_ node: YAMLNode, _ name: String) -> String? {
         guard let text = file.string(node, "'\(name)'"), !text.isEmpty else { return nil }
         return text.hasPrefix("/") ? text : "\(folder)/\(text)"
     }
 
     /// One folder, or a list of them.
-    private mutating func folders(_ node: Node) -> [MappingFiles.Folder] {
-        let nodes = node.sequence.map(Array.init) ?? [node]
+    private mutating func folders(_ node: YAMLNode) -> [MappingFiles.Folder] {
+        let nodes = node.sequence ?? [node]
         return nodes.compactMap { path($0, "mappings") }.map { MappingFiles.Folder($0, isRequired: true) }
     }
 
-    private mutating func level(_ node: Node) -> String? {
+    private mutating func level(_ node: YAMLNode) -> String? {
         guard let text = file.string(node, "'logLevel'") else { return nil }
         if !Settings.logLevels.contains(text) {
             let question = NearestNames.question(text, among: Settings.logLevels)

@@ -1,7 +1,6 @@
 import Files
 import Glibc
 import QuickConnect
-import Yams
 
 /// One YAML file of the owner's, and the mistakes that were found in it.
 ///
@@ -17,7 +16,7 @@ struct YAMLFile {
     init(path: String) { self.path = path }
 
     /// The top of the file; nil where the file is empty or cannot be read, the mistake then being noted.
-    mutating func root() -> Node? {
+    mutating func root() -> YAMLNode? {
         let text: String
         switch FileText.read(path, maximumBytes: Self.maximumBytes) {
         case .success(let content): text = content
@@ -25,41 +24,37 @@ struct YAMLFile {
             mistake(problem.message, at: SourceLocation(file: path, line: 1, column: 1))
             return nil
         }
-        do {
-            return try compose(yaml: text, .basic)
-        } catch let error as YamlError {
-            mistake(error.sentence, at: location(error.mark))
+        do throws(YAMLMistake) {
+            return try YAMLParser.parse(text)
         } catch {
-            mistake("not YAML: \(error)", at: location(nil))
+            mistake(error.message, at: SourceLocation(file: path, line: error.line, column: error.column))
+            return nil
         }
-        return nil
     }
 
     mutating func mistake(_ message: String, at location: SourceLocation) {
         mistakes.append(ConfigurationMistake(message, at: location))
     }
 
-    mutating func mistake(_ message: String, at node: Node) { mistake(message, at: location(node.mark)) }
+    mutating func mistake(_ message: String, at node: YAMLNode) { mistake(message, at: location(node)) }
 
-    func location(_ node: Node) -> SourceLocation { location(node.mark) }
-
-    private func location(_ mark: Mark?) -> SourceLocation {
-        SourceLocation(file: path, line: mark?.line ?? 1, column: mark?.column ?? 1)
+    func location(_ node: YAMLNode) -> SourceLocation {
+        SourceLocation(file: path, line: node.line, column: node.column)
     }
 
     // MARK: Shapes
 
     /// The members of a mapping whose keys are all known; others are mistakes. Nothing stands for an empty one.
-    mutating func members(_ node: Node, of what: String, known: [String]? = nil) -> [(
-        key: Node, name: String, value: Node
+    mutating func members(_ node: YAMLNode, of what: String, known: [String]? = nil) -> [(
+        key: YAMLNode, name: String, value: YAMLNode
     )] {
         guard let mapping = node.mapping else {
             if !node.isNull { mistake("\(what) must be a mapping of keys to values", at: node) }
             return []
         }
-        var members: [(Node, String, Node)] = []
+        var members: [(YAMLNode, String, YAMLNode)] = []
         for (key, value) in mapping {
-            guard let name = key.scalar?.string else {
+            guard let name = key.text else {
                 mistake("a key of \(what) must be a word", at: key)
                 continue
             }
@@ -72,27 +67,27 @@ struct YAMLFile {
         return members
     }
 
-    mutating func string(_ node: Node, _ what: String) -> String? {
-        guard let scalar = node.scalar, !node.isNull else {
+    mutating func string(_ node: YAMLNode, _ what: String) -> String? {
+        guard let text = node.text, !node.isNull else {
             mistake("\(what) must be text", at: node)
             return nil
         }
-        return scalar.string
+        return text
     }
 
-    mutating func bool(_ node: Node, _ what: String) -> Bool? {
+    mutating func bool(_ node: YAMLNode, _ what: String) -> Bool? {
         if let value = node.json?.boolValue { return value }
         mistake("\(what) must be true or false", at: node)
         return nil
     }
 
-    mutating func number(_ node: Node, _ what: String) -> Double? {
+    mutating func number(_ node: YAMLNode, _ what: String) -> Double? {
         if let value = node.json?.numberValue { return value }
         mistake("\(what) must be a number", at: node)
         return nil
     }
 
-    mutating func integer(_ node: Node, _ what: String, in range: ClosedRange<Int>) -> Int? {
+    mutating func integer(_ node: YAMLNode, _ what: String, in range: ClosedRange<Int>) -> Int? {
         if let value = node.json?.integerValue, let number = Int(exactly: value), range.contains(number) {
             return number
         }
@@ -101,20 +96,20 @@ struct YAMLFile {
     }
 
     /// A duration such as `500ms`, `30s` or `2m`.
-    mutating func duration(_ node: Node, _ what: String) -> Duration? {
-        if let text = node.scalar?.string, let duration = Duration(text: text) { return duration }
+    mutating func duration(_ node: YAMLNode, _ what: String) -> Duration? {
+        if let text = node.text, let duration = Duration(text: text) { return duration }
         mistake("\(what) must be a duration such as 500ms, 30s or 2m", at: node)
         return nil
     }
 
     /// A list of words, each with its place.
-    mutating func words(_ node: Node, _ what: String) -> [Located<String>] {
+    mutating func words(_ node: YAMLNode, _ what: String) -> [Located<String>] {
         guard let sequence = node.sequence else {
             if !node.isNull { mistake("\(what) must be a list, such as [a, b]", at: node) }
             return []
         }
         return sequence.compactMap { item in
-            guard let text = item.scalar?.string, !item.isNull else {
+            guard let text = item.text, !item.isNull else {
                 mistake("\(what) must be a list of words", at: item)
                 return nil
             }
@@ -122,18 +117,18 @@ struct YAMLFile {
         }
     }
 
-    mutating func json(_ node: Node, _ what: String) -> JSONValue? {
+    mutating func json(_ node: YAMLNode, _ what: String) -> JSONValue? {
         if let value = node.json { return value }
         mistake("\(what) is no value that JSON can hold", at: node)
         return nil
     }
 }
 
-extension Node {
+extension YAMLNode {
     /// Whether nothing, `~` or `null` is written.
     var isNull: Bool {
-        guard let scalar, scalar.style == .plain || scalar.style == .any else { return false }
-        return scalar.string.isEmpty || scalar.string == "~" || scalar.string == "null"
+        guard let text, isPlain else { return false }
+        return text.isEmpty || text == "~" || text == "null"
     }
 
     /// The node as JSON; nil where it is larger or deeper than a setting may be.
@@ -145,8 +140,8 @@ extension Node {
     private func json(_ budget: inout Int, depth: Int) -> JSONValue? {
         budget -= 1
         guard budget > 0, depth > 0 else { return nil }
-        switch self {
-        case .scalar(let scalar): return isNull ? .null : scalar.json
+        switch content {
+        case .scalar(let text, _): return isNull ? .null : scalar(text)
         case .sequence(let sequence):
             var items: [JSONValue] = []
             for node in sequence {
@@ -157,47 +152,21 @@ extension Node {
         case .mapping(let mapping):
             var members = JSONObject()
             for (key, node) in mapping {
-                guard let name = key.scalar?.string, let value = node.json(&budget, depth: depth - 1) else {
+                guard let name = key.text, let value = node.json(&budget, depth: depth - 1) else {
                     return nil
                 }
                 members[name] = value
             }
             return .object(members)
-        case .alias: return nil
         }
     }
-}
 
-extension Node.Scalar {
     /// A plain scalar that JSON knows is that number or truth value; anything else, and all in quotes, is text.
-    fileprivate var json: JSONValue {
-        guard style == .plain || style == .any, let value = try? JSONParser.parse(string) else {
-            return .string(string)
-        }
+    private func scalar(_ text: String) -> JSONValue {
+        guard isPlain, let value = try? JSONParser.parse(text) else { return .string(text) }
         switch value {
         case .bool, .integer, .number: return value
-        default: return .string(string)
-        }
-    }
-}
-
-extension YamlError {
-    fileprivate var mark: Mark? {
-        switch self {
-        case .scanner(_, _, let mark, _), .parser(_, _, let mark, _), .composer(_, _, let mark, _): mark
-        case .duplicatedKeysInMapping(_, let context): context.mark
-        default: nil
-        }
-    }
-
-    fileprivate var sentence: String {
-        switch self {
-        case .scanner(_, let problem, _, _), .parser(_, let problem, _, _), .composer(_, let problem, _, _):
-            "not YAML: \(problem)"
-        case .reader(let problem, _, _, _): "not YAML: \(problem)"
-        case .duplicatedKeysInMapping(let keys, _):
-            "the key \(keys.sorted().map { "'\($0)'" }.joined(separator: ", ")) is given twice"
-        default: "not YAML: \(self)"
+        default: return .string(text)
         }
     }
 }

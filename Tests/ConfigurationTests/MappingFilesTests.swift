@@ -87,7 +87,18 @@ struct MappingFilesTests {
 
     @Test func `text that is no YAML, or has a key twice, is a mistake with its place`() throws {
         #expect(try mistakes("a: [").first?.hasPrefix("a.yaml:") ?? false)
-        #expect(try mistakes("a: {}\na: {}").first?.contains("'a' is given twice") ?? false)
+        #expect(try mistakes("a: {}\na: {}").first == "a.yaml:2:1: the key 'a' is given twice")
+        #expect(
+            try mistakes("a: {}\n---\nb: {}").first == "a.yaml:3:1: a second document begins here; a file holds one"
+        )
+        #expect(try mistakes("a: &x {help: *x}").first?.contains("more values, or deeper ones") ?? false)
+        // Nine aliases of nine aliases and so on would be 9⁹ values.
+        let lists = (1...9).map {
+            "a\($0): &a\($0) [\(Array(repeating: "*a\($0 - 1)", count: 9).joined(separator: ","))]"
+        }
+        let bomb = (["a0: &a0 [x]"] + lists).joined(separator: "\n")
+        #expect(try mistakes(bomb).first?.contains("more values, or deeper ones") ?? false)
+        #expect(try mistakes("a: *nothing").first == "a.yaml:1:4: not YAML: found undefined alias")
         let folder = try TestFolder()
         try Data([0x61, 0xFF, 0x3A]).write(to: URL(fileURLWithPath: folder("bytes.yaml")))
         try FileManager.default.createDirectory(atPath: folder("folder.yaml"), withIntermediateDirectories: false)
