@@ -46,10 +46,21 @@ let package = Package(
         ),
 
         // Threads for calls that block, and what they share.
-        .target(name: "Threads", dependencies: ["QuickConnect", "CLinux"], swiftSettings: swiftSettings),
+        .target(
+            name: "Threads",
+            dependencies: [
+                "QuickConnect", "CLinux",
+                .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "HeapModule", package: "swift-collections"),
+            ],
+            swiftSettings: swiftSettings
+        ),
 
         // Text files, standard output, and what a process was started as: the POSIX that programs share.
         .target(name: "Files", swiftSettings: swiftSettings),
+
+        // What a service and systemd tell each other.
+        .target(name: "ServiceManager", swiftSettings: swiftSettings),
 
         // The files that callers name, kept to one folder.
         .target(name: "MediaFolder", dependencies: ["QuickConnect", "CLinux"], swiftSettings: swiftSettings),
@@ -104,7 +115,7 @@ let package = Package(
         .target(
             name: "ScriptHost",
             dependencies: [
-                "QuickConnect", "QuickConnectClient", "JavaScriptCore", "Threads", "Files", "CLinux",
+                "QuickConnect", "QuickConnectClient", "JavaScriptCore", "Threads", "Files", "ServiceManager", "CLinux",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HeapModule", package: "swift-collections"),
             ],
@@ -126,12 +137,11 @@ let package = Package(
             name: "quickconnectd",
             dependencies: [
                 "QuickConnect", "QuickConnectClient", "Commands", "ALSAAudio", "GPSDLocation", "MediaFolder",
-                "UnixSocketListener", "Configuration", "Files",
+                "UnixSocketListener", "Configuration", "Files", "Threads", "ServiceManager", "CLinux",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             swiftSettings: swiftSettings
         ),
@@ -187,7 +197,7 @@ let package = Package(
         .testTarget(
             name: "QuickConnectTests",
             dependencies: [
-                "QuickConnect", "Commands", "Conversations", .product(name: "Logging", package: "swift-log"),
+                "QuickConnect", "Commands", "Conversations", "Threads", .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: swiftSettings
         ),
@@ -204,14 +214,14 @@ let package = Package(
         .testTarget(
             name: "ALSAAudioTests",
             dependencies: [
-                "ALSAAudio", "QuickConnect", "TestRig", "Threads", .product(name: "Logging", package: "swift-log"),
+                "ALSAAudio", "QuickConnect", "TestRig", "Threads", "CLinux", .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: swiftSettings
         ),
         .testTarget(
             name: "GPSDLocationTests",
             dependencies: [
-                "GPSDLocation", "QuickConnect", "TestRig", .product(name: "Logging", package: "swift-log"),
+                "GPSDLocation", "QuickConnect", "TestRig", "Threads", .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: swiftSettings
         ),

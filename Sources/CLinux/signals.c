@@ -9,10 +9,26 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-int qc_signal_descriptor(const int *signals, int count) {
+static sigset_t set_of(const int *signals, int count) {
     sigset_t set;
     sigemptyset(&set);
     for (int i = 0; i < count; i++) sigaddset(&set, signals[i]);
+    return set;
+}
+
+void qc_block_signals(const int *signals, int count) {
+    sigset_t set = set_of(signals, count);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
+int qc_wait_for_signal(const int *signals, int count) {
+    sigset_t set = set_of(signals, count);
+    int signal = 0;
+    return sigwait(&set, &signal) == 0 ? signal : 0;
+}
+
+int qc_signal_descriptor(const int *signals, int count) {
+    sigset_t set = set_of(signals, count);
     if (sigprocmask(SIG_BLOCK, &set, NULL) != 0) return -errno;
     int descriptor = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     return descriptor < 0 ? -errno : descriptor;

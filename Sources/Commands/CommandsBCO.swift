@@ -1,7 +1,7 @@
 import QuickConnect
 
 /// `commands`: the table, as an object `{NAME: {"help", "parameters", "allow"?}}`, handlers that are commands by
-/// themselves as `{NAME: {"help", "parameters": null, "handler": true}}`.
+/// themselves as `{NAME: {"help", "parameters": null, "handler": true}}`. On a socket with a list of its own, those of it.
 struct CommandsBCO: CommandObject {
     let phase = Phase.business
 
@@ -10,7 +10,8 @@ struct CommandsBCO: CommandObject {
         let table = controller.currentTable
         var commands: JSONObject = [:]
         let handlers = controller.handlers.commandNames.filter { table[$0] == nil }
-        for name in (Array(table.entries.keys) + handlers).sorted() {
+        let listed = call.session.socketRule?.commands
+        for name in (Array(table.entries.keys) + handlers).sorted() where listed?.contains(name) ?? true {
             if let entry = table[name] {
                 commands[name] = .object(describe(entry))
             } else {

@@ -4,6 +4,7 @@ import QuickConnect
 struct DoctorBCO: CommandObject {
     let phase = Phase.business
     let waits = true
+    let touchesDevice = true
     private let parts: [any Examined]
 
     init(_ parts: [any Examined]) { self.parts = parts }

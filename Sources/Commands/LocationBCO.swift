@@ -5,6 +5,7 @@ import QuickConnect
 struct LocationBCO: CommandObject {
     let phase = Phase.business
     let waits = true
+    let touchesDevice = true
     private let provider: any LocationProvider
     private let now: @Sendable () -> Double
 

@@ -5,6 +5,7 @@ import QuickConnect
 struct MediaBCO: CommandObject {
     let phase = Phase.business
     let waits = true
+    let touchesDevice = true
     private let library: any MediaLibrary
 
     init(_ library: any MediaLibrary) { self.library = library }

@@ -5,6 +5,7 @@ import QuickConnect
 struct PlayAudioVCO: CommandObject {
     let phase = Phase.view
     let waits = true
+    let touchesDevice = true
     private let player: any FilePlayer
 
     init(_ player: any FilePlayer) { self.player = player }

@@ -6,6 +6,7 @@ import QuickConnect
 struct PlaySoundVCO: CommandObject {
     let phase = Phase.view
     let waits = true
+    let touchesDevice = true
     private let player: any SoundPlayer
 
     /// The number that vibrates, as the book has it.

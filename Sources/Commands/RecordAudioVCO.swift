@@ -6,6 +6,7 @@ import QuickConnect
 struct RecordAudioVCO: CommandObject {
     let phase = Phase.view
     let waits = true
+    let touchesDevice = true
     private let recorder: any Recorder
 
     init(_ recorder: any Recorder) { self.recorder = recorder }

@@ -4,6 +4,7 @@ import QuickConnect
 /// everybody's.
 struct StopBCO: CommandObject {
     let phase = Phase.business
+    let touchesDevice = true
     private let devices: [any Device]
 
     init(_ devices: [any Device]) { self.devices = devices }

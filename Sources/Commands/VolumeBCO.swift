@@ -4,6 +4,7 @@ import QuickConnect
 struct VolumeBCO: CommandObject {
     let phase = Phase.business
     let waits = true
+    let touchesDevice = true
     private let control: any VolumeControl
 
     init(_ control: any VolumeControl) { self.control = control }

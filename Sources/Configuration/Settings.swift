@@ -5,6 +5,8 @@ public import QuickConnect
 public struct Settings: Sendable {
     /// The socket to make; nil: the one that systemd passes, else the default of the user.
     public var socket: String?
+    /// Sockets with fewer commands, besides.
+    public var sockets: [SocketSetting] = []
     public var mappings: [MappingFiles.Folder]
     public var sounds: String
     public var media: String
@@ -17,8 +19,13 @@ public struct Settings: Sendable {
     public var simulate = false
     /// A level of swift-log, from `trace` to `critical`.
     public var logLevel = "info"
-    /// Whose handlers are commands of their own; nil: root's and the daemon's own user's.
+    /// Whether the log tells of each call that touches a device.
+    public var audit = true
+    /// Whose handlers are commands of their own, besides root's and the daemon's own user's; nil: those of the user
+    /// ``scriptUser``, where there is one.
     public var handlerCommands: MappingDeclaration.Allow?
+    /// The user that the service quickconnect-scripts runs as. Its scripts are the owner's.
+    public static let scriptUser = "quickconnect-scripts"
     public var limits = Limits()
     /// The longest duration of a recording that asks for none, in seconds.
     public var recordingLimit = 600.0

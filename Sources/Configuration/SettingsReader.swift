@@ -7,9 +7,9 @@ struct SettingsReader {
 
     static let keys = [
         "socket", "mappings", "sounds", "media", "simulatedFolder", "pcm", "capturePCM", "gpsd", "track", "simulate",
-        "logLevel",
-        "handlerCommands", "limits", "recording", "scripts",
+        "logLevel", "audit", "sockets", "handlerCommands", "limits", "recording", "scripts",
     ]
+    static let socketKeys = ["path", "systemd", "commands", "mode", "group"]
     static let scriptKeys = [
         "folder", "cpuTime", "handlerTime", "syncTime", "memoryBytes", "sharePercent", "shareTime", "timer", "calls",
         "consoleBytes",
@@ -47,11 +47,65 @@ struct SettingsReader {
         case "track": settings.track = path(value, name) ?? settings.track
         case "simulate": settings.simulate = file.bool(value, "'simulate'") ?? false
         case "logLevel": settings.logLevel = level(value) ?? settings.logLevel
+        case "audit": settings.audit = file.bool(value, "'audit'") ?? true
+        case "sockets": settings.sockets = sockets(value)
         case "handlerCommands": settings.handlerCommands = file.allow(value)
         case "scripts": readScripts(value, into: &settings)
         case "limits": readLimits(value, into: &settings.limits)
         default: readRecording(value, into: &settings)
         }
+    }
+
+    private mutating func sockets(_ node: YAMLNode) -> [SocketSetting] {
+        guard let items = node.sequence else {
+            file.mistake("'sockets' must be a list of sockets, each a mapping", at: node)
+            return []
+        }
+        var sockets: [SocketSetting] = []
+        for item in items {
+            guard let socket = socket(item) else { continue }
+            if sockets.contains(where: { $0.place == socket.place }) {
+                file.mistake("the socket \(socket.place.name) is listed twice", at: item)
+            }
+            sockets.append(socket)
+        }
+        return sockets
+    }
+
+    private mutating func socket(_ node: YAMLNode) -> SocketSetting? {
+        var place: SocketSetting.Place?
+        var socket = SocketSetting(place: .path(""), commands: [], location: file.location(node))
+        let members = file.members(node, of: "a socket", known: Self.socketKeys)
+        let names = Set(members.map(\.name))
+        for (_, name, value) in members {
+            switch name {
+            case "path": place = path(value, name).map { .path($0) }
+            case "systemd": place = file.string(value, "'systemd'").map { .systemd($0) }
+            case "mode": socket.mode = mode(value) ?? socket.mode
+            case "group":
+                socket.group = file.string(value, "'group'").map { Located($0, at: file.location(value)) }
+            default: socket.commands = file.words(value, "'commands'")
+            }
+        }
+        if names.isDisjoint(with: ["path", "systemd"]) || names.isSuperset(of: ["path", "systemd"]) {
+            file.mistake("a socket needs either a 'path', or 'systemd' with the name of one of systemd's", at: node)
+        }
+        if names.contains("systemd"), !names.isDisjoint(with: ["mode", "group"]) {
+            file.mistake("'mode' and 'group' of one of systemd's sockets stand in its unit", at: node)
+        }
+        if !names.contains("commands") {
+            file.mistake("a socket needs 'commands', the list of what it allows", at: node)
+        }
+        guard let place else { return nil }
+        socket.place = place
+        return socket
+    }
+
+    /// Permissions as chmod(1) writes them.
+    private mutating func mode(_ node: YAMLNode) -> UInt32? {
+        if let text = node.text, text.count <= 4, let mode = UInt32(text, radix: 8), mode & ~0o777 == 0 { return mode }
+        file.mistake("'mode' must be permissions such as 0660", at: node)
+        return nil
     }
 
     private mutating func address(_ node: YAMLNode) -> HostAndPort? {

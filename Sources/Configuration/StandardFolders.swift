@@ -24,8 +24,15 @@ public struct StandardFolders: Sendable {
             return path
         }
         let shared = Self.shared(program)
-        let owners = isRoot ? "/etc/quickconnect" : "\(folder("XDG_CONFIG_HOME", "\(home)/.config"))/quickconnect"
-        let data = isRoot ? "/var/lib/quickconnect" : "\(folder("XDG_DATA_HOME", "\(home)/.local/share"))/quickconnect"
+        // systemd names a service's folders, whatever user it runs as (systemd.exec(5)).
+        let owners = folder(
+            "CONFIGURATION_DIRECTORY",
+            isRoot ? "/etc/quickconnect" : "\(folder("XDG_CONFIG_HOME", "\(home)/.config"))/quickconnect"
+        )
+        let data = folder(
+            "STATE_DIRECTORY",
+            isRoot ? "/var/lib/quickconnect" : "\(folder("XDG_DATA_HOME", "\(home)/.local/share"))/quickconnect"
+        )
         config = "\(owners)/quickconnectd.yaml"
         socket =
             isRoot

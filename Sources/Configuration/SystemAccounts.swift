@@ -25,6 +25,13 @@ public struct SystemAccounts: Accounts {
         return Caller(.peer(uid: uid, pid: 0, groups: Set(groups.prefix(Int(count)))))
     }
 
+    /// A rule that names a user which this device may have; nil where it has not.
+    public func rule(forUser name: String) -> AllowRule? {
+        guard let uid = uid(ofUser: name) else { return nil }
+        let place = SourceLocation(file: "the defaults", line: 1, column: 1)
+        return AllowRule(userNames: [name], groupNames: [], users: [uid], groups: [], location: place)
+    }
+
     private func user(_ name: String) -> (uid: uid_t, gid: gid_t)? {
         var entry = passwd()
         var result: UnsafeMutablePointer<passwd>?

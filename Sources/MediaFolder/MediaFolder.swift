@@ -5,7 +5,8 @@ public import QuickConnect
 /// The folder that callers' files live in. Nothing outside of it is ever opened, whatever a name says.
 ///
 /// The kernel keeps to that (`openat2` with `RESOLVE_BENEATH`): `..`, absolute paths and symbolic links that lead out
-/// are refused while the path is walked, so that nobody can exchange a part of it in between. Everything here may block.
+/// are refused while the path is walked, so that nobody can exchange a part of it in between. Where a system-call filter
+/// forbids openat2, the path is walked here, by the same rule. Everything here may block.
 public struct MediaFolder: Sendable {
     public let path: String
 
@@ -81,11 +82,10 @@ extension MediaFolder {
         return (bytes(status.f_blocks), bytes(status.f_bavail))
     }
 
-    /// Whether this kernel can keep callers within the folder.
-    /// - Throws: `unsupported` where it cannot, `unavailable` where the folder cannot be opened.
-    public func checkKernel() throws(CommandError) {
+    /// Whether the folder can be opened.
+    /// - Throws: `unavailable`.
+    public func check() throws(CommandError) {
         do throws(SystemFailure) { _ = try folder(".", in: try root()) } catch {
-            if error.code == ENOSYS { throw SystemFailure.kernelIsTooOld }
             throw CommandError(.unavailable, "the media folder \(path) cannot be opened: \(error.reason)")
         }
     }
@@ -116,11 +116,6 @@ struct SystemFailure: Error {
 
     var reason: String { "\(String(cString: strerror(code))) (\(call), \(code))" }
 
-    static let kernelIsTooOld = CommandError(
-        .unsupported,
-        "this kernel is older than Linux 5.6 and cannot keep callers within a folder"
-    )
-
     func commandError(about name: MediaName) -> CommandError {
         switch code {
         case ENOENT, ENOTDIR, EISDIR, ENXIO, ENODEV:
@@ -129,7 +124,6 @@ struct SystemFailure: Error {
             CommandError(.notFound, "'\(name)' leads out of the media folder, so it is not there")
         case ENAMETOOLONG:
             .invalid("/0", expected: MediaName.expectation)
-        case ENOSYS: Self.kernelIsTooOld
         case EACCES, EPERM:
             CommandError(.unavailable, "the daemon's user may not do that to '\(name)': \(reason)")
         default:

@@ -45,6 +45,8 @@ public struct ApplicationController: Sendable {
             case .wait(let wait): return wait
             case .finished(let reply):
                 if let error = stack.call.error { observer.failed(stack.call, with: error) }
+                let time = stack.began.map { $0.duration(to: .now) }
+                if time != nil || stack.call.error?.code == .denied { observer.ended(stack.call, after: time ?? .zero) }
                 if let reply { session.send(.reply(reply)) }
                 return nil
             }
@@ -56,4 +58,13 @@ public struct ApplicationController: Sendable {
 public protocol CallObserver: Sendable {
     /// Called on any thread, before the caller gets the error. Must not block.
     func failed(_ call: borrowing Call, with error: CommandError)
+
+    /// Called on any thread when a call that touches a device has come to its end, and when any call was refused
+    /// with `denied`. Must not block.
+    /// - Parameter time: from the call's arrival to its end.
+    func ended(_ call: borrowing Call, after time: Duration)
+}
+
+extension CallObserver {
+    public func ended(_ call: borrowing Call, after time: Duration) {}
 }

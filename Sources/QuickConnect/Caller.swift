@@ -20,6 +20,11 @@ public struct Caller: Sendable, Hashable {
         if case .peer(let uid, _, _) = origin { uid } else { nil }
     }
 
+    /// The process, where it is one of this device.
+    public var pid: Int32? {
+        if case .peer(_, let pid, _) = origin { pid } else { nil }
+    }
+
     /// Whether no rule applies: root, the daemon's own user (`ownUID`), the daemon itself.
     public func isPrivileged(ownUID: UInt32) -> Bool {
         switch origin {

@@ -52,6 +52,9 @@ public protocol CommandObject: Sendable {
     /// Whether ``handle(_:)`` may answer ``Outcome/wait(_:)``.
     var waits: Bool { get }
 
+    /// Whether it uses a device or what a device has made: such calls are written to the audit log.
+    var touchesDevice: Bool { get }
+
     /// Handles one call. Throwing ends the stack: the error phase runs, and the caller gets the error.
     ///
     /// Called by a listener on its event loop, for the calls of one connection in the order they were sent, so it
@@ -61,6 +64,7 @@ public protocol CommandObject: Sendable {
 
 extension CommandObject {
     public var waits: Bool { false }
+    public var touchesDevice: Bool { false }
 }
 
 /// A call on its way through its stack, as its command objects see it.

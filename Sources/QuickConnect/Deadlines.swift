@@ -1,7 +1,7 @@
 import DequeModule
 import Synchronization
 
-/// The deadlines of the waiting calls: one task sleeps until the first of them.
+/// The deadlines of the waiting calls: one alarm is set for the first of them.
 final class Deadlines: Sendable {
     private typealias Instant = ContinuousClock.Instant
 
@@ -24,10 +24,8 @@ final class Deadlines: Sendable {
         // Sendable because the queues are touched only while the state is locked.
         /// One for each timeout of the mappings, which are few.
         var queues: [Queue] = []
-        var isFinished = false
-        /// What wakes the sleeper, and when it wakes by itself.
-        var bell: Promise<Void>?
-        var wakesAt: Instant?
+        /// The next alarm that is set.
+        var alarm: Instant?
 
         mutating func queue(_ timeout: Duration) -> Queue {
             if let queue = queues.first(where: { $0.timeout == timeout }) { return queue }
@@ -35,23 +33,31 @@ final class Deadlines: Sendable {
             queues.append(queue)
             return queue
         }
+
+        /// Whether an alarm has to be set for that time, which then counts as set.
+        mutating func takesAlarm(at instant: Instant) -> Bool {
+            if let alarm, alarm <= instant { return false }
+            alarm = instant
+            return true
+        }
     }
 
+    private let clock: any AlarmClock
     private let state = Mutex(State())
+
+    init(_ clock: any AlarmClock) { self.clock = clock }
 
     func add(_ call: any PendingCall) {
         guard let timeout = call.timeout else { return }
         let instant = Instant.now + timeout
-        let bell = state.withLock { state -> Promise<Void>? in
+        let needsAlarm = state.withLock { state in
             let queue = state.queue(timeout)
             queue.entries.append((instant, call))
             queue.livingCount += 1
-            // The sleeper is woken only for what comes before all others, so hardly ever.
-            guard state.wakesAt.map({ instant < $0 }) ?? true else { return nil }
-            defer { state.bell = nil }
-            return state.bell
+            // Hardly ever: only for what comes before all others.
+            return state.takesAlarm(at: instant)
         }
-        bell?.fulfil(())
+        if needsAlarm { setAlarm(at: instant) }
     }
 
     /// A call is over.
@@ -64,31 +70,20 @@ final class Deadlines: Sendable {
         }
     }
 
-    /// Ends the calls whose time is over, until ``finish()``.
-    func run() async {
-        while let (bell, instant) = nextSleep() {
-            if let instant { _ = try? await bell.value(before: instant) } else { _ = try? await bell.value() }
-            if Task.isCancelled { return }
-            for call in takeDue() { call.endWithTimeout() }
-        }
+    private func setAlarm(at instant: Instant) {
+        clock.ring(after: Instant.now.duration(to: instant)) { [weak self] in self?.ring(instant) }
     }
 
-    func finish() {
-        let bell = state.withLock { state in
-            state.isFinished = true
-            return state.bell
+    /// Ends the calls whose time is over, and sets the next alarm.
+    private func ring(_ alarm: Instant) {
+        for call in takeDue() { call.endWithTimeout() }
+        let next = state.withLock { state -> Instant? in
+            // An alarm that was set before an earlier one came leaves that one's successor alone.
+            if state.alarm == alarm { state.alarm = nil }
+            guard let first = state.queues.compactMap({ $0.entries.first?.instant }).min() else { return nil }
+            return state.takesAlarm(at: first) ? first : nil
         }
-        bell?.fulfil(())
-    }
-
-    private func nextSleep() -> (Promise<Void>, Instant?)? {
-        state.withLock { state in
-            guard !state.isFinished else { return nil }
-            let bell = Promise<Void>()
-            state.bell = bell
-            state.wakesAt = state.queues.compactMap { $0.entries.first?.instant }.min()
-            return (bell, state.wakesAt)
-        }
+        if let next { setAlarm(at: next) }
     }
 
     private func takeDue() -> [any PendingCall] {

@@ -28,5 +28,7 @@ public final class FailureLog: CallObserver {
         next?.failed(call, with: error)
     }
 
+    public func ended(_ call: borrowing Call, after time: Duration) { next?.ended(call, after: time) }
+
     func last(of command: String) -> Failure? { failures.withLock { $0[command] } }
 }

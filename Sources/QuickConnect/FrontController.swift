@@ -51,6 +51,7 @@ public final class FrontController: Sendable {
         )
         stack.leavesOutWaitingErrorSteps = !hasRoom
         do throws(CommandError) {
+            if let refusal = session.socketRule?.refusal(of: request.command) { throw refusal }
             guard let entry else { throw unknownCommand(request.command, table) }
             try check(entry, session.caller)
             if let parameters = entry.parameters {
@@ -73,6 +74,7 @@ public final class FrontController: Sendable {
         let rules = entry ?? table.defaults
         guard let name = entry == nil ? request.command : rules.relayedHandler, entry != nil || table.defaults.isBare,
             let handlerSession = handlers.session(of: name, asCommand: entry == nil),
+            session.socketRule?.refusal(of: request.command) == nil,
             rules.rule == nil || refusal(by: rules, session.caller) == nil,
             rules.parameters.map({ (try? $0.arguments(from: request.parameters)) != nil }) ?? true
         else { return false }
@@ -136,7 +138,9 @@ public final class FrontController: Sendable {
     }
 
     /// Whether a caller may run a command: nil where it may, else the error it would get.
-    public func refusal(of command: String, for caller: Caller) -> CommandError? {
+    /// - Parameter rule: that of the socket the caller comes by.
+    public func refusal(of command: String, for caller: Caller, by rule: SocketRule? = nil) -> CommandError? {
+        if let refusal = rule?.refusal(of: command) { return refusal }
         do throws(CommandError) {
             return refusal(by: try entry(of: command), caller)
         } catch {

@@ -68,19 +68,4 @@ public final class Promise<Value: Sendable>: Sendable {
         }
         return try result.get()
     }
-
-    /// The value, or `timeout` where it is not there at that time.
-    public func value(before end: ContinuousClock.Instant) async throws(CommandError) -> Value {
-        let result = await withTaskGroup(of: Void.self) { group in
-            group.addTask {
-                guard (try? await ContinuousClock().sleep(until: end)) != nil else { return }
-                self.fail(CommandError(.timeout, "it took too long"))
-            }
-            defer { group.cancelAll() }
-            do throws(CommandError) { return Result<Value, CommandError>.success(try await value()) } catch {
-                return .failure(error)
-            }
-        }
-        return try result.get()
-    }
 }

@@ -30,11 +30,23 @@ public final class Session: Sendable {
 
     public let caller: Caller
     public let frontController: FrontController
+    /// The commands of the socket that it came on; nil where all are.
+    public let socketRule: SocketRule?
+    /// The process at the other end, where the transport knows it.
+    public let process: CallingProcess?
     private let output: any MessageOutput
     private let state = Mutex(State())
 
-    public init(caller: Caller, frontController: FrontController, output: any MessageOutput) {
+    public init(
+        caller: Caller,
+        frontController: FrontController,
+        output: any MessageOutput,
+        socketRule: SocketRule? = nil,
+        process: CallingProcess? = nil
+    ) {
+        self.process = process
         self.caller = caller
+        self.socketRule = socketRule
         self.frontController = frontController
         self.output = output
     }
@@ -46,7 +58,9 @@ public final class Session: Sendable {
     /// Handles one line, without its line break. An empty line is ignored.
     public func receive(_ line: borrowing Span<UInt8>) {
         guard line.count > 0 else { return }
-        if let call = PlainCall(line), let reply = frontController.emptyReply(to: line.extracting(call.command)) {
+        if socketRule == nil, let call = PlainCall(line),
+            let reply = frontController.emptyReply(to: line.extracting(call.command))
+        {
             return output.sendLine(reply, line.extracting(call.id))
         }
         let depth = frontController.limits.depth

@@ -12,6 +12,8 @@ struct Stack: Sendable {
     }
 
     let entry: MappingEntry
+    /// When it began, where the observer is told of its end.
+    let began: ContinuousClock.Instant?
     private(set) var call: Call
     private var steps: [MappingEntry.Step]
     private var index = 0
@@ -23,6 +25,7 @@ struct Stack: Sendable {
     /// A stack at its first command object.
     init(_ entry: MappingEntry, _ call: consuming Call) {
         self.entry = entry
+        began = entry.touchesDevice ? .now : nil
         self.call = call
         self.steps = entry.steps
     }

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// The calls that wait. The operations they await are child tasks of ``run()``, and one more sleeps until the next
-/// deadline; a call that waits for a client's answer needs no task at all.
+/// The calls that wait. The operations they await are child tasks of ``run()``; a call that waits for a client's answer
+/// needs no task at all.
 public final class WaitingCalls: Sendable {
     typealias Work = @Sendable () async -> Void
 
@@ -13,19 +13,19 @@ public final class WaitingCalls: Sendable {
 
     private let work: AsyncStream<Work>
     private let continuation: AsyncStream<Work>.Continuation
-    private let deadlines = Deadlines()
+    private let deadlines: Deadlines
     private let state = Mutex(State())
 
-    public init() {
+    /// - Parameter clock: tells when the time of a call is over.
+    public init(clock: any AlarmClock) {
+        deadlines = Deadlines(clock)
         (work, continuation) = AsyncStream.makeStream()
     }
 
     /// Runs the calls until ``finish()``, then those that are still under way. Cancelling it cancels what they await.
     public func run() async {
         await withDiscardingTaskGroup { group in
-            group.addTask { await self.deadlines.run() }
             for await body in work { group.addTask { await body() } }
-            deadlines.finish()
         }
     }
 

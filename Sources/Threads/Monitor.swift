@@ -47,6 +47,11 @@ public final class Monitor<State: Sendable>: @unchecked Sendable {
         pthread_cond_broadcast(condition)
     }
 
+    /// Lets one of the waiting threads look, where any of them will do.
+    public func notifyOne() {
+        pthread_cond_signal(condition)
+    }
+
     /// Blocks this thread until `look` says `go`.
     public func wait<Value>(_ look: (inout State) -> Verdict<Value>) -> Value {
         pthread_mutex_lock(mutex)

@@ -1,5 +1,6 @@
 internal import Glibc
 public import QuickConnect
+internal import Synchronization
 
 /// A thread for calls that may never return, and a second one that notices when they do not.
 ///
@@ -58,9 +59,29 @@ public final class WatchedThread: Sendable {
         self.name = name
         self.subject = subject
         self.deadline = deadline
+        let monitor = monitor
+        let id = ObjectIdentifier(monitor)
+        Self.all.withLock { $0[id] = monitor }
     }
 
-    deinit { end {} }
+    deinit {
+        let id = ObjectIdentifier(monitor)
+        Self.all.withLock { $0[id] = nil }
+        end {}
+    }
+
+    private static let all = Mutex<[ObjectIdentifier: Monitor<State>]>([:])
+
+    /// What threads of this process are blocked in for longer than that, such as `opening the PCM default`.
+    public static func blocked(longerThan time: Duration) -> [String] {
+        let monitors = all.withLock { Array($0.values) }
+        return monitors.compactMap { monitor in
+            monitor.withLock { state in
+                guard case .stuck(let step, let since) = state.worker, since + time < .now else { return nil }
+                return step
+            }
+        }
+    }
 
     /// Appends a job. Exactly one of its functions is run, or both if it is given up midway; none if this throws.
     public func run(_ job: Job) throws(CommandError) {

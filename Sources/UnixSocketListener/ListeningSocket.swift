@@ -8,23 +8,38 @@ public struct ListeningSocket: Sendable {
     }
 
     let descriptor: CInt
-    /// Where it is; nil for one of systemd's.
-    public let path: String?
+    /// Its path, or the name that systemd gives it.
+    public let name: String
+    /// Whether systemd keeps it, also while no daemon runs.
+    public let isPassed: Bool
     private let inode: ino_t
 
-    /// The socket that systemd passes (sd_listen_fds(3)), nil where it passes none. Several are a mistake.
-    public static func passedBySystemd(environment: [String: String]) throws(Failure) -> ListeningSocket? {
-        guard environment["LISTEN_PID"] == "\(getpid())", let text = environment["LISTEN_FDS"], let count = Int(text)
-        else { return nil }
-        guard count == 1 else { throw Failure(description: "systemd passed \(count) sockets; one is expected") }
-        let first: CInt = 3
-        _ = fcntl(first, F_SETFD, FD_CLOEXEC)
-        return ListeningSocket(descriptor: first, path: nil, inode: 0)
+    /// The sockets that systemd passes (sd_listen_fds_with_names(3)), with what FileDescriptorName= calls them.
+    public static func passedBySystemd(environment: [String: String]) -> [ListeningSocket] {
+        guard environment["LISTEN_PID"] == "\(getpid())", let count = environment["LISTEN_FDS"].flatMap(Int.init),
+            count > 0
+        else { return [] }
+        let names = environment["LISTEN_FDNAMES"]?.split(separator: ":", omittingEmptySubsequences: false) ?? []
+        return (0..<count).map { index in
+            let descriptor = firstPassed + CInt(index)
+            _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+            let name = index < names.count ? String(names[index]) : unnamed
+            return ListeningSocket(descriptor: descriptor, name: name, isPassed: true, inode: 0)
+        }
     }
 
-    /// Makes the socket, mode 0660. A stale file is replaced; where a daemon answers, or something else than a
-    /// socket is in the way, it fails.
-    public static func bind(path: String) throws(Failure) -> ListeningSocket {
+    /// What systemd calls a socket without a name.
+    public static let unnamed = "unknown"
+    /// SD_LISTEN_FDS_START
+    private static let firstPassed: CInt = 3
+
+    /// Makes the socket. A stale file is replaced; where a daemon answers, or something else than a socket is in the
+    /// way, it fails.
+    /// - Parameters:
+    ///   - mode: the permissions of its file.
+    ///   - group: who owns the file besides; nil leaves the process's own.
+    public static func bind(path: String, mode: UInt32 = 0o660, group: UInt32? = nil) throws(Failure) -> ListeningSocket
+    {
         do throws(SystemCallError) {
             // The folder of the default path may be missing after a boot.
             if let slash = path.lastIndex(of: "/"), slash > path.startIndex { mkdir(String(path[..<slash]), 0o755) }
@@ -33,13 +48,16 @@ public struct ListeningSocket: Sendable {
                 socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
             }
             // The mode must be right from the first moment on, so not by a chmod afterwards.
-            let mask = umask(0o117)
+            let mask = umask(~mode & 0o777)
             defer { umask(mask) }
             _ = try withAddress(path) { address, length throws(SystemCallError) in
                 try SystemCallError.check("bind") { Glibc.bind(descriptor, address, length) }
             }
+            if let group {
+                try SystemCallError.check("giving it to the group \(group)") { chown(path, uid_t.max, group) }
+            }
             try SystemCallError.check("listen") { listen(descriptor, SOMAXCONN) }
-            return ListeningSocket(descriptor: descriptor, path: path, inode: inode(of: path))
+            return ListeningSocket(descriptor: descriptor, name: path, isPassed: false, inode: inode(of: path))
         } catch {
             throw Failure(description: "cannot listen on \(path): \(error)")
         }
@@ -47,8 +65,8 @@ public struct ListeningSocket: Sendable {
 
     /// Takes the file away, unless it is another daemon's by now.
     func unlink() {
-        guard let path, Self.inode(of: path) == inode else { return }
-        _ = Glibc.unlink(path)
+        guard !isPassed, Self.inode(of: name) == inode else { return }
+        _ = Glibc.unlink(name)
     }
 
     private static func removeStale(_ path: String) throws(SystemCallError) {

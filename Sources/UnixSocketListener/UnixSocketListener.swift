@@ -1,3 +1,4 @@
+internal import Glibc
 public import Logging
 import NIOCore
 import NIOPosix
@@ -5,57 +6,87 @@ public import QuickConnect
 public import ServiceLifecycle
 import Synchronization
 
-/// Takes connections on a Unix socket, each a session of the front controller.
+/// Takes connections on Unix sockets, each a session of the front controller.
 public final class UnixSocketListener: Service {
-    private let makeSocket: @Sendable () throws -> ListeningSocket
+    /// A socket, and what may be asked there.
+    public struct Endpoint: Sendable {
+        public var socket: ListeningSocket
+        /// Nil: every command.
+        public var rule: SocketRule?
+
+        public init(_ socket: ListeningSocket, _ rule: SocketRule? = nil) {
+            self.socket = socket
+            self.rule = rule
+        }
+    }
+
+    private let loop: ConnectionLoop
+    private let makeEndpoints: @Sendable () throws -> [Endpoint]
+    private let isListening: @Sendable () -> Void
+    private let connectionsChanged: @Sendable () -> Void
     private let frontController: FrontController
     private let waitingCalls: WaitingCalls
     private let logger: Logger
     private let connections = Mutex<[ObjectIdentifier: Connection]>([:])
 
-    /// - Parameter makeSocket: called when the service runs, so that who can connect finds signals heeded already.
+    /// - Parameters:
+    ///   - makeEndpoints: called when the service runs, so that who can connect finds signals heeded already.
+    ///   - isListening: called when connections are taken.
+    ///   - connectionsChanged: called when one more or one less is open. Must not block.
     public init(
+        loop: ConnectionLoop,
         frontController: FrontController,
         waitingCalls: WaitingCalls,
         logger: Logger,
-        makeSocket: @escaping @Sendable () throws -> ListeningSocket
+        makeEndpoints: @escaping @Sendable () throws -> [Endpoint],
+        isListening: @escaping @Sendable () -> Void,
+        connectionsChanged: @escaping @Sendable () -> Void = {}
     ) {
+        self.connectionsChanged = connectionsChanged
+        self.loop = loop
+        self.isListening = isListening
         self.frontController = frontController
         self.waitingCalls = waitingCalls
         self.logger = logger
-        self.makeSocket = makeSocket
+        self.makeEndpoints = makeEndpoints
     }
 
     /// Listens until the service is asked to stop, then gives the calls under way their time and closes.
     public func run() async throws {
-        let socket = try makeSocket()
-        // One loop: command objects never block it, and it keeps a small device's other cores free for them.
-        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-        let server = try await bootstrap(group).withBoundSocket(socket.descriptor).get()
-        logger.info("listening on \(socket.path ?? "the socket that systemd passed")")
-        try await withGracefulShutdownHandler {
-            try await server.closeFuture.get()
-        } onGracefulShutdown: {
-            server.close(promise: nil)
+        let endpoints = try makeEndpoints()
+        var servers: [any Channel] = []
+        for endpoint in endpoints {
+            servers.append(try await bootstrap(endpoint.rule).withBoundSocket(endpoint.socket.descriptor).get())
+            let commands = endpoint.rule.map { ", for \($0.commands.count) commands" } ?? ""
+            logger.info("listening on \(endpoint.socket.name)\(commands)")
         }
-        socket.unlink()
+        isListening()
+        try await withGracefulShutdownHandler { [servers] in
+            for server in servers { try await server.closeFuture.get() }
+        } onGracefulShutdown: { [servers] in
+            for server in servers { server.close(promise: nil) }
+        }
+        for endpoint in endpoints { endpoint.socket.unlink() }
         await finishCalls()
         try await closeConnections()
-        try await group.shutdownGracefully()
     }
 
-    private func bootstrap(_ group: MultiThreadedEventLoopGroup) -> ServerBootstrap {
-        ServerBootstrap(group: group)
+    private func bootstrap(_ rule: SocketRule?) -> ServerBootstrap {
+        ServerBootstrap(group: loop.group)
+            .serverChannelOption(.backlog, value: SOMAXCONN)
             .childChannelOption(.allowRemoteHalfClosure, value: true)
             .childChannelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture { try self.accept(channel) }
+                channel.eventLoop.makeCompletedFuture { try self.accept(channel, rule) }
             }
     }
+
+    /// How many connections are open.
+    public var connectionCount: Int { connections.withLock { $0.count } }
 
     // MARK: Connections
 
     /// On the connection's event loop.
-    private func accept(_ channel: any Channel) throws {
+    private func accept(_ channel: any Channel, _ rule: SocketRule?) throws {
         guard connections.withLock({ $0.count }) < frontController.limits.connections else {
             return refuse(channel)
         }
@@ -63,11 +94,22 @@ public final class UnixSocketListener: Service {
             try Caller(peerOf: $0)
         }
         guard let caller else { throw ChannelError.operationUnsupported }
+        let process = caller.pid.map { CallingProcess(pid: $0) }
         let handler = ConnectionHandler(limits: frontController.limits, logger: logger) { connection in
             let id = ObjectIdentifier(connection)
             self.connections.withLock { $0[id] = connection }
-            connection.closeFuture.whenComplete { _ in self.connections.withLock { $0[id] = nil } }
-            return Session(caller: caller, frontController: self.frontController, output: connection)
+            self.connectionsChanged()
+            connection.closeFuture.whenComplete { _ in
+                self.connections.withLock { $0[id] = nil }
+                self.connectionsChanged()
+            }
+            return Session(
+                caller: caller,
+                frontController: self.frontController,
+                output: connection,
+                socketRule: rule,
+                process: process
+            )
         }
         try channel.pipeline.syncOperations.addHandler(handler)
     }

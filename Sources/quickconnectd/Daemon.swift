@@ -6,7 +6,8 @@ import Logging
 import NIOPosix
 import QuickConnect
 import ServiceLifecycle
-import UnixSignals
+import ServiceManager
+import Threads
 import UnixSocketListener
 
 /// The wiring: settings → devices → command objects → mappings → front controller → listener.
@@ -23,7 +24,9 @@ struct Daemon {
     /// Checks the mappings, and touches no device.
     func check() -> Int32 {
         do throws(ConfigurationMistakes) {
-            let (table, warnings) = try loadTable()
+            let (table, loadWarnings) = try loadTable()
+            let socketWarnings = settings.sockets.flatMap { $0.warnings(table) }
+            let warnings = loadWarnings + socketWarnings
             for warning in warnings { print("warning: \(warning)", to: &standardError) }
             print("The settings and the mappings of \(table.entries.count) commands are right.")
             return ExitStatus.clean
@@ -40,16 +43,17 @@ struct Daemon {
     }
 
     /// Runs until SIGTERM or SIGINT.
-    func run(defaultSocket: String, _ environment: [String: String]) async -> Int32 {
+    func run(defaultSocket: String, _ environment: [String: String], _ signals: Signals, _ pool: ThreadPool) async
+        -> Int32
+    {
         let log = logger("quickconnectd")
-        signal(SIGPIPE, SIG_IGN)
-        // Until the mappings are loaded for the first time there is nothing to reload.
-        signal(SIGHUP, SIG_IGN)
         log.debug("up to \(raiseDescriptorLimit()) descriptors")
         do {
             let devices = Devices(settings, sounds: settings.sounds, logger: logger)
-            let status = try await serve(devices, defaultSocket, environment, log)
+            let loop = ConnectionLoop()
+            let status = try await serve(devices, defaultSocket, environment, signals, loop, pool, log)
             await devices.close()
+            await loop.close()
             return status
         } catch let error as ConfigurationMistakes {
             print(error.description, to: &standardError)
@@ -64,18 +68,23 @@ struct Daemon {
         _ devices: Devices,
         _ defaultSocket: String,
         _ environment: [String: String],
+        _ signals: Signals,
+        _ loop: ConnectionLoop,
+        _ pool: ThreadPool,
         _ log: Logger
     ) async throws -> Int32 {
-        let waitingCalls = WaitingCalls()
-        let tables = Tables(settings, accounts)
-        let reloader = Reloader(tables, logger: log)
+        let manager = ServiceManager(environment: environment)
+        let waitingCalls = WaitingCalls(clock: AlarmThread.shared)
+        let reloader = Reloader(Tables(settings, accounts), logger: log)
+        let status = StatusLine(manager, devices.all, clock: AlarmThread.shared)
+        let failures = FailureLogger(logger: log)
         let controller = FrontController(
             table: MappingTable(),
             handlerRule: handlerRule(log),
             ownUID: geteuid(),
             limits: settings.limits,
             waitingCalls: waitingCalls,
-            observer: FailureLogger(logger: log)
+            observer: settings.audit ? AuditLog(journal: journal, failures: failures) { status.changed() } : failures
         )
         let catalog = catalog(devices, environment) { () async throws(CommandError) in try await reloader.reload() }
         try reloader.start(controller, catalog)
@@ -83,26 +92,52 @@ struct Daemon {
         for source in devices.events { controller.events.add(source) }
         await devices.sound.prepare(log)
 
+        let sockets = Sockets(settings, accounts, environment, defaultSocket: defaultSocket)
         let listener = UnixSocketListener(
+            loop: loop,
             frontController: controller,
             waitingCalls: waitingCalls,
             logger: logger("listener"),
-            makeSocket: { try listeningSocket(defaultSocket, environment) }
+            makeEndpoints: { try sockets.endpoints() },
+            isListening: {
+                manager.ready(status.line)
+                Heartbeat(manager, pool, logger: log).start(on: loop)
+            },
+            connectionsChanged: { status.changed() }
         )
-        // Ended in reverse: the listener first, which needs the calls to end.
-        let services: [any Service] = [
-            WaitingCallsService(calls: waitingCalls), HangUpService(reloader: reloader), listener,
-        ]
-        let group = ServiceGroup(
-            configuration: ServiceGroupConfiguration(
-                services: services,
-                gracefulShutdownSignals: [.sigterm, .sigint],
-                logger: logger("services")
-            )
-        )
-        try await group.run()
+        status.show(controller, listener)
+        try await run(waitingCalls, reloader, listener, signals) { manager.stopping("finishing the calls under way") }
         log.info("stopped")
         return ExitStatus.clean
+    }
+
+    /// Runs the services until a signal says stop.
+    private func run(
+        _ waitingCalls: WaitingCalls,
+        _ reloader: Reloader,
+        _ listener: UnixSocketListener,
+        _ signals: Signals,
+        _ isStopping: @escaping @Sendable () -> Void
+    ) async throws {
+        // Ended in reverse: the listener first, which needs the calls to end.
+        let services: [any Service] = [
+            WaitingCallsService(calls: waitingCalls), HangUpService(reloader: reloader, signals: signals), listener,
+        ]
+        let group = ServiceGroup(
+            configuration: ServiceGroupConfiguration(services: services, logger: logger("services"))
+        )
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { try await group.run() }
+            tasks.addTask {
+                // Cancelled where the services end by themselves, with an error.
+                guard (try? await signals.stop.value()) != nil else { return }
+                isStopping()
+                await group.triggerGracefulShutdown()
+            }
+            defer { tasks.cancelAll() }
+            try await tasks.next()
+            try await tasks.next()
+        }
     }
 
     private func catalog(
@@ -135,18 +170,11 @@ struct Daemon {
         return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
     }
 
-    private func listeningSocket(_ defaultSocket: String, _ environment: [String: String]) throws -> ListeningSocket {
-        if let path = settings.socket { return try ListeningSocket.bind(path: path) }
-        if let passed = try ListeningSocket.passedBySystemd(environment: environment) { return passed }
-        return try ListeningSocket.bind(path: defaultSocket)
-    }
-
     private func handlerRule(_ log: Logger) -> AllowRule? {
-        settings.handlerCommands.map { allow in
-            let (rule, warnings) = AllowRule.resolve(allow, accounts)
-            for warning in warnings { log.warning("\(warning)") }
-            return rule
-        }
+        guard let allow = settings.handlerCommands else { return accounts.rule(forUser: Settings.scriptUser) }
+        let (rule, warnings) = AllowRule.resolve(allow, accounts)
+        for warning in warnings { log.warning("\(warning)") }
+        return rule
     }
 
     private func logger(_ label: String) -> Logger {
@@ -167,6 +195,7 @@ struct Devices {
     }
 
     var simulationNotes: [String] { sound.simulationNotes + location.simulationNotes }
+    var all: [any Device] { [sound.filePlayer, sound.player, sound.recorder, location.provider] }
     var events: [any EventSource] { sound.events + location.events }
 
     func examined(_ environment: [String: String]) -> [any Examined] {

@@ -2,7 +2,7 @@ import Logging
 import QuickConnect
 
 /// Logs the calls that fail for a reason that the owner of the device can mend. A caller's own mistakes are told to
-/// the caller only, so that nobody can fill the log with them.
+/// the caller only, so that nobody can fill the log with them; what was refused stands in the ``AuditLog``.
 struct FailureLogger: CallObserver {
     let logger: Logger
 
@@ -10,7 +10,7 @@ struct FailureLogger: CallObserver {
         let level: Logger.Level
         switch error.code {
         case .internal: level = .error
-        case .scriptFailed, .timeout, .denied: level = .notice
+        case .scriptFailed, .timeout: level = .notice
         default: level = .debug
         }
         let caller = call.caller

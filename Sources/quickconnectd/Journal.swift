@@ -20,7 +20,13 @@ final class Journal: Sendable {
         thread.start()
     }
 
-    func write(_ line: String) {
+    /// Writes a line, with its level or its time in front.
+    func write(_ text: String, level: Logger.Level) {
+        let text = text.replacing("\n", with: "\\n")
+        write(isForSystemd ? "<\(level.syslog)>\(text)" : "\(timestamp()) \(level) \(text)")
+    }
+
+    private func write(_ line: String) {
         guard waiting.load(ordering: .relaxed) < Self.capacity else {
             dropped.add(1, ordering: .relaxed)
             return
@@ -34,6 +40,15 @@ final class Journal: Sendable {
             )
             self.waiting.subtract(1, ordering: .relaxed)
         }
+    }
+
+    private func timestamp() -> String {
+        var now = time(nil)
+        var parts = tm()
+        gmtime_r(&now, &parts)
+        var buffer = [CChar](repeating: 0, count: 32)
+        let length = strftime(&buffer, buffer.count, "%Y-%m-%dT%H:%M:%SZ", &parts)
+        return String(decoding: buffer.prefix(length).map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
     /// Writes what waits, and ends the thread.
@@ -58,17 +73,7 @@ struct JournalLogHandler: LogHandler {
         let all = metadata.merging(event.metadata ?? [:]) { _, last in last }
         let pairs = all.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
         let suffix = pairs.isEmpty ? "" : " (\(pairs.joined(separator: ", ")))"
-        let text = "\(label): \(event.message)\(suffix)".replacing("\n", with: "\\n")
-        journal.write(journal.isForSystemd ? "<\(event.level.syslog)>\(text)" : "\(timestamp()) \(event.level) \(text)")
-    }
-
-    private func timestamp() -> String {
-        var now = time(nil)
-        var parts = tm()
-        gmtime_r(&now, &parts)
-        var buffer = [CChar](repeating: 0, count: 32)
-        let length = strftime(&buffer, buffer.count, "%Y-%m-%dT%H:%M:%SZ", &parts)
-        return String(decoding: buffer.prefix(length).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        journal.write("\(label): \(event.message)\(suffix)", level: event.level)
     }
 }
 

@@ -3,39 +3,44 @@ import Configuration
 import Files
 import Glibc
 import QuickConnect
+import Threads
 
 /// The daemon. Read from here: flags and settings, then ``Daemon``, which is the wiring.
 @main
 struct Main {
-    static func main() async {
+    static func main() {
+        let signals = Signals()
+        guard let pool = ThreadPool(name: "qc-task", count: 2) else {
+            print("no thread can be started", to: &standardError)
+            exit(ExitStatus.failed)
+        }
+        // The one task that is nobody's child: the daemon. All others are its children, and run where it runs.
+        Task(executorPreference: pool) { exit(await run(signals, pool)) }
+        signals.deliver()
+    }
+
+    private static func run(_ signals: Signals, _ pool: ThreadPool) async -> Int32 {
         let environment = OwnProcess.environment
         let flags = parseFlags()
         if flags.version {
             print("quickconnectd \(version)")
-            exit(0)
+            return ExitStatus.clean
         }
         let folders = StandardFolders(isRoot: geteuid() == 0, environment: environment, program: OwnProcess.program)
-        if flags.doctor { exit(await examine(flags, folders, environment)) }
+        if flags.doctor { return await examine(flags, folders, environment) }
         do throws(ConfigurationMistakes) {
             let settings = try Settings.load(flags: flags.overrides, environment: environment, folders: folders)
-            exit(await run(settings, folders, environment, checkOnly: flags.check))
+            let journal = Journal(environment: environment)
+            let daemon = Daemon(settings, journal: journal)
+            let status =
+                flags.check
+                ? daemon.check() : await daemon.run(defaultSocket: folders.socket, environment, signals, pool)
+            await journal.close()
+            return status
         } catch {
             print(error.description, to: &standardError)
-            exit(ExitStatus.mistake)
+            return ExitStatus.mistake
         }
-    }
-
-    private static func run(
-        _ settings: Settings,
-        _ folders: StandardFolders,
-        _ environment: [String: String],
-        checkOnly: Bool
-    ) async -> Int32 {
-        let journal = Journal(environment: environment)
-        let daemon = Daemon(settings, journal: journal)
-        let status = checkOnly ? daemon.check() : await daemon.run(defaultSocket: folders.socket, environment)
-        await journal.close()
-        return status
     }
 
     private static func examine(

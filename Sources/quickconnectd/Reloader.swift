@@ -3,7 +3,6 @@ import NIOPosix
 import QuickConnect
 import ServiceLifecycle
 import Synchronization
-import UnixSignals
 
 /// Reads the mappings when the daemon starts, at the command `reload`, and at SIGHUP. A mistake keeps the old table.
 final class Reloader: Sendable {
@@ -76,11 +75,16 @@ final class Reloader: Sendable {
 /// Reloads at SIGHUP.
 struct HangUpService: Service {
     let reloader: Reloader
+    let signals: Signals
 
     func run() async throws {
-        for await _ in await UnixSignalsSequence(trapping: .sighup).cancelOnGracefulShutdown() {
-            // What went wrong is in the log; nobody else asked.
-            try? await reloader.reload()
+        await withGracefulShutdownHandler {
+            for await _ in signals.hangUps {
+                // What went wrong is in the log; nobody else asked.
+                try? await reloader.reload()
+            }
+        } onGracefulShutdown: {
+            signals.endHangUps()
         }
         await reloader.close()
     }

@@ -1,3 +1,4 @@
+import CLinux
 import Foundation
 import QuickConnect
 import TestRig
@@ -82,6 +83,46 @@ import Testing
         #expect(code { _ = try media.create(try MediaName("dir/new.wav")) } == .notFound)
         #expect(try media.list().map(\.name.text) == ["a.wav", "in.wav", "sub/b.wav"])
         #expect(folder.exists("secret.wav") && !folder.exists("new.wav") && !folder.exists(".new.wav.recording"))
+    }
+
+    @Test func `without openat2 the path is walked by the same rule`() throws {
+        let links = [
+            "out.wav": "../secret.wav", "abs.wav": folder("secret.wav"), "dir": "..", "loop.wav": "loop.wav",
+            "in.wav": "sub/b.wav", "here": ".", "down": "sub", "sub/up": "..", "sub/over": "../..",
+            "sub/back.wav": "../a.wav", "slash": "sub/", "file/": "a.wav", "none.wav": "nothing.wav",
+        ]
+        for (name, target) in links {
+            let path = folder("media/\(name.hasSuffix("/") ? String(name.dropLast()) : name)")
+            try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: target)
+        }
+        let root = open(folder("media"), O_RDONLY | O_DIRECTORY)
+        defer { close(root) }
+        let names =
+            [
+                ".", "..", "", "/", "a.wav", "/a.wav", "./a.wav", "sub/b.wav", "sub//b.wav", "sub/../a.wav",
+                "sub/../../secret.wav",
+                "a.wav/", "a.wav/b", "missing", "missing/a", "sub/", "sub/.", "down/b.wav", "down/../a.wav",
+                "here/here/a.wav",
+                "sub/up/a.wav", "sub/over/secret.wav", "sub/over/media/a.wav", "sub/back.wav", "slash/b.wav", "file",
+                "file/",
+            ] + links.keys
+        for name in names {
+            for flags in [qc_o_path, O_RDONLY, O_RDONLY | O_DIRECTORY] {
+                let (kernel, walk) = (qc_open_beneath(root, name, flags, 0), qc_walk_beneath(root, name, flags, 0))
+                defer { for descriptor in [kernel, walk] where descriptor >= 0 { close(descriptor) } }
+                #expect((kernel < 0 ? kernel : 0) == (walk < 0 ? walk : 0), "\(name), \(flags)")
+                guard kernel >= 0, walk >= 0 else { continue }
+                var (one, other) = (stat(), stat())
+                #expect(fstat(kernel, &one) == 0 && fstat(walk, &other) == 0 && one.st_ino == other.st_ino, "\(name)")
+            }
+        }
+        let made = qc_walk_beneath(root, "sub/up/new.wav", O_WRONLY | O_CREAT | O_EXCL, 0o600)
+        #expect(made >= 0 && folder.exists("media/new.wav"))
+        close(made)
+        let behind = qc_walk_beneath(root, "none.wav", O_WRONLY | O_CREAT, 0o600)
+        #expect(behind >= 0 && folder.exists("media/nothing.wav"))
+        close(behind)
+        #expect(openFiles(under: folder("media")).count == 1)
     }
 
     @Test func `what is no file is notFound, at once`() throws {

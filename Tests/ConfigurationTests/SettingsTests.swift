@@ -53,6 +53,25 @@ struct SettingsTests {
         ("limits: {depth: 0}", ":1:17: 'depth' must be a whole number from 1 to 4096"),
         ("limits:\n  stalledAfter: 30", ":2:17: 'stalledAfter' must be a duration such as 500ms, 30s or 2m"),
         ("simulate: maybe", ":1:11: 'simulate' must be true or false"),
+        ("sockets: {}", ":1:10: 'sockets' must be a list of sockets, each a mapping"),
+        ("sockets: [{path: /a}]", ":1:11: a socket needs 'commands', the list of what it allows"),
+        (
+            "sockets: [{commands: [ping]}]",
+            ":1:11: a socket needs either a 'path', or 'systemd' with the name of one of systemd's"
+        ),
+        ("sockets: [{path: /a, commands: [], mode: 0888}]", ":1:42: 'mode' must be permissions such as 0660"),
+        (
+            "sockets: [{systemd: a, commands: [], group: x}]",
+            ":1:11: 'mode' and 'group' of one of systemd's sockets stand in its unit"
+        ),
+        (
+            "sockets: [{path: /a, commands: []}, {path: /a, commands: []}]",
+            ":1:37: the socket /a is listed twice"
+        ),
+        (
+            "sockets: [{path: /a, commands: [], comand: 1}]",
+            ":1:36: unknown key 'comand' in a socket, did you mean 'commands'?"
+        ),
     ])
     func `a mistake is told with its place`(text: String, mistake: String) throws {
         let error = #expect(throws: ConfigurationMistakes.self) { try load(text) }
@@ -72,6 +91,26 @@ struct SettingsTests {
         let loaded = try load(text)
         #expect(loaded.scriptLimits == .init())
         #expect(loaded.limits == .init() && loaded.pcm == "default" && !loaded.simulate)
+    }
+
+    @Test func `a socket has its commands, mode and group, or is one of systemd's`() throws {
+        let settings = try load(
+            "sockets:\n  - {path: guest, commands: [ping], mode: 0666, group: audio}\n  - {systemd: web, commands: []}"
+        )
+        let (made, passed) = (settings.sockets[0], settings.sockets[1])
+        #expect(made.place.name.hasSuffix("/guest") && made.mode == 0o666 && made.group?.value == "audio")
+        #expect(made.rule.commands == ["ping"] && made.location.line == 2)
+        #expect(passed.place == .systemd("web") && passed.rule.commands.isEmpty)
+    }
+
+    @Test func `a service has the folders that systemd names`() {
+        let folders = StandardFolders(
+            isRoot: false,
+            environment: ["CONFIGURATION_DIRECTORY": "/etc/quickconnect", "STATE_DIRECTORY": "/var/lib/quickconnect"],
+            program: "/usr/bin/quickconnectd"
+        )
+        #expect(folders.config == "/etc/quickconnect/quickconnectd.yaml")
+        #expect(folders.media == "/var/lib/quickconnect/media" && folders.scripts == "/etc/quickconnect/scripts")
     }
 
     @Test func `an ordinary user has the XDG folders`() {

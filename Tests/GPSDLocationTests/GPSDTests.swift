@@ -4,6 +4,7 @@ import QuickConnect
 import Synchronization
 import TestRig
 import Testing
+import Threads
 
 @testable import GPSDLocation
 
@@ -148,7 +149,11 @@ struct GPSDTests {
         defer { for descriptor in others { close(descriptor) } }
         let provider = provider(port: port, answer: .milliseconds(500))
         provider.event.start(
-            publishingTo: FrontController(table: MappingTable(), ownUID: 0, waitingCalls: .init()).events
+            publishingTo: FrontController(
+                table: MappingTable(),
+                ownUID: 0,
+                waitingCalls: WaitingCalls(clock: AlarmThread.shared)
+            ).events
         )
         let time = await seconds {
             let result = await position(provider, .init(timeout: 5))

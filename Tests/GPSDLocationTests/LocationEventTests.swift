@@ -4,6 +4,7 @@ import QuickConnect
 import Synchronization
 import TestRig
 import Testing
+import Threads
 
 @testable import GPSDLocation
 
@@ -49,7 +50,11 @@ final class ScriptedSource: ReportSource {
     init() {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         provider = GPSDLocationProvider(source, answer: .seconds(5), logger: logger)
-        controller = FrontController(table: MappingTable(), ownUID: 0, waitingCalls: WaitingCalls())
+        controller = FrontController(
+            table: MappingTable(),
+            ownUID: 0,
+            waitingCalls: WaitingCalls(clock: AlarmThread.shared)
+        )
         controller.events.add(provider.event)
     }
 

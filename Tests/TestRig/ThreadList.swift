@@ -11,7 +11,28 @@ public struct ThreadList: Sendable {
         }
     }
 
+    /// The threads of another process.
+    public init(process: Int32) {
+        let tasks = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/task")) ?? []
+        folders = tasks.map { "/proc/\(process)/task/\($0)" }
+    }
+
+    /// The name of the calling thread.
+    public static var ownName: String {
+        let text = try? String(contentsOfFile: "/proc/thread-self/comm", encoding: .utf8)
+        return text.map { String($0.dropLast()) } ?? ""
+    }
+
     public var count: Int { folders.count }
+
+    /// How often these threads have gone to sleep since they started.
+    public var voluntarySwitches: Int {
+        folders.reduce(0) { sum, folder in
+            let status = (try? String(contentsOfFile: "\(folder)/status", encoding: .utf8)) ?? ""
+            let line = status.split(separator: "\n").first { $0.hasPrefix("voluntary_ctxt_switches") }
+            return sum + (line?.split(separator: "\t").last.flatMap { Int($0) } ?? 0)
+        }
+    }
 
     /// How often these threads have gone to sleep or were interrupted since they started.
     public var switches: Int {

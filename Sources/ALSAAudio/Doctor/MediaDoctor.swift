@@ -30,7 +30,9 @@ public struct MediaDoctor: Examined {
             let says = "\(folder.path) cannot be written by \(user)"
             return Finding(subject, .fault, says, mend: "sudo chown \(user) \(folder.path.shellWord)")
         }
-        do throws(CommandError) { try folder.checkKernel() } catch { return Finding(subject, error, mend: "uname -r") }
+        do throws(CommandError) { try folder.check() } catch {
+            return Finding(subject, error, mend: "ls -ld \(folder.path.shellWord)")
+        }
         guard let space = folder.space else { return Finding(subject, .note, "\(folder.path) has no file system") }
         let reserve = settings.reserve(of: space.total)
         let says = "\(folder.path): \(space.free.inMegabytes) MB are free, of which \(reserve.inMegabytes) MB stay so"

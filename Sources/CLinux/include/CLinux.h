@@ -13,8 +13,17 @@ void qc_thread_set_name(const char *name);
 /// Returns a descriptor, or the negative error number: -EXDEV where the path leads out of the folder.
 int qc_open_beneath(int folder, const char *path, int flags, unsigned mode);
 
+/// The same without openat2(2), as `qc_open_beneath` does it where the kernel or a system-call filter has none.
+int qc_walk_beneath(int folder, const char *path, int flags, unsigned mode);
+
 /// O_PATH of open(2): the file is named by the descriptor, and not opened.
 extern const int qc_o_path;
+
+/// Blocks the signals for this thread and those it starts.
+void qc_block_signals(const int *signals, int count);
+
+/// Waits for one of the signals, which must be blocked, and returns it; 0 where it cannot.
+int qc_wait_for_signal(const int *signals, int count);
 
 /// Blocks the signals for this thread and those it starts, and makes a descriptor that tells them instead.
 /// Returns the descriptor, or the negative error number.

@@ -62,6 +62,8 @@ public final class MappingEntry: Sendable {
     public let errorSteps: [Step]
     /// Whether a call may have to wait before it is done or fails.
     public let waits: Bool
+    /// Whether one of its command objects touches a device.
+    public let touchesDevice: Bool
     /// Whether everybody may call it and it does nothing.
     let isEmpty: Bool
     /// Whether it has no command objects, and checks no parameters.
@@ -89,6 +91,7 @@ public final class MappingEntry: Sendable {
         self.steps = validation + business + view
         self.errorSteps = errorSteps
         self.waits = steps.contains(where: \.object.waits)
+        touchesDevice = steps.contains(where: \.object.touchesDevice)
         self.isEmpty = steps.isEmpty && rule == nil && parameters.map(\.parameters.isEmpty) ?? true
         let only = steps.count == 1 && errorSteps.isEmpty ? steps[0].object : nil
         relayedHandler = (only as? ScriptCommandObject).flatMap { $0.phase == .business ? $0.name : nil }

@@ -2,6 +2,7 @@ internal import CLinux
 internal import Glibc
 public import QuickConnect
 internal import QuickConnectClient
+internal import ServiceManager
 
 /// Runs the scripts of a folder, a process each: starts them, watches them, begins them again.
 ///
@@ -19,6 +20,9 @@ public final class ScriptHost {
     private let command: [String]
     private let environment: [String: String]
     private let console: ScriptConsole
+    private let manager: ServiceManager
+    /// What systemd was told last.
+    private var status: String?
     private var scripts: [SupervisedScript] = []
     private var signals: Int32 = -1
     private var isThere = false
@@ -43,7 +47,9 @@ public final class ScriptHost {
         self.folder = ScriptFolder(path: folder)
         self.limits = limits
         self.command = command
-        self.environment = environment
+        manager = ServiceManager(environment: environment)
+        // What systemd says to this process is not for the scripts'.
+        self.environment = environment.filter { !["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"].contains($0.key) }
         let hasLevels = environment["JOURNAL_STREAM"] != nil
         console = ScriptConsole(place: .journal(name: "scripts", hasLevels: hasLevels))
         link = DaemonLink(paths: paths, givesUp: false, isHeld: false)
@@ -60,7 +66,10 @@ public final class ScriptHost {
         link.owner = self
         look()
         if !isThere { console.write("warning", "there is no folder \(folder.path) yet: it is awaited") }
-        while !(isEnding && scripts.isEmpty) { wait() }
+        while !(isEnding && scripts.isEmpty) {
+            tellStatus()
+            wait()
+        }
         return 0
     }
 
@@ -89,6 +98,24 @@ public final class ScriptHost {
         scripts.removeAll(where: \.isGone)
     }
 
+    /// Tells systemd what the scripts do, where that is something else than before.
+    private func tellStatus() {
+        guard manager.isThere, !isEnding else { return }
+        let line = statusLine
+        guard line != status else { return }
+        if status == nil { manager.ready(line) } else { manager.status(line) }
+        status = line
+    }
+
+    /// Such as `3 scripts running; failed: bell.js`.
+    private var statusLine: String {
+        let names = Dictionary(grouping: scripts, by: \.state.name).mapValues { $0.map(\.name) }
+        let running = names["running"]?.count ?? 0
+        let others = names.filter { $0.key != "running" }.sorted { $0.key < $1.key }
+        return (["\(running) script\(running == 1 ? "" : "s") running"]
+            + others.map { "\($0.key): \($0.value.joined(separator: ", "))" }).joined(separator: "; ")
+    }
+
     private var nextMoment: ContinuousClock.Instant? {
         ([link.nextTry, looksAt] + scripts.map(\.nextMoment)).compactMap { $0 }.min()
     }
@@ -99,6 +126,7 @@ public final class ScriptHost {
             case SIGTERM, SIGINT:
                 isEnding = true
                 looksAt = nil
+                manager.stopping("ending the scripts")
                 for script in scripts { script.stop() }
             case SIGHUP: looksAt = .now
             case SIGCHLD: reap()

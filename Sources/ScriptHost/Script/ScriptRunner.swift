@@ -71,6 +71,8 @@ public final class ScriptRunner {
     /// 3 where it needs a daemon and none answers.
     public func run() -> Int32 {
         link.owner = self
+        // `top` and the daemon's audit log then name the script.
+        qc_thread_set_name(source.name)
         if channel != nil {
             signals = qc_signal_descriptor([SIGTERM], 1)
             if signals < 0 { return ended(1, "signalfd: \(String(cString: strerror(-signals)))") }

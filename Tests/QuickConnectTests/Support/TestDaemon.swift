@@ -1,6 +1,7 @@
 import QuickConnect
 import Synchronization
 import Testing
+import Threads
 
 /// A front controller whose waiting calls run, and its clients, all in memory.
 final class TestDaemon: Sendable {
@@ -8,7 +9,7 @@ final class TestDaemon: Sendable {
     static let uid: UInt32 = 990
 
     let frontController: FrontController
-    let waitingCalls = WaitingCalls()
+    let waitingCalls = WaitingCalls(clock: AlarmThread.shared)
     private let clients = Mutex<[TestClient]>([])
 
     init(

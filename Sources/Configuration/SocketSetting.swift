@@ -1,0 +1,31 @@
+public import QuickConnect
+
+/// A socket with a list of commands of its own: an entry of `sockets`.
+public struct SocketSetting: Sendable {
+    /// Where it is.
+    public enum Place: Sendable, Hashable {
+        /// The daemon makes it.
+        case path(String)
+        /// systemd makes it: FileDescriptorName= of its socket unit.
+        case systemd(String)
+
+        /// As messages call it.
+        public var name: String {
+            switch self {
+            case .path(let path): path
+            case .systemd(let name): name
+            }
+        }
+    }
+
+    public var place: Place
+    public var commands: [Located<String>]
+    /// The permissions of its file, where the daemon makes it.
+    public var mode: UInt32 = 0o660
+    public var group: Located<String>?
+    public var location: SourceLocation
+
+    public var rule: SocketRule {
+        SocketRule(name: place.name, commands: Set(commands.map(\.value)), location: location)
+    }
+}

@@ -1,0 +1,13 @@
+/// What the system tells of a caller's process, as it was when it connected. For the log only: a process can change its
+/// own name.
+public struct CallingProcess: Sendable, Hashable {
+    /// The systemd unit that it belongs to, such as `session-2.scope`.
+    public var unit: String?
+    /// The kernel's name of it, 15 bytes at most.
+    public var program: String?
+
+    public init(unit: String?, program: String?) {
+        self.unit = unit
+        self.program = program
+    }
+}

@@ -1,0 +1,60 @@
+internal import Glibc
+
+/// What a service tells systemd, over the socket that systemd names to it (sd_notify(3)). Where none is named, as in a
+/// terminal, everything here does nothing.
+///
+/// The protocol is a datagram of lines; sd_notify(3) calls it stable, and shows a program that speaks it by itself.
+public struct ServiceManager: Sendable {
+    private let address: String?
+    /// How long systemd waits for a sign of life before it ends the service (WatchdogSec=); nil where it does not.
+    public let watchdogTime: Duration?
+
+    public init(environment: [String: String]) {
+        // A path, or with @ in front an abstract name (unix(7)).
+        address = environment["NOTIFY_SOCKET"].flatMap { $0.hasPrefix("/") || $0.hasPrefix("@") ? $0 : nil }
+        let isMeant = environment["WATCHDOG_PID"].map { $0 == "\(getpid())" } ?? true
+        let microseconds = environment["WATCHDOG_USEC"].flatMap { Int64($0) } ?? 0
+        watchdogTime = isMeant && address != nil && microseconds > 0 ? .microseconds(microseconds) : nil
+    }
+
+    /// Whether systemd listens.
+    public var isThere: Bool { address != nil }
+
+    /// The service is ready: those that are ordered behind it may start.
+    public func ready(_ status: String) { send("READY=1\nSTATUS=\(Self.line(status))", mayWait: true) }
+
+    /// What the service does, in a line, as `systemctl status` shows it.
+    public func status(_ text: String) { send("STATUS=\(Self.line(text))") }
+
+    /// A sign of life.
+    public func feedWatchdog() { send("WATCHDOG=1") }
+
+    public func stopping(_ status: String) { send("STOPPING=1\nSTATUS=\(Self.line(status))") }
+
+    private static func line(_ text: String) -> String {
+        String(String.UnicodeScalarView(text.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? " " : $0 }))
+    }
+
+    /// Sends at once or not at all, for nothing here may hold the service up; but what systemd waits for must arrive.
+    private func send(_ message: String, mayWait: Bool = false) {
+        guard let address else { return }
+        let flags = Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        let descriptor = socket(AF_UNIX, flags, 0)
+        guard descriptor >= 0 else { return }
+        defer { close(descriptor) }
+        var name = sockaddr_un()
+        name.sun_family = sa_family_t(AF_UNIX)
+        var bytes = Array(address.utf8)
+        if bytes[0] == UInt8(ascii: "@") { bytes[0] = 0 }
+        guard bytes.count < MemoryLayout.size(ofValue: name.sun_path) else { return }
+        withUnsafeMutableBytes(of: &name.sun_path) { $0.copyBytes(from: bytes) }
+        let length = socklen_t(MemoryLayout<sa_family_t>.size + bytes.count)
+        let text = Array(message.utf8)
+        let options = Int32(MSG_NOSIGNAL) | (mayWait ? 0 : Int32(MSG_DONTWAIT))
+        withUnsafePointer(to: &name) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                _ = sendto(descriptor, text, text.count, options, pointer, length)
+            }
+        }
+    }
+}

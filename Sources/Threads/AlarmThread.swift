@@ -1,0 +1,90 @@
+internal import HeapModule
+public import QuickConnect
+
+/// The time of all who wait in this process: one thread that sleeps until the next alarm. It starts with the first
+/// alarm, and without any it sleeps for good.
+///
+/// `Task.sleep` would do the same by libdispatch, whose threads, once begun, are looked after every second by one that
+/// never rests. A device that runs on a battery feels that.
+public final class AlarmThread: AlarmClock {
+    public static let shared = AlarmThread()
+
+    private struct Alarm: Comparable, Sendable {
+        let instant: SuspendingClock.Instant
+        /// Alarms of one instant ring in the order they were set.
+        let number: Int
+        let body: @Sendable () -> Void
+
+        static func < (one: Alarm, other: Alarm) -> Bool {
+            (one.instant, one.number) < (other.instant, other.number)
+        }
+
+        static func == (one: Alarm, other: Alarm) -> Bool { one.number == other.number }
+    }
+
+    private struct State: Sendable {
+        var alarms = Heap<Alarm>()
+        var count = 0
+        var isRunning = false
+        /// Alarms that shall not ring, taken out when there are many of them.
+        var cancelled: Set<Int> = []
+
+        mutating func cancel(_ number: Int) {
+            cancelled.insert(number)
+            guard cancelled.count > 64, cancelled.count > alarms.count / 2 else { return }
+            alarms = Heap(alarms.unordered.filter { !cancelled.contains($0.number) })
+            cancelled = []
+        }
+    }
+
+    private let monitor = Monitor(State())
+
+    public init() {}
+
+    public func ring(after time: Duration, _ body: @escaping @Sendable () -> Void) { _ = set(after: time, body) }
+
+    /// - Returns: the alarm's number, for ``cancel(_:)``.
+    func set(after time: Duration, _ body: @escaping @Sendable () -> Void) -> Int {
+        let (isFirst, number) = monitor.withLock { state in
+            state.count += 1
+            let alarm = Alarm(instant: .now + time, number: state.count, body: body)
+            state.alarms.insert(alarm)
+            // Without a thread the alarm stays for the next one to start it; nothing better can be done.
+            if !state.isRunning { state.isRunning = PThread.start("qc-alarm") { self.run() } == 0 }
+            return (state.alarms.min == alarm, alarm.number)
+        }
+        if isFirst { monitor.notify() }
+        return number
+    }
+
+    /// How many alarms are kept, those that were cancelled and not yet taken out among them.
+    var count: Int { monitor.withLock { $0.alarms.count } }
+
+    /// Lets go of an alarm, which then does not ring unless it does so now.
+    func cancel(_ number: Int) { monitor.withLock { $0.cancel(number) } }
+
+    private func run() {
+        while true {
+            let alarm = monitor.wait { state -> Monitor<State>.Verdict<Alarm> in
+                while let first = state.alarms.min, state.cancelled.remove(first.number) != nil {
+                    state.alarms.removeMin()
+                }
+                guard let first = state.alarms.min else { return .wait(until: nil) }
+                guard first.instant <= .now else { return .wait(until: first.instant) }
+                return .go(state.alarms.removeMin())
+            }
+            alarm.body()
+        }
+    }
+}
+
+extension Promise {
+    /// The value, or `timeout` where it is not there at that time.
+    public func value(before end: ContinuousClock.Instant) async throws(CommandError) -> Value {
+        let alarm = AlarmThread.shared.set(after: ContinuousClock.now.duration(to: end)) {
+            self.fail(CommandError(.timeout, "it took too long"))
+        }
+        defer { AlarmThread.shared.cancel(alarm) }
+        return try await value()
+    }
+}

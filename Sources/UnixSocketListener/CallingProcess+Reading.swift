@@ -1,0 +1,28 @@
+import Glibc
+import QuickConnect
+
+extension CallingProcess {
+    /// Reads what /proc tells; nothing where it does not show other users' processes.
+    init(pid: Int32) {
+        let program = Self.text("/proc/\(pid)/comm").map { String($0.prefix { $0 != "\n" }) }
+        self.init(unit: Self.text("/proc/\(pid)/cgroup").flatMap(Self.unit), program: program)
+    }
+
+    /// The innermost service or scope of a path such as `0::/user.slice/user-1000.slice/session-2.scope`.
+    static func unit(_ text: String) -> String? {
+        let lines = text.split(separator: "\n")
+        let path = lines.first { $0.hasPrefix("0::") } ?? lines.first { $0.contains(":name=systemd:") }
+        return path?.split(separator: "/").last { $0.hasSuffix(".service") || $0.hasSuffix(".scope") }.map(String.init)
+    }
+
+    /// What fits into a small buffer: these files are made when they are read, and have no size.
+    private static func text(_ path: String) -> String? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        return withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 1) { buffer in
+            let count = read(descriptor, buffer.baseAddress, buffer.count)
+            return count > 0 ? String(decoding: buffer.prefix(count), as: UTF8.self) : nil
+        }
+    }
+}

@@ -1,0 +1,35 @@
+import CLinux
+import Glibc
+import QuickConnect
+
+/// SIGTERM, SIGINT and SIGHUP, which come to the main thread and nowhere else. No signal is lost: what comes before
+/// somebody listens waits.
+final class Signals: Sendable {
+    /// Fulfilled by the first SIGTERM or SIGINT.
+    let stop = Promise<Void>()
+    /// SIGHUP: one element for each, those that nobody has heeded yet being one.
+    let hangUps: AsyncStream<Void>
+    private let hangUp: AsyncStream<Void>.Continuation
+    private static let heeded = [SIGTERM, SIGINT, SIGHUP]
+
+    /// Must be made before any other thread is: they inherit that the signals are not for them.
+    init() {
+        (hangUps, hangUp) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        qc_block_signals(Self.heeded, Int32(Self.heeded.count))
+        signal(SIGPIPE, SIG_IGN)
+    }
+
+    /// Heeds SIGHUP no more.
+    func endHangUps() { hangUp.finish() }
+
+    /// Tells of signals for as long as the process lives.
+    func deliver() -> Never {
+        while true {
+            switch qc_wait_for_signal(Self.heeded, Int32(Self.heeded.count)) {
+            case SIGHUP: hangUp.yield()
+            case SIGTERM, SIGINT: stop.fulfil(())
+            default: continue
+            }
+        }
+    }
+}

@@ -1,0 +1,84 @@
+import Configuration
+import QuickConnect
+import UnixSocketListener
+
+/// Which sockets the daemon listens on: its own, and those of the setting `sockets`.
+struct Sockets: Sendable {
+    private let settings: Settings
+    private let accounts: SystemAccounts
+    private let environment: [String: String]
+    private let defaultSocket: String
+
+    /// What systemd calls the socket of the unit quickconnectd.socket, where that gives it no other name.
+    private static let ownNames = ["quickconnectd.socket", ListeningSocket.unnamed, ""]
+
+    init(
+        _ settings: Settings,
+        _ accounts: SystemAccounts,
+        _ environment: [String: String],
+        defaultSocket: String
+    ) {
+        self.settings = settings
+        self.accounts = accounts
+        self.environment = environment
+        self.defaultSocket = defaultSocket
+    }
+
+    /// Takes those that systemd passes, and makes the others.
+    func endpoints() throws -> [UnixSocketListener.Endpoint] {
+        let passed = ListeningSocket.passedBySystemd(environment: environment)
+        var endpoints: [UnixSocketListener.Endpoint] = []
+        var own: [ListeningSocket] = []
+        for socket in passed {
+            if let setting = settings.sockets.first(where: { $0.place == .systemd(socket.name) }) {
+                endpoints.append(.init(socket, setting.rule))
+            } else if Self.ownNames.contains(socket.name) {
+                own.append(socket)
+            } else {
+                // With a mistake in its name, a socket for guests would be one for everything.
+                throw Sockets.mistake(
+                    """
+                    systemd passed a socket named '\(socket.name)', and no entry of 'sockets' has systemd: \(socket.name)
+                    """,
+                    at: SourceLocation(file: "LISTEN_FDNAMES", line: 1, column: 1)
+                )
+            }
+        }
+        endpoints += try settings.sockets.compactMap { try made($0) }
+        if let path = settings.socket {
+            endpoints.insert(.init(try ListeningSocket.bind(path: path)), at: 0)
+        } else if own.isEmpty {
+            endpoints.insert(.init(try ListeningSocket.bind(path: defaultSocket)), at: 0)
+        } else {
+            endpoints.insert(contentsOf: own.map { .init($0) }, at: 0)
+        }
+        return endpoints
+    }
+
+    private func made(_ setting: SocketSetting) throws -> UnixSocketListener.Endpoint? {
+        guard case .path(let path) = setting.place else { return nil }
+        var group: UInt32?
+        if let name = setting.group {
+            guard let id = accounts.gid(ofGroup: name.value) else {
+                throw Sockets.mistake("no group '\(name.value)' on this device", at: name.location)
+            }
+            group = id
+        }
+        let socket = try ListeningSocket.bind(path: path, mode: setting.mode, group: group)
+        return UnixSocketListener.Endpoint(socket, setting.rule)
+    }
+
+    private static func mistake(_ text: String, at location: SourceLocation) -> ConfigurationMistakes {
+        ConfigurationMistakes([ConfigurationMistake(text, at: location)])
+    }
+}
+
+extension SocketSetting {
+    /// Commands on the list that no mapping has; handlers may still come.
+    func warnings(_ table: MappingTable) -> [ConfigurationMistake] {
+        commands.filter { table[$0.value] == nil }.map { command in
+            let question = NearestNames.question(command.value, among: table.entries.keys)
+            return ConfigurationMistake("no command '\(command.value)' is mapped\(question)", at: command.location)
+        }
+    }
+}

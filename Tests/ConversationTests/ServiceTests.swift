@@ -1,0 +1,231 @@
+import Foundation
+import QuickConnect
+import TestRig
+import Testing
+
+@Suite("The daemon as a service")
+struct ServiceTests {
+    @Test func `systemd is told when it is ready, what it does, that it lives, and that it stops`() async throws {
+        let systemd = try NotifySocket()
+        let daemon = try await DaemonProcess(
+            environment: ["NOTIFY_SOCKET": systemd.path, "WATCHDOG_USEC": "200000"]
+        )
+        var told = systemd.messages()
+        #expect(told.first?.hasPrefix("READY=1\nSTATUS=") == true)
+        try await eventually("the watchdog is fed four times") {
+            told += systemd.messages()
+            return told.filter { $0 == "WATCHDOG=1" }.count >= 4
+        }
+        let talker = try daemon.talker()
+        talker.send("call?cmd=playSound&msg=0&id=1")
+        try await eventually("a line tells of the sound") {
+            told += systemd.messages()
+            return told.contains { $0.hasPrefix("STATUS=") && $0.contains("1 connection") && $0.hasSuffix("plays 1") }
+        }
+        talker.close()
+        try await eventually("another one that it is over") {
+            told += systemd.messages()
+            return told.last { $0.hasPrefix("STATUS=") }?.hasSuffix(" 0 connections") == true
+        }
+        #expect(try await daemon.stop() == .status(0))
+        #expect((told + systemd.messages()).last { $0 != "WATCHDOG=1" }?.hasPrefix("STOPPING=1\n") == true)
+    }
+
+    @Test func `an abstract socket of systemd's is one too, and a path that leads nowhere harms nobody`() async throws {
+        let daemon = try await DaemonProcess(environment: [
+            "NOTIFY_SOCKET": "/nowhere/notify", "WATCHDOG_USEC": "50000",
+        ])
+        #expect(try await daemon.talker().ask("call?cmd=ping&id=1") != nil)
+        #expect(try await daemon.stop() == .status(0))
+    }
+
+    @Test(.enabled(if: PulseServer.isInstalled, "pulseaudio is not installed"))
+    func `the watchdog is not fed while a device thread does not come back`() async throws {
+        let systemd = try NotifySocket()
+        let server = try await PulseServer.start()
+        let configuration = server.folder("asound.conf")
+        try "pcm.!default { type pulse }\nctl.!default { type pulse }\n"
+            .write(toFile: configuration, atomically: true, encoding: .utf8)
+        var environment = server.environment
+        environment["ALSA_CONFIG_PATH"] = configuration
+        environment["NOTIFY_SOCKET"] = systemd.path
+        environment["WATCHDOG_USEC"] = "1000000"
+        let daemon = try await DaemonProcess([], environment: environment)
+        server.send(SIGSTOP)
+        defer { server.send(SIGCONT) }
+        let talker = try daemon.talker()
+        talker.send("call?cmd=playSound&msg=0&id=1")
+        #expect(try await talker.nextReply()?.code == "timeout")
+        try await eventually("the log says so") { daemon.log.contains("the watchdog is not fed: opening") }
+        _ = systemd.messages()
+        #expect(try await talker.ask("call?cmd=ping&id=2") != nil)
+        try await eventually("the status says so") {
+            systemd.messages().contains { $0.hasPrefix("STATUS=stuck: opening") }
+        }
+        server.send(SIGCONT)
+        try await eventually("it is fed again") { systemd.messages().contains("WATCHDOG=1") }
+    }
+
+    @Test func `an idle daemon does not wake, also after its devices were used`() async throws {
+        let daemon = try await DaemonProcess()
+        let talker = try daemon.talker()
+        for call in [
+            "playSound&msg=0", "loc", "rec&msg=[\"a\"]", "rec&msg=[\"a\",\"stop\"]", "can&msg=[\"rec\",\"root\"]",
+        ] {
+            #expect(try await talker.ask("call?cmd=\(call)&id=1")?.contains("cmd=error") == false, "\(call)")
+        }
+        // What ends by itself after a sound, such as an open card, has ended by then.
+        try await eventually("it is at rest", within: .seconds(60)) {
+            let before = daemon.switches
+            try await Task.sleep(for: .seconds(4))
+            return daemon.switches == before
+        }
+    }
+
+    @Test func `a socket with a list of its own answers that, and says what would allow more`() async throws {
+        let folder = try TestFolder()
+        let daemon = try await DaemonProcess(
+            settings: """
+                sockets:
+                  - {path: \(folder("guest")), commands: [ping, sounds, commands, can], mode: 0606}
+                """
+        )
+        var status = stat()
+        #expect(stat(folder("guest"), &status) == 0 && status.st_mode & 0o777 == 0o606)
+        let guest = try SocketTalker(path: folder("guest"))
+        #expect(try await guest.ask("call?cmd=ping&id=1") == "handleJSONRequest?cmd=ping&msg=null&id=1")
+        for command in ["playSound", "registerHandler", "noSuchCommand"] {
+            guest.send("call?cmd=\(command)&msg=0&id=1")
+            let refusal = try #require(try await guest.nextReply())
+            #expect(refusal.code == "denied")
+            #expect(refusal.message.contains("settings.yaml:2:5"), "\(refusal.message)")
+            let line =
+                "«commands: [\(["can", "commands", "ping", "sounds", command].sorted().joined(separator: ", "))]»"
+            #expect(refusal.message.contains(line), "\(refusal.message)")
+        }
+        guest.send("call?cmd=commands&id=1")
+        let listed = try await guest.nextReply()?.value.objectValue
+        #expect(listed?.map(\.name) == ["can", "commands", "ping", "sounds"])
+        guest.send("call?cmd=can&msg=stop&id=1")
+        #expect(try await guest.nextReply()?.value.objectValue?["allowed"] == false)
+        let own = try daemon.talker()
+        #expect(try await own.ask("call?cmd=playSound&msg=0&id=1")?.contains("cmd=playSound") == true)
+        #expect(try await daemon.stop() == .status(0))
+        #expect(!folder.exists("guest"))
+    }
+
+    @Test func `each call that touches a device has its line in the log, and so has each that is refused`() async throws
+    {
+        let folder = try TestFolder()
+        let daemon = try await DaemonProcess(
+            settings: "sockets: [{path: \(folder("guest")), commands: []}]"
+        )
+        let talker = try daemon.talker()
+        for call in ["playSound&msg=0", "ping", "sounds", "play&msg=[\"nothing.wav\"]", "playSound&msg=1000"] {
+            _ = try await talker.ask("call?cmd=\(call)&id=1")
+        }
+        _ = try await SocketTalker(path: folder("guest")).ask("call?cmd=sounds&id=1")
+        try await eventually("all are logged") { daemon.auditLines.count >= 4 }
+        let lines = daemon.auditLines
+        let who = " uid=\(getuid()) pid=\(getpid()) "
+        #expect(lines.count == 4 && lines.allSatisfy { $0.contains(who) }, "\(lines)")
+        guard lines.count == 4 else { return }
+        #expect(lines[0].hasPrefix("audit: command=playSound allowed=yes outcome=ok seconds=0."))
+        #expect(lines[0].hasSuffix(" arguments=[0]") && lines[0].contains(" program="))
+        #expect(lines[1].contains("command=play allowed=yes outcome=notFound"))
+        #expect(lines[2].contains("command=playSound allowed=yes outcome=notFound"))
+        #expect(lines[3].contains("command=sounds allowed=no outcome=denied seconds=0.000"))
+    }
+
+    @Test func `the log of calls can be turned off, and what callers say cannot forge a line`() async throws {
+        let silent = try await DaemonProcess(settings: "audit: false")
+        _ = try await silent.talker().ask("call?cmd=playSound&msg=0&id=1")
+        #expect(try await silent.stop() == .status(0))
+        #expect(silent.auditLines.isEmpty)
+
+        let daemon = try await DaemonProcess()
+        let talker = try daemon.talker()
+        _ = try await talker.ask("call?cmd=play&msg=%22a%0Aaudit: command=x%22&id=1")
+        _ = try await talker.ask("call?cmd=play&msg=%22\(String(repeating: "x", count: 100_000))%22&id=1")
+        try await eventually("both are logged") { daemon.auditLines.count >= 2 }
+        #expect(daemon.auditLines.count == 2)
+        #expect(daemon.auditLines.allSatisfy { $0.utf8.count < 600 })
+    }
+
+    @Test(.enabled(if: ChildProcess.isInstalled("python3"), "python3 is not installed"))
+    func `the sockets that systemd passes are taken by their names`() async throws {
+        let folder = try TestFolder()
+        let settings = """
+            sockets: [{systemd: guests, commands: [ping]}]
+            """
+        try settings.write(toFile: folder("settings.yaml"), atomically: true, encoding: .utf8)
+        let daemon = try passing(["": "main", "guests": "guests"], folder)
+        try await eventually("it answers") {
+            (try? await SocketTalker(path: folder("main")).ask("call?cmd=sounds&id=1"))?.contains("laser") == true
+        }
+        let guest = try SocketTalker(path: folder("guests"))
+        #expect(try await guest.ask("call?cmd=sounds&id=1")?.contains("denied") == true)
+        #expect(try await guest.ask("call?cmd=ping&id=1") == "handleJSONRequest?cmd=ping&msg=null&id=1")
+        daemon.send(SIGTERM)
+        #expect(try await daemon.wait() == .status(0))
+        // They are systemd's, so they stay.
+        #expect(folder.exists("main") && folder.exists("guests"))
+
+        let mistaken = try passing(["": "main2", "geusts": "guests2"], folder)
+        #expect(try await mistaken.wait() == .status(2))
+        #expect(String(decoding: mistaken.standardError, as: UTF8.self).contains("named 'geusts'"))
+    }
+
+    /// Starts a daemon as systemd does, with listening sockets from descriptor 3 on.
+    private func passing(_ sockets: KeyValuePairs<String, String>, _ folder: TestFolder) throws -> ChildProcess {
+        let script = """
+            import os, socket, sys
+            names, paths = sys.argv[1].split(":"), sys.argv[2].split(":")
+            for index, path in enumerate(paths):
+                made = socket.socket(socket.AF_UNIX)
+                made.bind(path)
+                made.listen()
+                os.dup2(made.detach(), 40 + index)
+            for index in range(len(paths)):
+                os.dup2(40 + index, 3 + index)
+                os.set_inheritable(3 + index, True)
+            os.environ.update(LISTEN_PID=str(os.getpid()), LISTEN_FDS=str(len(paths)), LISTEN_FDNAMES=":".join(names))
+            os.execv(sys.argv[3], sys.argv[3:])
+            """
+        return try ChildProcess(
+            "python3",
+            [
+                "-c", script, sockets.map(\.key).joined(separator: ":"),
+                sockets.map { folder($0.value) }.joined(separator: ":"), Products.path("quickconnectd"),
+                "--config", folder("settings.yaml"), "--simulate", "--media", folder("media"),
+                "--sounds", Products.root + "/sounds", "--mappings", Products.root + "/mappings",
+            ],
+            environment: ["PATH": "/usr/bin:/bin:/usr/local/bin", "HOME": folder("home")]
+        )
+    }
+
+    @Test(
+        .enabled(if: ChildProcess.isInstalled("systemd-analyze"), "systemd-analyze is not installed"),
+        arguments: [("quickconnectd.service", "15"), ("quickconnect-scripts.service", "25")]
+    )
+    func `the units expose little`(unit: String, limit: String) async throws {
+        let path = "\(Products.root)/systemd/\(unit)"
+        let arguments = ["security", "--offline=true", "--no-pager", "--threshold=\(limit)", path]
+        let result = try await ChildProcess.run("systemd-analyze", arguments)
+        #expect(result.exit == .status(0), "\(result.output)")
+    }
+}
+
+extension DaemonProcess {
+    /// The lines of the audit log, without what stands before them.
+    var auditLines: [String] {
+        log.split(separator: "\n").compactMap { line in
+            line.range(of: "audit: ").flatMap {
+                $0.lowerBound < line.index(line.startIndex, offsetBy: 40) ? String(line[$0.lowerBound...]) : nil
+            }
+        }
+    }
+
+    /// How often its threads have gone to sleep.
+    var switches: Int { ThreadList(process: process.pid).voluntarySwitches }
+}
