@@ -197,7 +197,8 @@ let package = Package(
         .testTarget(
             name: "QuickConnectTests",
             dependencies: [
-                "QuickConnect", "Commands", "Conversations", "Threads", .product(name: "Logging", package: "swift-log"),
+                "QuickConnect", "Commands", "Conversations", "Threads",
+                .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: swiftSettings
         ),
@@ -214,7 +215,8 @@ let package = Package(
         .testTarget(
             name: "ALSAAudioTests",
             dependencies: [
-                "ALSAAudio", "QuickConnect", "TestRig", "Threads", "CLinux", .product(name: "Logging", package: "swift-log"),
+                "ALSAAudio", "QuickConnect", "TestRig", "Threads", "CLinux",
+                .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: swiftSettings
         ),

@@ -34,7 +34,7 @@ final class Connection: MessageOutput {
 
     /// Closes the connection: when its last replies are out, or after this time.
     func finish(within time: TimeAmount) {
-        eventLoop.execute { self.handler.value.closeWhenFlushed(within: time) }
+        eventLoop.execute { self.handler.value.finish(within: time) }
     }
 
     /// Ends the calls under way with an error; their replies still go out.

@@ -11,6 +11,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
+    private static let welcomeTime = TimeAmount.milliseconds(250)
     private static let pauseMark = 256 << 10
     private static let resumeMark = 64 << 10
     private static let flushMark = 64 << 10
@@ -25,6 +26,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private var framer: LineFramer
     private var input = ByteBuffer()
     private var inputHasEnded = false
+    private var hasReceived = false
     private var output: [UInt8] = []
     /// Bytes written and not yet taken by the kernel.
     private var writtenBytes = 0
@@ -80,6 +82,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     // MARK: Input
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        hasReceived = true
         var buffer = unwrapInboundIn(data)
         if input.readableBytes == 0 {
             input = buffer
@@ -162,6 +165,15 @@ final class ConnectionHandler: ChannelDuplexHandler {
             flush()
         } else if !isProcessing {
             scheduleFlush()
+        }
+    }
+
+    /// Closes when the daemon stops. A client that has just connected has a moment to say what it came for: it could
+    /// not know.
+    func finish(within time: TimeAmount) {
+        guard let context, !hasReceived else { return closeWhenFlushed(within: time) }
+        context.eventLoop.assumeIsolated().scheduleTask(in: Self.welcomeTime) { () -> Void in
+            self.closeWhenFlushed(within: time)
         }
     }
 

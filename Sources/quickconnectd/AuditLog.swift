@@ -10,7 +10,8 @@ import QuickConnect
 /// (one line). `unit` is the systemd unit of the caller's process and `program` the kernel's name of it, a script's
 /// being its file's name.
 struct AuditLog: CallObserver {
-    let journal: Journal
+    /// Nil: no lines are wanted.
+    let journal: Journal?
     let failures: FailureLogger
     /// Told that a device may have begun or ended something.
     let changed: @Sendable () -> Void
@@ -21,12 +22,13 @@ struct AuditLog: CallObserver {
     func failed(_ call: borrowing Call, with error: CommandError) { failures.failed(call, with: error) }
 
     func ended(_ call: borrowing Call, after time: Duration) {
+        changed()
+        guard let journal else { return }
         let error = call.error
         var line = "audit: command=\(Self.word(call.command)) allowed=\(error?.code == .denied ? "no" : "yes")"
         line += " outcome=\(error?.code.rawValue ?? "ok") seconds=\(Self.seconds(time)) \(Self.words(call.session))"
         if !call.arguments.isEmpty { line += " arguments=\(Self.arguments(call.arguments))" }
         journal.write(line, level: .notice)
-        changed()
     }
 
     private static func seconds(_ time: Duration) -> String {

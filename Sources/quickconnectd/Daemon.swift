@@ -21,13 +21,15 @@ struct Daemon {
         self.journal = journal
     }
 
-    /// Checks the mappings, and touches no device.
+    /// Checks the mappings and what the settings name, and touches no device.
     func check() -> Int32 {
         do throws(ConfigurationMistakes) {
-            let (table, loadWarnings) = try loadTable()
-            let socketWarnings = settings.sockets.flatMap { $0.warnings(table) }
-            let warnings = loadWarnings + socketWarnings
-            for warning in warnings { print("warning: \(warning)", to: &standardError) }
+            let mistakes = Sockets(settings, accounts).mistakes
+            guard mistakes.isEmpty else { throw ConfigurationMistakes(mistakes) }
+            let (table, warnings) = try loadTable()
+            for warning in warnings + settings.sockets.flatMap({ $0.warnings(table) }) {
+                print("warning: \(warning)", to: &standardError)
+            }
             print("The settings and the mappings of \(table.entries.count) commands are right.")
             return ExitStatus.clean
         } catch {
@@ -43,15 +45,13 @@ struct Daemon {
     }
 
     /// Runs until SIGTERM or SIGINT.
-    func run(defaultSocket: String, _ environment: [String: String], _ signals: Signals, _ pool: ThreadPool) async
-        -> Int32
-    {
+    func run(in surroundings: Surroundings) async -> Int32 {
         let log = logger("quickconnectd")
         log.debug("up to \(raiseDescriptorLimit()) descriptors")
         do {
             let devices = Devices(settings, sounds: settings.sounds, logger: logger)
             let loop = ConnectionLoop()
-            let status = try await serve(devices, defaultSocket, environment, signals, loop, pool, log)
+            let status = try await serve(devices, loop, surroundings, log)
             await devices.close()
             await loop.close()
             return status
@@ -66,13 +66,11 @@ struct Daemon {
 
     private func serve(
         _ devices: Devices,
-        _ defaultSocket: String,
-        _ environment: [String: String],
-        _ signals: Signals,
         _ loop: ConnectionLoop,
-        _ pool: ThreadPool,
+        _ surroundings: Surroundings,
         _ log: Logger
     ) async throws -> Int32 {
+        let environment = surroundings.environment
         let manager = ServiceManager(environment: environment)
         let waitingCalls = WaitingCalls(clock: AlarmThread.shared)
         let reloader = Reloader(Tables(settings, accounts), logger: log)
@@ -84,7 +82,7 @@ struct Daemon {
             ownUID: geteuid(),
             limits: settings.limits,
             waitingCalls: waitingCalls,
-            observer: settings.audit ? AuditLog(journal: journal, failures: failures) { status.changed() } : failures
+            observer: AuditLog(journal: settings.audit ? journal : nil, failures: failures) { status.changed() }
         )
         let catalog = catalog(devices, environment) { () async throws(CommandError) in try await reloader.reload() }
         try reloader.start(controller, catalog)
@@ -92,7 +90,7 @@ struct Daemon {
         for source in devices.events { controller.events.add(source) }
         await devices.sound.prepare(log)
 
-        let sockets = Sockets(settings, accounts, environment, defaultSocket: defaultSocket)
+        let sockets = Sockets(settings, accounts, environment, defaultSocket: surroundings.defaultSocket)
         let listener = UnixSocketListener(
             loop: loop,
             frontController: controller,
@@ -101,12 +99,14 @@ struct Daemon {
             makeEndpoints: { try sockets.endpoints() },
             isListening: {
                 manager.ready(status.line)
-                Heartbeat(manager, pool, logger: log).start(on: loop)
+                Heartbeat(manager, surroundings.pool, logger: log).start(on: loop)
             },
             connectionsChanged: { status.changed() }
         )
         status.show(controller, listener)
-        try await run(waitingCalls, reloader, listener, signals) { manager.stopping("finishing the calls under way") }
+        try await run(waitingCalls, reloader, listener, surroundings.signals) {
+            manager.stopping("finishing the calls under way")
+        }
         log.info("stopped")
         return ExitStatus.clean
     }
@@ -181,6 +181,15 @@ struct Daemon {
         let level = Logger.Level(rawValue: settings.logLevel) ?? .info
         return Logger(label: label) { JournalLogHandler(journal: journal, label: $0, logLevel: level) }
     }
+}
+
+/// What the process was given, and has begun with.
+struct Surroundings {
+    let environment: [String: String]
+    /// The socket to make where neither the settings nor systemd say another.
+    let defaultSocket: String
+    let signals: Signals
+    let pool: ThreadPool
 }
 
 /// All devices of the settings.

@@ -22,8 +22,11 @@ final class Journal: Sendable {
 
     /// Writes a line, with its level or its time in front.
     func write(_ text: String, level: Logger.Level) {
-        let text = text.replacing("\n", with: "\\n")
-        write(isForSystemd ? "<\(level.syslog)>\(text)" : "\(timestamp()) \(level) \(text)")
+        write(stamped(text.replacing("\n", with: "\\n"), level))
+    }
+
+    private func stamped(_ text: String, _ level: Logger.Level) -> String {
+        isForSystemd ? "<\(level.syslog)>\(text)" : "\(timestamp()) \(level) \(text)"
     }
 
     private func write(_ line: String) {
@@ -34,10 +37,11 @@ final class Journal: Sendable {
         waiting.add(1, ordering: .relaxed)
         thread.submit { _ in
             let missed = self.dropped.exchange(0, ordering: .relaxed)
-            Descriptor.write(
-                missed > 0 ? "\(missed) log lines before this one were dropped\n\(line)\n" : "\(line)\n",
-                to: STDERR_FILENO
-            )
+            if missed > 0 {
+                let text = self.stamped("\(missed) log lines before this one were dropped", .warning)
+                Descriptor.write("\(text)\n", to: STDERR_FILENO)
+            }
+            Descriptor.write("\(line)\n", to: STDERR_FILENO)
             self.waiting.subtract(1, ordering: .relaxed)
         }
     }

@@ -32,9 +32,13 @@ struct Main {
             let settings = try Settings.load(flags: flags.overrides, environment: environment, folders: folders)
             let journal = Journal(environment: environment)
             let daemon = Daemon(settings, journal: journal)
-            let status =
-                flags.check
-                ? daemon.check() : await daemon.run(defaultSocket: folders.socket, environment, signals, pool)
+            let surroundings = Surroundings(
+                environment: environment,
+                defaultSocket: folders.socket,
+                signals: signals,
+                pool: pool
+            )
+            let status = flags.check ? daemon.check() : await daemon.run(in: surroundings)
             await journal.close()
             return status
         } catch {

@@ -15,8 +15,8 @@ struct Sockets: Sendable {
     init(
         _ settings: Settings,
         _ accounts: SystemAccounts,
-        _ environment: [String: String],
-        defaultSocket: String
+        _ environment: [String: String] = [:],
+        defaultSocket: String = ""
     ) {
         self.settings = settings
         self.accounts = accounts
@@ -24,8 +24,16 @@ struct Sockets: Sendable {
         self.defaultSocket = defaultSocket
     }
 
+    /// Groups that this device does not have.
+    var mistakes: [ConfigurationMistake] {
+        settings.sockets.compactMap(\.group).filter { accounts.gid(ofGroup: $0.value) == nil }.map {
+            ConfigurationMistake("no group '\($0.value)' on this device", at: $0.location)
+        }
+    }
+
     /// Takes those that systemd passes, and makes the others.
     func endpoints() throws -> [UnixSocketListener.Endpoint] {
+        guard mistakes.isEmpty else { throw ConfigurationMistakes(mistakes) }
         let passed = ListeningSocket.passedBySystemd(environment: environment)
         var endpoints: [UnixSocketListener.Endpoint] = []
         var own: [ListeningSocket] = []
@@ -57,13 +65,7 @@ struct Sockets: Sendable {
 
     private func made(_ setting: SocketSetting) throws -> UnixSocketListener.Endpoint? {
         guard case .path(let path) = setting.place else { return nil }
-        var group: UInt32?
-        if let name = setting.group {
-            guard let id = accounts.gid(ofGroup: name.value) else {
-                throw Sockets.mistake("no group '\(name.value)' on this device", at: name.location)
-            }
-            group = id
-        }
+        let group = setting.group.flatMap { accounts.gid(ofGroup: $0.value) }
         let socket = try ListeningSocket.bind(path: path, mode: setting.mode, group: group)
         return UnixSocketListener.Endpoint(socket, setting.rule)
     }

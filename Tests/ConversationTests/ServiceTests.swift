@@ -82,6 +82,17 @@ struct ServiceTests {
         }
     }
 
+    @Test func `who has just connected is answered though the daemon stops`() async throws {
+        let daemon = try await DaemonProcess()
+        let (silent, other) = (try daemon.talker(), try daemon.talker())
+        // Connections are taken in their order.
+        #expect(try await other.ask("call?cmd=ping&id=1") != nil)
+        daemon.process.send(SIGTERM)
+        try await eventually("it stops to listen") { !daemon.folder.exists("socket") }
+        #expect(try await silent.ask("call?cmd=ping&id=2") == "handleJSONRequest?cmd=ping&msg=null&id=2")
+        #expect(try await daemon.process.wait() == .status(0))
+    }
+
     @Test func `a socket with a list of its own answers that, and says what would allow more`() async throws {
         let folder = try TestFolder()
         let daemon = try await DaemonProcess(

@@ -112,7 +112,8 @@ public final class ScriptHost {
         let names = Dictionary(grouping: scripts, by: \.state.name).mapValues { $0.map(\.name) }
         let running = names["running"]?.count ?? 0
         let others = names.filter { $0.key != "running" }.sorted { $0.key < $1.key }
-        return (["\(running) script\(running == 1 ? "" : "s") running"]
+        return
+            (["\(running) script\(running == 1 ? "" : "s") running"]
             + others.map { "\($0.key): \($0.value.joined(separator: ", "))" }).joined(separator: "; ")
     }
 
