@@ -32,9 +32,10 @@ test: deps lint
 	# One test after the other: several of them measure time on a sound card's clock.
 	$(SWIFT) test --skip-build --no-parallel
 
-# In a virtual machine, with systemd and an emulated sound card; needs root, qemu and a Debian mirror.
-test-system: deb
-	Tests/System/run .build-deb/quickconnect_*.deb
+# Makes the package, and tries it in a virtual machine with systemd and an emulated sound card. Needs root, qemu and a
+# Debian mirror.
+test-system:
+	Tests/System/run
 
 lint:
 	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests Benchmarks
