@@ -16,8 +16,8 @@ struct AuditLog: CallObserver {
     /// Told that a device may have begun or ended something.
     let changed: @Sendable () -> Void
 
-    /// Arguments beyond this are cut, and say so.
-    private static let argumentBytes = 200
+    /// What callers say is cut here, and says so.
+    private static let mostBytes = 200
 
     func failed(_ call: borrowing Call, with error: CommandError) { failures.failed(call, with: error) }
 
@@ -25,7 +25,8 @@ struct AuditLog: CallObserver {
         changed()
         guard let journal else { return }
         let error = call.error
-        var line = "audit: command=\(Self.word(call.command)) allowed=\(error?.code == .denied ? "no" : "yes")"
+        var line =
+            "audit: command=\(Self.word(Self.cut(call.command))) allowed=\(error?.code == .denied ? "no" : "yes")"
         line += " outcome=\(error?.code.rawValue ?? "ok") seconds=\(Self.seconds(time)) \(Self.words(call.session))"
         if !call.arguments.isEmpty { line += " arguments=\(Self.arguments(call.arguments))" }
         journal.write(line, level: .notice)
@@ -51,9 +52,12 @@ struct AuditLog: CallObserver {
     }
 
     private static func arguments(_ arguments: [JSONValue]) -> String {
-        let text = JSONValue.array(arguments).text
-        guard text.utf8.count > argumentBytes else { return text }
-        return "\(String(decoding: text.utf8.prefix(argumentBytes), as: UTF8.self))…(\(text.utf8.count) bytes)"
+        cut(JSONValue.array(arguments).text)
+    }
+
+    private static func cut(_ text: String) -> String {
+        guard text.utf8.count > mostBytes else { return text }
+        return "\(String(decoding: text.utf8.prefix(mostBytes), as: UTF8.self))…(\(text.utf8.count) bytes)"
     }
 
     /// A value as it is where it is one plain word, else in quotes: nobody's name may look like another field.

@@ -1,4 +1,5 @@
 import ALSAAudio
+import CLinux
 import Commands
 import Configuration
 import Glibc
@@ -15,6 +16,9 @@ struct Daemon {
     private let settings: Settings
     private let journal: Journal
     private let accounts = SystemAccounts()
+
+    /// After this the start is over, and the first calls of those that waited for it.
+    private static let settleTime = Duration.seconds(3)
 
     init(_ settings: Settings, journal: Journal) {
         self.settings = settings
@@ -99,7 +103,10 @@ struct Daemon {
             makeEndpoints: { try sockets.endpoints() },
             isListening: {
                 manager.ready(status.line)
-                Heartbeat(manager, surroundings.pool, logger: log).start(on: loop)
+                Heartbeat(manager, surroundings.pool, status, logger: log).start(on: loop)
+                // Half of what a start touches is not needed again: flags, YAML, metadata. While it is mapped, the
+                // system keeps it in memory as if it were.
+                AlarmThread.shared.ring(after: Self.settleTime) { qc_release_code() }
             },
             connectionsChanged: { status.changed() }
         )

@@ -11,11 +11,14 @@ import UnixSocketListener
 final class Heartbeat: Sendable {
     private let manager: ServiceManager
     private let pool: ThreadPool
+    private let status: StatusLine
     private let logger: Logger
+    private let isStuck = Atomic<Bool>(false)
     private let before = Mutex<(waiting: Int, taken: Int)?>(nil)
 
-    init(_ manager: ServiceManager, _ pool: ThreadPool, logger: Logger) {
+    init(_ manager: ServiceManager, _ pool: ThreadPool, _ status: StatusLine, logger: Logger) {
         self.manager = manager
+        self.status = status
         self.pool = pool
         self.logger = logger
     }
@@ -30,9 +33,11 @@ final class Heartbeat: Sendable {
             guard complaints.isEmpty else {
                 let text = complaints.joined(separator: "; ")
                 self.logger.error("the watchdog is not fed: \(text)")
-                return self.manager.status("stuck: \(text)")
+                self.isStuck.store(true, ordering: .relaxed)
+                return self.status.tell(trouble: "stuck: \(text)")
             }
             self.manager.feedWatchdog()
+            if self.isStuck.exchange(false, ordering: .relaxed) { self.status.changed() }
         }
     }
 

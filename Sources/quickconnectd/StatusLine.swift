@@ -34,6 +34,12 @@ final class StatusLine: Sendable {
     /// Something may be different now.
     func changed() { tell(after: Self.delay) }
 
+    /// Something is wrong; stays until the next change.
+    func tell(trouble: String) {
+        state.withLock { $0.told = trouble }
+        manager.status(trouble)
+    }
+
     private func tell(after delay: Duration) {
         guard manager.isThere else { return }
         let isFirst = state.withLock { state in

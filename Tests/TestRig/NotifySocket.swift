@@ -4,15 +4,20 @@ import Foundation
 public final class NotifySocket: Sendable {
     private let folder: TestFolder
     private let descriptor: Int32
-    public var path: String { folder("notify") }
+    /// As NOTIFY_SOCKET has it: a path, or a name behind @.
+    public let path: String
 
-    public init() throws {
+    /// - Parameter isAbstract: whether it has a name only, and no file (unix(7)).
+    public init(isAbstract: Bool = false) throws {
         folder = try TestFolder()
+        path = isAbstract ? "@\(folder("notify"))" : folder("notify")
         descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: folder("notify").utf8) }
-        let size = socklen_t(MemoryLayout<sockaddr_un>.size)
+        var name = Array(path.utf8)
+        if isAbstract { name[0] = 0 }
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: name) }
+        let size = socklen_t(MemoryLayout<sa_family_t>.size + name.count)
         let result = withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, size) }
         }

@@ -35,6 +35,10 @@ int qc_next_signal(int descriptor);
 /// Lets the kernel kill this process when the thread that started it ends. `parent` is that one's process.
 void qc_end_with_parent(int parent);
 
+/// Lets go of the pages of the program's own code and constants. Those that are needed come back when they are used,
+/// from the page cache or the program's file.
+void qc_release_code(void);
+
 /// A descriptor that becomes readable when something changes in the folders it watches, or the negative error number.
 int qc_watch_start(void);
 
