@@ -29,9 +29,12 @@ public final class ScriptHost {
     private var isEnding = false
     /// When to look at the folder after a change: editors change a file several times in a row.
     private var looksAt: ContinuousClock.Instant?
+    /// When its start is over, and the code for it can go.
+    private var settlesAt: ContinuousClock.Instant?
 
     private static let settleTime = Duration.milliseconds(50)
     private static let absenceTime = Duration.seconds(5)
+    private static let startTime = Duration.seconds(3)
 
     /// - Parameters:
     ///   - folder: whose `*.js` files are run.
@@ -64,6 +67,7 @@ public final class ScriptHost {
             return 1
         }
         link.owner = self
+        settlesAt = .now + Self.startTime
         look()
         if !isThere { console.write("warning", "there is no folder \(folder.path) yet: it is awaited") }
         while !(isEnding && scripts.isEmpty) {
@@ -94,6 +98,10 @@ public final class ScriptHost {
         heedSignals()
         let now = ContinuousClock.now
         if let looksAt, looksAt <= now { look() }
+        if let settlesAt, settlesAt <= now {
+            self.settlesAt = nil
+            qc_release_code()
+        }
         for script in scripts { script.tick(now) }
         scripts.removeAll(where: \.isGone)
     }
@@ -118,7 +126,7 @@ public final class ScriptHost {
     }
 
     private var nextMoment: ContinuousClock.Instant? {
-        ([link.nextTry, looksAt] + scripts.map(\.nextMoment)).compactMap { $0 }.min()
+        ([link.nextTry, looksAt, settlesAt] + scripts.map(\.nextMoment)).compactMap { $0 }.min()
     }
 
     private func heedSignals() {
