@@ -9,7 +9,7 @@ struct SettingsReader {
         "socket", "mappings", "sounds", "media", "simulatedFolder", "pcm", "capturePCM", "gpsd", "track", "simulate",
         "logLevel", "audit", "sockets", "handlerCommands", "limits", "recording", "scripts",
     ]
-    static let socketKeys = ["path", "systemd", "commands", "mode", "group"]
+    static let socketKeys = ["path", "systemd", "commands", "connections", "mode", "group"]
     static let scriptKeys = [
         "folder", "cpuTime", "handlerTime", "syncTime", "memoryBytes", "sharePercent", "shareTime", "timer", "calls",
         "consoleBytes",
@@ -80,7 +80,9 @@ struct SettingsReader {
         for (_, name, value) in members {
             switch name {
             case "path": place = path(value, name).map { .path($0) }
-            case "systemd": place = file.string(value, "'systemd'").map { .systemd($0) }
+            case "systemd": place = systemdName(value).map { .systemd($0) }
+            case "connections":
+                socket.connections = file.integer(value, "'connections'", in: 1...60_000) ?? socket.connections
             case "mode": socket.mode = mode(value) ?? socket.mode
             case "group":
                 socket.group = file.string(value, "'group'").map { Located($0, at: file.location(value)) }
@@ -99,6 +101,15 @@ struct SettingsReader {
         guard let place else { return nil }
         socket.place = place
         return socket
+    }
+
+    private mutating func systemdName(_ node: YAMLNode) -> String? {
+        guard let name = file.string(node, "'systemd'") else { return nil }
+        guard !SocketSetting.ownNames.contains(name) else {
+            file.mistake("'\(name)' is the daemon's own socket, which has all commands", at: node)
+            return nil
+        }
+        return name
     }
 
     /// Permissions as chmod(1) writes them.
@@ -175,7 +186,11 @@ struct SettingsReader {
 
     /// A path; a relative one is relative to the file's folder.
     private mutating func path(_ node: YAMLNode, _ name: String) -> String? {
-        guard let text = file.string(node, "'\(name)'"), !text.isEmpty else { return nil }
+        guard let text = file.string(node, "'\(name)'") else { return nil }
+        guard !text.isEmpty else {
+            file.mistake("'\(name)' must be a path", at: node)
+            return nil
+        }
         return text.hasPrefix("/") ? text : "\(folder)/\(text)"
     }
 

@@ -18,14 +18,19 @@ public struct SocketSetting: Sendable {
         }
     }
 
+    /// What systemd calls the daemon's own socket: by its unit, or where nothing names it.
+    public static let ownNames = ["quickconnectd.socket", "unknown", ""]
+
     public var place: Place
     public var commands: [Located<String>]
+    /// How many connections it takes at once, besides those of other sockets.
+    public var connections = 64
     /// The permissions of its file, where the daemon makes it.
     public var mode: UInt32 = 0o660
     public var group: Located<String>?
     public var location: SourceLocation
 
     public var rule: SocketRule {
-        SocketRule(name: place.name, commands: Set(commands.map(\.value)), location: location)
+        SocketRule(name: place.name, commands: Set(commands.map(\.value)), connections: connections, location: location)
     }
 }

@@ -9,6 +9,14 @@ public enum OwnProcess {
         return String(decoding: buffer.prefix(max(length, 0)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
+    /// Whether standard error is the journal's, which then reads a level in front of each line (systemd.exec(5),
+    /// JOURNAL_STREAM: children inherit the variable, so its device and inode must be those of the descriptor).
+    public static func logsToJournal(_ environment: [String: String]) -> Bool {
+        var status = stat()
+        guard let stream = environment["JOURNAL_STREAM"], fstat(STDERR_FILENO, &status) == 0 else { return false }
+        return stream == "\(status.st_dev):\(status.st_ino)"
+    }
+
     public static var environment: [String: String] {
         var environment: [String: String] = [:]
         var entry = environ

@@ -46,7 +46,7 @@ public struct ApplicationController: Sendable {
             case .finished(let reply):
                 if let error = stack.call.error { observer.failed(stack.call, with: error) }
                 let time = stack.began.map { $0.duration(to: .now) }
-                if time != nil || stack.call.error?.code == .denied { observer.ended(stack.call, after: time ?? .zero) }
+                if time != nil || stack.call.isRefused { observer.ended(stack.call, after: time ?? .zero) }
                 if let reply { session.send(.reply(reply)) }
                 return nil
             }
@@ -60,7 +60,7 @@ public protocol CallObserver: Sendable {
     func failed(_ call: borrowing Call, with error: CommandError)
 
     /// Called on any thread when a call that touches a device has come to its end, and when any call was refused
-    /// with `denied`. Must not block.
+    /// by a rule (``Call/isRefused``). Must not block.
     /// - Parameter time: from the call's arrival to its end.
     func ended(_ call: borrowing Call, after time: Duration)
 }

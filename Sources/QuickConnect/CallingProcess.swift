@@ -1,7 +1,7 @@
 /// What the system tells of a caller's process, as it was when it connected. For the log only: a process can change its
 /// own name.
 public struct CallingProcess: Sendable, Hashable {
-    /// The systemd unit that it belongs to, such as `session-2.scope`.
+    /// The systemd unit that it belongs to, such as `session-2.scope`, or `user@1000.service` for a user's own units.
     public var unit: String?
     /// The kernel's name of it, 15 bytes at most.
     public var program: String?

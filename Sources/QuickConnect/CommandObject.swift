@@ -77,6 +77,8 @@ public struct Call: Sendable {
     public internal(set) var results: [JSONValue] = []
     /// In the error phase, why the call failed.
     public internal(set) var error: CommandError?
+    /// Whether a rule refused it, so that none of its command objects ran.
+    public internal(set) var isRefused = false
     /// The connection that the call came on.
     public let session: Session
 

@@ -10,6 +10,7 @@ public final class FailureLog: CallObserver {
 
     /// Handlers come and go under any name; what is kept of them must not grow for ever.
     private static let capacity = 1024
+    private static let longestName = 128
 
     private let failures = Mutex<[String: Failure]>([:])
     private let next: (any CallObserver)?
@@ -17,7 +18,9 @@ public final class FailureLog: CallObserver {
     init(next: (any CallObserver)?) { self.next = next }
 
     public func failed(_ call: borrowing Call, with error: CommandError) {
-        if error.code != .unknownCommand {
+        // What guests ask for is no failure of the command, and may be any name.
+        let isOfCommand = error.code != .unknownCommand && !(call.isRefused && call.session.socketRule != nil)
+        if isOfCommand, call.command.utf8.count <= Self.longestName {
             let failure = Failure(error: error, caller: call.caller, time: .now)
             let command = call.command
             failures.withLock { failures in

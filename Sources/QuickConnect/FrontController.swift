@@ -50,10 +50,12 @@ public final class FrontController: Sendable {
             Call(request: request, arguments: request.parameters, session: session)
         )
         stack.leavesOutWaitingErrorSteps = !hasRoom
+        if let refusal = refusal(of: request.command, entry, session) {
+            stack.refuse(refusal)
+            return controller.run(stack)
+        }
         do throws(CommandError) {
-            if let refusal = session.socketRule?.refusal(of: request.command) { throw refusal }
             guard let entry else { throw unknownCommand(request.command, table) }
-            try check(entry, session.caller)
             if let parameters = entry.parameters {
                 stack.arguments = try parameters.arguments(from: request.parameters)
             }
@@ -74,8 +76,7 @@ public final class FrontController: Sendable {
         let rules = entry ?? table.defaults
         guard let name = entry == nil ? request.command : rules.relayedHandler, entry != nil || table.defaults.isBare,
             let handlerSession = handlers.session(of: name, asCommand: entry == nil),
-            session.socketRule?.refusal(of: request.command) == nil,
-            rules.rule == nil || refusal(by: rules, session.caller) == nil,
+            refusal(of: request.command, rules, session) == nil,
             rules.parameters.map({ (try? $0.arguments(from: request.parameters)) != nil }) ?? true
         else { return false }
         controller.relay(
@@ -85,13 +86,9 @@ public final class FrontController: Sendable {
         return true
     }
 
-    private func refusal(by entry: MappingEntry, _ caller: Caller) -> CommandError? {
-        do throws(CommandError) {
-            try check(entry, caller)
-            return nil
-        } catch {
-            return error
-        }
+    /// What the rules say: that of the socket, then that of the command.
+    private func refusal(of command: String, _ entry: MappingEntry?, _ session: Session) -> CommandError? {
+        session.socketRule?.refusal(of: command) ?? entry.flatMap { refusal(by: $0, session.caller) }
     }
 
     /// The reply, up to its id, of a command that does nothing; nil where it does something, or not everybody may.
@@ -108,7 +105,7 @@ public final class FrontController: Sendable {
     private func unknownCommand(_ name: String, _ table: MappingTable) -> CommandError {
         let names = Array(table.entries.keys) + handlers.commandNames
         let near = NearestNames.find(name, among: names)
-        let shown = name.utf8.count <= 128 ? name : "\(name.prefix(40))…"
+        let shown = name.shortened
         return CommandError(
             .unknownCommand,
             "no command '\(shown)'\(NearestNames.question(name, among: names))",
@@ -132,9 +129,9 @@ public final class FrontController: Sendable {
 
     // MARK: Permission
 
-    private func check(_ entry: MappingEntry, _ caller: Caller) throws(CommandError) {
-        guard let rule = entry.rule, !caller.isPrivileged(ownUID: ownUID), !rule.names(caller) else { return }
-        throw CommandError.denied(entry.command, rule)
+    private func refusal(by entry: MappingEntry, _ caller: Caller) -> CommandError? {
+        guard let rule = entry.rule, !caller.isPrivileged(ownUID: ownUID), !rule.names(caller) else { return nil }
+        return CommandError.denied(entry.command, rule)
     }
 
     /// Whether a caller may run a command: nil where it may, else the error it would get.
@@ -171,6 +168,11 @@ public final class FrontController: Sendable {
     public var droppedAnswerCount: Int { droppedAnswers.load(ordering: .relaxed) }
 
     func countDroppedAnswer() { droppedAnswers.add(1, ordering: .relaxed) }
+}
+
+extension String {
+    /// A name that a caller made up, as messages show it.
+    var shortened: String { utf8.count <= 128 ? self : "\(prefix(40))…" }
 }
 
 extension CommandError {

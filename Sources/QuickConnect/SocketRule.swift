@@ -6,11 +6,14 @@ public struct SocketRule: Sendable, Hashable {
     /// What the socket is called in messages: its path, or the name that systemd knows it by.
     public var name: String
     public var commands: Set<String>
+    /// How many connections it takes at once. They do not count for other sockets: nobody there is locked out.
+    public var connections: Int
     /// Where the list is written.
     public var location: SourceLocation
 
-    public init(name: String, commands: Set<String>, location: SourceLocation) {
+    public init(name: String, commands: Set<String>, connections: Int, location: SourceLocation) {
         self.name = name
+        self.connections = connections
         self.commands = commands
         self.location = location
     }
@@ -18,6 +21,7 @@ public struct SocketRule: Sendable, Hashable {
     /// `denied`, where the command is not on the list.
     func refusal(of command: String) -> CommandError? {
         guard !commands.contains(command) else { return nil }
+        let command = command.shortened
         let line = "commands: [\((commands + [command]).sorted().joined(separator: ", "))]"
         return CommandError(
             .denied,

@@ -66,6 +66,12 @@ struct Stack: Sendable {
         return advance()
     }
 
+    /// Ends the call with an error of a rule.
+    mutating func refuse(_ error: CommandError) {
+        call.isRefused = true
+        fail(error)
+    }
+
     /// Ends the three phases with an error, which the error phase then sees. An error in the error phase itself
     /// only skips the command object that failed.
     mutating func fail(_ error: CommandError) {

@@ -8,11 +8,12 @@ extension CallingProcess {
         self.init(unit: Self.text("/proc/\(pid)/cgroup").flatMap(Self.unit), program: program)
     }
 
-    /// The innermost service or scope of a path such as `0::/user.slice/user-1000.slice/session-2.scope`.
+    /// The outermost service or scope of a path such as `0::/user.slice/user-1000.slice/user@1000.service/app.slice/…`:
+    /// what lies below it may be named by the user.
     static func unit(_ text: String) -> String? {
         let lines = text.split(separator: "\n")
         let path = lines.first { $0.hasPrefix("0::") } ?? lines.first { $0.contains(":name=systemd:") }
-        return path?.split(separator: "/").last { $0.hasSuffix(".service") || $0.hasSuffix(".scope") }.map(String.init)
+        return path?.split(separator: "/").first { $0.hasSuffix(".service") || $0.hasSuffix(".scope") }.map(String.init)
     }
 
     /// What fits into a small buffer: these files are made when they are read, and have no size.

@@ -33,13 +33,22 @@ public struct ListeningSocket: Sendable {
     /// SD_LISTEN_FDS_START
     private static let firstPassed: CInt = 3
 
+    /// Where it is in the file system.
+    public var path: String? {
+        guard isPassed else { return name }
+        var address = sockaddr_un()
+        var length = socklen_t(MemoryLayout<sockaddr_un>.size)
+        let result = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
+        }
+        guard result == 0, address.sun_family == sa_family_t(AF_UNIX) else { return nil }
+        return withUnsafeBytes(of: &address.sun_path) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+    }
+
     /// Makes the socket. A stale file is replaced; where a daemon answers, or something else than a socket is in the
     /// way, it fails.
-    /// - Parameters:
-    ///   - mode: the permissions of its file.
-    ///   - group: who owns the file besides; nil leaves the process's own.
-    public static func bind(path: String, mode: UInt32 = 0o660, group: UInt32? = nil) throws(Failure) -> ListeningSocket
-    {
+    /// - Parameter mode: the permissions of its file.
+    public static func bind(path: String, mode: UInt32 = 0o660) throws(Failure) -> ListeningSocket {
         do throws(SystemCallError) {
             // The folder of the default path may be missing after a boot.
             if let slash = path.lastIndex(of: "/"), slash > path.startIndex { mkdir(String(path[..<slash]), 0o755) }
@@ -53,9 +62,6 @@ public struct ListeningSocket: Sendable {
             _ = try withAddress(path) { address, length throws(SystemCallError) in
                 try SystemCallError.check("bind") { Glibc.bind(descriptor, address, length) }
             }
-            if let group {
-                try SystemCallError.check("giving it to the group \(group)") { chown(path, uid_t.max, group) }
-            }
             try SystemCallError.check("listen") { listen(descriptor, SOMAXCONN) }
             return ListeningSocket(descriptor: descriptor, name: path, isPassed: false, inode: inode(of: path))
         } catch {
@@ -63,8 +69,17 @@ public struct ListeningSocket: Sendable {
         }
     }
 
+    /// Gives its file to a group, where it is not that one's already.
+    public func give(to group: UInt32) throws(Failure) {
+        var status = stat()
+        if lstat(name, &status) == 0, status.st_gid == group { return }
+        guard chown(name, uid_t.max, group) == 0 else {
+            throw Failure(description: "\(name) cannot be given to the group: \(String(cString: strerror(errno)))")
+        }
+    }
+
     /// Takes the file away, unless it is another daemon's by now.
-    func unlink() {
+    public func unlink() {
         guard !isPassed, Self.inode(of: name) == inode else { return }
         _ = Glibc.unlink(name)
     }

@@ -27,7 +27,17 @@ public final class UnixSocketListener: Service {
     private let frontController: FrontController
     private let waitingCalls: WaitingCalls
     private let logger: Logger
-    private let connections = Mutex<[ObjectIdentifier: Connection]>([:])
+    private let state = Mutex(State())
+
+    private struct State {
+        var connections: [ObjectIdentifier: Connection] = [:]
+        /// The connections of each socket with a list of its own; those of the others are counted under nil.
+        var counts: [String?: Int] = [:]
+        var toldOfRefusal: ContinuousClock.Instant?
+    }
+
+    /// Refused connections are told of no more often than this.
+    private static let refusalPause = Duration.seconds(10)
 
     /// - Parameters:
     ///   - makeEndpoints: called when the service runs, so that who can connect finds signals heeded already.
@@ -81,14 +91,15 @@ public final class UnixSocketListener: Service {
     }
 
     /// How many connections are open.
-    public var connectionCount: Int { connections.withLock { $0.count } }
+    public var connectionCount: Int { state.withLock { $0.connections.count } }
 
     // MARK: Connections
 
     /// On the connection's event loop.
     private func accept(_ channel: any Channel, _ rule: SocketRule?) throws {
-        guard connections.withLock({ $0.count }) < frontController.limits.connections else {
-            return refuse(channel)
+        let limit = rule?.connections ?? frontController.limits.connections
+        guard state.withLock({ $0.counts[rule?.name, default: 0] }) < limit else {
+            return refuse(channel, limit, rule)
         }
         let caller = try channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: CInt.self) {
             try Caller(peerOf: $0)
@@ -97,10 +108,16 @@ public final class UnixSocketListener: Service {
         let process = caller.pid.map { CallingProcess(pid: $0) }
         let handler = ConnectionHandler(limits: frontController.limits, logger: logger) { connection in
             let id = ObjectIdentifier(connection)
-            self.connections.withLock { $0[id] = connection }
+            self.state.withLock { state in
+                state.connections[id] = connection
+                state.counts[rule?.name, default: 0] += 1
+            }
             self.connectionsChanged()
             connection.closeFuture.whenComplete { _ in
-                self.connections.withLock { $0[id] = nil }
+                self.state.withLock { state in
+                    state.connections[id] = nil
+                    state.counts[rule?.name, default: 0] -= 1
+                }
                 self.connectionsChanged()
             }
             return Session(
@@ -114,9 +131,14 @@ public final class UnixSocketListener: Service {
         try channel.pipeline.syncOperations.addHandler(handler)
     }
 
-    private func refuse(_ channel: any Channel) {
-        let limit = frontController.limits.connections
-        logger.warning("refused a connection: \(limit) are open")
+    private func refuse(_ channel: any Channel, _ limit: Int, _ rule: SocketRule?) {
+        let isNews = state.withLock { state in
+            guard state.toldOfRefusal.map({ $0 + Self.refusalPause < .now }) ?? true else { return false }
+            state.toldOfRefusal = .now
+            return true
+        }
+        let place = rule.map { " on \($0.name)" } ?? ""
+        if isNews { logger.warning("refused a connection\(place): \(limit) are open") }
         let error = CommandError(.overloaded, "\(limit) connections are open; close one and try again")
         var line: [UInt8] = []
         OutgoingMessage.reply(Reply(error: error, form: .url)).write(to: &line)
@@ -153,5 +175,5 @@ public final class UnixSocketListener: Service {
     private static let lastReplyTime = Duration.milliseconds(500)
     private static let flushTime = TimeAmount.milliseconds(500)
 
-    private var openConnections: [Connection] { connections.withLock { Array($0.values) } }
+    private var openConnections: [Connection] { state.withLock { Array($0.connections.values) } }
 }

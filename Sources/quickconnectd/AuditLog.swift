@@ -1,5 +1,6 @@
 import Logging
 import QuickConnect
+import Synchronization
 
 /// Writes one line for each call that touches a device, and for each call that is refused: who, what, whether it was
 /// allowed, how it ended, and after how many seconds.
@@ -9,12 +10,42 @@ import QuickConnect
 ///
 /// (one line). `unit` is the systemd unit of the caller's process and `program` the kernel's name of it, a script's
 /// being its file's name.
-struct AuditLog: CallObserver {
+///
+/// Nobody can drown it: of one user's calls in one second, no more than some are written, and how many were left out.
+final class AuditLog: CallObserver {
     /// Nil: no lines are wanted.
-    let journal: Journal?
-    let failures: FailureLogger
+    private let journal: Journal?
+    private let failures: FailureLogger
+    private let clock: any AlarmClock
     /// Told that a device may have begun or ended something.
-    let changed: @Sendable () -> Void
+    private let changed: @Sendable () -> Void
+    private let counts = Mutex<[Count.Key: Count]>([:])
+
+    /// The lines of one user in one second.
+    private struct Count {
+        struct Key: Hashable {
+            var caller: String
+            var isRefused: Bool
+        }
+
+        var written = 0
+        var leftOut = 0
+    }
+
+    private static let mostLines = 200
+    private static let mostRefusals = 10
+
+    init(
+        journal: Journal?,
+        failures: FailureLogger,
+        clock: any AlarmClock,
+        changed: @escaping @Sendable () -> Void
+    ) {
+        self.journal = journal
+        self.failures = failures
+        self.clock = clock
+        self.changed = changed
+    }
 
     /// What callers say is cut here, and says so.
     private static let mostBytes = 200
@@ -23,13 +54,45 @@ struct AuditLog: CallObserver {
 
     func ended(_ call: borrowing Call, after time: Duration) {
         changed()
-        guard let journal else { return }
+        guard let journal, hasRoom(for: call.session.caller, isRefused: call.isRefused) else { return }
         let error = call.error
         var line =
-            "audit: command=\(Self.word(Self.cut(call.command))) allowed=\(error?.code == .denied ? "no" : "yes")"
+            "audit: command=\(Self.word(Self.cut(call.command))) allowed=\(call.isRefused ? "no" : "yes")"
         line += " outcome=\(error?.code.rawValue ?? "ok") seconds=\(Self.seconds(time)) \(Self.words(call.session))"
         if !call.arguments.isEmpty { line += " arguments=\(Self.arguments(call.arguments))" }
         journal.write(line, level: .notice)
+    }
+
+    /// Whether one more line of that user may be written in this second.
+    private func hasRoom(for caller: Caller, isRefused: Bool) -> Bool {
+        let key = Count.Key(caller: Self.user(caller), isRefused: isRefused)
+        let (hasRoom, isFirst) = counts.withLock { counts in
+            var count = counts[key] ?? Count()
+            defer { counts[key] = count }
+            guard count.written < (isRefused ? Self.mostRefusals : Self.mostLines) else {
+                count.leftOut += 1
+                return (false, false)
+            }
+            count.written += 1
+            return (true, count.written == 1)
+        }
+        if isFirst { clock.ring(after: .seconds(1)) { [weak self] in self?.endSecond(of: key) } }
+        return hasRoom
+    }
+
+    private func endSecond(of key: Count.Key) {
+        let leftOut = counts.withLock { $0.removeValue(forKey: key)?.leftOut ?? 0 }
+        guard leftOut > 0 else { return }
+        let what = key.isRefused ? "refused calls" : "calls"
+        journal?.write("audit: \(leftOut) more \(what) of \(key.caller) within a second", level: .notice)
+    }
+
+    private static func user(_ caller: Caller) -> String {
+        switch caller.origin {
+        case .peer(let uid, _, _): "uid=\(uid)"
+        case .gateway(let name, let user): "gateway=\(word(name)) user=\(word(user))"
+        case .daemon: "daemon=yes"
+        }
     }
 
     private static func seconds(_ time: Duration) -> String {
@@ -39,11 +102,8 @@ struct AuditLog: CallObserver {
     }
 
     private static func words(_ session: Session) -> String {
-        switch session.caller.origin {
-        case .peer(let uid, let pid, _): "uid=\(uid) pid=\(pid)\(words(session.process))"
-        case .gateway(let name, let user): "gateway=\(word(name)) user=\(word(user))"
-        case .daemon: "daemon=yes"
-        }
+        let pid = session.caller.pid.map { " pid=\($0)" } ?? ""
+        return "\(user(session.caller))\(pid)\(words(session.process))"
     }
 
     private static func words(_ process: CallingProcess?) -> String {
@@ -52,7 +112,11 @@ struct AuditLog: CallObserver {
     }
 
     private static func arguments(_ arguments: [JSONValue]) -> String {
-        cut(JSONValue.array(arguments).text)
+        var text = ""
+        for argument in arguments where text.utf8.count <= mostBytes {
+            text += (text.isEmpty ? "" : ",") + cut(argument.text(atMost: mostBytes))
+        }
+        return "[\(cut(text))]"
     }
 
     private static func cut(_ text: String) -> String {

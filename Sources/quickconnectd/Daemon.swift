@@ -60,7 +60,7 @@ struct Daemon {
             await loop.close()
             return status
         } catch let error as ConfigurationMistakes {
-            print(error.description, to: &standardError)
+            Main.tell(error, surroundings.environment)
             return ExitStatus.mistake
         } catch {
             log.critical("\(error)")
@@ -86,7 +86,12 @@ struct Daemon {
             ownUID: geteuid(),
             limits: settings.limits,
             waitingCalls: waitingCalls,
-            observer: AuditLog(journal: settings.audit ? journal : nil, failures: failures) { status.changed() }
+            observer: AuditLog(
+                journal: settings.audit ? journal : nil,
+                failures: failures,
+                clock: AlarmThread.shared,
+                changed: { status.changed() }
+            )
         )
         let catalog = catalog(devices, environment) { () async throws(CommandError) in try await reloader.reload() }
         try reloader.start(controller, catalog)

@@ -2,12 +2,14 @@ import Files
 import Glibc
 import Logging
 import NIOPosix
+import QuickConnect
 import Synchronization
 
 /// Writes the log to standard error, one line a message, on a thread of its own: a log that blocks (a full pipe, a
 /// stopped journal) holds up no caller. What does not fit any more is counted, and the count is logged.
 final class Journal: Sendable {
     private static let capacity = 4096
+    private static let longestLine = 32 << 10
 
     private let thread = NIOThreadPool(numberOfThreads: 1)
     private let waiting = Atomic<Int>(0)
@@ -16,13 +18,21 @@ final class Journal: Sendable {
     let isForSystemd: Bool
 
     init(environment: [String: String]) {
-        isForSystemd = environment["JOURNAL_STREAM"] != nil
+        isForSystemd = OwnProcess.logsToJournal(environment)
         thread.start()
     }
 
     /// Writes a line, with its level or its time in front.
     func write(_ text: String, level: Logger.Level) {
-        write(stamped(text.replacing("\n", with: "\\n"), level))
+        write(stamped(Self.line(text), level))
+    }
+
+    /// One line, whatever callers have put into it, and one that the journal does not split: it would look for a level
+    /// in each piece (LineMax= in journald.conf(5), 48 KiB).
+    private static func line(_ text: String) -> String {
+        let escaped = text.escapingControls
+        guard escaped.utf8.count > longestLine else { return escaped }
+        return "\(String(decoding: escaped.utf8.prefix(longestLine), as: UTF8.self))…(\(escaped.utf8.count) bytes)"
     }
 
     private func stamped(_ text: String, _ level: Logger.Level) -> String {

@@ -27,6 +27,7 @@ struct Main {
             return ExitStatus.clean
         }
         let folders = StandardFolders(isRoot: geteuid() == 0, environment: environment, program: OwnProcess.program)
+        if flags.doctor || flags.check { signals.endAtOnce() }
         if flags.doctor { return await examine(flags, folders, environment) }
         do throws(ConfigurationMistakes) {
             let settings = try Settings.load(flags: flags.overrides, environment: environment, folders: folders)
@@ -42,9 +43,15 @@ struct Main {
             await journal.close()
             return status
         } catch {
-            print(error.description, to: &standardError)
+            tell(error, environment)
             return ExitStatus.mistake
         }
+    }
+
+    /// Tells of mistakes: bare to a person, with the level of an error to the journal.
+    static func tell(_ mistakes: ConfigurationMistakes, _ environment: [String: String]) {
+        let prefix = OwnProcess.logsToJournal(environment) ? "<3>" : ""
+        for mistake in mistakes.mistakes { print("\(prefix)\(mistake)", to: &standardError) }
     }
 
     private static func examine(

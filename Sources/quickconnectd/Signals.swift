@@ -1,6 +1,7 @@
 import CLinux
 import Glibc
 import QuickConnect
+import Synchronization
 
 /// SIGTERM, SIGINT and SIGHUP, which come to the main thread and nowhere else. No signal is lost: what comes before
 /// somebody listens waits.
@@ -11,6 +12,7 @@ final class Signals: Sendable {
     let hangUps: AsyncStream<Void>
     private let hangUp: AsyncStream<Void>.Continuation
     private static let heeded = [SIGTERM, SIGINT, SIGHUP]
+    private let isImpatient = Atomic<Bool>(false)
 
     /// Must be made before any other thread is: they inherit that the signals are not for them.
     init() {
@@ -18,6 +20,9 @@ final class Signals: Sendable {
         qc_block_signals(Self.heeded, Int32(Self.heeded.count))
         signal(SIGPIPE, SIG_IGN)
     }
+
+    /// From now on SIGTERM and SIGINT end the process at once: nobody waits for ``stop``.
+    func endAtOnce() { isImpatient.store(true, ordering: .relaxed) }
 
     /// Heeds SIGHUP no more.
     func endHangUps() { hangUp.finish() }
@@ -27,7 +32,10 @@ final class Signals: Sendable {
         while true {
             switch qc_wait_for_signal(Self.heeded, Int32(Self.heeded.count)) {
             case SIGHUP: hangUp.yield()
-            case SIGTERM, SIGINT: stop.fulfil(())
+            case let signal where signal == SIGTERM || signal == SIGINT:
+                // Who presses Ctrl-C again does not want to wait for the calls under way.
+                let isFirst = stop.fulfil(())
+                if isImpatient.load(ordering: .relaxed) || (signal == SIGINT && !isFirst) { _exit(128 + signal) }
             default: continue
             }
         }

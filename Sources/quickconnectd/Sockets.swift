@@ -9,9 +9,6 @@ struct Sockets: Sendable {
     private let environment: [String: String]
     private let defaultSocket: String
 
-    /// What systemd calls the socket of the unit quickconnectd.socket, where that gives it no other name.
-    private static let ownNames = ["quickconnectd.socket", ListeningSocket.unnamed, ""]
-
     init(
         _ settings: Settings,
         _ accounts: SystemAccounts,
@@ -40,7 +37,7 @@ struct Sockets: Sendable {
         for socket in passed {
             if let setting = settings.sockets.first(where: { $0.place == .systemd(socket.name) }) {
                 endpoints.append(.init(socket, setting.rule))
-            } else if Self.ownNames.contains(socket.name) {
+            } else if SocketSetting.ownNames.contains(socket.name) {
                 own.append(socket)
             } else {
                 // With a mistake in its name, a socket for guests would be one for everything.
@@ -53,20 +50,22 @@ struct Sockets: Sendable {
             }
         }
         endpoints += try settings.sockets.compactMap { try made($0) }
-        if let path = settings.socket {
-            endpoints.insert(.init(try ListeningSocket.bind(path: path)), at: 0)
-        } else if own.isEmpty {
-            endpoints.insert(.init(try ListeningSocket.bind(path: defaultSocket)), at: 0)
-        } else {
-            endpoints.insert(contentsOf: own.map { .init($0) }, at: 0)
-        }
-        return endpoints
+        // What systemd passes is served too where the settings name another path: clients wait there.
+        let path = settings.socket ?? (own.isEmpty ? defaultSocket : nil)
+        if let path, !own.contains(where: { $0.path == path }) { own.append(try ListeningSocket.bind(path: path)) }
+        return own.map { .init($0) } + endpoints
     }
 
     private func made(_ setting: SocketSetting) throws -> UnixSocketListener.Endpoint? {
         guard case .path(let path) = setting.place else { return nil }
-        let group = setting.group.flatMap { accounts.gid(ofGroup: $0.value) }
-        let socket = try ListeningSocket.bind(path: path, mode: setting.mode, group: group)
+        let socket = try ListeningSocket.bind(path: path, mode: setting.mode)
+        if let group = setting.group, let id = accounts.gid(ofGroup: group.value) {
+            do throws(ListeningSocket.Failure) { try socket.give(to: id) } catch {
+                socket.unlink()
+                let remedy = "let systemd make this socket, with SocketGroup=\(group.value)"
+                throw Self.mistake("\(error); \(remedy)", at: group.location)
+            }
+        }
         return UnixSocketListener.Endpoint(socket, setting.rule)
     }
 

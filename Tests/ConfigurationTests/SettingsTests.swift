@@ -54,6 +54,11 @@ struct SettingsTests {
         ("limits:\n  stalledAfter: 30", ":2:17: 'stalledAfter' must be a duration such as 500ms, 30s or 2m"),
         ("simulate: maybe", ":1:11: 'simulate' must be true or false"),
         ("sockets: {}", ":1:10: 'sockets' must be a list of sockets, each a mapping"),
+        ("sockets: [{path: '', commands: []}]", ":1:18: 'path' must be a path"),
+        (
+            "sockets: [{systemd: quickconnectd.socket, commands: []}]",
+            ":1:21: 'quickconnectd.socket' is the daemon's own socket, which has all commands"
+        ),
         ("sockets: [{path: /a}]", ":1:11: a socket needs 'commands', the list of what it allows"),
         (
             "sockets: [{commands: [ping]}]",

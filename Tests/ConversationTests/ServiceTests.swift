@@ -132,6 +132,9 @@ struct ServiceTests {
         #expect(try await guest.nextReply()?.value.objectValue?["allowed"] == false)
         let own = try daemon.talker()
         #expect(try await own.ask("call?cmd=playSound&msg=0&id=1")?.contains("cmd=playSound") == true)
+        // What a guest asked for is nothing that a command failed of.
+        own.send("call?cmd=explain&msg=playSound&id=1")
+        #expect(try await own.nextReply()?.value.objectValue?["lastError"] == .null)
         #expect(try await daemon.stop() == .status(0))
         #expect(!folder.exists("guest"))
     }
@@ -159,6 +162,24 @@ struct ServiceTests {
         #expect(lines[3].contains("command=sounds allowed=no outcome=denied seconds=0.000"))
     }
 
+    @Test func `a full socket for guests locks nobody else out, and their refusals do not drown the log`() async throws
+    {
+        let folder = try TestFolder()
+        let daemon = try await DaemonProcess(
+            settings: "sockets: [{path: \(folder("guest")), commands: [], connections: 2}]"
+        )
+        let guests = try (0..<3).map { _ in try SocketTalker(path: folder("guest")) }
+        #expect(try await guests[2].nextReply()?.code == "overloaded")
+        guests[0].send([UInt8]((0..<500).map { "call?cmd=ping&id=\($0)\n" }.joined().utf8))
+        for _ in 0..<500 { #expect(try await guests[0].nextReply()?.code == "denied") }
+        #expect(try await daemon.talker().ask("call?cmd=playSound&msg=0&id=1")?.contains("cmd=playSound") == true)
+        try await eventually("what was left out is told") {
+            daemon.auditLines.contains { $0.hasSuffix(" more refused calls of uid=\(getuid()) within a second") }
+        }
+        #expect(daemon.auditLines.filter { $0.contains("allowed=no") }.count < 100)
+        #expect(daemon.auditLines.contains { $0.contains("command=playSound allowed=yes") })
+    }
+
     @Test func `the log of calls can be turned off, and what callers say cannot forge a line`() async throws {
         let silent = try await DaemonProcess(settings: "audit: false")
         _ = try await silent.talker().ask("call?cmd=playSound&msg=0&id=1")
@@ -170,10 +191,11 @@ struct ServiceTests {
         let talker = try daemon.talker()
         let name = String(repeating: "x", count: 100_000)
         _ = try await SocketTalker(path: folder("guest")).ask("call?cmd=\(name)&id=1")
+        _ = try await talker.ask("call?cmd=play&msg=%22b%0D%0Aaudit: command=x%22&id=1")
         _ = try await talker.ask("call?cmd=play&msg=%22a%0Aaudit: command=x%22&id=1")
         _ = try await talker.ask("call?cmd=play&msg=%22\(name)%22&id=1")
-        try await eventually("all are logged") { daemon.auditLines.count >= 3 }
-        #expect(daemon.auditLines.count == 3)
+        try await eventually("all are logged") { daemon.auditLines.count >= 4 }
+        #expect(daemon.auditLines.count == 4)
         #expect(daemon.auditLines.allSatisfy { $0.utf8.count < 600 })
     }
 

@@ -1,4 +1,5 @@
 internal import CLinux
+internal import Files
 internal import Glibc
 public import QuickConnect
 internal import QuickConnectClient
@@ -53,7 +54,7 @@ public final class ScriptHost {
         manager = ServiceManager(environment: environment)
         // What systemd says to this process is not for the scripts'.
         self.environment = environment.filter { !["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"].contains($0.key) }
-        let hasLevels = environment["JOURNAL_STREAM"] != nil
+        let hasLevels = OwnProcess.logsToJournal(environment)
         console = ScriptConsole(place: .journal(name: "scripts", hasLevels: hasLevels))
         link = DaemonLink(paths: paths, givesUp: false, isHeld: false)
         link.isWanted = true

@@ -1,4 +1,5 @@
 internal import CLinux
+internal import Files
 internal import Glibc
 internal import JavaScriptCore
 public import QuickConnect
@@ -55,7 +56,7 @@ public final class ScriptRunner {
         self.limits = limits
         self.daemonLimits = daemonLimits
         self.channel = channel
-        let hasLevels = getenv("JOURNAL_STREAM") != nil
+        let hasLevels = OwnProcess.logsToJournal(OwnProcess.environment)
         console = ScriptConsole(
             place: channel == nil ? .foreground : .journal(name: source.name, hasLevels: hasLevels)
         )
