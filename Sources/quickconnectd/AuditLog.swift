@@ -102,8 +102,10 @@ final class AuditLog: CallObserver {
     }
 
     private static func words(_ session: Session) -> String {
-        let pid = session.caller.pid.map { " pid=\($0)" } ?? ""
-        return "\(user(session.caller))\(pid)\(words(session.process))"
+        let caller = session.caller
+        var words = user(caller)
+        if case .peer(_, let pid, _) = caller.origin { words += " pid=\(pid)" }
+        return words + Self.words(session.process)
     }
 
     private static func words(_ process: CallingProcess?) -> String {

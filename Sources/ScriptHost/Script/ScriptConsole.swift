@@ -20,7 +20,7 @@ struct ScriptConsole: Sendable {
         case .journal(let name, let hasLevels):
             let prefix = hasLevels ? "<\(Self.number(of: level))>" : ""
             // A line each, for the journal keeps lines.
-            let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map {
+            let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map {
                 "\(prefix)\(name): \($0)\n"
             }
             Descriptor.write(lines.joined(), to: STDERR_FILENO)
