@@ -59,7 +59,9 @@ final class AuditLog: CallObserver {
         var line =
             "audit: command=\(Self.word(Self.cut(call.command))) allowed=\(call.isRefused ? "no" : "yes")"
         line += " outcome=\(error?.code.rawValue ?? "ok") seconds=\(Self.seconds(time)) \(Self.words(call.session))"
-        if !call.arguments.isEmpty { line += " arguments=\(Self.arguments(call.arguments))" }
+        // Optional parameters that were left out are null at the end.
+        let arguments = call.arguments.prefix((call.arguments.lastIndex { $0 != .null } ?? -1) + 1)
+        if !arguments.isEmpty { line += " arguments=\(Self.arguments(arguments))" }
         journal.write(line, level: .notice)
     }
 
@@ -113,7 +115,7 @@ final class AuditLog: CallObserver {
         return unit + (process?.program.map { " program=\(word($0))" } ?? "")
     }
 
-    private static func arguments(_ arguments: [JSONValue]) -> String {
+    private static func arguments(_ arguments: ArraySlice<JSONValue>) -> String {
         var text = ""
         for argument in arguments where text.utf8.count <= mostBytes {
             text += (text.isEmpty ? "" : ",") + cut(argument.text(atMost: mostBytes))

@@ -158,6 +158,7 @@ struct ServiceTests {
         #expect(lines[0].hasPrefix("audit: command=playSound allowed=yes outcome=ok seconds=0."))
         #expect(lines[0].hasSuffix(" arguments=[0]") && lines[0].contains(" program="))
         #expect(lines[1].contains("command=play allowed=yes outcome=notFound"))
+        #expect(lines[1].hasSuffix(" arguments=[\"nothing.wav\",\"start\"]"))
         #expect(lines[2].contains("command=playSound allowed=yes outcome=notFound"))
         #expect(lines[3].contains("command=sounds allowed=no outcome=denied seconds=0.000"))
     }
