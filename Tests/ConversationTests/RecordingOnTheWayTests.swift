@@ -15,12 +15,7 @@ struct RecordingOnTheWayTests {
         microphone: String = "rig.monitor"
     ) async throws -> (server: PulseServer, daemon: DaemonProcess) {
         let server = try await PulseServer.start()
-        let configuration = server.folder("asound.conf")
-        try
-            "pcm.!default { type pulse }\nctl.!default { type pulse }\npcm.mon { type pulse device \"\(microphone)\" }\n"
-            .write(toFile: configuration, atomically: true, encoding: .utf8)
-        var environment = server.environment
-        environment["ALSA_CONFIG_PATH"] = configuration
+        let environment = try server.environmentAsDefault("pcm.mon { type pulse device \"\(microphone)\" }")
         return (server, try await DaemonProcess(["--capture-pcm", "mon"], environment: environment))
     }
 

@@ -50,11 +50,7 @@ struct ServiceTests {
     func `the watchdog is not fed while a device thread does not come back`() async throws {
         let systemd = try NotifySocket()
         let server = try await PulseServer.start()
-        let configuration = server.folder("asound.conf")
-        try "pcm.!default { type pulse }\nctl.!default { type pulse }\n"
-            .write(toFile: configuration, atomically: true, encoding: .utf8)
-        var environment = server.environment
-        environment["ALSA_CONFIG_PATH"] = configuration
+        var environment = try server.environmentAsDefault()
         environment["NOTIFY_SOCKET"] = systemd.path
         environment["WATCHDOG_USEC"] = "1000000"
         let daemon = try await DaemonProcess([], environment: environment)

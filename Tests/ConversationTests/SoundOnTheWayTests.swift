@@ -11,12 +11,7 @@ import Testing
 struct SoundOnTheWayTests {
     private func start() async throws -> (server: PulseServer, daemon: DaemonProcess) {
         let server = try await PulseServer.start()
-        let configuration = server.folder("asound.conf")
-        try "pcm.!default { type pulse }\nctl.!default { type pulse }\n"
-            .write(toFile: configuration, atomically: true, encoding: .utf8)
-        var environment = server.environment
-        environment["ALSA_CONFIG_PATH"] = configuration
-        return (server, try await DaemonProcess([], environment: environment))
+        return (server, try await DaemonProcess([], environment: try server.environmentAsDefault()))
     }
 
     private func sound(_ name: String) throws -> [Float] {

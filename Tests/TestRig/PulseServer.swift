@@ -50,6 +50,15 @@ public final class PulseServer: @unchecked Sendable {
         return try ALSAConfigurationFile.shared.get().addPCM(pcm, control: body)
     }
 
+    /// The environment of another process whose default PCM and control device are this server's.
+    /// - Parameter definitions: further lines of its asound.conf.
+    public func environmentAsDefault(_ definitions: String = "") throws -> [String: String] {
+        let configuration = folder("asound.conf")
+        try "pcm.!default { type pulse }\nctl.!default { type pulse }\n\(definitions)\n"
+            .write(toFile: configuration, atomically: true, encoding: .utf8)
+        return environment.merging(["ALSA_CONFIG_PATH": configuration]) { _, last in last }
+    }
+
     /// Sends it `SIGSTOP`, `SIGCONT`, `SIGKILL` and so on.
     public func send(_ signal: Int32) { process.send(signal) }
 
