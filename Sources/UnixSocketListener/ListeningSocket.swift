@@ -29,7 +29,7 @@ public struct ListeningSocket: Sendable {
     }
 
     /// What systemd calls a socket without a name.
-    public static let unnamed = "unknown"
+    private static let unnamed = "unknown"
     /// SD_LISTEN_FDS_START
     private static let firstPassed: CInt = 3
 

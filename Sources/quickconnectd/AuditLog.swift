@@ -47,7 +47,7 @@ final class AuditLog: CallObserver {
         self.changed = changed
     }
 
-    /// What callers say is cut here, and says so.
+    /// What callers say is cut here, which «…» says.
     private static let mostBytes = 200
 
     func failed(_ call: borrowing Call, with error: CommandError) { failures.failed(call, with: error) }
@@ -116,11 +116,9 @@ final class AuditLog: CallObserver {
     }
 
     private static func arguments(_ arguments: ArraySlice<JSONValue>) -> String {
-        var text = ""
-        for argument in arguments where text.utf8.count <= mostBytes {
-            text += (text.isEmpty ? "" : ",") + cut(argument.text(atMost: mostBytes))
-        }
-        return "[\(cut(text))]"
+        let text = JSONValue.array(Array(arguments)).text(atMost: mostBytes)
+        guard text.utf8.count > mostBytes else { return text }
+        return "\(String(decoding: text.utf8.prefix(mostBytes), as: UTF8.self))…"
     }
 
     private static func cut(_ text: String) -> String {
