@@ -1,10 +1,10 @@
-// swift-tools-version: 6.1
+// swift-tools-version: 6.2
 import PackageDescription
 
 /// The one set of flags that every target is built with. Warnings are errors, in debug and in release.
 let swiftSettings: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
-    .unsafeFlags(["-warnings-as-errors"]),
+    .treatAllWarnings(as: .error),
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("MemberImportVisibility"),
     .enableUpcomingFeature("InternalImportsByDefault"),
@@ -28,12 +28,33 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
+        // Values, and texts that stay bytes until a value is asked for. Knows nothing of the rest.
+        .target(
+            name: "JSON",
+            dependencies: [.product(name: "OrderedCollections", package: "swift-collections")],
+            swiftSettings: swiftSettings
+        ),
+
+        // Threads, alarms and promises.
+        .target(
+            name: "Concurrency",
+            dependencies: [
+                "CLinux",
+                .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "HeapModule", package: "swift-collections"),
+            ],
+            swiftSettings: swiftSettings
+        ),
+
+        // POSIX and systemd, each thing once.
+        .target(name: "Linux", dependencies: ["CLinux"], swiftSettings: swiftSettings),
+
         // The architecture: no C, no NIO, no input or output.
         .target(
             name: "QuickConnect",
             dependencies: [
+                "JSON", "Concurrency",
                 .product(name: "DequeModule", package: "swift-collections"),
-                .product(name: "OrderedCollections", package: "swift-collections"),
             ],
             swiftSettings: swiftSettings
         ),
@@ -41,35 +62,19 @@ let package = Package(
         // The command objects, one file each.
         .target(
             name: "Commands",
-            dependencies: ["QuickConnect", .product(name: "Logging", package: "swift-log")],
+            dependencies: ["QuickConnect", "JSON", "Concurrency", .product(name: "Logging", package: "swift-log")],
             swiftSettings: swiftSettings
         ),
-
-        // Threads for calls that block, and what they share.
-        .target(
-            name: "Threads",
-            dependencies: [
-                "QuickConnect", "CLinux",
-                .product(name: "DequeModule", package: "swift-collections"),
-                .product(name: "HeapModule", package: "swift-collections"),
-            ],
-            swiftSettings: swiftSettings
-        ),
-
-        // Text files, standard output, and what a process was started as: the POSIX that programs share.
-        .target(name: "Files", swiftSettings: swiftSettings),
-
-        // What a service and systemd tell each other.
-        .target(name: "ServiceManager", swiftSettings: swiftSettings),
 
         // The files that callers name, kept to one folder.
-        .target(name: "MediaFolder", dependencies: ["QuickConnect", "CLinux"], swiftSettings: swiftSettings),
+        .target(name: "MediaFolder", dependencies: ["QuickConnect", "Linux", "CLinux"], swiftSettings: swiftSettings),
 
         // A device each; the only importers of their C modules.
         .target(
             name: "ALSAAudio",
             dependencies: [
-                "QuickConnect", "Threads", "MediaFolder", "CALSA", "CALSAShims", "CSndFile", "CSampleRate",
+                "QuickConnect", "JSON", "Concurrency", "Linux", "MediaFolder", "CALSA", "CALSAShims", "CSndFile",
+                "CSampleRate",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: swiftSettings
@@ -77,7 +82,9 @@ let package = Package(
 
         .target(
             name: "GPSDLocation",
-            dependencies: ["QuickConnect", "Threads", "CGPS", .product(name: "Logging", package: "swift-log")],
+            dependencies: [
+                "QuickConnect", "JSON", "Concurrency", "Linux", "CGPS", .product(name: "Logging", package: "swift-log"),
+            ],
             swiftSettings: swiftSettings
         ),
 
@@ -85,7 +92,7 @@ let package = Package(
         .target(
             name: "UnixSocketListener",
             dependencies: [
-                "QuickConnect",
+                "QuickConnect", "JSON", "Concurrency", "Linux",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -97,12 +104,16 @@ let package = Package(
         // YAML files with their positions: settings and mappings.
         .target(
             name: "Configuration",
-            dependencies: ["QuickConnect", "Files", "CYAML"],
+            dependencies: ["QuickConnect", "JSON", "Linux", "CYAML"],
             swiftSettings: swiftSettings
         ),
 
         // The other end of the socket, for programs that are clients.
-        .target(name: "QuickConnectClient", dependencies: ["QuickConnect"], swiftSettings: swiftSettings),
+        .target(
+            name: "QuickConnectClient",
+            dependencies: ["QuickConnect", "JSON", "Linux"],
+            swiftSettings: swiftSettings
+        ),
 
         // JavaScript, with the names of Apple's framework. Knows nothing of the rest.
         .target(
@@ -115,7 +126,7 @@ let package = Package(
         .target(
             name: "ScriptHost",
             dependencies: [
-                "QuickConnect", "QuickConnectClient", "JavaScriptCore", "Threads", "Files", "ServiceManager", "CLinux",
+                "QuickConnect", "QuickConnectClient", "JSON", "JavaScriptCore", "Concurrency", "Linux", "CLinux",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HeapModule", package: "swift-collections"),
             ],
@@ -128,7 +139,7 @@ let package = Package(
         .executableTarget(
             name: "quickconnect-scripts",
             dependencies: [
-                "QuickConnect", "QuickConnectClient", "ScriptHost", "Configuration", "Files",
+                "QuickConnect", "QuickConnectClient", "ScriptHost", "Configuration", "Linux",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: swiftSettings
@@ -137,7 +148,7 @@ let package = Package(
             name: "quickconnectd",
             dependencies: [
                 "QuickConnect", "QuickConnectClient", "Commands", "ALSAAudio", "GPSDLocation", "MediaFolder",
-                "UnixSocketListener", "Configuration", "Files", "Threads", "ServiceManager", "CLinux",
+                "UnixSocketListener", "Configuration", "JSON", "Concurrency", "Linux", "CLinux",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -148,7 +159,7 @@ let package = Package(
         .executableTarget(
             name: "quickconnect",
             dependencies: [
-                "QuickConnect", "QuickConnectClient", "Files",
+                "QuickConnect", "QuickConnectClient", "JSON", "Linux",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: swiftSettings
@@ -189,7 +200,7 @@ let package = Package(
         // What clients and the daemon say to each other, to be held in-process and over the socket.
         .target(
             name: "Conversations",
-            dependencies: ["QuickConnect"],
+            dependencies: ["QuickConnect", "JSON"],
             path: "Tests/Conversations",
             swiftSettings: swiftSettings
         ),
@@ -197,25 +208,25 @@ let package = Package(
         .testTarget(
             name: "QuickConnectTests",
             dependencies: [
-                "QuickConnect", "Commands", "Conversations", "Threads",
+                "QuickConnect", "JSON", "Commands", "Conversations", "Concurrency",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: swiftSettings
         ),
         .testTarget(
             name: "ConfigurationTests",
-            dependencies: ["Configuration", "QuickConnect", "TestRig"],
+            dependencies: ["Configuration", "QuickConnect", "JSON", "TestRig"],
             swiftSettings: swiftSettings
         ),
         .testTarget(
-            name: "ThreadsTests",
-            dependencies: ["Threads", "QuickConnect", "TestRig"],
+            name: "ConcurrencyTests",
+            dependencies: ["Concurrency", "QuickConnect", "TestRig"],
             swiftSettings: swiftSettings
         ),
         .testTarget(
             name: "ALSAAudioTests",
             dependencies: [
-                "ALSAAudio", "QuickConnect", "TestRig", "Threads", "CLinux",
+                "ALSAAudio", "QuickConnect", "JSON", "TestRig", "Concurrency", "CLinux",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: swiftSettings
@@ -223,20 +234,22 @@ let package = Package(
         .testTarget(
             name: "GPSDLocationTests",
             dependencies: [
-                "GPSDLocation", "QuickConnect", "TestRig", "Threads", .product(name: "Logging", package: "swift-log"),
+                "GPSDLocation", "QuickConnect", "JSON", "TestRig", "Concurrency",
+                .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: swiftSettings
         ),
         .testTarget(name: "JavaScriptCoreTests", dependencies: ["JavaScriptCore"], swiftSettings: swiftSettings),
         .testTarget(
             name: "QuickConnectClientTests",
-            dependencies: ["QuickConnectClient"],
+            dependencies: ["QuickConnectClient", "JSON"],
             swiftSettings: swiftSettings
         ),
         .testTarget(
             name: "ConversationTests",
             dependencies: [
-                "QuickConnect", "QuickConnectClient", "Conversations", "TestRig", "quickconnectd", "quickconnect",
+                "QuickConnect", "QuickConnectClient", "JSON", "Conversations", "TestRig", "quickconnectd",
+                "quickconnect",
             ],
             swiftSettings: swiftSettings
         ),

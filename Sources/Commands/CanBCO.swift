@@ -1,3 +1,4 @@
+import JSON
 import QuickConnect
 
 /// `can [command, user?]`: whether the caller, or a user, may run a command, without running it.

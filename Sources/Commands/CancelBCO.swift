@@ -1,3 +1,4 @@
+import JSON
 import QuickConnect
 
 /// `cancel [id]`: ends this connection's waiting calls with that id; each gets `cancelled`. Answers `null`, also

@@ -1,3 +1,4 @@
+import JSON
 import QuickConnect
 
 /// `commands`: the table, as an object `{NAME: {"help", "parameters", "allow"?}}`, handlers that are commands by

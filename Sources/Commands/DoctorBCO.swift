@@ -1,3 +1,4 @@
+import JSON
 import QuickConnect
 
 /// `doctor [what]`: looks at every device now; with `sound` it also plays a tone and records it.

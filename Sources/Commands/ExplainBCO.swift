@@ -1,3 +1,4 @@
+import JSON
 import QuickConnect
 
 /// `explain [command]`: its stack, as `{"command", "help", "parameters", "validation", "business", "view",

@@ -1,3 +1,4 @@
+import JSON
 import QuickConnect
 
 /// `hello`: `{"protocol", "program", "version", "simulated": [device, …]}`.

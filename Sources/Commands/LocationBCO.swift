@@ -1,3 +1,4 @@
+import JSON
 import QuickConnect
 
 /// Waits for a position, and gives it with the names of the W3C's Geolocation API. Options, as the W3C has them:

@@ -1,3 +1,4 @@
+import JSON
 import QuickConnect
 
 /// Replies `showLoc [latitude °, longitude °, altitude m, horizontal accuracy m]`, as the book does: null where unknown.

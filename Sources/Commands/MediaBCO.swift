@@ -1,3 +1,5 @@
+import Concurrency
+import JSON
 import QuickConnect
 
 /// `media [list]`: the files of the media folder, as [{name, seconds, format, bytes}]; `media ["remove", file]`

@@ -1,3 +1,4 @@
+import JSON
 import QuickConnect
 
 /// Reads an object of options, the last parameter of a command, and collects all that does not fit.

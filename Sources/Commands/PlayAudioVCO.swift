@@ -1,3 +1,5 @@
+import Concurrency
+import JSON
 import QuickConnect
 
 /// `play [file, action, loops, {volume, from}]`: starts a file of the media folder, or stops, pauses or resumes it.

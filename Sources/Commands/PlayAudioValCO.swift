@@ -1,3 +1,4 @@
+import JSON
 import QuickConnect
 
 /// Checks the options of `play`: `{volume, from}`, which only a start takes.

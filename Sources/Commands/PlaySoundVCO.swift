@@ -1,3 +1,5 @@
+import Concurrency
+import JSON
 import QuickConnect
 
 /// `playSound [number]`: plays that system sound, and is done when the sound is over; −1 vibrates.

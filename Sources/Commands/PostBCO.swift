@@ -1,3 +1,4 @@
+import JSON
 import QuickConnect
 
 /// `post [name, data]`: sends an event of the caller's own to the subscribers of that name.

@@ -1,3 +1,5 @@
+import Concurrency
+import JSON
 import QuickConnect
 
 /// `rec [file, action, {rate, channels, limit, gain}]`: starts a recording into the media folder, done when the first

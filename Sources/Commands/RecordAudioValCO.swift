@@ -1,3 +1,4 @@
+import JSON
 import QuickConnect
 
 /// Checks the options of `rec`: `{rate, channels, limit, gain}`.

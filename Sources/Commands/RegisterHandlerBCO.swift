@@ -1,3 +1,4 @@
+import JSON
 import QuickConnect
 
 /// `registerHandler [name]`: calls mapped to `script:name` go to this connection from now on.

@@ -1,3 +1,4 @@
+import JSON
 import QuickConnect
 
 /// `reload`: reads the mappings anew. On any mistake it is `invalid` with all of them, and the old table stays.

@@ -1,3 +1,4 @@
+import JSON
 import QuickConnect
 
 /// `removeHandler [name]`: takes a handler of this connection back.

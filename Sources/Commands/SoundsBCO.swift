@@ -1,3 +1,4 @@
+import JSON
 import QuickConnect
 
 /// `sounds`: the system sounds, as `[{"number", "name", "seconds"}, …]`.

@@ -1,3 +1,4 @@
+import JSON
 import QuickConnect
 
 /// `state`: what the device does now, and for whom: `{"playing", "recording", "vibrating", "watched", "handlers",

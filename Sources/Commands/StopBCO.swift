@@ -1,3 +1,4 @@
+import JSON
 import QuickConnect
 
 /// `stop`: ends, at once, all sound, recording and vibration that the caller may end: its own user's, and for root

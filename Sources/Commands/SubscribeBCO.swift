@@ -1,3 +1,4 @@
+import JSON
 import QuickConnect
 
 /// `subscribe [name, …, {options}]`: sends those events to this connection, in the form of this call.

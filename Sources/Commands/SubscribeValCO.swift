@@ -1,3 +1,4 @@
+import JSON
 import QuickConnect
 
 /// Checks the parameters of `subscribe`: at least one name, then at most one object of options.

@@ -1,3 +1,4 @@
+import JSON
 import QuickConnect
 
 /// `unsubscribe [name, …]`: sends those events no more; without a name, none at all.

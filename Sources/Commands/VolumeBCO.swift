@@ -1,3 +1,5 @@
+import Concurrency
+import JSON
 import QuickConnect
 
 /// `volume [level?]`: sets the mixer of the PCM, where a level is given, and answers `{"volume", "muted"}`.

@@ -1,3 +1,4 @@
+import JSON
 import QuickConnect
 
 /// Checks the level of `volume`: none, 0…100, `mute` or `unmute`.

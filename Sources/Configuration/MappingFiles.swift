@@ -1,5 +1,5 @@
-import Files
 import Glibc
+import Linux
 public import QuickConnect
 
 /// Reads the folders of mappings.

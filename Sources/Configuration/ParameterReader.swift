@@ -1,3 +1,4 @@
+import JSON
 import QuickConnect
 
 /// Reads the declared parameters of a command: a list of mappings.

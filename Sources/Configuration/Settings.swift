@@ -1,4 +1,4 @@
-import Files
+import Linux
 public import QuickConnect
 
 /// All settings of the daemon, with their defaults. docs/configuration.md describes each.

@@ -1,5 +1,5 @@
-import Files
 import Glibc
+import Linux
 
 /// Where things are by default: the system's folders for root, the XDG folders for an ordinary user.
 public struct StandardFolders: Sendable {

@@ -1,5 +1,6 @@
-import Files
 import Glibc
+import JSON
+import Linux
 import QuickConnect
 
 /// One YAML file of the owner's, and the mistakes that were found in it.

@@ -1,7 +1,8 @@
+internal import Concurrency
+public import JSON
 public import Logging
 public import QuickConnect
 internal import Synchronization
-internal import Threads
 
 /// Where the device is, from gpsd or from a recorded track.
 ///

@@ -1,6 +1,6 @@
+internal import Concurrency
 internal import Glibc
 public import QuickConnect
-internal import Threads
 
 /// Looks at the way from the satellites to this device, link by link.
 public struct LocationDoctor: Examined {

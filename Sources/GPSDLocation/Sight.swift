@@ -1,3 +1,4 @@
+internal import JSON
 internal import QuickConnect
 
 /// How far the way from the satellites to the caller is open, as the reports of one watch show. A value without clock

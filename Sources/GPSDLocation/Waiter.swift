@@ -1,3 +1,4 @@
+import Concurrency
 internal import Glibc
 internal import QuickConnect
 

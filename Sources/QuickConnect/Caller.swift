@@ -1,3 +1,5 @@
+public import JSON
+
 /// Who makes a call. Known from the transport, never from what a message says.
 public struct Caller: Sendable, Hashable {
     public enum Origin: Sendable, Hashable {

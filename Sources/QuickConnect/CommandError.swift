@@ -1,3 +1,5 @@
+public import JSON
+
 /// Why a call was not done: a code of the closed list, a sentence for people, and what a program can use.
 ///
 /// An error renders its own reply (``payload(command:)``): the JSON object

@@ -1,3 +1,6 @@
+public import Concurrency
+public import JSON
+
 /// The four phases of a stack, in the order they run. The error phase runs only when another one failed.
 public enum Phase: String, Sendable, CaseIterable {
     /// ValCOs: may it be done, is it well formed?

@@ -1,3 +1,4 @@
+internal import Concurrency
 import DequeModule
 import Synchronization
 

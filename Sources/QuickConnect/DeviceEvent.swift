@@ -1,3 +1,4 @@
+public import JSON
 import Synchronization
 
 /// The event of a device that tells what it does: published only while somebody subscribes, and free otherwise.

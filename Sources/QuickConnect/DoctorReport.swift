@@ -1,3 +1,5 @@
+public import JSON
+
 /// What a doctor found out about one part of the device.
 public struct Finding: Sendable, Equatable {
     public enum State: String, Sendable, CaseIterable {

@@ -1,3 +1,4 @@
+public import JSON
 import Synchronization
 
 /// A device's event, such as a sensor's values. Runs only while somebody subscribes to it.

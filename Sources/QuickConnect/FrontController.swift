@@ -1,3 +1,5 @@
+internal import Concurrency
+import JSON
 import Synchronization
 
 /// Takes every request, from whatever listener, and lets the application controller run its stack.

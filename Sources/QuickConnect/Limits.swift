@@ -1,9 +1,11 @@
+import JSON
+
 /// The bounds of what one connection, and all of them, may ask of the daemon. All of them are settings.
 public struct Limits: Sendable, Hashable {
     /// The longest received line, in bytes without its line break. A longer one is skipped and answered `tooLarge`.
     public var lineBytes = 4 << 20
     /// Arrays and objects inside each other in a received line.
-    public var depth = defaultDepth
+    public var depth = JSONParser.defaultDepth
     /// Connections at once.
     public var connections = 1024
     /// Waiting calls under way for each connection; one more is `overloaded`.
@@ -19,7 +21,6 @@ public struct Limits: Sendable, Hashable {
     public static let idBytes = 128
     /// The longest name of a handler, in bytes. As `idBytes`.
     public static let handlerNameBytes = 128
-    public static let defaultDepth = 512
 
     public init() {}
 }

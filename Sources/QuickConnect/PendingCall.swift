@@ -1,3 +1,5 @@
+internal import Concurrency
+
 /// A call that has had no final reply yet, as its session and its deadline know it.
 protocol PendingCall: AnyObject, Sendable {
     var id: String? { get }

@@ -1,3 +1,4 @@
+import JSON
 import Synchronization
 
 /// A call whose whole stack is one handler of a client, as most commands of scripts are: it is passed on and its

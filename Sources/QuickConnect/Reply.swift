@@ -1,3 +1,5 @@
+public import JSON
+
 /// What a caller gets: a value under a command, or an error.
 public struct Reply: Sendable, Equatable {
     public enum Body: Sendable, Equatable {

@@ -1,3 +1,5 @@
+public import JSON
+
 /// The two forms of a line. An answer comes in the form of its question.
 public enum WireForm: Sendable, Hashable {
     /// QuickConnect's: `call?cmd=…&msg=…`.

@@ -1,3 +1,6 @@
+internal import Concurrency
+import JSON
+
 /// A handler that a client registers, as a command object: `script:NAME` in a mapping.
 ///
 /// In the business phase its answer is the result. In the view phase an answer other than `null`, or one with

@@ -1,3 +1,5 @@
+public import JSON
+
 /// What one script may use. Each is a setting; see docs/scripts.md.
 public struct ScriptLimits: Sendable, Equatable {
     /// CPU time from when the script is entered until it returns, in seconds.

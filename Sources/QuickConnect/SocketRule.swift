@@ -1,3 +1,5 @@
+import JSON
+
 /// What may be asked on a socket that has a list of commands of its own, such as one for guests.
 ///
 /// It holds for everybody who connects there, root too: who stands behind a gateway's connection is not known from

@@ -1,3 +1,5 @@
+import JSON
+
 /// One call on its way through the command objects of its command: the rules of docs/stack.md as a value.
 ///
 /// It does nothing by itself: whoever drives it sends the replies it gives and awaits the operations it names.

@@ -1,3 +1,4 @@
+internal import Concurrency
 import Synchronization
 
 /// A call that waits: its stack, what it awaits, and what may end the wait early.

@@ -1,3 +1,4 @@
+public import Concurrency
 import Synchronization
 
 /// The calls that wait. The operations they await are child tasks of ``run()``; a call that waits for a client's answer

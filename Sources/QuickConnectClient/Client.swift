@@ -1,4 +1,6 @@
-public import QuickConnect
+public import JSON
+internal import Linux
+import QuickConnect
 
 /// What went wrong with a call, other than an error reply.
 public enum ClientFailure: Error, Sendable {
@@ -51,7 +53,7 @@ public final class Client {
     }
 
     private func send(_ line: String, before deadline: Connection.Deadline?) throws(ClientFailure) {
-        do throws(SocketFailure) {
+        do throws(SystemCallError) {
             try connection.send(line, before: deadline)
         } catch {
             throw error.isTimeout ? .timedOut : .connectionLost("\(error)")
@@ -60,7 +62,7 @@ public final class Client {
 
     private func nextLine(before deadline: Connection.Deadline?) throws(ClientFailure) -> [UInt8] {
         let received: Connection.Received
-        do throws(SocketFailure) {
+        do throws(SystemCallError) {
             received = try connection.receive(before: deadline)
         } catch {
             throw .connectionLost("\(error)")

@@ -1,4 +1,5 @@
-import Glibc
+internal import Glibc
+public import Linux
 
 /// Where a client looks for the daemon's socket.
 public enum SocketPaths {
@@ -12,7 +13,7 @@ public enum SocketPaths {
 
     /// No daemon answered: each path, and what happened there.
     public struct NoDaemon: Error, Sendable, CustomStringConvertible {
-        public var attempts: [(path: String, failure: SocketFailure)]
+        public var attempts: [(path: String, failure: SystemCallError)]
 
         /// `no daemon answers:`, and a line for each path.
         public var description: String {
@@ -20,7 +21,7 @@ public enum SocketPaths {
                 .joined(separator: "\n")
         }
 
-        private static func hint(_ failure: SocketFailure) -> String {
+        private static func hint(_ failure: SystemCallError) -> String {
             failure.code == EACCES
                 ? " (you are not in its group; «sudo usermod -aG quickconnect $USER», then log in again)" : ""
         }
@@ -30,11 +31,15 @@ public enum SocketPaths {
     public static let help = "The daemon's socket (default: $QUICKCONNECT_SOCKET, else the system's or the user's)."
 
     /// A connection to the first path that accepts.
-    public static func connect(_ paths: [String]) throws(NoDaemon) -> Connection {
-        var attempts: [(String, SocketFailure)] = []
+    /// - Parameter deadline: when to stop waiting for a daemon that does not accept.
+    public static func connect(
+        _ paths: [String],
+        before deadline: Connection.Deadline? = nil
+    ) throws(NoDaemon) -> Connection {
+        var attempts: [(String, SystemCallError)] = []
         for path in paths {
-            do throws(SocketFailure) {
-                return try Connection(path: path)
+            do throws(SystemCallError) {
+                return try Connection(path: path, before: deadline)
             } catch {
                 attempts.append((path, error))
             }

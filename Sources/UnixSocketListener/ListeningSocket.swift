@@ -1,4 +1,5 @@
 import Glibc
+import Linux
 
 /// The socket that clients connect to: made here, or passed by systemd.
 public struct ListeningSocket: Sendable {
@@ -34,16 +35,7 @@ public struct ListeningSocket: Sendable {
     private static let firstPassed: CInt = 3
 
     /// Where it is in the file system.
-    public var path: String? {
-        guard isPassed else { return name }
-        var address = sockaddr_un()
-        var length = socklen_t(MemoryLayout<sockaddr_un>.size)
-        let result = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
-        }
-        guard result == 0, address.sun_family == sa_family_t(AF_UNIX) else { return nil }
-        return withUnsafeBytes(of: &address.sun_path) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-    }
+    public var path: String? { isPassed ? UnixSocketAddress.path(of: descriptor) : name }
 
     /// Makes the socket. A stale file is replaced; where a daemon answers, or something else than a socket is in the
     /// way, it fails.
@@ -53,16 +45,7 @@ public struct ListeningSocket: Sendable {
             // The folder of the default path may be missing after a boot.
             if let slash = path.lastIndex(of: "/"), slash > path.startIndex { mkdir(String(path[..<slash]), 0o755) }
             try removeStale(path)
-            let descriptor = try SystemCallError.check("socket") {
-                socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-            }
-            // The mode must be right from the first moment on, so not by a chmod afterwards.
-            let mask = umask(~mode & 0o777)
-            defer { umask(mask) }
-            _ = try withAddress(path) { address, length throws(SystemCallError) in
-                try SystemCallError.check("bind") { Glibc.bind(descriptor, address, length) }
-            }
-            try SystemCallError.check("listen") { listen(descriptor, SOMAXCONN) }
+            let descriptor = try listen(on: UnixSocketAddress(path), mode: mode)
             return ListeningSocket(descriptor: descriptor, name: path, isPassed: false, inode: inode(of: path))
         } catch {
             throw Failure(description: "cannot listen on \(path): \(error)")
@@ -74,7 +57,7 @@ public struct ListeningSocket: Sendable {
         var status = stat()
         if lstat(name, &status) == 0, status.st_gid == group { return }
         guard chown(name, uid_t.max, group) == 0 else {
-            throw Failure(description: "\(name) cannot be given to the group: \(String(cString: strerror(errno)))")
+            throw Failure(description: "\(name) cannot be given to the group: \(SystemCallError.text(errno))")
         }
     }
 
@@ -84,47 +67,42 @@ public struct ListeningSocket: Sendable {
         _ = Glibc.unlink(name)
     }
 
+    private static func listen(on address: UnixSocketAddress, mode: UInt32) throws(SystemCallError) -> CInt {
+        let descriptor = try UnixStreamSocket.make()
+        // The mode must be right from the first moment on, so not by a chmod afterwards.
+        let mask = umask(~mode & 0o777)
+        defer { umask(mask) }
+        do throws(SystemCallError) {
+            try SystemCallError.check("bind") { address.withSocketAddress { Glibc.bind(descriptor, $0, $1) } }
+            try SystemCallError.check("listen") { Glibc.listen(descriptor, SOMAXCONN) }
+            return descriptor
+        } catch {
+            close(descriptor)
+            throw error
+        }
+    }
+
+    /// How long another daemon has to accept, before it counts as one that is there.
+    private static let probeTime = Duration.seconds(2)
+
     private static func removeStale(_ path: String) throws(SystemCallError) {
         var status = stat()
         guard lstat(path, &status) == 0 else { return }
         guard status.st_mode & S_IFMT == S_IFSOCK else {
             throw SystemCallError("a file that is no socket is there", EEXIST)
         }
-        let probe = try SystemCallError.check("socket") {
-            socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        do throws(SystemCallError) {
+            close(try UnixStreamSocket.connect(to: path, before: .now + probeTime))
+        } catch {
+            guard error.code == ECONNREFUSED else { throw SystemCallError("another daemon is using it", EADDRINUSE) }
+            _ = Glibc.unlink(path)
+            return
         }
-        defer { close(probe) }
-        let isRefused = try withAddress(path) { address, length in
-            connect(probe, address, length) != 0 && errno == ECONNREFUSED
-        }
-        guard isRefused else { throw SystemCallError("another daemon is using it", EADDRINUSE) }
-        _ = Glibc.unlink(path)
+        throw SystemCallError("another daemon is using it", EADDRINUSE)
     }
 
     private static func inode(of path: String) -> ino_t {
         var status = stat()
         return lstat(path, &status) == 0 ? status.st_ino : 0
-    }
-
-    private static func withAddress<Result>(
-        _ path: String,
-        _ body: (UnsafePointer<sockaddr>, socklen_t) throws(SystemCallError) -> Result
-    ) throws(SystemCallError) -> Result {
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        let bytes = Array(path.utf8)
-        let capacity = MemoryLayout.size(ofValue: address.sun_path)
-        guard bytes.count < capacity else {
-            throw SystemCallError("the path is longer than \(capacity - 1) bytes", ENAMETOOLONG)
-        }
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
-        let outcome = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                Swift.Result { () throws(SystemCallError) -> Result in
-                    try body(address, socklen_t(MemoryLayout<sockaddr_un>.size))
-                }
-            }
-        }
-        return try outcome.get()
     }
 }

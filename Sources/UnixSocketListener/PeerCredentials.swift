@@ -1,4 +1,5 @@
 import Glibc
+import Linux
 import QuickConnect
 
 extension Caller {
@@ -25,7 +26,7 @@ extension Caller {
             if result == 0 { return Set(groups.prefix(count)) }
             // ERANGE comes with the length that is needed.
             guard errno == ERANGE, count > groups.count else {
-                throw SystemCallError("getsockopt(SO_PEERGROUPS)", errno)
+                throw SystemCallError("getsockopt(SO_PEERGROUPS)")
             }
             groups = [gid_t](repeating: 0, count: count)
         }

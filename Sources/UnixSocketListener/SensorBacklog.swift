@@ -1,3 +1,4 @@
+import JSON
 import QuickConnect
 
 /// The sensor values that wait for a slow client: the newest of each, and how many it missed.

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Configuration
-import Files
 import Glibc
+import Linux
 import QuickConnect
 import QuickConnectClient
 import ScriptHost

@@ -1,6 +1,6 @@
 import ArgumentParser
-import Files
 import Glibc
+import Linux
 
 /// The client. Each subcommand is one file.
 @main

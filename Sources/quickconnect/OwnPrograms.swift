@@ -1,5 +1,5 @@
-import Files
 import Glibc
+import Linux
 
 /// The programs that are installed with this one.
 enum OwnPrograms {

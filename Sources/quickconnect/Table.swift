@@ -1,4 +1,5 @@
 import Glibc
+import JSON
 import QuickConnect
 
 /// Columns for people.

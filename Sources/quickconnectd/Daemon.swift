@@ -1,14 +1,14 @@
 import ALSAAudio
 import CLinux
 import Commands
+import Concurrency
 import Configuration
 import Glibc
+import Linux
 import Logging
 import NIOPosix
 import QuickConnect
 import ServiceLifecycle
-import ServiceManager
-import Threads
 import UnixSocketListener
 
 /// The wiring: settings → devices → command objects → mappings → front controller → listener.

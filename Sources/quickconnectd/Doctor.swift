@@ -1,6 +1,7 @@
 import ALSAAudio
 import Configuration
 import Glibc
+import Linux
 import Logging
 import MediaFolder
 import QuickConnect
@@ -62,7 +63,7 @@ struct Doctor {
 
     private func examineSocket(_ settings: Settings) -> Finding {
         let path = settings.socket ?? folders.socket
-        do throws(SocketFailure) {
+        do throws(SystemCallError) {
             _ = try Connection(path: path)
             return Finding("daemon", .well, "one answers on \(path)")
         } catch {

@@ -1,8 +1,8 @@
+import Concurrency
+import Linux
 import Logging
 import QuickConnect
-import ServiceManager
 import Synchronization
-import Threads
 import UnixSocketListener
 
 /// Feeds systemd's watchdog from the event loop, so a loop that is stuck feeds nothing; and only while the device

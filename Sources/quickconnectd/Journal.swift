@@ -1,5 +1,6 @@
-import Files
 import Glibc
+import JSON
+import Linux
 import Logging
 import NIOPosix
 import QuickConnect

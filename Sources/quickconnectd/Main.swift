@@ -1,9 +1,10 @@
 import ArgumentParser
+import Concurrency
 import Configuration
-import Files
 import Glibc
+import JSON
+import Linux
 import QuickConnect
-import Threads
 
 /// The daemon. Read from here: flags and settings, then ``Daemon``, which is the wiring.
 @main

@@ -1,4 +1,5 @@
 import CLinux
+import Concurrency
 import Glibc
 import QuickConnect
 import Synchronization

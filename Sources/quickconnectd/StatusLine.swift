@@ -1,5 +1,7 @@
+import Concurrency
+import JSON
+import Linux
 import QuickConnect
-import ServiceManager
 import Synchronization
 import UnixSocketListener
 

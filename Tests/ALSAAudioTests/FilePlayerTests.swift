@@ -1,4 +1,5 @@
 import Foundation
+import JSON
 import MediaFolder
 import QuickConnect
 import Synchronization

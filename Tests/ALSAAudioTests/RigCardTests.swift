@@ -1,4 +1,6 @@
+import Concurrency
 import Foundation
+import JSON
 import QuickConnect
 import TestRig
 import Testing

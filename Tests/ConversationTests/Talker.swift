@@ -1,6 +1,7 @@
 import Conversations
 import Dispatch
 import Foundation
+import JSON
 import QuickConnect
 import QuickConnectClient
 import TestRig

@@ -1,10 +1,11 @@
+import Concurrency
 import Foundation
+import JSON
 import Logging
 import QuickConnect
 import Synchronization
 import TestRig
 import Testing
-import Threads
 
 @testable import GPSDLocation
 

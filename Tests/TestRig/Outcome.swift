@@ -1,3 +1,4 @@
+public import Concurrency
 public import QuickConnect
 
 /// How a promise was settled.

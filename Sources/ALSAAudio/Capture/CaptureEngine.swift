@@ -1,7 +1,7 @@
+internal import Concurrency
 internal import Logging
 internal import QuickConnect
 internal import Synchronization
-internal import Threads
 
 /// Captures from one input for as many recordings as want it, on one thread.
 ///

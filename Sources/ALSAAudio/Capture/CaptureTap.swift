@@ -1,5 +1,5 @@
+internal import Concurrency
 internal import QuickConnect
-internal import Threads
 
 /// What was captured for one recording, from the capturing thread to the one that writes.
 ///

@@ -1,7 +1,7 @@
+public import Concurrency
 public import MediaFolder
 public import QuickConnect
 internal import Synchronization
-internal import Threads
 
 /// The media folder with what libsndfile says of its files.
 ///

@@ -1,4 +1,4 @@
-internal import Threads
+internal import Concurrency
 
 /// What was read of a file and not played yet, between the thread that reads and the one that plays: as a voice it
 /// never blocks, however slow the disk is.

@@ -1,6 +1,6 @@
+public import Concurrency
 public import Logging
 public import QuickConnect
-internal import Threads
 
 /// The volume of an output: of the mixer that belongs to the PCM, or of a simulated loudspeaker.
 ///

@@ -1,6 +1,7 @@
 internal import CALSA
 internal import CALSAShims
 internal import Glibc
+internal import JSON
 internal import QuickConnect
 
 /// A call of libasound that failed.

@@ -1,8 +1,9 @@
+public import Concurrency
+public import JSON
 public import Logging
 public import MediaFolder
 public import QuickConnect
 internal import Synchronization
-internal import Threads
 
 /// Plays files of the media folder, mixed into the same stream as the system sounds.
 ///

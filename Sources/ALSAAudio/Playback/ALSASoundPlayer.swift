@@ -1,6 +1,7 @@
+public import Concurrency
+public import JSON
 public import Logging
 public import QuickConnect
-internal import Threads
 
 /// Plays the system sounds through ALSA.
 ///

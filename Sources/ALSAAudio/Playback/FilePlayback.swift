@@ -1,3 +1,5 @@
+import Concurrency
+internal import JSON
 internal import MediaFolder
 internal import QuickConnect
 internal import Synchronization

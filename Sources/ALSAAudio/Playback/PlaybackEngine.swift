@@ -1,7 +1,8 @@
+internal import Concurrency
+internal import JSON
 internal import Logging
 internal import QuickConnect
 internal import Synchronization
-internal import Threads
 
 /// Plays voices through one output, mixed, on one thread.
 ///

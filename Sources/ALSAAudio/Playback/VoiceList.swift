@@ -1,3 +1,4 @@
+internal import JSON
 internal import QuickConnect
 
 /// A sound that somebody wants to hear.

@@ -1,3 +1,5 @@
+public import JSON
+
 /// What the commands that concern every device (`state`, `stop`) need of one.
 ///
 /// Callers: the command objects, on any thread, at any time between the daemon's start and its end. No function

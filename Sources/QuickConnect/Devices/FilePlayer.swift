@@ -1,3 +1,5 @@
+public import Concurrency
+
 /// How a file is played.
 public struct PlayOptions: Sendable, Hashable {
     /// How often it is played again after the first time; nil: for ever.

@@ -1,3 +1,5 @@
+public import JSON
+
 /// Where the device is, or was.
 public struct Position: Sendable, Hashable {
     /// Degrees, north positive.

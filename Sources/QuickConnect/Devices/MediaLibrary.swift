@@ -1,3 +1,5 @@
+public import Concurrency
+
 /// A file of the media folder.
 public struct MediaFile: Sendable, Hashable {
     public var name: String

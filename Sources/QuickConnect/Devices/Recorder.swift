@@ -1,3 +1,5 @@
+public import Concurrency
+
 /// How a recording is made.
 public struct RecordingOptions: Sendable, Hashable {
     /// Frames a second.

@@ -1,3 +1,5 @@
+public import Concurrency
+
 /// A short sound that is decoded when the daemon starts and can be played at any time.
 public struct SystemSound: Sendable, Hashable {
     /// Its number in `playSound`.

@@ -1,3 +1,5 @@
+public import Concurrency
+
 /// How loud the PCM is.
 public struct Volume: Sendable, Hashable {
     /// Per cent of the mixer's range, 0 to 100.

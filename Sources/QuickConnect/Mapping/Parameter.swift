@@ -1,3 +1,5 @@
+public import JSON
+
 /// One declared parameter of a command.
 public struct Parameter: Sendable, Hashable {
     public enum Kind: String, Sendable, CaseIterable {

@@ -1,10 +1,12 @@
+public import JSON
+
 /// Reads WebViewJavascriptBridge's messages: `{"handlerName", "data", "callbackId"}`, an answer
 /// `{"responseId", "responseData" or "error"}`, or an array of them.
 public enum BridgeForm {
     /// The messages of one line: one, or those of a batch in their order.
     public static func read(
         _ line: borrowing Span<UInt8>,
-        maximumDepth: Int = Limits.defaultDepth
+        maximumDepth: Int = JSONParser.defaultDepth
     ) -> [IncomingMessage] {
         guard line[0] == UInt8(ascii: "[") else { return [readMessage(line, maximumDepth: maximumDepth)] }
         do throws(JSONError) {

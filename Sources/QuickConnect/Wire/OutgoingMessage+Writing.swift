@@ -1,3 +1,5 @@
+import JSON
+
 extension OutgoingMessage {
     /// Appends the message as one line, `\n` at its end.
     public func write(to bytes: inout [UInt8]) {

@@ -1,3 +1,5 @@
+import JSON
+
 /// Percent-encoding as JavaScript's `encodeURIComponent` and `decodeURIComponent` do it.
 public enum PercentEncoding {
     /// What is wrong with an encoded value, to follow its name: `has the bad escape '%zz'`.

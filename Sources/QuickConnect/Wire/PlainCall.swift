@@ -1,3 +1,5 @@
+import JSON
+
 /// A line that is nothing but `call?cmd=…&id=…` in characters that need no escape.
 ///
 /// Where its command does nothing, such a line is answered as it stands, byte for byte, without making strings, a

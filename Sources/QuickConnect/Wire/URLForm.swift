@@ -1,6 +1,10 @@
+public import JSON
+
 /// Reads `call?cmd=…&msg=…&id=…`, by key, in any order.
 public enum URLForm {
-    public static func read(_ line: borrowing Span<UInt8>, maximumDepth: Int = Limits.defaultDepth) -> IncomingMessage {
+    public static func read(_ line: borrowing Span<UInt8>, maximumDepth: Int = JSONParser.defaultDepth)
+        -> IncomingMessage
+    {
         var fields = Fields()
         do throws(Problem) {
             try fields.read(line)

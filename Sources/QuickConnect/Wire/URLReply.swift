@@ -1,3 +1,5 @@
+public import JSON
+
 /// A line `handleJSONRequest?cmd=…&msg=…[&id=…]`, as a client reads it.
 public struct URLReply: Sendable, Hashable {
     public var command: String

@@ -1,6 +1,6 @@
 internal import CLinux
-internal import Files
 internal import Glibc
+internal import Linux
 
 /// The folder whose scripts the host runs, and what changes in it.
 ///

@@ -1,9 +1,9 @@
 internal import CLinux
-internal import Files
 internal import Glibc
+internal import JSON
+internal import Linux
 public import QuickConnect
 internal import QuickConnectClient
-internal import ServiceManager
 
 /// Runs the scripts of a folder, a process each: starts them, watches them, begins them again.
 ///

@@ -1,4 +1,6 @@
+import Concurrency
 internal import Glibc
+internal import JSON
 internal import QuickConnect
 
 /// One script of the folder: its process, and the one that is to take its place.

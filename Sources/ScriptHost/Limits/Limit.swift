@@ -1,3 +1,4 @@
+import Concurrency
 internal import QuickConnect
 
 /// A limit that a script has passed, which ends it.

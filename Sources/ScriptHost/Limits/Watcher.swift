@@ -1,7 +1,7 @@
+internal import Concurrency
 internal import Glibc
 internal import QuickConnect
 internal import Synchronization
-internal import Threads
 
 /// A thread that watches the one that runs the script.
 ///

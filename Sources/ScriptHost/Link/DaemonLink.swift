@@ -1,4 +1,5 @@
 internal import Glibc
+import Linux
 internal import QuickConnectClient
 
 /// The connection to the daemon, made when it is first needed and again when it is lost. For one thread.
@@ -63,7 +64,7 @@ final class DaemonLink {
     func advance() throws(SocketPaths.NoDaemon) {
         if connection == nil { try connectIfDue() }
         guard let connection else { return }
-        do throws(SocketFailure) {
+        do throws(SystemCallError) {
             try outbox.flush(to: connection)
         } catch {
             lose("\(error)")
@@ -104,7 +105,7 @@ final class DaemonLink {
     /// The lines that are there now.
     func receive() -> [[UInt8]] {
         guard let connection else { return [] }
-        do throws(SocketFailure) {
+        do throws(SystemCallError) {
             if let lines = try connection.receiveSome() {
                 if !lines.isEmpty { pause = .milliseconds(50) }
                 return lines

@@ -1,4 +1,5 @@
 internal import DequeModule
+internal import JSON
 internal import QuickConnect
 internal import Synchronization
 

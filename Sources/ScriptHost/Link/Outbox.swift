@@ -1,4 +1,5 @@
 internal import Glibc
+import Linux
 internal import QuickConnectClient
 internal import Synchronization
 
@@ -19,9 +20,9 @@ final class Outbox: Sendable {
     var isEmpty: Bool { bytes.withLock { $0.isEmpty } }
 
     /// Sends what the kernel takes now.
-    func flush(to connection: Connection) throws(SocketFailure) {
+    func flush(to connection: Connection) throws(SystemCallError) {
         let result = bytes.withLock { bytes in
-            Result<Void, SocketFailure> { () throws(SocketFailure) in
+            Result<Void, SystemCallError> { () throws(SystemCallError) in
                 guard !bytes.isEmpty else { return }
                 let count = try connection.sendSome(bytes[...])
                 if count == bytes.count {

@@ -1,5 +1,6 @@
 internal import CLinux
 public import Glibc
+internal import JSON
 internal import QuickConnect
 
 /// The socket between a script's process and its host: reports one way, one byte «go on» the other way.

@@ -1,5 +1,5 @@
-internal import Files
 internal import Glibc
+internal import Linux
 
 /// Where the console of a script, and its errors, are written.
 struct ScriptConsole: Sendable {

@@ -1,3 +1,4 @@
+internal import JSON
 internal import QuickConnect
 
 /// What a script's process tells the host that started it: lines of JSON on a pipe, each with some of the members.

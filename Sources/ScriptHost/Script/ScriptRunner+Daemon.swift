@@ -1,3 +1,5 @@
+import Concurrency
+internal import JSON
 internal import JavaScriptCore
 internal import QuickConnect
 internal import QuickConnectClient

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import JSON
 internal import JavaScriptCore
 internal import QuickConnect
 internal import QuickConnectClient

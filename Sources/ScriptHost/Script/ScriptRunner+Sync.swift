@@ -1,4 +1,5 @@
 internal import Glibc
+internal import JSON
 internal import QuickConnect
 internal import QuickConnectClient
 

@@ -1,7 +1,7 @@
 internal import CLinux
-internal import Files
 internal import Glibc
 internal import JavaScriptCore
+internal import Linux
 public import QuickConnect
 internal import QuickConnectClient
 

@@ -1,6 +1,6 @@
 internal import CLinux
-internal import Files
 internal import Glibc
+internal import Linux
 
 /// A script's file, and the folder below which it may load others.
 public struct ScriptSource: Sendable {

@@ -1,3 +1,4 @@
+import JSON
 import QuickConnect
 
 /// Random numbers that are the same in every run (SplitMix64).

@@ -1,7 +1,7 @@
+import Concurrency
 import QuickConnect
 import Synchronization
 import Testing
-import Threads
 
 /// A front controller whose waiting calls run, and its clients, all in memory.
 final class TestDaemon: Sendable {

@@ -1,4 +1,6 @@
 import Commands
+import Concurrency
+import JSON
 import Logging
 import QuickConnect
 

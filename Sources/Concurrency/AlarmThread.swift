@@ -1,5 +1,4 @@
 internal import HeapModule
-public import QuickConnect
 
 /// The time of all who wait in this process: one thread that sleeps until the next alarm. It starts with the first
 /// alarm, and without any it sleeps for good.
@@ -78,11 +77,11 @@ public final class AlarmThread: AlarmClock {
     }
 }
 
-extension Promise {
-    /// The value, or `timeout` where it is not there at that time.
-    public func value(before end: ContinuousClock.Instant) async throws(CommandError) -> Value {
+extension Deferred {
+    /// The value, or an ``Interruption`` where it is not there at that time.
+    public func value(before end: ContinuousClock.Instant) async throws(Failure) -> Value {
         let alarm = AlarmThread.shared.set(after: ContinuousClock.now.duration(to: end)) {
-            self.fail(CommandError(.timeout, "it took too long"))
+            self.fail(Failure(Interruption(.timedOut, "it took too long")))
         }
         defer { AlarmThread.shared.cancel(alarm) }
         return try await value()

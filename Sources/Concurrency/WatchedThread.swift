@@ -1,5 +1,4 @@
 internal import Glibc
-public import QuickConnect
 internal import Synchronization
 
 /// A thread for calls that may never return, and a second one that notices when they do not.
@@ -18,12 +17,12 @@ public final class WatchedThread: Sendable {
         /// Runs on the thread.
         let work: @Sendable () -> Void
         /// Runs on the watching thread, in place of `work` or while `work` is blocked.
-        let giveUp: @Sendable (CommandError) -> Void
+        let giveUp: @Sendable (Interruption) -> Void
 
         public init(
             step: String,
             work: @escaping @Sendable () -> Void,
-            giveUp: @escaping @Sendable (CommandError) -> Void
+            giveUp: @escaping @Sendable (Interruption) -> Void
         ) {
             self.step = step
             self.work = work
@@ -84,9 +83,9 @@ public final class WatchedThread: Sendable {
     }
 
     /// Appends a job. Exactly one of its functions is run, or both if it is given up midway; none if this throws.
-    public func run(_ job: Job) throws(CommandError) {
-        let refusal = monitor.withLock { state -> CommandError? in
-            if state.isEnding { return CommandError(.cancelled, "this device is being closed") }
+    public func start(_ job: Job) throws(Interruption) {
+        let refusal = monitor.withLock { state -> Interruption? in
+            if state.isEnding { return Interruption(.cancelled, "this device is being closed") }
             if case .stuck(let step, let since) = state.worker { return self.refusal(step: step, since: since) }
             if let error = startThreads(&state) { return error }
             state.waiting.append((job, .now))
@@ -139,7 +138,7 @@ public final class WatchedThread: Sendable {
 }
 
 extension WatchedThread {
-    private func startThreads(_ state: inout State) -> CommandError? {
+    private func startThreads(_ state: inout State) -> Interruption? {
         // The threads hold the monitor only, so that `deinit` can end them.
         let monitor = monitor
         let (subject, deadline) = (subject, deadline)
@@ -153,7 +152,7 @@ extension WatchedThread {
             if code == 0 { state.worker = .idle }
         }
         guard code != 0 else { return nil }
-        return CommandError(.unavailable, "no thread could be started: \(String(cString: strerror(code)))")
+        return Interruption(.unavailable, "no thread could be started: \(String(cString: strerror(code)))")
     }
 
     /// The thread itself.
@@ -196,7 +195,7 @@ extension WatchedThread {
 
     fileprivate struct Overdue {
         var jobs: [Job]
-        var error: CommandError
+        var error: Interruption
         var endings: [@Sendable () -> Void] = []
     }
 
@@ -216,10 +215,10 @@ extension WatchedThread {
         }
     }
 
-    private func refusal(step: String, since: SuspendingClock.Instant) -> CommandError {
+    private func refusal(step: String, since: SuspendingClock.Instant) -> Interruption {
         let seconds = since.duration(to: .now).components.seconds
         let message = "\(step) has not come back for \(seconds) s; this works again as soon as \(subject) answers"
-        return CommandError(.unavailable, message)
+        return Interruption(.unavailable, message)
     }
 }
 
@@ -250,7 +249,7 @@ extension WatchedThread.State {
         return starts.min().map { $0 + deadline }
     }
 
-    private static func timeout(_ step: String, _ subject: String, _ deadline: Duration) -> CommandError {
-        CommandError(.timeout, "\(step) took more than \(deadline): \(subject) does not answer")
+    private static func timeout(_ step: String, _ subject: String, _ deadline: Duration) -> Interruption {
+        Interruption(.timedOut, "\(step) took more than \(deadline): \(subject) does not answer")
     }
 }

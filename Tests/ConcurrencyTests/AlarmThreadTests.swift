@@ -3,7 +3,7 @@ import Synchronization
 import TestRig
 import Testing
 
-@testable import Threads
+@testable import Concurrency
 
 @Suite("Alarms, and the threads that run tasks")
 struct AlarmThreadTests {

@@ -40,7 +40,7 @@ extension JSONValue {
         bytes.append(UInt8(ascii: "}"))
     }
 
-    static func write(_ string: String, to bytes: inout [UInt8]) {
+    package static func write(_ string: String, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
         defer { bytes.append(UInt8(ascii: "\"")) }
         var string = string
@@ -79,4 +79,4 @@ extension JSONValue: CustomStringConvertible {
     public var description: String { text }
 }
 
-let upperHexadecimalDigits = Array("0123456789ABCDEF".utf8)
+package let upperHexadecimalDigits = Array("0123456789ABCDEF".utf8)

@@ -20,6 +20,9 @@ public enum JSONError: Error, Sendable, Equatable {
 /// It is here, and not a library's, because it stands in the listener's event loop: it is linear in time, knows
 /// no failure but ``JSONError``, tells depth from syntax, and keeps the order of members and 64-bit integers.
 public struct JSONParser {
+    /// Arrays and objects inside each other, where nobody says another limit.
+    public static let defaultDepth = 512
+
     private var position = 0
     private let maximumDepth: Int
     /// The first value that is JSON but cannot be kept. `null` stands in for it, and reading goes on: what follows
@@ -33,28 +36,29 @@ public struct JSONParser {
     /// The one value that the bytes hold, white space around it allowed.
     public static func parse(
         _ bytes: borrowing Span<UInt8>,
-        maximumDepth: Int = Limits.defaultDepth
+        maximumDepth: Int = JSONParser.defaultDepth
     ) throws(JSONError) -> JSONValue {
         let text = try read(bytes, maximumDepth: maximumDepth)
         if let problem = text.problem ?? text.itemProblems.min(by: { $0.key < $1.key })?.value { throw problem }
         return text.value
     }
 
-    public static func parse(_ text: String, maximumDepth: Int = Limits.defaultDepth) throws(JSONError) -> JSONValue {
+    public static func parse(_ text: String, maximumDepth: Int = JSONParser.defaultDepth) throws(JSONError) -> JSONValue
+    {
         let bytes = Array(text.utf8)
         return try parse(bytes.span, maximumDepth: maximumDepth)
     }
 
     /// JSON with values in it that cannot be kept, `null` in their places.
-    struct Text {
-        var value: JSONValue
-        var problem: JSONError?
+    package struct Text {
+        package var value: JSONValue
+        package var problem: JSONError?
         /// By the index of the item, where the value is an array.
-        var itemProblems: [Int: JSONError]
+        package var itemProblems: [Int: JSONError]
     }
 
     /// As `parse`, but throws only where the bytes are no JSON.
-    static func read(_ bytes: borrowing Span<UInt8>, maximumDepth: Int) throws(JSONError) -> Text {
+    package static func read(_ bytes: borrowing Span<UInt8>, maximumDepth: Int) throws(JSONError) -> Text {
         var parser = JSONParser(maximumDepth: maximumDepth)
         parser.skipWhiteSpace(bytes)
         let value = try parser.value(bytes, depth: 0)
@@ -65,7 +69,7 @@ public struct JSONParser {
 
     /// As `read`, for a text that is one object: its members are given one by one, and no object is made.
     /// - Returns: the first problem.
-    static func readObject(
+    package static func readObject(
         _ bytes: borrowing Span<UInt8>,
         maximumDepth: Int,
         take: (String, JSONValue) -> Void

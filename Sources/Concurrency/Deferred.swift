@@ -3,12 +3,12 @@ import Synchronization
 /// A value that arrives once, for one task that awaits it.
 ///
 /// Any thread may settle it; the first settlement counts and later ones are ignored. When the awaiting task is
-/// cancelled the promise settles with `cancelled`, so nobody waits for ever.
-public final class Promise<Value: Sendable>: Sendable {
+/// cancelled the promise settles with an ``Interruption``, so nobody waits for ever.
+public final class Deferred<Value: Sendable, Failure: InterruptionConvertible>: Sendable {
     private enum State {
         case open
-        case awaited(@Sendable (Result<Value, CommandError>) -> Void)
-        case settled(Result<Value, CommandError>)
+        case awaited(@Sendable (Result<Value, Failure>) -> Void)
+        case settled(Result<Value, Failure>)
     }
 
     private let state = Mutex(State.open)
@@ -17,8 +17,8 @@ public final class Promise<Value: Sendable>: Sendable {
 
     /// Settles the promise, and says whether this was the settlement that counts.
     @discardableResult
-    public func settle(_ result: Result<Value, CommandError>) -> Bool {
-        let (isFirst, waiter) = state.withLock { state -> (Bool, (@Sendable (Result<Value, CommandError>) -> Void)?) in
+    public func settle(_ result: Result<Value, Failure>) -> Bool {
+        let (isFirst, waiter) = state.withLock { state -> (Bool, (@Sendable (Result<Value, Failure>) -> Void)?) in
             switch state {
             case .settled: return (false, nil)
             case .open:
@@ -37,7 +37,7 @@ public final class Promise<Value: Sendable>: Sendable {
     public func fulfil(_ value: Value) -> Bool { settle(.success(value)) }
 
     @discardableResult
-    public func fail(_ error: CommandError) -> Bool { settle(.failure(error)) }
+    public func fail(_ error: Failure) -> Bool { settle(.failure(error)) }
 
     /// Whether it is settled. A device looks here to leave out work that nobody awaits any more.
     public var isSettled: Bool {
@@ -46,13 +46,13 @@ public final class Promise<Value: Sendable>: Sendable {
 
     /// Runs `waiter` once it is settled: at once where it is already, else on the thread that settles it. Takes the
     /// place of a task that awaits ``value()``: there is one waiter, once.
-    public func whenSettled(_ waiter: @escaping @Sendable (Result<Value, CommandError>) -> Void) {
-        let ready = state.withLock { state -> Result<Value, CommandError>? in
+    public func whenSettled(_ waiter: @escaping @Sendable (Result<Value, Failure>) -> Void) {
+        let ready = state.withLock { state -> Result<Value, Failure>? in
             switch state {
             case .open:
                 state = .awaited(waiter)
                 return nil
-            case .awaited: return .failure(CommandError(.internal, "a promise was awaited twice"))
+            case .awaited: return .failure(Failure(Interruption(.misused, "a promise was awaited twice")))
             case .settled(let result): return result
             }
         }
@@ -60,11 +60,11 @@ public final class Promise<Value: Sendable>: Sendable {
     }
 
     /// The value, as soon as it is there. Only one task may await it, once.
-    public func value() async throws(CommandError) -> Value {
+    public func value() async throws(Failure) -> Value {
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in whenSettled { continuation.resume(returning: $0) } }
         } onCancel: {
-            fail(CommandError(.cancelled, "the call was cancelled"))
+            fail(Failure(Interruption(.cancelled, "the call was cancelled")))
         }
         return try result.get()
     }

@@ -3,7 +3,7 @@ import Synchronization
 import TestRig
 import Testing
 
-@testable import Threads
+@testable import Concurrency
 
 @Suite struct WatchedThreadTests {
     /// Something that a job waits for, as a call of libasound would.

@@ -5,13 +5,14 @@ internal import Glibc
 ///
 /// The protocol is a datagram of lines; sd_notify(3) calls it stable, and shows a program that speaks it by itself.
 public struct ServiceManager: Sendable {
-    private let address: String?
+    private let address: UnixSocketAddress?
     /// How long systemd waits for a sign of life before it ends the service (WatchdogSec=); nil where it does not.
     public let watchdogTime: Duration?
 
     public init(environment: [String: String]) {
         // A path, or with @ in front an abstract name (unix(7)).
-        address = environment["NOTIFY_SOCKET"].flatMap { $0.hasPrefix("/") || $0.hasPrefix("@") ? $0 : nil }
+        let name = environment["NOTIFY_SOCKET"].flatMap { $0.hasPrefix("/") || $0.hasPrefix("@") ? $0 : nil }
+        address = name.flatMap { try? UnixSocketAddress($0) }
         let isMeant = environment["WATCHDOG_PID"].map { $0 == "\(getpid())" } ?? true
         let microseconds = environment["WATCHDOG_USEC"].flatMap { Int64($0) } ?? 0
         watchdogTime = isMeant && address != nil && microseconds > 0 ? .microseconds(microseconds) : nil
@@ -42,19 +43,8 @@ public struct ServiceManager: Sendable {
         let descriptor = socket(AF_UNIX, flags, 0)
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
-        var name = sockaddr_un()
-        name.sun_family = sa_family_t(AF_UNIX)
-        var bytes = Array(address.utf8)
-        if bytes[0] == UInt8(ascii: "@") { bytes[0] = 0 }
-        guard bytes.count < MemoryLayout.size(ofValue: name.sun_path) else { return }
-        withUnsafeMutableBytes(of: &name.sun_path) { $0.copyBytes(from: bytes) }
-        let length = socklen_t(MemoryLayout<sa_family_t>.size + bytes.count)
         let text = Array(message.utf8)
         let options = Int32(MSG_NOSIGNAL) | (mayWait ? 0 : Int32(MSG_DONTWAIT))
-        withUnsafePointer(to: &name) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                _ = sendto(descriptor, text, text.count, options, pointer, length)
-            }
-        }
+        address.withSocketAddress { _ = sendto(descriptor, text, text.count, options, $0, $1) }
     }
 }

@@ -1,6 +1,6 @@
 extension String {
     /// The bytes as text, where they are UTF-8.
-    init?(validating bytes: borrowing Span<UInt8>) {
+    package init?(validating bytes: borrowing Span<UInt8>) {
         let text = bytes.withUnsafeBufferPointer { bytes in
             // Most text is ASCII, and of that the standard library makes a string much faster without this check.
             bytes.allSatisfy { $0 < 0x80 }
@@ -11,26 +11,25 @@ extension String {
     }
 
     /// The bytes as text; what is not UTF-8 becomes U+FFFD.
-    init(decoding bytes: borrowing Span<UInt8>) {
+    package init(decoding bytes: borrowing Span<UInt8>) {
         self = bytes.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
     }
 }
 
 extension [UInt8] {
     /// Appends a text of the source code.
-    @inline(__always)
-    mutating func append(_ text: StaticString) {
+    package mutating func append(_ text: StaticString) {
         append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
-    mutating func append(copying bytes: borrowing Span<UInt8>) {
+    package mutating func append(copying bytes: borrowing Span<UInt8>) {
         bytes.withUnsafeBufferPointer { append(contentsOf: $0) }
     }
 }
 
 extension Span<UInt8> {
     /// The index of the first such byte at or after `start`.
-    func firstIndex(of byte: UInt8, from start: Int = 0) -> Int? {
+    package func firstIndex(of byte: UInt8, from start: Int = 0) -> Int? {
         var index = start
         while index < count {
             if self[unchecked: index] == byte { return index }
@@ -40,8 +39,7 @@ extension Span<UInt8> {
     }
 
     /// Whether the bytes begin with an ASCII text.
-    @inline(__always)
-    func starts(with text: StaticString) -> Bool {
+    package func starts(with text: StaticString) -> Bool {
         let length = text.utf8CodeUnitCount
         guard count >= length else { return false }
         for index in 0..<length where self[unchecked: index] != text.utf8Start[index] { return false }
@@ -50,7 +48,7 @@ extension Span<UInt8> {
 }
 
 /// The value of a hexadecimal digit.
-func hexadecimalDigit(_ byte: UInt8) -> UInt8? {
+package func hexadecimalDigit(_ byte: UInt8) -> UInt8? {
     switch byte {
     case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
     case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10

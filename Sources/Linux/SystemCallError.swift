@@ -1,0 +1,40 @@
+internal import Glibc
+
+/// A system call that failed: its name, errno, and the text for it.
+public struct SystemCallError: Error, Sendable, CustomStringConvertible {
+    public var call: String
+    public var code: Int32
+
+    /// - Parameter code: errno; taken at once where none is given.
+    public init(_ call: String, _ code: Int32? = nil) {
+        let code = code ?? errno
+        self.call = call
+        self.code = code
+    }
+
+    /// Whether a deadline passed.
+    public var isTimeout: Bool { code == ETIMEDOUT }
+
+    public var description: String { "\(call): \(Self.text(code)) (errno \(code))" }
+
+    /// What strerror(3) says of an error number, on any thread.
+    public static func text(_ code: Int32) -> String {
+        withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
+            buffer.initialize(repeating: 0)
+            guard let base = buffer.baseAddress, strerror_r(code, base, buffer.count) == 0 else {
+                return "error \(code)"
+            }
+            return String(cString: base)
+        }
+    }
+
+    /// Runs a call that answers −1 on failure, again when a signal interrupted it.
+    @discardableResult
+    public static func check(_ name: String, _ call: () -> Int32) throws(SystemCallError) -> Int32 {
+        while true {
+            let result = call()
+            if result >= 0 { return result }
+            guard errno == EINTR else { throw SystemCallError(name) }
+        }
+    }
+}

@@ -1,0 +1,61 @@
+internal import Glibc
+
+/// Unix stream sockets, as descriptors.
+public enum UnixStreamSocket {
+    /// A new socket, closed on exec.
+    public static func make() throws(SystemCallError) -> Int32 {
+        try SystemCallError.check("socket") {
+            socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        }
+    }
+
+    /// A connection to a path.
+    ///
+    /// connect(2) waits where the listener's backlog is full, for as long as nobody accepts: with a stopped daemon
+    /// behind the socket, for ever.
+    /// - Parameter deadline: when to give up with `ETIMEDOUT`; nil waits.
+    public static func connect(
+        to path: String,
+        before deadline: ContinuousClock.Instant? = nil
+    ) throws(SystemCallError) -> Int32 {
+        let address = try UnixSocketAddress(path)
+        let descriptor = try make()
+        let code = connect(descriptor, address, before: deadline)
+        guard code == 0 else {
+            close(descriptor)
+            throw SystemCallError("connect", code)
+        }
+        return descriptor
+    }
+
+    /// - Returns: 0, or the error number.
+    private static func connect(
+        _ descriptor: Int32,
+        _ address: UnixSocketAddress,
+        before deadline: ContinuousClock.Instant?
+    ) -> Int32 {
+        while true {
+            if let deadline {
+                let left = ContinuousClock.now.duration(to: deadline)
+                guard left > .zero else { return ETIMEDOUT }
+                limitSending(descriptor, to: left)
+            }
+            let code = address.withSocketAddress { Glibc.connect(descriptor, $0, $1) == 0 ? 0 : errno }
+            switch code {
+            case EINTR: continue
+            // What a socket with a time limit says in place of ETIMEDOUT (socket(7), SO_SNDTIMEO).
+            case EAGAIN: if deadline != nil { continue }
+            default: break
+            }
+            return code
+        }
+    }
+
+    /// Bounds how long connect(2) waits.
+    private static func limitSending(_ descriptor: Int32, to time: Duration) {
+        let (seconds, attoseconds) = time.components
+        let microseconds = max(1, Int(attoseconds / 1_000_000_000_000))
+        var limit = timeval(tv_sec: Int(seconds), tv_usec: microseconds)
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+    }
+}
