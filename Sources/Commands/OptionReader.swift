@@ -3,20 +3,48 @@ import QuickConnect
 
 /// Reads an object of options, the last parameter of a command, and collects all that does not fit.
 struct OptionReader {
-    private let options: JSONObject
+    private var options: [String: JSONValue] = [:]
     private let field: String
-    private var known: [String] = []
-    private var problems: [FieldProblem] = []
+    private var problems = FieldProblems()
 
-    /// - Parameter field: the JSON pointer of the object, such as `/2`.
-    init(_ options: JSONObject, field: String) {
-        self.options = options
+    /// More members than this are not looked at, nor values longer than that.
+    private static let mostMembers = 64
+    private static let longestValue = 4096
+
+    /// - Parameters:
+    ///   - options: the object as it came; nil where there is none.
+    ///   - field: the JSON pointer of the object, such as `/2`.
+    ///   - known: the names of the options. Any other is a problem.
+    init(_ options: JSONText?, field: String, known: [String]) throws(CommandError) {
         self.field = field
+        guard let options else { return }
+        var count = 0
+        options.forEachMember { name, text in
+            count += 1
+            if !known.contains(name) {
+                problems.add("\(field)/\(Self.pointer(name))", expected: "one of \(known.joined(separator: ", "))")
+            } else if text.count > Self.longestValue {
+                problems.add("\(field)/\(name)", expected: "\(name), not longer than \(Self.longestValue) bytes")
+            } else {
+                self.options[name] = text.value
+            }
+            return count <= Self.mostMembers
+        }
+        guard count <= Self.mostMembers else {
+            throw .invalid(field, expected: "options, at most \(Self.mostMembers), of \(known.joined(separator: ", "))")
+        }
     }
+
+    /// A name in a JSON pointer (RFC 6901), cut where a caller has made up something long.
+    private static func pointer(_ name: String) -> String {
+        let shown = name.utf8.count <= 128 ? name : String(decoding: name.utf8.prefix(40), as: UTF8.self) + "…"
+        return shown.replacing("~", with: "~0").replacing("/", with: "~1")
+    }
+
+    func isNull(_ name: String) -> Bool { options[name] == JSONValue.null }
 
     /// A number within bounds.
     mutating func number(_ name: String, in range: ClosedRange<Double>, _ unit: String) -> Double? {
-        known.append(name)
         guard let value = options[name], value != .null else { return nil }
         if let number = value.numberValue, range.contains(number) { return number }
         expect(name, "a number from \(Self.text(range.lowerBound)) to \(Self.text(range.upperBound)), \(unit)")
@@ -25,7 +53,6 @@ struct OptionReader {
 
     /// A whole number within bounds.
     mutating func integer(_ name: String, in range: ClosedRange<Int64>, _ unit: String) -> Int? {
-        known.append(name)
         guard let value = options[name], value != .null else { return nil }
         if let number = value.integerValue, range.contains(number) { return Int(number) }
         expect(name, "an integer from \(range.lowerBound) to \(range.upperBound), \(unit)")
@@ -33,25 +60,18 @@ struct OptionReader {
     }
 
     mutating func boolean(_ name: String) -> Bool? {
-        known.append(name)
         guard let value = options[name], value != .null else { return nil }
         if value.boolValue == nil { expect(name, "true or false") }
         return value.boolValue
     }
 
     /// Throws `invalid` where anything did not fit, or has a name that was not asked for.
-    mutating func finish() throws(CommandError) {
-        for (name, _) in options where !known.contains(name) {
-            let pointer = name.replacing("~", with: "~0").replacing("/", with: "~1")
-            problems.append(
-                FieldProblem(field: "\(field)/\(pointer)", expected: "one of \(known.joined(separator: ", "))")
-            )
-        }
-        guard problems.isEmpty else { throw .invalid(problems) }
+    func finish() throws(CommandError) {
+        guard problems.isEmpty else { throw problems.error }
     }
 
     private mutating func expect(_ name: String, _ what: String) {
-        problems.append(FieldProblem(field: "\(field)/\(name)", expected: "\(name), \(what)"))
+        problems.add("\(field)/\(name)", expected: "\(name), \(what)")
     }
 
     private static func text(_ number: Double) -> String {

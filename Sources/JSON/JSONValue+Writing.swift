@@ -1,76 +1,100 @@
 extension JSONValue {
     /// Appends the value as compact JSON in UTF-8, without a line break.
-    public func write(to bytes: inout [UInt8]) {
+    public func write(to buffer: OutputBuffer) {
         switch self {
-        case .null: bytes.append(contentsOf: "null".utf8)
-        case .bool(let value): bytes.append(contentsOf: (value ? "true" : "false").utf8)
-        case .integer(let value): bytes.append(contentsOf: String(value).utf8)
+        case .null: buffer.append("null")
+        case .bool(let value): buffer.append(value ? ("true" as StaticString) : "false")
+        case .integer(let value): buffer.append(decimal: value)
         // JSON knows no infinity and no NaN; JavaScript writes them as null too.
-        case .number(let value): bytes.append(contentsOf: (value.isFinite ? "\(value)" : "null").utf8)
-        case .string(let value): Self.write(value, to: &bytes)
-        case .array(let items): Self.write(items, to: &bytes)
-        case .object(let members): Self.write(members, to: &bytes)
+        case .number(let value): buffer.append(value.isFinite ? "\(value)" : "null" as String)
+        case .string(let value): buffer.append(json: value)
+        case .array(let items): Self.write(items, to: buffer)
+        case .object(let members): Self.write(members, to: buffer)
         }
     }
 
     /// The value as compact JSON.
     public var text: String {
-        var bytes: [UInt8] = []
-        write(to: &bytes)
-        return String(decoding: bytes, as: UTF8.self)
+        let buffer = OutputBuffer(capacity: 64)
+        write(to: buffer)
+        return String(decoding: buffer.bytes, as: UTF8.self)
     }
 
-    private static func write(_ items: [JSONValue], to bytes: inout [UInt8]) {
-        bytes.append(UInt8(ascii: "["))
-        for (index, item) in items.enumerated() {
-            if index > 0 { bytes.append(UInt8(ascii: ",")) }
-            item.write(to: &bytes)
+    private static func write(_ items: [JSONValue], to buffer: OutputBuffer) {
+        buffer.append(UInt8(ascii: "["))
+        var isFirst = true
+        for item in items {
+            if !isFirst { buffer.append(UInt8(ascii: ",")) }
+            isFirst = false
+            item.write(to: buffer)
         }
-        bytes.append(UInt8(ascii: "]"))
+        buffer.append(UInt8(ascii: "]"))
     }
 
-    private static func write(_ members: JSONObject, to bytes: inout [UInt8]) {
-        bytes.append(UInt8(ascii: "{"))
-        for (index, member) in members.enumerated() {
-            if index > 0 { bytes.append(UInt8(ascii: ",")) }
-            write(member.name, to: &bytes)
-            bytes.append(UInt8(ascii: ":"))
-            member.value.write(to: &bytes)
+    private static func write(_ members: JSONObject, to buffer: OutputBuffer) {
+        buffer.append(UInt8(ascii: "{"))
+        var isFirst = true
+        for member in members {
+            if !isFirst { buffer.append(UInt8(ascii: ",")) }
+            isFirst = false
+            buffer.append(json: member.name)
+            buffer.append(UInt8(ascii: ":"))
+            member.value.write(to: buffer)
         }
-        bytes.append(UInt8(ascii: "}"))
+        buffer.append(UInt8(ascii: "}"))
+    }
+}
+
+extension OutputBuffer {
+    /// Appends a text as a JSON string.
+    public func append(json text: String) {
+        var text = text
+        text.withUTF8 { append(json: $0) }
     }
 
-    package static func write(_ string: String, to bytes: inout [UInt8]) {
-        bytes.append(UInt8(ascii: "\""))
-        defer { bytes.append(UInt8(ascii: "\"")) }
-        var string = string
-        let isPlain = string.withUTF8 { text in
-            guard text.allSatisfy({ $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) else {
-                return false
+    /// Appends UTF-8 as a JSON string.
+    public func append(json text: UnsafeBufferPointer<UInt8>) {
+        append(UInt8(ascii: "\""))
+        if text.allSatisfy({ $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) {
+            append(text)
+        } else {
+            for byte in text { appendEscaped(byte) }
+        }
+        append(UInt8(ascii: "\""))
+    }
+
+    private func appendEscaped(_ byte: UInt8) {
+        switch byte {
+        case UInt8(ascii: "\""): append("\\\"")
+        case UInt8(ascii: "\\"): append("\\\\")
+        case 0x08: append("\\b")
+        case 0x09: append("\\t")
+        case 0x0A: append("\\n")
+        case 0x0C: append("\\f")
+        case 0x0D: append("\\r")
+        case 0..<0x20:
+            append("\\u00")
+            append(upperHexadecimalDigit(byte >> 4))
+            append(upperHexadecimalDigit(byte & 15))
+        default: append(byte)
+        }
+    }
+
+    /// Appends a whole number.
+    public func append(decimal number: Int64) {
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
+            var magnitude = number.magnitude
+            var start = 20
+            repeat {
+                start -= 1
+                digits[start] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: magnitude % 10)
+                magnitude /= 10
+            } while magnitude > 0
+            if number < 0 {
+                start -= 1
+                digits[start] = UInt8(ascii: "-")
             }
-            bytes.append(contentsOf: text)
-            return true
-        }
-        if !isPlain { writeEscaped(string, to: &bytes) }
-    }
-
-    private static func writeEscaped(_ string: String, to bytes: inout [UInt8]) {
-        for byte in string.utf8 {
-            switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-                bytes.append(UInt8(ascii: "\\"))
-                bytes.append(byte)
-            case 0x08: bytes.append(contentsOf: "\\b".utf8)
-            case 0x09: bytes.append(contentsOf: "\\t".utf8)
-            case 0x0A: bytes.append(contentsOf: "\\n".utf8)
-            case 0x0C: bytes.append(contentsOf: "\\f".utf8)
-            case 0x0D: bytes.append(contentsOf: "\\r".utf8)
-            case 0..<0x20:
-                bytes.append(contentsOf: "\\u00".utf8)
-                bytes.append(upperHexadecimalDigits[Int(byte >> 4)])
-                bytes.append(upperHexadecimalDigits[Int(byte & 15)])
-            default: bytes.append(byte)
-            }
+            append(UnsafeBufferPointer(rebasing: digits[start..<20]))
         }
     }
 }
@@ -78,5 +102,3 @@ extension JSONValue {
 extension JSONValue: CustomStringConvertible {
     public var description: String { text }
 }
-
-package let upperHexadecimalDigits = Array("0123456789ABCDEF".utf8)

@@ -10,17 +10,17 @@ public enum ClientFailure: Error, Sendable {
 
 /// Makes calls over a connection, one after another, in the URL form.
 public final class Client {
-    private let connection: Connection
+    private let connection: DaemonConnection
     private var count = 0
 
-    public init(_ connection: Connection) { self.connection = connection }
+    public init(_ connection: DaemonConnection) { self.connection = connection }
 
     /// Makes a call in the URL form and waits for its final reply: its value, or the error reply.
     /// - Parameter message: the text of `msg`; nil leaves it out.
     public func call(
         _ command: String,
         message: String?,
-        before deadline: Connection.Deadline? = nil
+        before deadline: DaemonConnection.Deadline? = nil
     ) throws(ClientFailure) -> Result<JSONValue, ErrorReply> {
         count += 1
         let id = "c\(count)"
@@ -30,7 +30,7 @@ public final class Client {
         while true {
             let line = try nextLine(before: deadline)
             guard let reply = URLReply(line), reply.id == id else { continue }
-            guard reply.command == Reply.errorCommand else { return .success(reply.value) }
+            guard reply.command == CommandError.replyCommand else { return .success(reply.value) }
             return .failure(ErrorReply(reply.value))
         }
     }
@@ -39,7 +39,7 @@ public final class Client {
     public func call(
         _ command: String,
         _ message: JSONValue,
-        before deadline: Connection.Deadline? = nil
+        before deadline: DaemonConnection.Deadline? = nil
     ) throws(ClientFailure) -> Result<JSONValue, ErrorReply> {
         try call(command, message: message.text, before: deadline)
     }
@@ -52,7 +52,7 @@ public final class Client {
         }
     }
 
-    private func send(_ line: String, before deadline: Connection.Deadline?) throws(ClientFailure) {
+    private func send(_ line: String, before deadline: DaemonConnection.Deadline?) throws(ClientFailure) {
         do throws(SystemCallError) {
             try connection.send(line, before: deadline)
         } catch {
@@ -60,8 +60,8 @@ public final class Client {
         }
     }
 
-    private func nextLine(before deadline: Connection.Deadline?) throws(ClientFailure) -> [UInt8] {
-        let received: Connection.Received
+    private func nextLine(before deadline: DaemonConnection.Deadline?) throws(ClientFailure) -> [UInt8] {
+        let received: DaemonConnection.Received
         do throws(SystemCallError) {
             received = try connection.receive(before: deadline)
         } catch {

@@ -34,12 +34,12 @@ public enum SocketPaths {
     /// - Parameter deadline: when to stop waiting for a daemon that does not accept.
     public static func connect(
         _ paths: [String],
-        before deadline: Connection.Deadline? = nil
-    ) throws(NoDaemon) -> Connection {
+        before deadline: DaemonConnection.Deadline? = nil
+    ) throws(NoDaemon) -> DaemonConnection {
         var attempts: [(String, SystemCallError)] = []
         for path in paths {
             do throws(SystemCallError) {
-                return try Connection(path: path, before: deadline)
+                return try DaemonConnection(path: path, before: deadline)
             } catch {
                 attempts.append((path, error))
             }

@@ -1,51 +1,67 @@
+import JSON
 import Logging
 import NIOCore
 import QuickConnect
 
-/// One client's connection on its event loop: bytes to lines for its session, messages to bytes.
+/// One client's connection on its event loop: bytes to lines for its conversation, lines to bytes.
 ///
-/// What a client has not read yet is its backlog. Above ``pauseMark`` the connection reads no more input, so a
-/// client gets no further ahead than that; what comes unasked (events, late replies) may add up to the limit.
+/// Input is worked off in slices of a millisecond, so that no client holds up the others, however much it sends. What a
+/// client has not read yet is its backlog. Above ``pauseMark`` the connection reads no more input, so a client gets no
+/// further ahead than that; what comes unasked (events, late replies) may add up to the limit.
 final class ConnectionHandler: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
     private static let welcomeTime = TimeAmount.milliseconds(250)
+    private static let sliceTime = TimeAmount.milliseconds(1)
     private static let pauseMark = 256 << 10
     private static let resumeMark = 64 << 10
     private static let flushMark = 64 << 10
-    private static let chunkBytes = 256 << 10
 
-    private(set) var session: Session?
-    private let makeSession: (Connection) -> Session
+    private(set) var connection: Connection?
+    private let makeConnection: (SocketOutput) -> Connection
     private let limits: Limits
     private let logger: Logger
+    private let resources: LoopResources
     private var context: ChannelHandlerContext?
 
+    // Input
     private var framer: LineFramer
     private var input = ByteBuffer()
+    private var batch: Batch?
+    /// Whether a long line is being read by another thread; those behind it wait.
+    private var isReadingLine = false
+    private var isProcessing = false
+    private var isScheduled = false
+    private var readIsPending = false
     private var inputHasEnded = false
     private var hasReceived = false
-    private var output: [UInt8] = []
+
+    // Output
+    private var output: OutputBuffer?
+    private var queue = OutgoingQueue()
     /// Bytes written and not yet taken by the kernel.
     private var writtenBytes = 0
-    private var sensors = SensorBacklog()
-
-    private var isProcessing = false
     private var flushIsScheduled = false
     private var isPaused = false
-    private var readIsPending = false
+    private var sensors = SensorBacklog()
     private var isClosing = false
-    /// Chunks that the kernel took: whether a paused client reads at all.
+    /// Pieces that the kernel took: whether a paused client reads at all.
     private var progress = 0
     private var stallTimer: Scheduled<Void>?
     private var closeTimer: Scheduled<Void>?
 
-    init(limits: Limits, logger: Logger, makeSession: @escaping (Connection) -> Session) {
+    init(
+        limits: Limits,
+        logger: Logger,
+        resources: LoopResources,
+        makeConnection: @escaping (SocketOutput) -> Connection
+    ) {
         self.limits = limits
         self.logger = logger
-        self.makeSession = makeSession
+        self.resources = resources
+        self.makeConnection = makeConnection
         framer = LineFramer(limit: limits.lineBytes)
     }
 
@@ -53,14 +69,16 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
-        session = makeSession(Connection(self, context.channel))
+        connection = makeConnection(SocketOutput(self, context.channel))
     }
 
     func channelInactive(context: ChannelHandlerContext) {
         stallTimer?.cancel()
         closeTimer?.cancel()
-        session?.close()
-        session = nil
+        connection?.close()
+        connection = nil
+        if let output { resources.giveBack(output) }
+        output = nil
         self.context = nil
         context.fireChannelInactive()
     }
@@ -92,81 +110,198 @@ final class ConnectionHandler: ChannelDuplexHandler {
         processInput()
     }
 
+    /// Whether there is more to work off than was read.
+    private var isBusy: Bool { isReadingLine || isScheduled || batch != nil }
+
     func read(context: ChannelHandlerContext) {
-        if isPaused {
+        if isPaused || isBusy {
             readIsPending = true
         } else {
             context.read()
         }
     }
 
-    /// Gives the session the whole lines of the input, until the backlog says pause.
+    private func readIfPending() {
+        guard readIsPending, !isPaused, !isBusy else { return }
+        readIsPending = false
+        context?.read()
+    }
+
+    /// Gives the connection its messages, for the time of a slice or until the backlog says pause.
     private func processInput() {
-        guard !isProcessing, let session else { return }
+        guard !isProcessing, !isScheduled, !isReadingLine, let connection else { return }
         isProcessing = true
+        let isDone = runSlice(connection, until: .now() + Self.sliceTime)
+        isProcessing = false
+        flush()
+        if !isDone { return continueLater() }
+        if inputHasEnded, !isPaused, !isBusy { connection.endInput() }
+        readIfPending()
+    }
+
+    /// Goes on when the other connections have had their turn.
+    private func continueLater() {
+        guard let context else { return }
+        isScheduled = true
+        context.eventLoop.assumeIsolated().execute {
+            self.isScheduled = false
+            self.processInput()
+        }
+    }
+
+    /// - Returns: false where the time is over and there is more.
+    private func runSlice(_ connection: Connection, until end: NIODeadline) -> Bool {
         var buffer = input
         input = ByteBuffer()
-        let done = receiveLines(buffer.readableBytesUInt8Span, session)
+        var done = 0
+        let isDone = buffer.withUnsafeReadableBytes { bytes in
+            run(connection, bytes.bindMemory(to: UInt8.self), &done, until: end)
+        }
         buffer.moveReaderIndex(forwardBy: done)
         if buffer.readableBytes > 0, !isClosing {
             buffer.discardReadBytes()
             input = buffer
         }
-        isProcessing = false
-        flush()
-        if inputHasEnded, !isPaused { session.endInput() }
+        return isDone
     }
 
-    /// How many of the bytes are done with.
-    private func receiveLines(_ bytes: borrowing Span<UInt8>, _ session: Session) -> Int {
-        var done = 0
+    private func run(
+        _ connection: Connection,
+        _ bytes: UnsafeBufferPointer<UInt8>,
+        _ done: inout Int,
+        until end: NIODeadline
+    ) -> Bool {
         // A local one is not checked for exclusive access with every line.
         var framer = framer
         defer { self.framer = framer }
-        while !isPaused, !isClosing, done < bytes.count {
-            let rest = bytes.extracting(done...)
+        var count = 0
+        while !isPaused, !isClosing, !isReadingLine {
+            count += 1
+            if count & 31 == 0, .now() >= end { return false }
+            if batch != nil {
+                receiveNextOfBatch(connection)
+                continue
+            }
+            let rest = UnsafeBufferPointer(rebasing: bytes[done...])
             let (step, consumed) = framer.next(rest)
             done += consumed
             switch step {
-            case .line(let range): session.receive(rest.extracting(range))
-            case .overlong(let firstByte): session.receiveOverlongLine(firstByte: firstByte)
-            case .needsMore: return done
+            case .line(let range): receive(UnsafeBufferPointer(rebasing: rest[range]), connection)
+            case .overlong: connection.receiveOverlongLine(UnsafeBufferPointer(rebasing: rest.prefix(512)))
+            case .needsMore: return true
             }
         }
-        return done
+        return true
+    }
+
+    /// Takes one line. An empty one is ignored.
+    private func receive(_ line: UnsafeBufferPointer<UInt8>, _ connection: Connection) {
+        guard let first = line.first else { return }
+        if line.count > LoopResources.longLine, let context {
+            isReadingLine = true
+            let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
+            resources.read(line, on: context.eventLoop) { handler.value.received($0, first) }
+        } else {
+            receive(resources.reader.read(line), WireForm(firstByte: first), connection)
+        }
+    }
+
+    private func receive(_ line: IncomingLine, _ form: WireForm, _ connection: Connection) {
+        switch line {
+        case .message(let message): connection.receive(message, &resources.table, form: form)
+        case .batch(let batch): self.batch = batch
+        }
+    }
+
+    /// A long line has been read.
+    private func received(_ line: IncomingLine, _ first: UInt8) {
+        isReadingLine = false
+        guard let connection, !isClosing else { return }
+        receive(line, WireForm(firstByte: first), connection)
+        if let context { resources.trimLater(on: context.eventLoop) }
+        processInput()
+    }
+
+    private func receiveNextOfBatch(_ connection: Connection) {
+        guard var batch else { return }
+        self.batch = nil
+        if let message = resources.reader.next(of: &batch) {
+            connection.receive(message, &resources.table, form: .bridge)
+            self.batch = batch
+        }
     }
 
     // MARK: Output
 
-    func append(_ message: OutgoingMessage) {
+    func write(_ line: (OutputBuffer) -> Void) {
         guard context != nil, !isClosing else { return }
-        if isPaused, case .event(let event, let form) = message, event.kind == .sensor {
-            sensors.add(event, form: form)
-            return
-        }
-        message.write(to: &output)
-        flushSoon()
-    }
-
-    func appendLine(_ start: [UInt8], _ id: borrowing Span<UInt8>) {
-        guard !isClosing else { return }
-        Self.append(start, id, to: &output)
-        flushSoon()
-    }
-
-    private static func append(_ start: [UInt8], _ id: borrowing Span<UInt8>, to output: inout [UInt8]) {
-        output.append(contentsOf: start)
-        id.withUnsafeBufferPointer { output.append(contentsOf: $0) }
-        output.append(UInt8(ascii: "\n"))
-    }
-
-    private func flushSoon() {
-        if output.count >= Self.flushMark {
+        let output = output ?? resources.takeBuffer()
+        self.output = output
+        line(output)
+        if output.count >= Self.flushMark || !output.attachments.isEmpty {
             flush()
         } else if !isProcessing {
             scheduleFlush()
         }
     }
+
+    func send(_ event: Event, form: WireForm) {
+        if isPaused, event.kind == .sensor {
+            sensors.add(event, form: form)
+        } else {
+            write { $0.append(event, form: form) }
+        }
+    }
+
+    /// Several lines of one turn of the event loop go out in one write.
+    private func scheduleFlush() {
+        guard !flushIsScheduled, let context else { return }
+        flushIsScheduled = true
+        context.eventLoop.assumeIsolated().execute {
+            self.flushIsScheduled = false
+            self.flush()
+        }
+    }
+
+    private func flush() {
+        guard let context, let output, !output.isEmpty else { return }
+        guard writtenBytes + queue.count <= limits.replyBytes else {
+            return drop("more than \(limits.replyBytes) bytes of replies wait for it")
+        }
+        queue.append(output, context.channel.allocator)
+        resources.giveBack(output)
+        self.output = nil
+        send(to: context)
+        if writtenBytes + queue.count > Self.pauseMark { pause() }
+    }
+
+    /// Hands as much to the transport as it should hold.
+    private func send(to context: ChannelHandlerContext) {
+        var hasWritten = false
+        while writtenBytes <= Self.pauseMark, let piece = queue.next(context.channel.allocator) {
+            write(piece, context)
+            hasWritten = true
+        }
+        if hasWritten { context.flush() }
+    }
+
+    private func write(_ piece: ByteBuffer, _ context: ChannelHandlerContext) {
+        let count = piece.readableBytes
+        writtenBytes += count
+        context.write(wrapOutboundOut(piece)).assumeIsolated().whenSuccess {
+            self.writtenBytes -= count
+            self.progress += 1
+            if self.isPaused { self.sendMore() }
+        }
+    }
+
+    /// The kernel has taken something of what a paused client has to read.
+    private func sendMore() {
+        if writtenBytes <= Self.resumeMark, !queue.isEmpty, let context { send(to: context) }
+        if writtenBytes + queue.count <= Self.resumeMark { resume() }
+    }
+
+    // MARK: The end
 
     /// Closes when the daemon stops. A client that has just connected has a moment to say what it came for: it could
     /// not know.
@@ -181,6 +316,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
     func closeWhenFlushed(within time: TimeAmount? = nil) {
         guard let context, !isClosing else { return }
         flush()
+        // What is left is encoded at once: nothing more comes in, so nobody would ask for it piece by piece.
+        while let piece = queue.next(context.channel.allocator) { write(piece, context) }
         isClosing = true
         context.writeAndFlush(wrapOutboundOut(ByteBuffer())).assumeIsolated().whenComplete { _ in
             self.context?.close(promise: nil)
@@ -191,45 +328,6 @@ final class ConnectionHandler: ChannelDuplexHandler {
             }
         } else if stallTimer == nil {
             watchForStall()
-        }
-    }
-
-    /// Several messages of one turn of the event loop go out in one write.
-    private func scheduleFlush() {
-        guard !flushIsScheduled, let context else { return }
-        flushIsScheduled = true
-        context.eventLoop.assumeIsolated().execute {
-            self.flushIsScheduled = false
-            self.flush()
-        }
-    }
-
-    private func flush() {
-        guard let context, !output.isEmpty else { return }
-        let bytes = output
-        output.removeAll(keepingCapacity: bytes.count <= 4 * Self.flushMark)
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let chunk = rest.prefix(Self.chunkBytes)
-            rest = rest.dropFirst(chunk.count)
-            write(chunk, context)
-        }
-        context.flush()
-        if writtenBytes > limits.replyBytes {
-            drop("more than \(limits.replyBytes) bytes of replies wait for it")
-        } else if writtenBytes > Self.pauseMark {
-            pause()
-        }
-    }
-
-    private func write(_ chunk: ArraySlice<UInt8>, _ context: ChannelHandlerContext) {
-        let count = chunk.count
-        writtenBytes += count
-        let buffer = context.channel.allocator.buffer(bytes: chunk)
-        context.write(wrapOutboundOut(buffer)).assumeIsolated().whenSuccess {
-            self.writtenBytes -= count
-            self.progress += 1
-            if self.isPaused, self.writtenBytes <= Self.resumeMark { self.resume() }
         }
     }
 
@@ -245,15 +343,11 @@ final class ConnectionHandler: ChannelDuplexHandler {
         isPaused = false
         stallTimer?.cancel()
         stallTimer = nil
-        if !sensors.isEmpty, let session {
-            let form = session.frontController.events.form(of: session, for: EventHub.dropped)
-            for message in sensors.take(droppedForm: form) { append(message) }
+        if !sensors.isEmpty, let connection {
+            for event in sensors.take(droppedForm: connection.droppedForm) { send(event.event, form: event.form) }
         }
         processInput()
-        if readIsPending, !isPaused {
-            readIsPending = false
-            context?.read()
-        }
+        readIfPending()
     }
 
     private func watchForStall() {
@@ -272,7 +366,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private func drop(_ reason: String) {
         guard let context else { return }
         isClosing = true
-        logger.warning("dropped a client: \(reason)", metadata: session.map { ["caller": "\($0.caller)"] })
+        logger.warning("dropped a client: \(reason)", metadata: connection.map { ["caller": "\($0.caller)"] })
         context.close(promise: nil)
     }
 }

@@ -6,8 +6,13 @@ import NIOPosix
 /// One thread: command objects never block it, and it keeps a small device's other cores free for them.
 public final class ConnectionLoop: Sendable {
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    /// Reads long lines; its thread starts with the first.
+    private let longLines = NIOThreadPool(numberOfThreads: 1)
+    private let shared: NIOLoopBoundBox<LoopResources?>
 
-    public init() {}
+    public init() {
+        shared = NIOLoopBoundBox.makeEmptyBox(eventLoop: group.next())
+    }
 
     /// Runs `body` on the loop again and again, until the loop ends. It runs only while the loop is alive.
     public func repeatEvery(_ interval: Duration, _ body: @escaping @Sendable () -> Void) {
@@ -15,5 +20,17 @@ public final class ConnectionLoop: Sendable {
         group.next().scheduleRepeatedTask(initialDelay: .zero, delay: time) { _ in body() }
     }
 
-    public func close() async { try? await group.shutdownGracefully() }
+    /// What the connections share. On the loop only.
+    func resources(maximumDepth: Int, isIdle: @escaping @Sendable () -> Void) -> LoopResources {
+        if let resources = shared.value { return resources }
+        longLines.start()
+        let resources = LoopResources(maximumDepth: maximumDepth, longLines: longLines, isIdle: isIdle)
+        shared.value = resources
+        return resources
+    }
+
+    public func close() async {
+        try? await longLines.shutdownGracefully()
+        try? await group.shutdownGracefully()
+    }
 }

@@ -1,10 +1,12 @@
+internal import Glibc
+
 /// Finds the lines in what a connection sends. A value without I/O: bytes in, ranges out.
 struct LineFramer {
     enum Step: Equatable {
         /// A line: these of the bytes, without its line break.
         case line(Range<Int>)
         /// The line that begins here is longer than the limit. It is skipped; this comes once for it.
-        case overlong(firstByte: UInt8)
+        case overlong
         /// No whole line is there.
         case needsMore
     }
@@ -17,38 +19,36 @@ struct LineFramer {
     init(limit: Int) { self.limit = limit }
 
     /// The next step for input that begins with `bytes`, and how many of them are then done with.
-    mutating func next(_ bytes: borrowing Span<UInt8>) -> (step: Step, consumed: Int) {
+    mutating func next(_ bytes: UnsafeBufferPointer<UInt8>) -> (step: Step, consumed: Int) {
         guard let end = lineBreak(in: bytes) else { return searchedAll(bytes) }
         searched = 0
         if isSkipping {
             isSkipping = false
-            let rest = next(bytes.extracting((end + 1)...))
+            let rest = next(UnsafeBufferPointer(rebasing: bytes[(end + 1)...]))
             return (shift(rest.step, by: end + 1), rest.consumed + end + 1)
         }
         let length = end > 0 && bytes[end - 1] == UInt8(ascii: "\r") ? end - 1 : end
-        guard length <= limit else { return (.overlong(firstByte: bytes[0]), end + 1) }
+        guard length <= limit else { return (.overlong, end + 1) }
         return (.line(0..<length), end + 1)
     }
 
-    private mutating func searchedAll(_ bytes: borrowing Span<UInt8>) -> (step: Step, consumed: Int) {
+    private mutating func searchedAll(_ bytes: UnsafeBufferPointer<UInt8>) -> (step: Step, consumed: Int) {
         searched = 0
         if isSkipping { return (.needsMore, bytes.count) }
         // One byte more than the limit may be the '\r' of the line break.
         guard bytes.count <= limit + 1 else {
             isSkipping = true
-            return (.overlong(firstByte: bytes[0]), bytes.count)
+            return (.overlong, bytes.count)
         }
         searched = bytes.count
         return (.needsMore, 0)
     }
 
-    private func lineBreak(in bytes: borrowing Span<UInt8>) -> Int? {
-        var index = searched
-        while index < bytes.count {
-            if bytes[index] == UInt8(ascii: "\n") { return index }
-            index += 1
-        }
-        return nil
+    private func lineBreak(in bytes: UnsafeBufferPointer<UInt8>) -> Int? {
+        guard let base = bytes.baseAddress, searched < bytes.count,
+            let found = memchr(base + searched, CInt(UInt8(ascii: "\n")), bytes.count - searched)
+        else { return nil }
+        return UnsafeRawPointer(found) - UnsafeRawPointer(base)
     }
 
     private func shift(_ step: Step, by offset: Int) -> Step {

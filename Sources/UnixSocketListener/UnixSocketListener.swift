@@ -1,4 +1,5 @@
 internal import Glibc
+import JSON
 public import Logging
 import NIOCore
 import NIOPosix
@@ -24,13 +25,15 @@ public final class UnixSocketListener: Service {
     private let makeEndpoints: @Sendable () throws -> [Endpoint]
     private let isListening: @Sendable () -> Void
     private let connectionsChanged: @Sendable () -> Void
-    private let frontController: FrontController
+    private let router: Router
+    private let limits: Limits
+    private let giveBackMemory: @Sendable () -> Void
     private let waitingCalls: WaitingCalls
     private let logger: Logger
     private let state = Mutex(State())
 
     private struct State {
-        var connections: [ObjectIdentifier: Connection] = [:]
+        var connections: [ObjectIdentifier: SocketOutput] = [:]
         /// The connections of each socket with a list of its own; those of the others are counted under nil.
         var counts: [String?: Int] = [:]
         var toldOfRefusal: ContinuousClock.Instant?
@@ -42,20 +45,24 @@ public final class UnixSocketListener: Service {
     /// - Parameters:
     ///   - makeEndpoints: called when the service runs, so that who can connect finds signals heeded already.
     ///   - isListening: called when connections are taken.
+    ///   - giveBackMemory: called some time after a large message, on a thread that may block.
     ///   - connectionsChanged: called when one more or one less is open. Must not block.
     public init(
         loop: ConnectionLoop,
-        frontController: FrontController,
+        router: Router,
         waitingCalls: WaitingCalls,
         logger: Logger,
         makeEndpoints: @escaping @Sendable () throws -> [Endpoint],
         isListening: @escaping @Sendable () -> Void,
-        connectionsChanged: @escaping @Sendable () -> Void = {}
+        connectionsChanged: @escaping @Sendable () -> Void = {},
+        giveBackMemory: @escaping @Sendable () -> Void = {}
     ) {
         self.connectionsChanged = connectionsChanged
         self.loop = loop
         self.isListening = isListening
-        self.frontController = frontController
+        self.router = router
+        limits = router.frontController.limits
+        self.giveBackMemory = giveBackMemory
         self.waitingCalls = waitingCalls
         self.logger = logger
         self.makeEndpoints = makeEndpoints
@@ -97,7 +104,7 @@ public final class UnixSocketListener: Service {
 
     /// On the connection's event loop.
     private func accept(_ channel: any Channel, _ rule: SocketRule?) throws {
-        let limit = rule?.connections ?? frontController.limits.connections
+        let limit = rule?.connections ?? limits.connections
         guard state.withLock({ $0.counts[rule?.name, default: 0] }) < limit else {
             return refuse(channel, limit, rule)
         }
@@ -106,29 +113,28 @@ public final class UnixSocketListener: Service {
         }
         guard let caller else { throw ChannelError.operationUnsupported }
         let process = caller.pid.map { CallingProcess(pid: $0) }
-        let handler = ConnectionHandler(limits: frontController.limits, logger: logger) { connection in
-            let id = ObjectIdentifier(connection)
-            self.state.withLock { state in
-                state.connections[id] = connection
-                state.counts[rule?.name, default: 0] += 1
-            }
-            self.connectionsChanged()
-            connection.closeFuture.whenComplete { _ in
-                self.state.withLock { state in
-                    state.connections[id] = nil
-                    state.counts[rule?.name, default: 0] -= 1
-                }
-                self.connectionsChanged()
-            }
-            return Session(
-                caller: caller,
-                frontController: self.frontController,
-                output: connection,
-                socketRule: rule,
-                process: process
-            )
+        let resources = loop.resources(maximumDepth: limits.depth, isIdle: giveBackMemory)
+        let handler = ConnectionHandler(limits: limits, logger: logger, resources: resources) { output in
+            self.count(output, rule)
+            return Connection(caller: caller, self.router, output: output, socketRule: rule, process: process)
         }
         try channel.pipeline.syncOperations.addHandler(handler)
+    }
+
+    private func count(_ output: SocketOutput, _ rule: SocketRule?) {
+        let id = ObjectIdentifier(output)
+        state.withLock { state in
+            state.connections[id] = output
+            state.counts[rule?.name, default: 0] += 1
+        }
+        connectionsChanged()
+        output.closeFuture.whenComplete { _ in
+            self.state.withLock { state in
+                state.connections[id] = nil
+                state.counts[rule?.name, default: 0] -= 1
+            }
+            self.connectionsChanged()
+        }
     }
 
     private func refuse(_ channel: any Channel, _ limit: Int, _ rule: SocketRule?) {
@@ -140,9 +146,9 @@ public final class UnixSocketListener: Service {
         let place = rule.map { " on \($0.name)" } ?? ""
         if isNews { logger.warning("refused a connection\(place): \(limit) are open") }
         let error = CommandError(.overloaded, "\(limit) connections are open; close one and try again")
-        var line: [UInt8] = []
-        OutgoingMessage.reply(Reply(error: error, form: .url)).write(to: &line)
-        channel.writeAndFlush(ByteBuffer(bytes: line)).whenComplete { _ in channel.close(promise: nil) }
+        let line = OutputBuffer()
+        line.appendError(error, command: nil, id: nil, form: .url)
+        channel.writeAndFlush(ByteBuffer(bytes: line.bytes)).whenComplete { _ in channel.close(promise: nil) }
     }
 
     // MARK: The end
@@ -150,7 +156,7 @@ public final class UnixSocketListener: Service {
     /// Lets the calls under way finish in the time the limits give, then ends them with `cancelled`.
     private func finishCalls() async {
         waitingCalls.finish()
-        await drain(within: .seconds(frontController.limits.shutdownSeconds))
+        await drain(within: .seconds(limits.shutdownSeconds))
         let error = CommandError(.cancelled, "the daemon is stopping")
         for connection in openConnections { connection.interruptCalls(with: error) }
         await drain(within: Self.lastReplyTime)
@@ -175,5 +181,5 @@ public final class UnixSocketListener: Service {
     private static let lastReplyTime = Duration.milliseconds(500)
     private static let flushTime = TimeAmount.milliseconds(500)
 
-    private var openConnections: [Connection] { state.withLock { Array($0.connections.values) } }
+    private var openConnections: [SocketOutput] { state.withLock { Array($0.connections.values) } }
 }

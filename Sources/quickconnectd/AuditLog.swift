@@ -56,14 +56,13 @@ final class AuditLog: CallObserver {
 
     func ended(_ call: borrowing Call, after time: Duration) {
         changed()
-        guard let journal, hasRoom(for: call.session.caller, isRefused: call.isRefused) else { return }
+        guard let journal, hasRoom(for: call.connection.caller, isRefused: call.isRefused) else { return }
         let error = call.error
         var line =
             "audit: command=\(Self.word(Self.cut(call.command))) allowed=\(call.isRefused ? "no" : "yes")"
-        line += " outcome=\(error?.code.rawValue ?? "ok") seconds=\(Self.seconds(time)) \(Self.words(call.session))"
-        // Optional parameters that were left out are null at the end.
-        let arguments = call.arguments.prefix((call.arguments.lastIndex { $0 != .null } ?? -1) + 1)
-        if !arguments.isEmpty { line += " arguments=\(Self.arguments(arguments))" }
+        line += " outcome=\(error?.code.rawValue ?? "ok") seconds=\(Self.seconds(time)) \(Self.words(call.connection))"
+        let arguments = Self.arguments(call)
+        if !arguments.isEmpty { line += " arguments=\(arguments)" }
         journal.write(line, level: .notice)
     }
 
@@ -105,11 +104,11 @@ final class AuditLog: CallObserver {
         return "\(milliseconds / 1000).\(String(repeating: "0", count: 3 - rest.count))\(rest)"
     }
 
-    private static func words(_ session: Session) -> String {
-        let caller = session.caller
+    private static func words(_ connection: any CallConnection) -> String {
+        let caller = connection.caller
         var words = user(caller)
         if case .peer(_, let pid, _) = caller.origin { words += " pid=\(pid)" }
-        return words + Self.words(session.process)
+        return words + Self.words(connection.process)
     }
 
     private static func words(_ process: CallingProcess?) -> String {
@@ -117,10 +116,28 @@ final class AuditLog: CallObserver {
         return unit + (process?.program.map { " program=\(word($0))" } ?? "")
     }
 
-    private static func arguments(_ arguments: ArraySlice<JSONValue>) -> String {
-        let text = JSONValue.array(Array(arguments)).text(atMost: mostBytes)
-        guard text.utf8.count > mostBytes else { return text }
+    /// The arguments as a JSON array, cut; nothing where all of them were left out.
+    private static func arguments(_ call: borrowing Call) -> String {
+        // Optional parameters that were left out are null at the end.
+        var count = call.argumentCount
+        while count > 0, call.argument(count - 1).isNull { count -= 1 }
+        guard count > 0 else { return "" }
+        var text = "["
+        for index in 0..<count where text.utf8.count <= mostBytes {
+            if index > 0 { text += "," }
+            text += json(call.argument(index))
+        }
+        guard text.utf8.count > mostBytes else { return text + "]" }
         return "\(String(decoding: text.utf8.prefix(mostBytes), as: UTF8.self))…"
+    }
+
+    /// An argument as JSON, or as much of it as is shown.
+    private static func json(_ argument: Message) -> String {
+        switch argument {
+        case .value(let value): value.text
+        case .text(let text):
+            text.withBytes { String(decoding: $0.prefix(mostBytes + 1), as: UTF8.self) }
+        }
     }
 
     private static func cut(_ text: String) -> String {

@@ -34,7 +34,7 @@ struct Daemon {
             for warning in warnings + settings.sockets.flatMap({ $0.warnings(table) }) {
                 print("warning: \(warning)", to: &standardError)
             }
-            print("The settings and the mappings of \(table.entries.count) commands are right.")
+            print("The settings and the mappings of \(table.count) commands are right.")
             return ExitStatus.clean
         } catch {
             print(error.description, to: &standardError)
@@ -45,7 +45,8 @@ struct Daemon {
     /// The mappings as a table, with what is only a warning. Touches no device.
     func loadTable() throws(ConfigurationMistakes) -> (table: MappingTable, warnings: [ConfigurationMistake]) {
         let devices = Devices(settings, sounds: nil, logger: logger)
-        return try Tables(settings, accounts).load(catalog(devices, [:], reload: {}), HandlerRegistry.none)
+        let router = makeRouter(WaitingCalls(clock: AlarmThread.shared), rule: nil, observer: nil)
+        return try Tables(settings, accounts).load(catalog(devices, [:], router, reload: {}), router.handlers)
     }
 
     /// Runs until SIGTERM or SIGINT.
@@ -80,12 +81,9 @@ struct Daemon {
         let reloader = Reloader(Tables(settings, accounts), logger: log)
         let status = StatusLine(manager, devices.all, clock: AlarmThread.shared)
         let failures = FailureLogger(logger: log)
-        let controller = FrontController(
-            table: MappingTable(),
-            handlerRule: handlerRule(log),
-            ownUID: geteuid(),
-            limits: settings.limits,
-            waitingCalls: waitingCalls,
+        let router = makeRouter(
+            waitingCalls,
+            rule: handlerRule(log),
             observer: AuditLog(
                 journal: settings.audit ? journal : nil,
                 failures: failures,
@@ -93,16 +91,19 @@ struct Daemon {
                 changed: { status.changed() }
             )
         )
-        let catalog = catalog(devices, environment) { () async throws(CommandError) in try await reloader.reload() }
-        try reloader.start(controller, catalog)
+        let controller = router.frontController
+        let catalog = catalog(devices, environment, router) { () async throws(CommandError) in
+            try await reloader.reload()
+        }
+        try reloader.start(router, catalog)
         for line in devices.simulationNotes { log.notice("\(line)") }
-        for source in devices.events { controller.events.add(source) }
+        for source in devices.events { router.events.add(source) }
         await devices.sound.prepare(log)
 
         let sockets = Sockets(settings, accounts, environment, defaultSocket: surroundings.defaultSocket)
         let listener = UnixSocketListener(
             loop: loop,
-            frontController: controller,
+            router: router,
             waitingCalls: waitingCalls,
             logger: logger("listener"),
             makeEndpoints: { try sockets.endpoints() },
@@ -113,7 +114,8 @@ struct Daemon {
                 // system keeps it in memory as if it were.
                 AlarmThread.shared.ring(after: Self.settleTime) { qc_release_code() }
             },
-            connectionsChanged: { status.changed() }
+            connectionsChanged: { status.changed() },
+            giveBackMemory: { qc_trim_memory() }
         )
         status.show(controller, listener)
         try await run(waitingCalls, reloader, listener, surroundings.signals) {
@@ -152,13 +154,35 @@ struct Daemon {
         }
     }
 
+    private var permissions: Permissions { Permissions(ownUID: geteuid()) }
+
+    private func makeRouter(
+        _ waitingCalls: WaitingCalls,
+        rule: AllowRule?,
+        observer: (any CallObserver)?
+    ) -> Router {
+        let handlers = HandlerRegistry(commandRule: rule, permissions: permissions, limits: settings.limits)
+        let controller = FrontController(
+            table: MappingTable(),
+            handlers: handlers,
+            permissions: permissions,
+            limits: settings.limits,
+            waitingCalls: waitingCalls,
+            observer: observer
+        )
+        return Router(controller, handlers, EventHub(limits: settings.limits))
+    }
+
     private func catalog(
         _ devices: Devices,
         _ environment: [String: String],
+        _ router: Router,
         reload: @escaping @Sendable () async throws(CommandError) -> Void
     ) -> [String: any CommandObject] {
         Catalog.make(
-            Parts(
+            Dependencies(
+                router: router,
+                permissions: permissions,
                 soundPlayer: devices.sound.player,
                 filePlayer: devices.sound.filePlayer,
                 recorder: devices.sound.recorder,

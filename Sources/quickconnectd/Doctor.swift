@@ -41,7 +41,7 @@ struct Doctor {
 
     private func examineMappings(_ settings: Settings) -> Finding {
         do throws(ConfigurationMistakes) {
-            let count = try Daemon(settings, journal: journal).loadTable().table.entries.count
+            let count = try Daemon(settings, journal: journal).loadTable().table.count
             return Finding("mappings", .well, "\(count) commands are mapped")
         } catch {
             return finding("mappings", error)
@@ -64,7 +64,7 @@ struct Doctor {
     private func examineSocket(_ settings: Settings) -> Finding {
         let path = settings.socket ?? folders.socket
         do throws(SystemCallError) {
-            _ = try Connection(path: path)
+            _ = try DaemonConnection(path: path)
             return Finding("daemon", .well, "one answers on \(path)")
         } catch {
             guard error.code == EACCES else {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CLinux
 import Concurrency
 import Configuration
 import Glibc
@@ -10,6 +11,7 @@ import QuickConnect
 @main
 struct Main {
     static func main() {
+        qc_tune_memory()
         let signals = Signals()
         guard let pool = ThreadPool(name: "qc-task", count: 2) else {
             print("no thread can be started", to: &standardError)

@@ -8,7 +8,7 @@ import Synchronization
 /// Reads the mappings when the daemon starts, at the command `reload`, and at SIGHUP. A mistake keeps the old table.
 final class Reloader: Sendable {
     private struct Target {
-        let controller: FrontController
+        let router: Router
         let catalog: [String: any CommandObject]
     }
 
@@ -25,10 +25,10 @@ final class Reloader: Sendable {
 
     /// Loads the first table.
     func start(
-        _ controller: FrontController,
+        _ router: Router,
         _ catalog: [String: any CommandObject]
     ) throws(ConfigurationMistakes) {
-        target.withLock { $0 = Target(controller: controller, catalog: catalog) }
+        target.withLock { $0 = Target(router: router, catalog: catalog) }
         thread.start()
         try load()
     }
@@ -62,13 +62,13 @@ final class Reloader: Sendable {
 
     private func load() throws(ConfigurationMistakes) {
         guard let target = target.withLock({ $0 }) else { return }
-        let (table, warnings) = try tables.load(target.catalog, target.controller.handlers)
+        let (table, warnings) = try tables.load(target.catalog, target.router.handlers)
         for warning in warnings { logger.warning("\(warning)") }
-        target.controller.replaceTable(table)
-        if table.entries.isEmpty {
+        target.router.frontController.replaceTable(table)
+        if table.count == 0 {
             logger.warning("no command is mapped: the folders of mappings have no files; --mappings names another")
         } else {
-            logger.info("\(table.entries.count) commands are mapped")
+            logger.info("\(table.count) commands are mapped")
         }
     }
 }

@@ -78,7 +78,7 @@ extension SocketSetting {
     /// Commands on the list that no mapping has; handlers may still come.
     func warnings(_ table: MappingTable) -> [ConfigurationMistake] {
         commands.filter { table[$0.value] == nil }.map { command in
-            let question = NearestNames.question(command.value, among: table.entries.keys)
+            let question = NearestNames.question(command.value, among: table.entries.map(\.command))
             return ConfigurationMistake("no command '\(command.value)' is mapped\(question)", at: command.location)
         }
     }

@@ -69,7 +69,7 @@ final class StatusLine: Sendable {
     /// The line, and whether it may change without anybody telling.
     private var composed: (line: String, isBusy: Bool) {
         let (controller, listener) = state.withLock { ($0.controller, $0.listener) }
-        let commands = Self.count(controller?.currentTable.entries.count ?? 0, "command")
+        let commands = Self.count(controller?.currentTable.count ?? 0, "command")
         var line = "\(commands), \(Self.count(listener?.connectionCount ?? 0, "connection"))"
         var isBusy = false
         for (member, verb) in [("playing", "plays"), ("recording", "records")] {

@@ -18,7 +18,7 @@ struct Tables: Sendable {
     ) throws(ConfigurationMistakes) -> (table: MappingTable, warnings: [ConfigurationMistake]) {
         try MappingFiles.load(folders).build(
             catalog: catalog,
-            scripts: { name, phase in ScriptCommandObject(name, phase: phase, handlers: handlers) },
+            scripts: { HandlerCommandObject($0, handlers: handlers) },
             accounts: accounts
         )
     }

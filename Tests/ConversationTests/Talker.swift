@@ -15,12 +15,12 @@ extension URLReply {
 /// A client over the real socket. Its calls block threads of its own, not those of the tests' pool.
 final class SocketTalker: ConversationClient, @unchecked Sendable {
     // Sendable because sending only uses the descriptor, and a test awaits one line before it asks for the next.
-    private let connection: Connection
+    private let connection: DaemonConnection
     private let sending = DispatchQueue(label: "sending")
     private let receiving = DispatchQueue(label: "receiving")
     static let patience = Duration.seconds(60)
 
-    init(path: String) throws { connection = try Connection(path: path) }
+    init(path: String) throws { connection = try DaemonConnection(path: path) }
 
     var descriptor: Int32 { connection.descriptor }
 

@@ -22,15 +22,15 @@ struct RecordingPlan {
         let limit = min(options.limit ?? settings.limit, 1e9)
         let frames = Int((limit * Double(options.rate)).rounded())
         let most = format.mostFrames(channels: options.channels)
-        var problems: [FieldProblem] = []
+        var problems = FieldProblems()
         if !format.takes(rate: options.rate) {
-            problems.append(FieldProblem(field: "/2/rate", expected: Self.rates(format)))
+            problems.add("/2/rate", expected: Self.rates(format))
         }
         if options.limit != nil, let most, frames > most {
             let seconds = most / options.rate
-            problems.append(FieldProblem(field: "/2/limit", expected: "limit, at most \(seconds) s for a WAV file"))
+            problems.add("/2/limit", expected: "limit, at most \(seconds) s for a WAV file")
         }
-        guard problems.isEmpty else { throw .invalid(problems) }
+        guard problems.isEmpty else { throw problems.error }
         self.format = format
         self.options = options
         mostFrames = min(frames, most ?? frames)

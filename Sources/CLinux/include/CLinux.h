@@ -39,6 +39,13 @@ void qc_end_with_parent(int parent);
 /// from the page cache or the program's file.
 void qc_release_code(void);
 
+/// Lets large allocations go back to the system as soon as they are freed, in place of a heap that keeps them.
+/// Called once, when the process starts.
+void qc_tune_memory(void);
+
+/// Gives memory that was freed back to the system.
+void qc_trim_memory(void);
+
 /// A descriptor that becomes readable when something changes in the folders it watches, or the negative error number.
 int qc_watch_start(void);
 

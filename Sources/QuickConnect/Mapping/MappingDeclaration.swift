@@ -29,7 +29,7 @@ public struct MappingDeclaration: Sendable {
     /// The entry whose command objects run before every command's own.
     public static let defaultName = "default"
     /// Names that no command can have: `default` is the entry for all, `error` the command of error replies.
-    public static let reservedNames = [defaultName, Reply.errorCommand]
+    public static let reservedNames = [defaultName, CommandError.replyCommand]
 
     /// Adds what a later file says: phases append, every other key is replaced.
     mutating func add(_ later: MappingDeclaration) {

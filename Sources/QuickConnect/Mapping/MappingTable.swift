@@ -1,34 +1,40 @@
 /// All commands of the daemon, resolved. Immutable: a reload makes a new one, and calls under way keep theirs.
-public struct MappingTable: Sendable {
-    public let entries: [String: MappingEntry]
+public final class MappingTable: Sendable {
+    private let table: NameTable<MappingEntry>
+    private let index: NameIndex
     /// What stands in `default`, for commands that no file names (handlers as commands).
     let defaults: MappingEntry
 
-    /// The commands that do nothing, `ping` above all.
-    private let emptyCommands: [EmptyCommand]
+    public convenience init() { self.init(entries: [], defaults: MappingEntry(MappingDeclaration.defaultName)) }
 
-    public init() { self.init(entries: [:], defaults: MappingEntry(MappingDeclaration.defaultName)) }
-
-    init(entries: [String: MappingEntry], defaults: MappingEntry) {
-        self.entries = entries
+    init(entries: [MappingEntry], defaults: MappingEntry) {
+        table = NameTable(entries.map { (name: $0.command, element: $0) })
+        index = NameIndex(entries.map(\.command))
         self.defaults = defaults
-        emptyCommands = entries.values.filter(\.isEmpty).map { EmptyCommand($0.command) }
     }
 
-    func emptyReply(to command: borrowing Span<UInt8>) -> [UInt8]? {
-        for empty in emptyCommands where empty.isNamed(command) { return empty.replyStart }
-        return nil
-    }
+    /// All entries, in no order.
+    public var entries: [MappingEntry] { table.elements }
 
-    public subscript(command: String) -> MappingEntry? { entries[command] }
+    /// How many commands there are.
+    public var count: Int { table.elements.count }
+
+    public subscript(command: String) -> MappingEntry? { table[command] }
+
+    subscript(command: UnsafeBufferPointer<UInt8>) -> MappingEntry? { table[command] }
+
+    /// At most three commands that somebody may have meant, nearest first.
+    func nearest(_ command: String) -> [String] { index.nearest(command) }
 
     /// The entry of a command that a handler is by itself: `default`'s command objects, then the handler.
-    func entry(of handler: String, _ object: any CommandObject) -> MappingEntry {
+    func entry(of handler: String, _ object: any WaitingBCO) -> MappingEntry {
         MappingEntry(
             handler,
             help: "A handler that a client registered.",
             validation: defaults.steps(of: .validation),
-            business: defaults.steps(of: .business) + [MappingEntry.Step("script:\(handler)", object)],
+            business: defaults.steps(of: .business) + [
+                MappingEntry.Step("script:\(handler)", .waitingBusiness(object))
+            ],
             view: defaults.steps(of: .view),
             errorSteps: defaults.errorSteps,
             rule: defaults.rule,
@@ -42,10 +48,9 @@ public final class MappingEntry: Sendable {
     /// A command object under the name it was mapped by.
     public struct Step: Sendable {
         public let name: String
-        let object: any CommandObject
-        var phase: Phase { object.phase }
+        let object: StepObject
 
-        init(_ name: String, _ object: any CommandObject) {
+        init(_ name: String, _ object: StepObject) {
             self.name = name
             self.object = object
         }
@@ -58,18 +63,14 @@ public final class MappingEntry: Sendable {
     public let rule: AllowRule?
     public let timeout: Duration?
     /// Validation, business and view, in the order they run; `default`'s first in each phase.
-    public let steps: [Step]
-    public let errorSteps: [Step]
+    let steps: [Step]
+    let errorSteps: [Step]
     /// Whether a call may have to wait before it is done or fails.
-    public let waits: Bool
+    let waits: Bool
+    /// Whether a call that fails may have to wait before its caller gets the error.
+    let errorsWait: Bool
     /// Whether one of its command objects touches a device.
-    public let touchesDevice: Bool
-    /// Whether everybody may call it and it does nothing.
-    let isEmpty: Bool
-    /// Whether it has no command objects, and checks no parameters.
-    var isBare: Bool { steps.isEmpty && errorSteps.isEmpty && parameters == nil }
-    /// The handler that is its whole stack, a BCO.
-    let relayedHandler: String?
+    let touchesDevice: Bool
     /// Where the command is mapped.
     public let location: SourceLocation?
 
@@ -91,10 +92,8 @@ public final class MappingEntry: Sendable {
         self.steps = validation + business + view
         self.errorSteps = errorSteps
         self.waits = steps.contains(where: \.object.waits)
+        errorsWait = errorSteps.contains(where: \.object.waits)
         touchesDevice = steps.contains(where: \.object.touchesDevice)
-        self.isEmpty = steps.isEmpty && rule == nil && parameters.map(\.parameters.isEmpty) ?? true
-        let only = steps.count == 1 && errorSteps.isEmpty ? steps[0].object : nil
-        relayedHandler = (only as? ScriptCommandObject).flatMap { $0.phase == .business ? $0.name : nil }
         self.rule = rule
         self.timeout = timeout
         self.location = location
@@ -102,6 +101,6 @@ public final class MappingEntry: Sendable {
 
     /// The command objects of a phase, in the order they run.
     public func steps(of phase: Phase) -> [Step] {
-        phase == .error ? errorSteps : steps.filter { $0.phase == phase }
+        phase == .error ? errorSteps : steps.filter { $0.object.phase == phase }
     }
 }

@@ -1,6 +1,8 @@
+internal import JSON
+
 /// Merges what the files say, in their order, and resolves it into a table.
 public struct MappingTableBuilder {
-    private var declarations: [String: MappingDeclaration] = [:]
+    private var declarations: [ByteName: MappingDeclaration] = [:]
     private var mistakes: [ConfigurationMistake] = []
 
     public init() {}
@@ -8,7 +10,8 @@ public struct MappingTableBuilder {
     /// Adds what the next file says of a command.
     public mutating func add(_ declaration: MappingDeclaration) {
         let name = declaration.command.value
-        if name == Reply.errorCommand {
+        let key = ByteName(name)
+        if name == CommandError.replyCommand {
             mistakes.append(
                 ConfigurationMistake(
                     "'error' is the command of error replies and cannot be mapped",
@@ -16,8 +19,8 @@ public struct MappingTableBuilder {
                 )
             )
         } else if declaration.removes {
-            guard declarations.removeValue(forKey: name) == nil else { return }
-            let question = NearestNames.question(name, among: declarations.keys)
+            guard declarations.removeValue(forKey: key) == nil else { return }
+            let question = NearestNames.question(name, among: declarations.keys.map(\.text))
             mistakes.append(
                 ConfigurationMistake(
                     "no file before maps '\(name)', so it cannot be removed\(question)",
@@ -25,9 +28,9 @@ public struct MappingTableBuilder {
                 )
             )
         } else if declaration.replaces {
-            declarations[name] = declaration
+            declarations[key] = declaration
         } else {
-            declarations[name, default: MappingDeclaration(declaration.command)].add(declaration)
+            declarations[key, default: MappingDeclaration(declaration.command)].add(declaration)
         }
     }
 
@@ -39,19 +42,36 @@ public struct MappingTableBuilder {
     /// - Returns: the table, and warnings of what is odd but does no harm.
     public func build(
         catalog: [String: any CommandObject],
-        scripts: (_ name: String, _ phase: Phase) -> any CommandObject,
+        scripts: (_ name: String) -> any CommandObject,
         accounts: any Accounts
     ) throws(ConfigurationMistakes) -> (table: MappingTable, warnings: [ConfigurationMistake]) {
         var resolver = Resolver(catalog: catalog, accounts: accounts, mistakes: mistakes)
         let defaultName = MappingDeclaration.defaultName
         let defaults =
-            declarations[defaultName].map { resolver.resolve($0, before: nil, scripts) } ?? MappingEntry(defaultName)
-        var entries: [String: MappingEntry] = [:]
-        for (name, declaration) in declarations where name != defaultName {
-            entries[name] = resolver.resolve(declaration, before: defaults, scripts)
+            declarations[ByteName(defaultName)].map { resolver.resolve($0, before: nil, scripts) }
+            ?? MappingEntry(defaultName)
+        var entries: [MappingEntry] = []
+        for (name, declaration) in declarations where name.text != defaultName {
+            entries.append(resolver.resolve(declaration, before: defaults, scripts))
+        }
+        for (name, declaration) in declarations where declaration.phases.isEmpty && name.text != defaultName {
+            resolver.mistakes.append(emptyEntry(declaration))
         }
         guard resolver.mistakes.isEmpty else { throw ConfigurationMistakes(resolver.mistakes.sorted()) }
         return (MappingTable(entries: entries, defaults: defaults), resolver.warnings.sorted())
+    }
+
+    /// An entry for which no file gives a phase: a slip in a name, which would leave open what was meant.
+    private func emptyEntry(_ declaration: MappingDeclaration) -> ConfigurationMistake {
+        let name = declaration.command.value
+        let others = declarations.values.lazy.filter { !$0.phases.isEmpty }.map(\.command.value)
+        return ConfigurationMistake(
+            """
+            no file maps '\(name)' to a command object\(NearestNames.question(name, among: others)); \
+            a command that does nothing has 'view: []'
+            """,
+            at: declaration.command.location
+        )
     }
 
     private struct Resolver {
@@ -63,7 +83,7 @@ public struct MappingTableBuilder {
         mutating func resolve(
             _ declaration: MappingDeclaration,
             before defaults: MappingEntry?,
-            _ scripts: (String, Phase) -> any CommandObject
+            _ scripts: (String) -> any CommandObject
         ) -> MappingEntry {
             var steps: [Phase: [MappingEntry.Step]] = [:]
             for phase in Phase.allCases {
@@ -90,29 +110,29 @@ public struct MappingTableBuilder {
         private mutating func object(
             _ name: Located<String>,
             _ phase: Phase,
-            _ scripts: (String, Phase) -> any CommandObject
-        ) -> (any CommandObject)? {
+            _ scripts: (String) -> any CommandObject
+        ) -> StepObject? {
             let prefix = "script:"
-            if name.value.hasPrefix(prefix), name.value.count > prefix.count {
-                return scripts(String(name.value.dropFirst(prefix.count)), phase)
-            }
-            guard let object = catalog[name.value] else {
+            let isScript = name.value.hasPrefix(prefix) && name.value.utf8.count > prefix.utf8.count
+            guard
+                let object = isScript
+                    ? scripts(String(name.value.dropFirst(prefix.count))) : catalog[name.value]
+            else {
                 let question = NearestNames.question(name.value, among: catalog.keys)
                 mistakes.append(
                     ConfigurationMistake("unknown command object '\(name.value)'\(question)", at: name.location)
                 )
                 return nil
             }
-            guard object.phase == phase else {
-                mistakes.append(
-                    ConfigurationMistake(
-                        "'\(name.value)' belongs under '\(object.phase.rawValue)', not under '\(phase.rawValue)'",
-                        at: name.location
-                    )
+            if let step = StepObject(object, in: phase) { return step }
+            let phases = StepObject.phases(of: object).map { "'\($0.rawValue)'" }.joined(separator: " or ")
+            mistakes.append(
+                ConfigurationMistake(
+                    "'\(name.value)' belongs under \(phases), not under '\(phase.rawValue)'",
+                    at: name.location
                 )
-                return nil
-            }
-            return object
+            )
+            return nil
         }
 
         private mutating func rule(_ allow: MappingDeclaration.Allow) -> AllowRule {

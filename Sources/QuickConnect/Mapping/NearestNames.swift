@@ -1,11 +1,11 @@
 /// Finds the names that somebody may have meant.
 public enum NearestNames {
     /// At most three of the candidates, nearest first: at most a third of the name's letters (and at least one)
-    /// added, left out, changed or swapped with a neighbour, without regard to case.
+    /// added, left out, changed or swapped with a neighbour, without regard to case. It looks at every candidate.
     public static func find(_ name: String, among candidates: some Sequence<String>) -> [String] {
         let wanted = Array(name.lowercased().unicodeScalars)
+        guard wanted.count <= longest else { return [] }
         let allowed = max(1, wanted.count / 3)
-        guard wanted.count <= 64 else { return [] }
         let near = candidates.compactMap { candidate -> (distance: Int, name: String)? in
             let letters = Array(candidate.lowercased().unicodeScalars)
             guard abs(letters.count - wanted.count) <= allowed else { return nil }
@@ -15,10 +15,17 @@ public enum NearestNames {
         return near.sorted { ($0.distance, $0.name) < ($1.distance, $1.name) }.prefix(3).map(\.name)
     }
 
+    /// Longer names are near to none.
+    static let longest = 64
+
     /// `, did you mean 'loc'?`, or nothing where no name is near.
     public static func question(_ name: String, among candidates: some Sequence<String>) -> String {
-        let near = find(name, among: candidates).map { "'\($0)'" }
-        return near.isEmpty ? "" : ", did you mean \(near.joined(separator: " or "))?"
+        question(find(name, among: candidates))
+    }
+
+    /// `, did you mean 'loc'?`, or nothing where there is no name.
+    static func question(_ near: [String]) -> String {
+        near.isEmpty ? "" : ", did you mean \(near.map { "'\($0)'" }.joined(separator: " or "))?"
     }
 
     /// The optimal string alignment distance: insertions, deletions, changes, swaps of neighbours.
@@ -35,5 +42,77 @@ public enum NearestNames {
             (beforeLast, last) = (last, row)
         }
         return last[b.count]
+    }
+}
+
+/// Names, found by others that are nearly the same, without a look at all of them: each name stands under itself and under
+/// what is left when one of its letters goes (symmetric deletion), without regard to case. So it finds what one letter
+/// added, left out or changed, or two neighbours swapped, has made of a name, and much that two have.
+struct NameIndex: Sendable {
+    /// Half of a hash, and the number of a name behind it, counted from 1; 0 where nothing is.
+    private var slots: [UInt64] = []
+    private var mask = 0
+    private var names: [String] = []
+    /// Of names that differ in one letter only there may be thousands.
+    private static let mostCandidates = 32
+
+    init() {}
+
+    init(_ names: [String]) {
+        self.names = names
+        var size = 8
+        while size < 2 * names.reduce(0, { $0 + $1.utf8.count + 1 }) { size *= 2 }
+        slots = Array(repeating: 0, count: size)
+        mask = size - 1
+        for (index, name) in names.enumerated() where name.utf8.count <= NearestNames.longest {
+            Self.forEachRest(of: name) { add($0, number: index + 1) }
+        }
+    }
+
+    private mutating func add(_ hash: UInt64, number: Int) {
+        var slot = Int(truncatingIfNeeded: hash) & mask
+        var others = 0
+        while slots[slot] != 0 {
+            if slots[slot] >> 32 == hash >> 32 { others += 1 }
+            if others == Self.mostCandidates { return }
+            slot = (slot + 1) & mask
+        }
+        slots[slot] = (hash >> 32) << 32 | UInt64(number)
+    }
+
+    /// At most three names, nearest first.
+    func nearest(_ name: String) -> [String] {
+        guard !slots.isEmpty, name.utf8.count <= NearestNames.longest else { return [] }
+        var found: [Int] = []
+        Self.forEachRest(of: name) { hash in
+            var slot = Int(truncatingIfNeeded: hash) & mask
+            while slots[slot] != 0, found.count < Self.mostCandidates {
+                let number = Int(slots[slot] & 0xFFFF_FFFF)
+                if slots[slot] >> 32 == hash >> 32, !found.contains(number) { found.append(number) }
+                slot = (slot + 1) & mask
+            }
+        }
+        return found.isEmpty ? [] : NearestNames.find(name, among: found.map { names[$0 - 1] })
+    }
+
+    /// The hashes of the name and of what is left without each one of its bytes, letters in small.
+    private static func forEachRest(of name: String, _ body: (UInt64) -> Void) {
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: NearestNames.longest) { bytes in
+            let count = name.utf8.count
+            for (index, byte) in name.utf8.enumerated() {
+                bytes[index] = byte >= 0x41 && byte <= 0x5A ? byte | 0x20 : byte
+            }
+            let letters = UnsafeBufferPointer(rebasing: bytes[..<count])
+            body(hash(letters, without: -1))
+            for index in 0..<count where index == 0 || letters[index] != letters[index - 1] {
+                body(hash(letters, without: index))
+            }
+        }
+    }
+
+    private static func hash(_ bytes: UnsafeBufferPointer<UInt8>, without left: Int) -> UInt64 {
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        for index in bytes.indices where index != left { hash = (hash ^ UInt64(bytes[index])) &* 0x0000_0100_0000_01B3 }
+        return hash ^ hash >> 29
     }
 }

@@ -1,150 +1,30 @@
-public import JSON
+import JSON
 
-/// Reads WebViewJavascriptBridge's messages: `{"handlerName", "data", "callbackId"}`, an answer
-/// `{"responseId", "responseData" or "error"}`, or an array of them.
+/// WebViewJavascriptBridge's form of a message: `{"handlerName", "data", "callbackId"}`, or an answer
+/// `{"responseId", "responseData" or "error"}`.
 public enum BridgeForm {
-    /// The messages of one line: one, or those of a batch in their order.
-    public static func read(
-        _ line: borrowing Span<UInt8>,
-        maximumDepth: Int = JSONParser.defaultDepth
-    ) -> [IncomingMessage] {
-        guard line[0] == UInt8(ascii: "[") else { return [readMessage(line, maximumDepth: maximumDepth)] }
-        do throws(JSONError) {
-            return batch(try JSONParser.read(line, maximumDepth: maximumDepth))
-        } catch {
-            return [unreadable(error)]
+    /// Reads a message. What it is made of is kept in `bytes`.
+    static func read(
+        _ message: UnsafeBufferPointer<UInt8>,
+        into bytes: inout SharedBytes,
+        maximumDepth: Int
+    ) -> IncomingMessage {
+        guard message.first == UInt8(ascii: "{") else {
+            return unreadable(.badRequest, "a message is an object with 'handlerName' or 'responseId'")
         }
-    }
-
-    /// The message of a line that is no batch.
-    static func readMessage(_ line: borrowing Span<UInt8>, maximumDepth: Int) -> IncomingMessage {
-        var members = Members()
+        bytes.reset(capacity: message.count)
+        bytes.append(message)
         do throws(JSONError) {
-            let problem = try JSONParser.readObject(line, maximumDepth: maximumDepth) { members[$0] = $1 }
-            return message(members, problem)
+            return try Members(bytes, maximumDepth: maximumDepth).message
         } catch {
-            return unreadable(error)
+            return .unreadable(unreadable(error))
         }
     }
 
     /// A line that is no JSON, or too deep.
-    private static func unreadable(_ error: JSONError) -> IncomingMessage {
-        if case .tooDeep = error { return unreadable(.tooLarge, "the line has \(error.message)") }
-        return unreadable(.badRequest, "the line is not JSON: \(error.message)")
-    }
-
-    /// The members of a message that mean something.
-    private struct Members {
-        private var handlerName, data, callbackId, responseId, responseData, error, end: JSONValue?
-
-        init() {}
-
-        init(_ object: JSONObject) {
-            for (name, value) in object { self[name] = value }
-        }
-
-        subscript(name: String) -> JSONValue? {
-            get {
-                switch name {
-                case "handlerName": handlerName
-                case "data": data
-                case "callbackId": callbackId
-                case "responseId": responseId
-                case "responseData": responseData
-                case "error": error
-                case "end": end
-                default: nil
-                }
-            }
-            set {
-                switch name {
-                case "handlerName": handlerName = newValue
-                case "data": data = newValue
-                case "callbackId": callbackId = newValue
-                case "responseId": responseId = newValue
-                case "responseData": responseData = newValue
-                case "error": error = newValue
-                case "end": end = newValue
-                default: break
-                }
-            }
-        }
-    }
-
-    private static func batch(_ text: JSONParser.Text) -> [IncomingMessage] {
-        guard case .array(let batch) = text.value, !batch.isEmpty else {
-            return [unreadable(.badRequest, "the batch is empty")]
-        }
-        return batch.enumerated().map { message($1, text.itemProblems[$0]) }
-    }
-
-    /// - Parameter problem: why a part of the message, `null` in its place, cannot be kept.
-    private static func message(_ value: JSONValue, _ problem: JSONError?) -> IncomingMessage {
-        guard let members = value.objectValue else {
-            if let problem { return unreadable(problem.code, "the message has \(problem.message)") }
-            return unreadable(.badRequest, "a message is an object with 'handlerName' or 'responseId'")
-        }
-        return message(Members(members), problem)
-    }
-
-    private static func message(_ members: Members, _ problem: JSONError?) -> IncomingMessage {
-        if let responseId = members["responseId"] {
-            return .answer(id: responseId.stringValue, answer(members, problem))
-        }
-        if members["handlerName"] == nil, let error = members["error"] {
-            return .answer(id: nil, .failure(failure(error)))
-        }
-        return call(members, problem)
-    }
-
-    private static func call(_ members: Members, _ problem: JSONError?) -> IncomingMessage {
-        let name = members["handlerName"]?.stringValue
-        let id = members["callbackId"]?.stringValue
-        guard (id?.utf8.count ?? 0) <= Limits.idBytes else {
-            return unreadable(.badRequest, "'callbackId' is longer than \(Limits.idBytes) bytes", command: name)
-        }
-        if let problem {
-            return unreadable(problem.code, "the message has \(problem.message)", command: name, id: id)
-        }
-        guard members["callbackId"] == nil || id != nil else {
-            return unreadable(.badRequest, "'callbackId' is no string", command: name)
-        }
-        guard let name, !name.isEmpty else {
-            return unreadable(.badRequest, "'handlerName' is missing, empty or no string", id: id)
-        }
-        let data = members["data"] ?? .null
-        return .call(Request(name, parameters: Request.parameters(of: data), id: id, form: .bridge, data: data))
-    }
-
-    private static func answer(
-        _ members: Members,
-        _ problem: JSONError?
-    ) -> Result<HandlerAnswer, HandlerFailure> {
-        if let problem {
-            let code = problem.code == .tooLarge ? problem.code : .scriptFailed
-            return .failure(HandlerFailure(code: code, message: "the handler's answer has \(problem.message)"))
-        }
-        if let error = members["error"], error != .null { return .failure(failure(error)) }
-        let replyCommand = members["handlerName"]?.stringValue
-        return .success(
-            HandlerAnswer(
-                value: members["responseData"] ?? .null,
-                replyCommand: replyCommand == "" ? nil : replyCommand,
-                ends: members["end"]?.boolValue ?? false
-            )
-        )
-    }
-
-    private static func failure(_ error: JSONValue) -> HandlerFailure {
-        let members = error.objectValue ?? [:]
-        let places = HandlerFailure.placeNames.compactMap { name in members[name].map { (name, $0) } }
-        return HandlerFailure(
-            code: members["code"]?.stringValue.flatMap(CommandError.Code.init),
-            message: members["message"]?.stringValue ?? error.stringValue
-                ?? "the handler gave an error without message",
-            field: members["field"]?.stringValue,
-            place: JSONObject(places)
-        )
+    static func unreadable(_ error: JSONError) -> UnreadableMessage {
+        if case .tooDeep = error { return UnreadableMessage(.tooLarge, "the line has \(error.message)") }
+        return UnreadableMessage(.badRequest, "the line is not JSON: \(error.message)")
     }
 
     private static func unreadable(
@@ -153,13 +33,190 @@ public enum BridgeForm {
         command: String? = nil,
         id: String? = nil
     ) -> IncomingMessage {
-        .unreadable(UnreadableMessage(command: command, id: id, code: code, message: message))
+        .unreadable(UnreadableMessage(code, message, command: command, id: id))
     }
-}
 
-extension JSONError {
-    /// The code of an error reply.
-    var code: CommandError.Code {
-        if case .tooDeep = self { .tooLarge } else { .badRequest }
+    /// The `responseId` of an answer that cannot be read, where it is its first member.
+    static func responseID(atStartOf line: UnsafeBufferPointer<UInt8>) -> String? {
+        var scanner = JSONScanner(UnsafeBufferPointer(rebasing: line.prefix(512)))
+        guard scanner.skip(UInt8(ascii: "{")), let name = try? scanner.name(),
+            UnsafeBufferPointer(rebasing: line[name]).equals("responseId")
+        else { return nil }
+        scanner.skipWhiteSpace()
+        guard scanner.next == UInt8(ascii: "\""), let id = try? scanner.string() else { return nil }
+        return String(checkedJSON: UnsafeBufferPointer(rebasing: line[id]))
+    }
+
+    /// The names that mean something.
+    private enum Key {
+        case handlerName, data, callbackID, responseID, responseData, error, end
+
+        /// - Parameter name: what stands between the quotes.
+        init?(_ name: UnsafeBufferPointer<UInt8>) {
+            if name.contains(UInt8(ascii: "\\")) {
+                var text = String(checkedJSON: name)
+                guard let key = text.withUTF8({ Key(plain: $0) }) else { return nil }
+                self = key
+            } else {
+                self.init(plain: name)
+            }
+        }
+
+        private init?(plain name: UnsafeBufferPointer<UInt8>) {
+            switch name.count {
+            case 3 where name.equals("end"): self = .end
+            case 4 where name.equals("data"): self = .data
+            case 5 where name.equals("error"): self = .error
+            case 10 where name.equals("callbackId"): self = .callbackID
+            case 10 where name.equals("responseId"): self = .responseID
+            case 11 where name.equals("handlerName"): self = .handlerName
+            case 12 where name.equals("responseData"): self = .responseData
+            default: return nil
+            }
+        }
+    }
+
+    /// The members of a message that mean something: where each is. Of a name that is there twice the last counts.
+    private struct Members {
+        private let bytes: SharedBytes
+        private var handlerName, callbackID, responseID, responseData, error, end: Range<Int>?
+        private var data: MessageItems?
+        /// Why a part of the message cannot be kept.
+        private var problem: JSONError?
+
+        init(_ bytes: SharedBytes, maximumDepth: Int) throws(JSONError) {
+            self.bytes = bytes
+            var scanner = JSONScanner(bytes.slice(0..<bytes.count), maximumDepth: maximumDepth)
+            try scanner.skipObject { (scanner, name) throws(JSONError) in try take(name, &scanner) }
+            try scanner.finish()
+            problem = scanner.problem
+        }
+
+        private mutating func take(_ name: Range<Int>, _ scanner: inout JSONScanner) throws(JSONError) {
+            let key = Key(bytes.slice(name))
+            if key == .data {
+                data = try MessageItems(&scanner, depth: 1)
+                return
+            }
+            let start = scanner.position
+            try scanner.skipValue(depth: 1)
+            let value = start..<scanner.position
+            switch key {
+            case .handlerName: handlerName = value
+            case .callbackID: callbackID = value
+            case .responseID: responseID = value
+            case .responseData: responseData = value
+            case .error: error = value
+            case .end: end = value
+            case .data, nil: break
+            }
+        }
+
+        private func json(_ range: Range<Int>) -> JSONText { JSONText(checked: bytes, range) }
+
+        private func string(_ range: Range<Int>?) -> String? { range.flatMap { json($0).stringValue } }
+
+        // MARK: What the message is
+
+        var message: IncomingMessage {
+            if let responseID { return .answer(id: string(responseID), answer) }
+            if handlerName == nil, let error { return .answer(id: nil, .failure(failure(json(error).value))) }
+            return call
+        }
+
+        private var call: IncomingMessage {
+            var bytes = bytes
+            let command = handlerName.flatMap { text($0, &bytes) }
+            let id = callbackID.flatMap { text($0, &bytes) }
+            if let problem = problem(command, id) {
+                var told = problem
+                told.command = command.map { String(decoding: bytes.slice($0), as: UTF8.self) }
+                told.id = id.flatMap {
+                    $0.count <= Limits.idBytes ? String(decoding: bytes.slice($0), as: UTF8.self) : nil
+                }
+                return .unreadable(told)
+            }
+            let data = data ?? MessageItems()
+            return .call(
+                Request(
+                    bytes,
+                    command: command ?? 0..<0,
+                    id: id,
+                    message: data.range,
+                    items: data.items,
+                    form: .bridge
+                )
+            )
+        }
+
+        private func problem(_ command: Range<Int>?, _ id: Range<Int>?) -> UnreadableMessage? {
+            if let id, id.count > Limits.idBytes {
+                return UnreadableMessage(.badRequest, "'callbackId' is longer than \(Limits.idBytes) bytes")
+            }
+            if let problem { return UnreadableMessage(problem.code, "the message has \(problem.message)") }
+            if callbackID != nil, id == nil { return UnreadableMessage(.badRequest, "'callbackId' is no string") }
+            guard let command, !command.isEmpty else {
+                return UnreadableMessage(.badRequest, "'handlerName' is missing, empty or no string")
+            }
+            return nil
+        }
+
+        /// Where the text of a string is, nil where it is something else. One with escapes is written anew.
+        private func text(_ range: Range<Int>, _ bytes: inout SharedBytes) -> Range<Int>? {
+            let value = bytes.slice(range)
+            guard value.first == UInt8(ascii: "\"") else { return nil }
+            let inner = (range.lowerBound + 1)..<(range.upperBound - 1)
+            guard bytes.slice(inner).contains(UInt8(ascii: "\\")) else { return inner }
+            var text = String(checkedJSON: bytes.slice(inner))
+            return text.withUTF8 { text in
+                var longer = SharedBytes(capacity: bytes.count + text.count)
+                longer.append(bytes.slice(0..<bytes.count))
+                longer.append(text)
+                bytes = longer
+                return (bytes.count - text.count)..<bytes.count
+            }
+        }
+
+        // MARK: Answers
+
+        private var answer: HandlerOutcome {
+            if let problem {
+                let code = problem.code == .tooLarge ? problem.code : .scriptFailed
+                return .failure(HandlerFailure(code: code, message: "the handler's answer has \(problem.message)"))
+            }
+            if let error, !json(error).isNull { return .failure(failure(json(error).value)) }
+            let name = string(handlerName)
+            return .answer(
+                HandlerAnswer(
+                    responseData.map { .text(json($0)) } ?? .null,
+                    replyCommand: name == "" ? nil : name,
+                    ends: end.map { bytes.slice($0).first == UInt8(ascii: "t") } ?? false
+                )
+            )
+        }
+
+        private func failure(_ error: JSONValue) -> HandlerFailure {
+            let members = error.objectValue ?? [:]
+            let places = HandlerFailure.placeNames.compactMap { name in
+                members[name].map { (name, Self.cut($0, to: 1500)) }
+            }
+            let message = members["message"]?.stringValue ?? error.stringValue
+            return HandlerFailure(
+                code: members["code"]?.stringValue.flatMap(CommandError.Code.init),
+                message: message.map { Message.value(.string($0)).excerpt(atMost: 1024) }
+                    ?? "the handler gave an error without message",
+                field: members["field"]?.stringValue.map { Message.value(.string($0)).excerpt(atMost: 128) },
+                place: JSONObject(places)
+            )
+        }
+
+        /// What a handler says of its error goes to its caller, whose call may have been short.
+        private static func cut(_ value: JSONValue, to bytes: Int) -> JSONValue {
+            switch value {
+            case .array, .object: .null
+            case .string(let text): .string(Message.value(.string(text)).excerpt(atMost: bytes))
+            default: value
+            }
+        }
     }
 }

@@ -7,84 +7,80 @@ public enum PercentEncoding {
         var message: String
     }
 
-    /// Whether `encodeURIComponent` leaves a byte as it is: A-Z a-z 0-9 - _ . ! ~ * ' ( )
-    static let isUnreserved: [Bool] = {
-        let letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.!~*'()"
-        var table = [Bool](repeating: false, count: 256)
-        for byte in letters.utf8 { table[Int(byte)] = true }
-        return table
-    }()
-
-    static func encode(_ text: String, into output: inout [UInt8]) {
-        var text = text
-        text.withUTF8 { encode($0, into: &output) }
-    }
-
-    static func encode(_ bytes: UnsafeBufferPointer<UInt8>, into output: inout [UInt8]) {
-        let isUnreserved = isUnreserved
-        guard !bytes.allSatisfy({ isUnreserved[Int($0)] }) else { return output.append(contentsOf: bytes) }
-        for byte in bytes {
-            if isUnreserved[Int(byte)] {
-                output.append(byte)
-            } else {
-                output.append(UInt8(ascii: "%"))
-                output.append(upperHexadecimalDigits[Int(byte >> 4)])
-                output.append(upperHexadecimalDigits[Int(byte & 15)])
-            }
-        }
-    }
-
     /// The text as one value of a `call?…` line.
     public static func encode(_ text: String) -> String {
-        var bytes: [UInt8] = []
-        encode(text, into: &bytes)
-        return String(decoding: bytes, as: UTF8.self)
+        let buffer = OutputBuffer(capacity: text.utf8.count + 16)
+        buffer.appendPercentEncoded(text)
+        return String(decoding: buffer.bytes, as: UTF8.self)
     }
 
     /// The text that the bytes stand for. `+` stands for itself.
-    static func decode(_ bytes: borrowing Span<UInt8>) throws(Failure) -> String {
-        var isPlain = true
-        for index in 0..<bytes.count {
-            let byte = bytes[unchecked: index]
-            // Most values are plain ASCII, and need no second look.
-            if byte == UInt8(ascii: "%") || byte == 0 || byte >= 0x80 { isPlain = false }
-        }
-        if isPlain { return String(decoding: bytes) }
-        let decoded = try decodedBytes(bytes)
-        return try text(decoded.span)
+    static func decode(_ encoded: UnsafeBufferPointer<UInt8>) throws(Failure) -> String {
+        var bytes = SharedBytes(capacity: encoded.count)
+        let range = try decode(encoded, into: &bytes)
+        return String(decoding: bytes.slice(range), as: UTF8.self)
     }
 
-    private static func decodedBytes(_ bytes: borrowing Span<UInt8>) throws(Failure) -> [UInt8] {
-        var decoded: [UInt8] = []
-        decoded.reserveCapacity(bytes.count)
-        var index = 0
-        while index < bytes.count {
-            if bytes[index] != UInt8(ascii: "%") {
-                decoded.append(bytes[index])
-                index += 1
-            } else if let byte = escapedByte(bytes, at: index) {
-                decoded.append(byte)
-                index += 3
+    /// Appends the text that the encoded bytes stand for. There must be room for the encoded ones.
+    /// - Returns: where the text is.
+    static func decode(
+        _ encoded: UnsafeBufferPointer<UInt8>,
+        into bytes: inout SharedBytes
+    ) throws(Failure) -> Range<Int> {
+        let start = bytes.count
+        bytes.append(encoded)
+        var isText = true
+        try bytes.rewrite(from: start) { text throws(Failure) in
+            let length = try decodeInPlace(text)
+            isText = isValid(UnsafeBufferPointer(rebasing: text[..<length]))
+            return length
+        }
+        guard isText else { throw Failure(message: notText(bytes.slice(start..<bytes.count))) }
+        return start..<bytes.count
+    }
+
+    /// - Returns: how many bytes are left.
+    private static func decodeInPlace(_ bytes: UnsafeMutableBufferPointer<UInt8>) throws(Failure) -> Int {
+        var read = 0
+        while read < bytes.count, bytes[read] != UInt8(ascii: "%") { read += 1 }
+        var written = read
+        while read < bytes.count {
+            let byte = bytes[read]
+            if byte == UInt8(ascii: "%") {
+                guard read + 2 < bytes.count, let high = hexadecimalDigit(bytes[read + 1]),
+                    let low = hexadecimalDigit(bytes[read + 2])
+                else { throw badEscape(bytes[read..<min(read + 3, bytes.count)]) }
+                bytes[written] = high << 4 | low
+                read += 3
             } else {
-                throw badEscape(bytes, at: index)
+                bytes[written] = byte
+                read += 1
             }
+            written += 1
         }
-        return decoded
+        return written
     }
 
-    private static func escapedByte(_ bytes: borrowing Span<UInt8>, at index: Int) -> UInt8? {
-        guard index + 2 < bytes.count, let high = hexadecimalDigit(bytes[index + 1]) else { return nil }
-        return hexadecimalDigit(bytes[index + 2]).map { high << 4 | $0 }
+    private static func badEscape(_ escape: Slice<UnsafeMutableBufferPointer<UInt8>>) -> Failure {
+        Failure(message: "has the bad escape '\(String(decoding: escape, as: UTF8.self))'")
     }
 
-    private static func badEscape(_ bytes: borrowing Span<UInt8>, at index: Int) -> Failure {
-        let escape = String(decoding: bytes.extracting(index..<min(index + 3, bytes.count)))
-        return Failure(message: "has the bad escape '\(escape)'")
+    /// Whether it is UTF-8 without NUL.
+    private static func isValid(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        // Nearly all text is ASCII.
+        if bytes.allSatisfy({ $0 < 0x80 && $0 != 0 }) { return true }
+        return !bytes.contains(0) && UTF8Text.isValid(bytes)
     }
 
-    private static func text(_ bytes: borrowing Span<UInt8>) throws(Failure) -> String {
-        guard bytes.firstIndex(of: 0) == nil else { throw Failure(message: "has a NUL") }
-        guard let text = String(validating: bytes) else { throw Failure(message: "is not UTF-8") }
-        return text
+    private static func notText(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
+        bytes.contains(0) ? "has a NUL" : "is not UTF-8"
+    }
+}
+
+extension OutputBuffer {
+    /// Appends a text as `encodeURIComponent` writes it.
+    func appendPercentEncoded(_ text: String) {
+        var text = text
+        text.withUTF8 { appendPercentEncoded($0) }
     }
 }

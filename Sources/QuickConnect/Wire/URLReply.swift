@@ -14,8 +14,9 @@ public struct URLReply: Sendable, Hashable {
         for pair in line.dropFirst(prefix.count).split(separator: UInt8(ascii: "&")) {
             let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
             guard parts.count == 2 else { return nil }
-            let value = Array(parts[1])
-            fields[String(decoding: parts[0], as: UTF8.self)] = try? PercentEncoding.decode(value.span)
+            fields[String(decoding: parts[0], as: UTF8.self)] = Array(parts[1]).withUnsafeBufferPointer {
+                try? PercentEncoding.decode($0)
+            }
         }
         guard let command = fields["cmd"], let value = try? JSONParser.parse(fields["msg"] ?? "null") else {
             return nil

@@ -1,8 +1,9 @@
 internal import CLinux
+public import Configuration
 internal import Glibc
 internal import JSON
 internal import Linux
-public import QuickConnect
+import QuickConnect
 internal import QuickConnectClient
 
 /// Runs the scripts of a folder, a process each: starts them, watches them, begins them again.
@@ -89,7 +90,7 @@ public final class ScriptHost {
                 link.events, pollfd(fd: signals, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: folder.descriptor, events: Int16(POLLIN), revents: 0),
             ] + processes.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
-        _ = poll(&descriptors, nfds_t(descriptors.count), Connection.milliseconds(until: nextMoment))
+        _ = poll(&descriptors, nfds_t(descriptors.count), DaemonConnection.milliseconds(until: nextMoment))
         for line in link.receive() { answer(line) }
         if descriptors[2].revents != 0 {
             folder.drain()

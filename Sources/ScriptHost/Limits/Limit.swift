@@ -1,4 +1,5 @@
 import Concurrency
+import Configuration
 internal import QuickConnect
 
 /// A limit that a script has passed, which ends it.

@@ -1,3 +1,4 @@
+import Configuration
 internal import Glibc
 internal import JSON
 internal import QuickConnect

@@ -1,4 +1,5 @@
 internal import Concurrency
+import Configuration
 internal import Glibc
 internal import QuickConnect
 internal import Synchronization

@@ -20,7 +20,7 @@ final class DaemonLink {
     private let givesUp: Bool
     let outbox = Outbox()
     weak var owner: (any Owner)?
-    private(set) var connection: Connection?
+    private(set) var connection: DaemonConnection?
     private var waiting: [[UInt8]] = []
     private var connectionCount = 0
     /// How often a connection was lost.

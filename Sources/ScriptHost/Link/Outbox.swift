@@ -20,7 +20,7 @@ final class Outbox: Sendable {
     var isEmpty: Bool { bytes.withLock { $0.isEmpty } }
 
     /// Sends what the kernel takes now.
-    func flush(to connection: Connection) throws(SystemCallError) {
+    func flush(to connection: DaemonConnection) throws(SystemCallError) {
         let result = bytes.withLock { bytes in
             Result<Void, SystemCallError> { () throws(SystemCallError) in
                 guard !bytes.isEmpty else { return }

@@ -1,4 +1,5 @@
 import Concurrency
+import Configuration
 internal import JSON
 internal import JavaScriptCore
 internal import QuickConnect

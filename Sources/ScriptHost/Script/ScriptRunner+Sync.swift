@@ -1,3 +1,4 @@
+import Configuration
 internal import Glibc
 internal import JSON
 internal import QuickConnect
@@ -74,7 +75,7 @@ extension ScriptRunner {
             pollfd(fd: link.isHeld ? channel?.descriptor ?? -1 : -1, events: Int16(POLLIN), revents: 0),
         ]
         let moment = min(end, link.nextTry ?? end)
-        _ = Glibc.poll(&descriptors, nfds_t(descriptors.count), Connection.milliseconds(until: moment))
+        _ = Glibc.poll(&descriptors, nfds_t(descriptors.count), DaemonConnection.milliseconds(until: moment))
         if descriptors[1].revents != 0, let channel { heed(channel) }
     }
 

@@ -1,4 +1,5 @@
 internal import CLinux
+public import Configuration
 internal import Glibc
 internal import JavaScriptCore
 internal import Linux
@@ -211,7 +212,7 @@ public final class ScriptRunner {
             link.events, pollfd(fd: channel?.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
             pollfd(fd: signals, events: Int16(POLLIN), revents: 0),
         ]
-        _ = Glibc.poll(&descriptors, nfds_t(descriptors.count), Connection.milliseconds(until: nextMoment))
+        _ = Glibc.poll(&descriptors, nfds_t(descriptors.count), DaemonConnection.milliseconds(until: nextMoment))
         if descriptors[1].revents != 0, let channel { heed(channel) }
         if descriptors[2].revents != 0, qc_next_signal(signals) == SIGTERM { endsAt = .now + .seconds(1) }
         if let endsAt, endsAt <= .now { status = 0 }

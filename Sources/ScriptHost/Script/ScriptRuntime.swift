@@ -1,3 +1,4 @@
+import Configuration
 internal import JavaScriptCore
 internal import QuickConnect
 

@@ -1,0 +1,15 @@
+import JSON
+import QuickConnect
+
+/// `cancel [id]`: ends this connection's waiting calls with that id; each gets `cancelled`. Answers `null`, also
+/// where no such call waits any more, for its reply may just have gone out.
+struct CancelBCO: BCO {
+    func handle(_ call: borrowing Call) throws(CommandError) -> BusinessOutcome {
+        // An id is text, but `msg=7` is read as the number 7.
+        guard let id = call.string(0) ?? call.integer(0).map({ "\($0)" }) else {
+            throw .invalid("/0", expected: "id, a string")
+        }
+        call.connection.interruptCalls(id: id, with: CommandError(.cancelled, "the caller cancelled the call"))
+        return .result(.null)
+    }
+}

@@ -1,0 +1,35 @@
+import JSON
+import QuickConnect
+
+/// `commands`: the table, as an object `{NAME: {"help", "parameters", "allow"?}}`, handlers that are commands by
+/// themselves as `{NAME: {"help", "parameters": null, "handler": true}}`. On a socket with a list of its own, those of it.
+///
+/// There may be a hundred thousand: so it is made as a task, beside the event loop.
+struct CommandsBCO: WaitingBCO {
+    private let controller: FrontController
+
+    init(_ controller: FrontController) { self.controller = controller }
+
+    func handle(_ call: borrowing Call) throws(CommandError) -> Awaited<BusinessOutcome> {
+        let listed = call.connection.socketRule?.commands
+        return .wait { () async throws(CommandError) in .result(answer(listed)) }
+    }
+
+    private func answer(_ listed: Set<String>?) -> JSONValue {
+        var all = controller.currentTable.entries.map { (name: $0.command, value: JSONValue.object(describe($0))) }
+        all += controller.handlerCommands.map { name in
+            (name, ["help": "A handler that a client registered.", "parameters": nil, "handler": true])
+        }
+        let shown = all.filter { listed?.contains($0.name) ?? true }.sorted { $0.name < $1.name }
+        return .object(JSONObject(shown.map { ($0.name, $0.value) }))
+    }
+
+    private func describe(_ entry: MappingEntry) -> JSONObject {
+        var object: JSONObject = [
+            "help": entry.help.map(JSONValue.string) ?? .null,
+            "parameters": entry.parameters?.json ?? .null,
+        ]
+        if let rule = entry.rule { object["allow"] = .string(rule.words) }
+        return object
+    }
+}

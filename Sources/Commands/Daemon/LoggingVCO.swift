@@ -1,0 +1,22 @@
+import Logging
+import QuickConnect
+
+/// `logMessage`: writes its parameters to the log, the caller named. The log escapes control characters, whoever wrote them.
+struct LoggingVCO: VCO {
+    private let logger: Logger
+    /// More of a message is not written.
+    private static let mostBytes = 32 << 10
+
+    init(_ logger: Logger) { self.logger = logger }
+
+    func show(_ call: borrowing Call) throws(CommandError) -> ViewOutcome {
+        var text = ""
+        for index in 0..<call.argumentCount where text.utf8.count < Self.mostBytes {
+            if index > 0 { text += " " }
+            text += call.argument(index).excerpt(atMost: Self.mostBytes - text.utf8.count)
+        }
+        let caller = call.caller
+        logger.info("JavaScriptMessage: \(text)", metadata: ["caller": "\(caller)"])
+        return .proceed
+    }
+}

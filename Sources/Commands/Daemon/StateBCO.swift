@@ -1,0 +1,39 @@
+import JSON
+import QuickConnect
+
+/// `state`: what the device does now, and for whom: `{"playing", "recording", "vibrating", "watched", "handlers",
+/// "droppedAnswers"}`, lists but for the last, which counts answers that fitted no question.
+struct StateBCO: BCO {
+    private let devices: [any Device]
+    private let events: EventHub
+    private let handlers: HandlerRegistry
+
+    init(_ devices: [any Device], _ events: EventHub, _ handlers: HandlerRegistry) {
+        self.devices = devices
+        self.events = events
+        self.handlers = handlers
+    }
+
+    func handle(_ call: borrowing Call) throws(CommandError) -> BusinessOutcome {
+        var state: JSONObject = ["playing": [], "recording": [], "vibrating": []]
+        for device in devices {
+            for (name, value) in device.state() { state[name] = Self.joined(state[name], value) }
+        }
+        state["watched"] = .array(
+            events.subscriberCounts.sorted { $0.event < $1.event }.map {
+                ["event": .string($0.event), "subscribers": .integer(Int64($0.count))]
+            }
+        )
+        state["handlers"] = .array(
+            handlers.holders.sorted { $0.name < $1.name }.map { ["name": .string($0.name), "for": $0.caller.json] }
+        )
+        state["droppedAnswers"] = .integer(Int64(handlers.droppedAnswerCount))
+        return .result(.object(state))
+    }
+
+    /// Lists of the same name are one list: files and system sounds both play.
+    private static func joined(_ one: JSONValue?, _ other: JSONValue) -> JSONValue {
+        guard let list = one?.arrayValue, let more = other.arrayValue else { return other }
+        return .array(list + more)
+    }
+}

@@ -1,0 +1,80 @@
+public import Logging
+public import QuickConnect
+
+/// What the command objects get when they are made: the router, the devices, and what the daemon says of itself.
+public struct Dependencies: Sendable {
+    public var soundPlayer: any SoundPlayer
+    public var filePlayer: any FilePlayer
+    public var recorder: any Recorder
+    public var mediaLibrary: any MediaLibrary
+    public var locationProvider: any LocationProvider
+    public var volumeControl: any VolumeControl
+    /// Where calls go, who gets events, and whose handlers answer.
+    public var router: Router
+    public var permissions: Permissions
+    /// What `doctor` looks at, in this order.
+    public var examined: [any Examined]
+    /// Reads the mappings anew and puts them in place. Fails with `invalid` and the mistakes, the old table kept.
+    public var reload: @Sendable () async throws(CommandError) -> Void
+    public var accounts: any UserAccounts
+    public var identity: Identity
+    /// The time of day, in seconds since 1970.
+    public var now: @Sendable () -> Double
+    public var logger: Logger
+
+    public init(
+        router: Router,
+        permissions: Permissions,
+        soundPlayer: any SoundPlayer,
+        filePlayer: any FilePlayer,
+        recorder: any Recorder,
+        mediaLibrary: any MediaLibrary,
+        locationProvider: any LocationProvider,
+        volumeControl: any VolumeControl,
+        examined: [any Examined],
+        accounts: any UserAccounts,
+        identity: Identity,
+        now: @escaping @Sendable () -> Double,
+        logger: Logger,
+        reload: @escaping @Sendable () async throws(CommandError) -> Void
+    ) {
+        self.router = router
+        self.permissions = permissions
+        self.soundPlayer = soundPlayer
+        self.filePlayer = filePlayer
+        self.recorder = recorder
+        self.mediaLibrary = mediaLibrary
+        self.locationProvider = locationProvider
+        self.volumeControl = volumeControl
+        self.examined = examined
+        self.accounts = accounts
+        self.identity = identity
+        self.now = now
+        self.logger = logger
+        self.reload = reload
+    }
+
+    /// All devices, for `state` and `stop`.
+    var devices: [any Device] { [filePlayer, soundPlayer, recorder, locationProvider] }
+}
+
+/// What `hello` answers.
+public struct Identity: Sendable {
+    public var version: String
+    /// The devices that are simulated, such as `sound`.
+    public var simulated: [String]
+
+    public init(version: String, simulated: [String]) {
+        self.version = version
+        self.simulated = simulated
+    }
+
+    public static let program = "quickconnectd"
+    public static let protocolVersion: Int64 = 1
+}
+
+/// The users of the device, as callers that they would be. Looking them up may block.
+public protocol UserAccounts: Sendable {
+    /// The user as a caller, with its groups; nil where the device has no such user.
+    func caller(forUser name: String) async -> Caller?
+}

@@ -1,0 +1,24 @@
+import JSON
+import QuickConnect
+
+/// `subscribe [name, …, {options}]`: sends those events to this connection, in the form of this call.
+struct SubscribeBCO: BCO {
+    let touchesDevice = true
+    private let events: EventHub
+
+    private let limit: Int
+
+    /// - Parameter limit: how many events a connection may subscribe to.
+    init(_ events: EventHub, limit: Int) {
+        self.events = events
+        self.limit = limit
+    }
+
+    func handle(_ call: borrowing Call) throws(CommandError) -> BusinessOutcome {
+        let wish = try call.handedOn { (call: borrowing Call) throws(CommandError) in
+            try Subscription(call, limit: limit)
+        }
+        try events.subscribe(call.connection, to: wish.names, options: wish.options, form: call.request.form)
+        return .result(.null)
+    }
+}

@@ -1,0 +1,51 @@
+import JSON
+import QuickConnect
+
+/// Checks the parameters of `subscribe`: at least one name, then at most one object of options.
+struct SubscribeValCO: ValCO {
+    private let limit: Int
+
+    /// - Parameter limit: how many events a connection may subscribe to.
+    init(limit: Int) { self.limit = limit }
+
+    func validate(_ call: borrowing Call) throws(CommandError) -> ValidationOutcome {
+        .handOn(try Subscription(call, limit: limit))
+    }
+}
+
+/// What `subscribe` asks for.
+struct Subscription: Sendable {
+    var names: [String] = []
+    var options: JSONObject = [:]
+
+    init(_ call: borrowing Call, limit: Int) throws(CommandError) {
+        let count = call.argumentCount
+        let options = count > 1 ? call.object(count - 1) : nil
+        let nameCount = options == nil ? count : count - 1
+        guard nameCount <= limit else {
+            throw CommandError(.overloaded, "a connection subscribes to at most \(limit) events, not to \(nameCount)")
+        }
+        var problems = FieldProblems()
+        if nameCount == 0 { problems.add("/0", expected: "name, the name of an event") }
+        for index in 0..<nameCount {
+            let name = call.string(index) ?? ""
+            if name.isEmpty || name.utf8.count > Limits.nameBytes {
+                problems.add("/\(index)", expected: "name, the name of an event, of at most \(Limits.nameBytes) bytes")
+            }
+            names.append(name)
+        }
+        guard problems.isEmpty else { throw problems.error }
+        if let options { self.options = try Self.options(options, field: "/\(nameCount)") }
+    }
+
+    /// The options of a device's event are few.
+    private static func options(_ text: JSONText, field: String) throws(CommandError) -> JSONObject {
+        var count = 0
+        text.forEachMember { _, value in
+            count += value.count > 4096 ? 65 : 1
+            return count <= 64
+        }
+        guard count <= 64 else { throw .invalid(field, expected: "options, an object of at most 64 short members") }
+        return text.value.objectValue ?? [:]
+    }
+}

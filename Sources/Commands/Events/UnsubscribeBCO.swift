@@ -1,0 +1,25 @@
+import JSON
+import QuickConnect
+
+/// `unsubscribe [name, …]`: sends those events no more; without a name, none at all.
+struct UnsubscribeBCO: BCO {
+    private let events: EventHub
+    /// Names in one call.
+    private static let mostNames = 1024
+
+    init(_ events: EventHub) { self.events = events }
+
+    func handle(_ call: borrowing Call) throws(CommandError) -> BusinessOutcome {
+        guard call.argumentCount <= Self.mostNames else {
+            throw .invalid("", expected: "at most \(Self.mostNames) names; without any, all subscriptions end")
+        }
+        var names: [String] = []
+        for index in 0..<call.argumentCount { if let name = call.string(index) { names.append(name) } }
+        if names.isEmpty {
+            events.unsubscribeAll(call.connection)
+        } else {
+            events.unsubscribe(call.connection, from: names)
+        }
+        return .result(.null)
+    }
+}

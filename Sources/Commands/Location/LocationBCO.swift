@@ -1,0 +1,45 @@
+import JSON
+import QuickConnect
+
+/// Waits for a position, and gives it with the names of the W3C's Geolocation API. Options, as the W3C has them:
+/// `{maximumAge, timeout, enableHighAccuracy}`, times in milliseconds.
+struct LocationBCO: WaitingBCO {
+    let touchesDevice = true
+    private let provider: any LocationProvider
+    private let now: @Sendable () -> Double
+
+    /// - Parameter now: seconds since 1970.
+    init(_ provider: any LocationProvider, now: @escaping @Sendable () -> Double) {
+        self.provider = provider
+        self.now = now
+    }
+
+    func handle(_ call: borrowing Call) throws(CommandError) -> Awaited<BusinessOutcome> {
+        let wish = try call.handedOn(or: PositionWish.init)
+        let caller = call.caller
+        return .wait { () async throws(CommandError) in
+            let position = try await provider.position(wish, for: caller)
+            return .result(.object(position.json(at: now())))
+        }
+    }
+}
+
+extension PositionWish {
+    /// What the parameters `[options]` say; none where there are none.
+    init(_ call: borrowing Call) throws(CommandError) {
+        var options = try OptionReader(
+            call.object(0),
+            field: "/0",
+            known: ["maximumAge", "timeout", "enableHighAccuracy"]
+        )
+        let isAnyAge = options.isNull("maximumAge")
+        let maximumAge = options.number("maximumAge", in: 0...1e15, "milliseconds, or null") ?? 0
+        self.init(
+            maximumAge: isAnyAge ? .infinity : maximumAge / 1000,
+            timeout: (options.number("timeout", in: 0...86_400_000, "milliseconds") ?? Self.defaultTimeout * 1000)
+                / 1000,
+            needsAltitude: options.boolean("enableHighAccuracy") ?? false
+        )
+        try options.finish()
+    }
+}

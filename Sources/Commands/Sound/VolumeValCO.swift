@@ -1,0 +1,28 @@
+import JSON
+import QuickConnect
+
+/// Checks the level of `volume`: none, 0…100, `mute` or `unmute`.
+struct VolumeValCO: ValCO {
+
+    func validate(_ call: borrowing Call) throws(CommandError) -> ValidationOutcome {
+        if call.argument(0).isNull { return .accept }
+        guard let change = VolumeChange(call) else {
+            throw .invalid("/0", expected: "level, an integer from 0 to 100, or \"mute\", or \"unmute\"")
+        }
+        return .handOn(change)
+    }
+}
+
+extension VolumeChange {
+    /// The change that the level stands for, nil where it is none.
+    init?(_ call: borrowing Call) {
+        let word = call.string(0)
+        if let percent = call.integer(0), (0...100).contains(percent) {
+            self = .percent(Int(percent))
+        } else if word == "mute" || word == "unmute" {
+            self = .muted(word == "mute")
+        } else {
+            return nil
+        }
+    }
+}

@@ -1,0 +1,86 @@
+/// A JSON value as the bytes that it came as, checked and not built: part of a ``SharedBytes``.
+///
+/// What it costs to keep, copy or pass on does not grow with what is in it. Values are built when they are asked for.
+public struct JSONText: Sendable {
+    private let storage: SharedBytes
+    private let start: Int32
+    private let end: Int32
+
+    /// Bytes that a ``JSONScanner`` has passed over as one value, without white space around it.
+    public init(checked storage: SharedBytes, _ range: Range<Int>) {
+        self.storage = storage
+        start = Int32(truncatingIfNeeded: range.lowerBound)
+        end = Int32(truncatingIfNeeded: range.upperBound)
+    }
+
+    /// How many bytes it has.
+    public var count: Int { Int(end - start) }
+
+    public func withBytes<Result, Failure: Error>(
+        _ body: (UnsafeBufferPointer<UInt8>) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try body(storage.slice(Int(start)..<Int(end)))
+    }
+
+    /// What kind of value it is, which its first byte says.
+    public var kind: JSONKind { withBytes { JSONKind(firstByte: $0.first) } }
+
+    public var isNull: Bool { kind == .null }
+
+    /// Builds the value.
+    public var value: JSONValue { withBytes { JSONValue(checked: $0) } }
+
+    /// The text of a string, nil where it is another kind of value, which is then not built.
+    public var stringValue: String? { kind == .string ? value.stringValue : nil }
+
+    /// The number, where it is a whole one.
+    public var integerValue: Int64? { kind == .number ? value.integerValue : nil }
+
+    public var numberValue: Double? { kind == .number ? value.numberValue : nil }
+
+    /// Calls `body` with each member of an object until it answers false, building nothing: of a name that is there
+    /// twice it hears twice.
+    /// - Returns: false where this is no object.
+    @discardableResult
+    public func forEachMember(_ body: (String, JSONText) -> Bool) -> Bool {
+        guard kind == .object else { return false }
+        withBytes { bytes in
+            var scanner = JSONScanner(bytes, maximumDepth: .max)
+            _ = scanner.skip(UInt8(ascii: "{"))
+            scanner.skipWhiteSpace()
+            // The bytes are checked: nothing here can fail.
+            while scanner.next == UInt8(ascii: "\""), let range = try? scanner.name() {
+                let name = String(checkedJSON: UnsafeBufferPointer(rebasing: bytes[range]))
+                scanner.skipWhiteSpace()
+                let first = scanner.position
+                guard (try? scanner.skipValue()) != nil, body(name, part(first..<scanner.position)) else { return }
+                scanner.skipWhiteSpace()
+                guard scanner.skip(UInt8(ascii: ",")) else { return }
+                scanner.skipWhiteSpace()
+            }
+        }
+        return true
+    }
+
+    private func part(_ range: Range<Int>) -> JSONText {
+        JSONText(checked: storage, (Int(start) + range.lowerBound)..<(Int(start) + range.upperBound))
+    }
+}
+
+/// The kinds of JSON values.
+public enum JSONKind: Sendable {
+    case null, boolean, number, string, array, object
+
+    /// The kind of a checked text that begins with this byte.
+    public init(firstByte: UInt8?) {
+        self =
+            switch firstByte {
+            case UInt8(ascii: "\""): .string
+            case UInt8(ascii: "["): .array
+            case UInt8(ascii: "{"): .object
+            case UInt8(ascii: "t"), UInt8(ascii: "f"): .boolean
+            case UInt8(ascii: "n"), nil: .null
+            default: .number
+            }
+    }
+}

@@ -1,0 +1,177 @@
+/// Lines that are being written. Grows as needed. For one thread.
+///
+/// A large text is not copied in: it is attached where it belongs, and whoever sends the lines encodes it piece by piece.
+public final class OutputBuffer {
+    /// How the bytes of a text stand on a line.
+    public enum Encoding: Sendable {
+        /// As they are.
+        case plain
+        /// As `encodeURIComponent` has them.
+        case percent
+    }
+
+    /// A large text that stands behind the first `position` bytes.
+    public struct Attachment: Sendable {
+        public let position: Int
+        public let text: JSONText
+        public let encoding: Encoding
+    }
+
+    /// Texts longer than this are attached.
+    public static let largeText = 64 << 10
+    /// What an empty buffer keeps.
+    private static let keptCapacity = 256 << 10
+
+    public private(set) var count = 0
+    public private(set) var attachments: [Attachment] = []
+    @usableFromInline var capacity: Int
+    @usableFromInline var base: UnsafeMutablePointer<UInt8>
+
+    public init(capacity: Int = 1024) {
+        self.capacity = capacity
+        base = .allocate(capacity: capacity)
+    }
+
+    deinit { base.deallocate() }
+
+    public var isEmpty: Bool { count == 0 && attachments.isEmpty }
+
+    /// The bytes, without what is attached.
+    public var bytes: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: base, count: count) }
+
+    /// Forgets everything, and gives back the memory of much.
+    public func removeAll() {
+        count = 0
+        if !attachments.isEmpty { attachments = [] }
+        guard capacity > Self.keptCapacity else { return }
+        base.deallocate()
+        capacity = 1024
+        base = .allocate(capacity: capacity)
+    }
+
+    /// What a buffer holds, to be handed to another thread.
+    public struct Contents: Sendable {
+        public let bytes: [UInt8]
+        public let attachments: [Attachment]
+    }
+
+    /// What it holds, which is then no longer in it.
+    public func take() -> Contents {
+        defer { removeAll() }
+        return Contents(bytes: Array(bytes), attachments: attachments)
+    }
+
+    /// Appends what another buffer held.
+    public func append(_ contents: Contents) {
+        for attachment in contents.attachments {
+            attachments.append(
+                Attachment(position: count + attachment.position, text: attachment.text, encoding: attachment.encoding)
+            )
+        }
+        append(contents.bytes)
+    }
+
+    /// Everything in one piece, what is attached in its place.
+    public func flattened() -> [UInt8] {
+        let whole = OutputBuffer(capacity: count)
+        var start = 0
+        for attachment in attachments {
+            whole.append(UnsafeBufferPointer(rebasing: bytes[start..<attachment.position]))
+            start = attachment.position
+            attachment.text.withBytes { whole.append($0, as: attachment.encoding) }
+        }
+        whole.append(UnsafeBufferPointer(rebasing: bytes[start...]))
+        return Array(whole.bytes)
+    }
+
+    // MARK: Writing
+
+    /// Where the next bytes go, with room for that many.
+    @inline(__always)
+    private func room(_ extra: Int) -> UnsafeMutablePointer<UInt8> {
+        if count + extra > capacity { grow(extra) }
+        return base + count
+    }
+
+    @inline(never)
+    private func grow(_ extra: Int) {
+        let larger = max(capacity * 2, count + extra)
+        let new = UnsafeMutablePointer<UInt8>.allocate(capacity: larger)
+        new.update(from: base, count: count)
+        base.deallocate()
+        base = new
+        capacity = larger
+    }
+
+    public func append(_ byte: UInt8) {
+        room(1).pointee = byte
+        count += 1
+    }
+
+    /// Appends a text of the source code.
+    public func append(_ text: StaticString) {
+        let length = text.utf8CodeUnitCount
+        room(length).update(from: text.utf8Start, count: length)
+        count += length
+    }
+
+    public func append(_ bytes: UnsafeBufferPointer<UInt8>) {
+        guard let source = bytes.baseAddress else { return }
+        room(bytes.count).update(from: source, count: bytes.count)
+        count += bytes.count
+    }
+
+    public func append(_ bytes: [UInt8]) { bytes.withUnsafeBufferPointer { append($0) } }
+
+    public func append(_ text: String) {
+        var text = text
+        text.withUTF8 { append($0) }
+    }
+
+    public func append(_ bytes: UnsafeBufferPointer<UInt8>, as encoding: Encoding) {
+        switch encoding {
+        case .plain: append(bytes)
+        case .percent: appendPercentEncoded(bytes)
+        }
+    }
+
+    /// Appends a text, or attaches it where it is large.
+    public func append(_ text: JSONText, as encoding: Encoding) {
+        if text.count > Self.largeText {
+            attachments.append(Attachment(position: count, text: text, encoding: encoding))
+        } else {
+            text.withBytes { append($0, as: encoding) }
+        }
+    }
+
+    /// Appends bytes as `encodeURIComponent` writes them.
+    public func appendPercentEncoded(_ bytes: UnsafeBufferPointer<UInt8>) {
+        let start = room(3 * bytes.count)
+        var next = start
+        for byte in bytes {
+            if URIComponent.keeps(byte) {
+                next.pointee = byte
+                next += 1
+            } else {
+                next[0] = UInt8(ascii: "%")
+                next[1] = upperHexadecimalDigit(byte >> 4)
+                next[2] = upperHexadecimalDigit(byte & 15)
+                next += 3
+            }
+        }
+        count += next - start
+    }
+}
+
+/// The characters of `encodeURIComponent` (ECMA-262).
+public enum URIComponent {
+    /// Whether a byte stays as it is: A-Z a-z 0-9 - _ . ! ~ * ' ( )
+    @inlinable
+    public static func keeps(_ byte: UInt8) -> Bool {
+        // Two words of bits, for the ASCII characters below and above 64.
+        let low: UInt64 = 0x03FF_6782_0000_0000
+        let high: UInt64 = 0x47FF_FFFE_87FF_FFFE
+        guard byte < 128 else { return false }
+        return (byte < 64 ? low : high) >> UInt64(byte & 63) & 1 == 1
+    }
+}

@@ -1,0 +1,62 @@
+/// Bytes that several values share parts of: what a client sent, kept once, in one allocation.
+///
+/// They are written by their one holder, before anybody else has them, which ``reset(capacity:)`` makes sure of.
+public struct SharedBytes: @unchecked Sendable {
+    // Sendable because the bytes are changed only while a single reference exists, and are constant afterwards.
+    private var buffer: ManagedBuffer<Int, UInt8>
+
+    /// Space for that many bytes, none of them used yet.
+    public init(capacity: Int) {
+        buffer = ManagedBuffer<Int, UInt8>.create(minimumCapacity: max(capacity, 64)) { _ in 0 }
+    }
+
+    /// A copy of some bytes.
+    public init(copying bytes: UnsafeBufferPointer<UInt8>) {
+        self.init(capacity: bytes.count)
+        append(bytes)
+    }
+
+    public init(_ text: String) {
+        var text = text
+        self = text.withUTF8 { SharedBytes(copying: $0) }
+    }
+
+    /// How many bytes are used.
+    public var count: Int { buffer.header }
+
+    /// Makes it empty, with room for that many bytes: the same memory where nobody else has it, else new one.
+    public mutating func reset(capacity: Int) {
+        if isKnownUniquelyReferenced(&buffer), buffer.capacity >= capacity {
+            buffer.header = 0
+        } else {
+            self = SharedBytes(capacity: capacity)
+        }
+    }
+
+    /// Appends bytes, for which there must be room.
+    public mutating func append(_ bytes: UnsafeBufferPointer<UInt8>) {
+        guard let source = bytes.baseAddress else { return }
+        buffer.withUnsafeMutablePointers { count, base in
+            (base + count.pointee).update(from: source, count: bytes.count)
+            count.pointee += bytes.count
+        }
+    }
+
+    /// Changes the bytes at and behind `start`, which become those that `body` says are left.
+    public mutating func rewrite<Failure: Error>(
+        from start: Int,
+        _ body: (UnsafeMutableBufferPointer<UInt8>) throws(Failure) -> Int
+    ) throws(Failure) {
+        try buffer.withUnsafeMutablePointers { count, base throws(Failure) in
+            count.pointee =
+                start + (try body(UnsafeMutableBufferPointer(start: base + start, count: count.pointee - start)))
+        }
+    }
+
+    /// Some of the bytes. Valid while this value, or a copy of it, lives.
+    public func slice(_ range: Range<Int>) -> UnsafeBufferPointer<UInt8> {
+        buffer.withUnsafeMutablePointerToElements {
+            UnsafeBufferPointer(start: $0 + range.lowerBound, count: range.count)
+        }
+    }
+}

@@ -1,0 +1,23 @@
+public import JSON
+
+/// A value that was not asked for by a call: a sensor's, or another client's `post`.
+public struct Event: Sendable, Equatable {
+    public enum Kind: Sendable {
+        /// For a slow client, the newest value replaces older ones that still wait.
+        case sensor
+        /// Each one is delivered.
+        case message
+    }
+
+    public var name: String
+    public var message: Message
+    public var kind: Kind
+
+    public init(_ name: String, _ message: Message, kind: Kind) {
+        self.name = name
+        self.message = message
+        self.kind = kind
+    }
+
+    public init(_ name: String, _ value: JSONValue, kind: Kind) { self.init(name, .value(value), kind: kind) }
+}

@@ -1,0 +1,105 @@
+public import JSON
+
+/// One declared parameter of a command.
+public struct Parameter: Sendable, Hashable {
+    public enum Kind: String, Sendable, CaseIterable {
+        case string, integer, number, boolean, object, array, any
+    }
+
+    public var name: String
+    public var kind: Kind
+    public var isOptional = false
+    /// What stands in for an optional one that is left out.
+    public var defaultValue: JSONValue?
+    public var minimum: Double?
+    public var maximum: Double?
+    /// The longest string, in characters.
+    public var maxLength: Int?
+    public var oneOf: [JSONValue]?
+    /// Whether it may be given any number of times more. Only the last one may.
+    public var repeats = false
+    public var help: String?
+
+    public init(_ name: String, _ kind: Kind) {
+        self.name = name
+        self.kind = kind
+    }
+
+    /// What a value must be, in words: `an integer of at least -1`.
+    public var expectation: String {
+        if let oneOf { return "one of \(oneOf.map(\.text).joined(separator: ", "))" }
+        let noun =
+            switch kind {
+            case .string: maxLength.map { "a string of at most \($0) characters" } ?? "a string"
+            case .integer: "an integer"
+            case .number: "a number"
+            case .boolean: "true or false"
+            case .object: "an object"
+            case .array: "an array"
+            case .any: "a value"
+            }
+        switch (minimum, maximum) {
+        case (let low?, let high?): return "\(noun) from \(Self.plain(low)) to \(Self.plain(high))"
+        case (let low?, nil): return "\(noun) of at least \(Self.plain(low))"
+        case (nil, let high?): return "\(noun) of at most \(Self.plain(high))"
+        case (nil, nil): return noun
+        }
+    }
+
+    /// Whether a value may stand for the parameter.
+    public func fits(_ value: JSONValue) -> Bool { accept(value) != nil }
+
+    /// Whether a checked JSON text may stand for the parameter. What its kind decides is decided without building it.
+    func fits(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        switch (kind, JSONKind(firstByte: bytes.first)) {
+        case (.any, _), (.boolean, .boolean), (.object, .object), (.array, .array): break
+        case (.string, .string):
+            // A character has at least one byte; and what has a hundred for each is not looked at.
+            if let maxLength {
+                if bytes.count - 2 > 100 * max(maxLength, 40) { return false }
+                if bytes.count - 2 > maxLength { return accept(JSONValue(checked: bytes)) != nil }
+            }
+        case (.integer, .number): if !isPlainInteger(bytes) { return accept(JSONValue(checked: bytes)) != nil }
+        case (.number, .number): break
+        default: return false
+        }
+        guard minimum != nil || maximum != nil || oneOf != nil else { return true }
+        return accept(JSONValue(checked: bytes)) != nil
+    }
+
+    private func isPlainInteger(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        bytes.count <= 18 && bytes.allSatisfy { $0 &- UInt8(ascii: "0") <= 9 || $0 == UInt8(ascii: "-") }
+    }
+
+    /// The value as the command objects see it, or nil where it does not fit.
+    func accept(_ value: JSONValue) -> JSONValue? {
+        guard let value = typed(value) else { return nil }
+        if let oneOf, !oneOf.contains(where: { $0.isSame(as: value) }) { return nil }
+        if let number = value.numberValue {
+            if let minimum, number < minimum { return nil }
+            if let maximum, number > maximum { return nil }
+        }
+        if let maxLength, let text = value.stringValue, text.count > maxLength { return nil }
+        return value
+    }
+
+    private func typed(_ value: JSONValue) -> JSONValue? {
+        let fits =
+            switch kind {
+            case .string: value.stringValue != nil
+            case .integer: value.integerValue != nil
+            case .number: value.numberValue != nil
+            case .boolean: value.boolValue != nil
+            case .object: value.objectValue != nil
+            case .array: value.arrayValue != nil
+            case .any: true
+            }
+        guard fits else { return .none }
+        // JavaScript writes a whole number as 3, other languages as 3.0: both are the integer 3.
+        return kind == .integer ? value.integerValue.map(JSONValue.integer) : value
+    }
+
+    private static func plain(_ number: Double) -> String {
+        Int64(exactly: number).map { "\($0)" } ?? "\(number)"
+    }
+}

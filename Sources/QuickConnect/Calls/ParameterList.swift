@@ -1,0 +1,96 @@
+import JSON
+
+/// The declared parameters of a command.
+public struct ParameterList: Sendable, Hashable {
+    public let parameters: [Parameter]
+    /// The defaults in their places, made once.
+    private let defaults: [JSONValue]
+
+    public init(_ parameters: [Parameter]) {
+        self.parameters = parameters
+        defaults = parameters.map { $0.defaultValue ?? .null }
+    }
+
+    /// An object at the end of what was sent that stands for a parameter behind optional ones that were left out.
+    struct Trailing: Sendable, Hashable {
+        var sent: Int
+        var parameter: Int
+    }
+
+    /// Checks what was sent, without building it. Throws `invalid` with the failing fields.
+    func check(_ request: borrowing Request) throws(CommandError) -> Trailing? {
+        let count = request.parameterCount
+        if count == 0, parameters.isEmpty { return nil }
+        let trailing = trailing(in: request)
+        var problems = FieldProblems()
+        for (index, parameter) in parameters.enumerated() {
+            if let trailing, trailing.parameter == index {
+                check(trailing.sent, of: request, parameter, &problems)
+            } else if index < (trailing?.sent ?? count) {
+                check(index, of: request, parameter, &problems)
+            } else if !parameter.isOptional {
+                problems.add("/\(index)", expected: "\(parameter.name), \(parameter.expectation)")
+            }
+        }
+        if trailing == nil, count > parameters.count { checkSurplus(of: request, &problems) }
+        guard problems.isEmpty else { throw problems.error }
+        return trailing
+    }
+
+    private func checkSurplus(of request: borrowing Request, _ problems: inout FieldProblems) {
+        let count = request.parameterCount
+        if let last = parameters.last, last.repeats {
+            if last.kind == .any { return }
+            for index in parameters.count..<count { check(index, of: request, last, &problems) }
+        } else {
+            let shown = min(count, parameters.count + FieldProblems.shown)
+            for index in parameters.count..<shown { problems.add("/\(index)", expected: surplus) }
+            problems.add(more: count - shown)
+        }
+    }
+
+    private func check(
+        _ sent: Int,
+        of request: borrowing Request,
+        _ parameter: Parameter,
+        _ problems: inout FieldProblems
+    ) {
+        let bytes = request.parameterBytes(sent)
+        if parameter.isOptional, bytes.first == UInt8(ascii: "n") { return }
+        if !parameter.fits(bytes) {
+            problems.add("/\(sent)", expected: "\(parameter.name), \(parameter.expectation)")
+        }
+    }
+
+    private var surplus: String {
+        switch parameters.count {
+        case 0: "nothing (the command takes no parameters)"
+        case 1: "nothing (the command takes one parameter)"
+        default: "nothing (the command takes at most \(parameters.count) parameters)"
+        }
+    }
+
+    /// Where an object at the end fills the last parameter of type object, past optional ones left out before it.
+    private func trailing(in request: borrowing Request) -> Trailing? {
+        let count = request.parameterCount
+        guard count > 0, count < parameters.count, request.parameterBytes(count - 1).first == UInt8(ascii: "{"),
+            let place = parameters.lastIndex(where: { $0.kind == .object }), place >= count,
+            parameters[(count - 1)..<place].allSatisfy({ $0.isOptional && $0.kind != .any })
+        else { return nil }
+        return Trailing(sent: count - 1, parameter: place)
+    }
+
+    /// Which of the sent values stands for an argument; nil where its default does.
+    func place(ofArgument index: Int, in request: borrowing Request, _ trailing: Trailing?) -> Int? {
+        if let trailing {
+            if index == trailing.parameter { return trailing.sent }
+            if index >= trailing.sent { return nil }
+        }
+        guard index < request.parameterCount else { return nil }
+        guard let parameter = index < parameters.count ? parameters[index] : parameters.last else { return index }
+        let isLeftOut = parameter.isOptional && parameter.kind != .any
+        return isLeftOut && request.parameterBytes(index).first == UInt8(ascii: "n") ? nil : index
+    }
+
+    func defaultMessage(_ index: Int) -> Message { .value(index < defaults.count ? defaults[index] : .null) }
+}

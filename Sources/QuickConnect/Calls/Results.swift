@@ -1,0 +1,33 @@
+public import JSON
+
+/// The results of the BCOs that have run, in their order. One needs no memory of its own.
+public struct Results: Sendable {
+    private var first: Message?
+    private var others: [Message] = []
+    /// The command that the last result's reply goes under, where it is not the call's own.
+    public private(set) var replyCommand: String?
+
+    public var isEmpty: Bool { first == nil }
+    public var count: Int { first == nil ? 0 : 1 + others.count }
+    public var last: Message? { others.last ?? first }
+
+    public subscript(index: Int) -> Message { index == 0 ? first ?? .null : others[index - 1] }
+
+    mutating func append(_ message: Message, under command: String?) {
+        if first == nil { first = message } else { others.append(message) }
+        replyCommand = command
+    }
+
+    /// All of them as values.
+    public var values: [JSONValue] { (0..<count).map { self[$0].value } }
+
+    /// Appends them as a JSON array.
+    func write(to buffer: OutputBuffer) {
+        buffer.append(UInt8(ascii: "["))
+        for index in 0..<count {
+            if index > 0 { buffer.append(UInt8(ascii: ",")) }
+            self[index].write(to: buffer)
+        }
+        buffer.append(UInt8(ascii: "]"))
+    }
+}

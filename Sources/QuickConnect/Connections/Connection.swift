@@ -1,0 +1,180 @@
+import JSON
+import Synchronization
+
+/// One connection's conversation with the daemon: lines in, lines out. No I/O, so it is tested as it is.
+public final class Connection: CallConnection {
+    public let caller: Caller
+    public let socketRule: SocketRule?
+    public let process: CallingProcess?
+    public let frontController: FrontController
+    private let handlers: HandlerRegistry
+    private let events: EventHub
+    private let output: any ConnectionOutput
+    private let state = Mutex(State())
+
+    private struct State {
+        var waiting = WaitingList()
+        var pendingAnswers = PendingAnswers()
+        var inputEnded = false
+        var isClosed = false
+
+        var answers: Bool { !isClosed && !inputEnded }
+    }
+
+    public init(
+        caller: Caller,
+        _ router: Router,
+        output: any ConnectionOutput,
+        socketRule: SocketRule? = nil,
+        process: CallingProcess? = nil
+    ) {
+        self.process = process
+        self.caller = caller
+        self.socketRule = socketRule
+        frontController = router.frontController
+        handlers = router.handlers
+        events = router.events
+        self.output = output
+    }
+
+    // MARK: Input, from the connection's thread, in order
+
+    /// Handles one message.
+    public func receive(_ message: IncomingMessage, _ table: inout FrontController.CurrentTable, form: WireForm) {
+        switch message {
+        case .call(let request): frontController.handleRequest(request, from: self, &table)
+        case .answer(let id, let outcome): receiveAnswer(id: id, outcome)
+        case .unreadable(let message):
+            output.write { $0.appendError(message.error, command: message.command, id: message.id, form: form) }
+        }
+    }
+
+    /// Answers a line that was longer than the limit and has been skipped.
+    /// - Parameter start: as much of its beginning as is known.
+    public func receiveOverlongLine(_ start: UnsafeBufferPointer<UInt8>) {
+        let limit = frontController.limits.lineBytes
+        let error = CommandError(.tooLarge, "the line is longer than \(limit) bytes and was skipped")
+        if let id = BridgeForm.responseID(atStartOf: start) {
+            let failure = HandlerFailure(code: .tooLarge, message: "the handler's answer is longer than \(limit) bytes")
+            return receiveAnswer(id: id, .failure(failure))
+        }
+        let form = WireForm(firstByte: start.first)
+        output.write { $0.appendError(error, command: nil, id: nil, form: form) }
+    }
+
+    /// The client will send nothing more, but still reads. It can answer for no handler any more.
+    public func endInput() {
+        let (isFinished, pending) = state.withLock {
+            $0.inputEnded = true
+            return ($0.waiting.isEmpty, $0.pendingAnswers.takeAll())
+        }
+        retireHandlers(pending)
+        if isFinished { output.finish() }
+    }
+
+    /// The connection is gone: ends its waiting calls and takes back its handlers and subscriptions.
+    public func close() {
+        let (waiting, pending) = state.withLock {
+            $0.isClosed = true
+            return ($0.waiting.calls, $0.pendingAnswers.takeAll())
+        }
+        retireHandlers(pending)
+        events.unsubscribeAll(self)
+        for call in waiting { call.interrupt(CommandError(.cancelled, "the connection closed")) }
+    }
+
+    public var isClosed: Bool { state.withLock { $0.isClosed } }
+
+    public var answers: Bool { state.withLock { $0.answers } }
+
+    /// Takes the handlers back, and fails the calls that await their answers.
+    private func retireHandlers(_ pending: [(number: Int, receiver: any AnswerReceiver)]) {
+        handlers.removeAll(of: self)
+        let error = CommandError(.scriptFailed, "the handler's connection closed before it answered")
+        for call in pending { _ = call.receiver.receive(.lost(error), number: call.number) }
+    }
+
+    // MARK: Events
+
+    public func send(_ event: Event, form: WireForm) { output.send(event, form: form) }
+
+    /// The form in which this connection wants to hear of the events that it missed; nil where it does not.
+    public var droppedForm: WireForm? { events.form(of: self, for: EventHub.dropped) }
+}
+
+// MARK: Calls that wait
+
+extension Connection: RoutedConnection {
+    func write(_ line: (OutputBuffer) -> Void) { output.write(line) }
+
+    var hasRoom: Bool { state.withLock { $0.waiting.count < frontController.limits.callsPerConnection } }
+
+    /// The calls that wait.
+    public var waitingCount: Int { state.withLock { $0.waiting.count } }
+
+    func add(_ call: WaitingCall) {
+        let isClosed = state.withLock {
+            $0.waiting.add(call)
+            return $0.isClosed
+        }
+        if isClosed { call.interrupt(CommandError(.cancelled, "the connection closed")) }
+    }
+
+    func remove(_ call: WaitingCall) {
+        let isFinished = state.withLock {
+            $0.waiting.remove(call)
+            return $0.inputEnded && $0.waiting.isEmpty
+        }
+        if isFinished { output.finish() }
+    }
+
+    public func interruptCalls(id: String? = nil, with error: CommandError) {
+        let calls = state.withLock { state in
+            // A JavaScript string and a Swift one mean different things by «the same».
+            state.waiting.calls.filter { call in
+                guard let id else { return true }
+                return call.id.map { ByteName($0) == ByteName(id) } ?? false
+            }
+        }
+        for call in calls { call.interrupt(error) }
+    }
+
+    // MARK: Calls to this client's handlers
+
+    public func callHandler(
+        _ handler: String,
+        _ call: borrowing Call,
+        in phase: Phase,
+        for receiver: any AnswerReceiver
+    ) -> Int {
+        let number = state.withLock { $0.answers ? $0.pendingAnswers.add(receiver) : nil }
+        guard let number else {
+            _ = receiver.receive(.lost(CommandError(.scriptFailed, "the handler's connection closed")), number: 0)
+            return 0
+        }
+        output.write { $0.appendCall(of: handler, call, in: phase, number: number) }
+        return number
+    }
+
+    public func forgetAnswer(_ number: Int) { state.withLock { _ = $0.pendingAnswers.take(number) } }
+
+    private func receiveAnswer(id: String?, _ outcome: HandlerOutcome) {
+        let number = id.flatMap { $0.utf8.first == UInt8(ascii: "q") ? Int($0.utf8.dropFirst()) : nil }
+        let receiver = number.flatMap { number in state.withLock { $0.pendingAnswers.take(number) } }
+        if let number, let receiver, receiver.receive(outcome, number: number) { return }
+        handlers.countDroppedAnswer()
+    }
+}
+
+extension Int {
+    /// Decimal digits, and nothing else.
+    fileprivate init?(_ digits: Substring.UTF8View) {
+        guard !digits.isEmpty, digits.count <= 18 else { return nil }
+        var number = 0
+        for byte in digits {
+            guard byte &- UInt8(ascii: "0") <= 9 else { return nil }
+            number = number * 10 + Int(byte - UInt8(ascii: "0"))
+        }
+        self = number
+    }
+}

@@ -1,0 +1,148 @@
+public import JSON
+import Synchronization
+
+/// Who gets which events.
+public final class EventHub: Sendable {
+    private struct Subscription {
+        let client: any CallConnection
+        var form: WireForm
+        var options: JSONObject
+    }
+
+    /// A device's event, and whether it runs.
+    private struct Source {
+        let source: any EventSource
+        var isRunning = false
+        /// Whether some thread is starting or stopping it; that one looks again when it is done.
+        var isChanging = false
+    }
+
+    private struct State {
+        var sources: [ByteName: Source] = [:]
+        var subscriptions: [ByteName: [ObjectIdentifier: Subscription]] = [:]
+        /// The events of each client.
+        var names: [ObjectIdentifier: Set<ByteName>] = [:]
+    }
+
+    /// The event that tells a slow client how many values it missed.
+    public static let dropped = "dropped"
+    /// The names of device events, whether this device has them or not: no client can post under them.
+    public static let deviceEvents = ["playState", "recState", "location", "accel", dropped]
+
+    private let state = Mutex(State())
+    private let limit: Int
+
+    public init(limits: Limits) { limit = limits.subscriptionsPerConnection }
+
+    /// Adds a device's event. Done while the daemon starts.
+    public func add(_ source: any EventSource) {
+        state.withLock { $0.sources[ByteName(source.name)] = Source(source: source) }
+    }
+
+    // MARK: Subscriptions
+
+    /// Subscribes a connection to all of the events, or, where one of them cannot be, to none. `overloaded` where it has
+    /// too many already.
+    public func subscribe(
+        _ client: any CallConnection,
+        to names: [String],
+        options: JSONObject,
+        form: WireForm
+    ) throws(CommandError) {
+        for name in names { try check(name, options: options) }
+        let fits = state.withLock { state in
+            guard !client.isClosed else { return true }
+            let known = state.names[ObjectIdentifier(client), default: []].union(names.map { ByteName($0) })
+            guard known.count <= limit else { return false }
+            state.names[ObjectIdentifier(client)] = known
+            for name in names {
+                let subscription = Subscription(client: client, form: form, options: options)
+                state.subscriptions[ByteName(name), default: [:]][ObjectIdentifier(client)] = subscription
+            }
+            return true
+        }
+        guard fits else {
+            throw CommandError(.overloaded, "a connection subscribes to at most \(limit) events")
+        }
+        for name in names { settle(ByteName(name)) }
+    }
+
+    private func check(_ name: String, options: JSONObject) throws(CommandError) {
+        if let source = state.withLock({ $0.sources[ByteName(name)]?.source }) {
+            try source.check(options: options)
+        } else if Self.deviceEvents.contains(name), name != Self.dropped {
+            throw CommandError(.unsupported, "this device has no event '\(name)'")
+        } else if !options.isEmpty {
+            throw CommandError(.invalid, "the event '\(name)' takes no options")
+        }
+    }
+
+    public func unsubscribe(_ client: any CallConnection, from names: [String]) {
+        let gone = state.withLock { state in
+            names.map { ByteName($0) }.filter { name -> Bool in
+                guard state.names[ObjectIdentifier(client)]?.remove(name) != nil else { return false }
+                return Self.remove(ObjectIdentifier(client), from: name, &state)
+            }
+        }
+        for name in gone { settle(name) }
+    }
+
+    public func unsubscribeAll(_ client: any CallConnection) {
+        let gone = state.withLock { state in
+            (state.names.removeValue(forKey: ObjectIdentifier(client)) ?? []).filter {
+                Self.remove(ObjectIdentifier(client), from: $0, &state)
+            }
+        }
+        for name in gone { settle(name) }
+    }
+
+    /// - Returns: whether this was the last subscriber.
+    private static func remove(_ client: ObjectIdentifier, from name: ByteName, _ state: inout State) -> Bool {
+        state.subscriptions[name]?[client] = nil
+        guard state.subscriptions[name]?.isEmpty ?? false else { return false }
+        state.subscriptions[name] = nil
+        return true
+    }
+
+    /// Starts or stops an event's source, until it is as its subscribers want it. The source is called without the lock.
+    private func settle(_ name: ByteName) {
+        while let (source, isWanted) = nextChange(of: name) {
+            if isWanted { source.start(publishingTo: self) } else { source.stop() }
+            state.withLock { $0.sources[name]?.isChanging = false }
+        }
+    }
+
+    private func nextChange(of name: ByteName) -> (source: any EventSource, isWanted: Bool)? {
+        state.withLock { state in
+            let isWanted = state.subscriptions[name] != nil
+            guard let source = state.sources[name], !source.isChanging, source.isRunning != isWanted else { return nil }
+            state.sources[name]?.isChanging = true
+            state.sources[name]?.isRunning = isWanted
+            return (source.source, isWanted)
+        }
+    }
+
+    // MARK: Events
+
+    /// Sends an event to its subscribers, each in the form it subscribed in. Any thread.
+    /// - Parameter isMeant: whether a subscriber with these options shall have it.
+    public func publish(_ event: Event, where isMeant: (JSONObject) -> Bool = { _ in true }) {
+        let subscriptions = state.withLock { state in
+            state.subscriptions.isEmpty ? nil : state.subscriptions[ByteName(event.name)].map { Array($0.values) }
+        }
+        guard let subscriptions else { return }
+        for subscription in subscriptions where isMeant(subscription.options) {
+            subscription.client.send(event, form: subscription.form)
+        }
+    }
+
+    /// The form in which a connection subscribed to an event, nil where it did not.
+    func form(of client: any CallConnection, for name: String) -> WireForm? {
+        state.withLock { $0.subscriptions[ByteName(name)]?[ObjectIdentifier(client)]?.form }
+    }
+
+    /// How many subscribers each event has.
+    public var subscriberCounts: [(event: String, count: Int)] {
+        state.withLock { $0.subscriptions.map { (event: $0.key.text, count: $0.value.count) } }
+    }
+}

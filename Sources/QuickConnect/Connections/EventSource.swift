@@ -1,0 +1,17 @@
+public import JSON
+
+/// A device's event, such as a sensor's values. Runs only while somebody subscribes to it.
+public protocol EventSource: Sendable {
+    /// The event's name.
+    var name: String { get }
+
+    /// Why the options do not fit, as `invalid`, or the device cannot, as `unsupported` or `unavailable`.
+    func check(options: JSONObject) throws(CommandError)
+
+    /// The first subscriber came. Calls of `start` and `stop` follow each other; they must not block, and no subscriber
+    /// waits for them.
+    func start(publishingTo hub: EventHub)
+
+    /// The last subscriber went. As for `start`.
+    func stop()
+}

@@ -1,0 +1,35 @@
+/// A handler that a client registers, as a command object of any phase: `script:NAME` in a mapping.
+///
+/// In the business phase its answer is the result. In the view phase an answer other than `null`, or one with
+/// `handlerName`, is the reply. `"end": true` ends the stack. An error in the validation phase is `invalid`;
+/// elsewhere it keeps its code where that is one of ours, else it is `scriptFailed`.
+public struct HandlerCommandObject: WaitingValCO, WaitingBCO, WaitingVCO, WaitingECO {
+    public let name: String
+    private let handlers: HandlerRegistry
+
+    public init(_ name: String, handlers: HandlerRegistry) {
+        self.name = name
+        self.handlers = handlers
+    }
+
+    public func validate(_ call: borrowing Call) throws(CommandError) -> Awaited<ValidationOutcome> {
+        .handler(try handler())
+    }
+
+    public func handle(_ call: borrowing Call) throws(CommandError) -> Awaited<BusinessOutcome> {
+        .handler(try handler())
+    }
+
+    public func show(_ call: borrowing Call) throws(CommandError) -> Awaited<ViewOutcome> { .handler(try handler()) }
+
+    public func see(_ error: CommandError, of call: borrowing Call) throws(CommandError) -> Awaited<ErrorOutcome> {
+        .handler(try handler())
+    }
+
+    private func handler() throws(CommandError) -> HandlerWait {
+        guard let client = handlers.client(of: name) else {
+            throw CommandError(.unavailable, "no client has registered the handler '\(name)'")
+        }
+        return HandlerWait(name, of: client)
+    }
+}

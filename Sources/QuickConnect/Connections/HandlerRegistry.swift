@@ -1,0 +1,125 @@
+import JSON
+import Synchronization
+
+/// The handlers that clients have registered: names, and the connections that answer for them.
+public final class HandlerRegistry: Sendable {
+    private struct Handler {
+        let client: any CallConnection
+        let isCommand: Bool
+        /// Its entry as a command of its own, and the table that this was made for.
+        var entry: (entry: MappingEntry, table: MappingTable)?
+    }
+
+    private struct State {
+        var handlers: [ByteName: Handler] = [:]
+        /// The names that each connection holds.
+        var names: [ObjectIdentifier: Set<ByteName>] = [:]
+        /// The handlers that are commands, for those who mistype one; nil where they have changed.
+        var index: NameIndex?
+    }
+
+    private let state = Mutex(State())
+    private let commandRule: AllowRule?
+    private let permissions: Permissions
+    private let limit: Int
+    private let droppedAnswers = Atomic<Int>(0)
+
+    /// A registry that no client can reach, for a table that is only checked.
+    public static var none: HandlerRegistry {
+        HandlerRegistry(commandRule: nil, permissions: Permissions(ownUID: 0), limits: Limits())
+    }
+
+    /// - Parameter commandRule: whose handlers are commands of their own where no mapping has their name; those of
+    ///   privileged callers always are.
+    public init(commandRule: AllowRule?, permissions: Permissions, limits: Limits) {
+        self.commandRule = commandRule
+        self.permissions = permissions
+        limit = limits.handlersPerConnection
+    }
+
+    /// Registers a handler of a connection; again is no mistake. `busy` where another connection holds the name,
+    /// `overloaded` where this one holds too many. A connection that is closed, or cannot answer any more, registers
+    /// nothing.
+    public func register(_ name: String, of client: any CallConnection) throws(CommandError) {
+        let caller = client.caller
+        let mayCommand = permissions.isPrivileged(caller) || (commandRule?.names(caller) ?? false)
+        let isCommand = mayCommand && !MappingDeclaration.reservedNames.contains(name)
+        let refusal = state.withLock { state -> CommandError? in
+            guard client.answers else { return nil }
+            if let holder = state.handlers[ByteName(name)]?.client, holder !== client {
+                let holder = "registered by another connection (\(holder.caller))"
+                return CommandError(.busy, "the handler '\(name)' is \(holder)")
+            }
+            let names = state.names[ObjectIdentifier(client), default: []]
+            guard names.count < limit || names.contains(ByteName(name)) else {
+                return CommandError(.overloaded, "this connection has \(limit) handlers; take one back")
+            }
+            state.names[ObjectIdentifier(client), default: []].insert(ByteName(name))
+            state.handlers[ByteName(name)] = Handler(client: client, isCommand: isCommand)
+            state.index = nil
+            return nil
+        }
+        if let refusal { throw refusal }
+    }
+
+    /// Takes a handler back. `notFound` where this connection has no such handler.
+    public func remove(_ name: String, of client: any CallConnection) throws(CommandError) {
+        let isRemoved = state.withLock { state in
+            guard state.names[ObjectIdentifier(client)]?.remove(ByteName(name)) != nil else { return false }
+            state.handlers[ByteName(name)] = nil
+            state.index = nil
+            return true
+        }
+        guard isRemoved else {
+            throw CommandError(.notFound, "this connection has no handler '\(name.shortened)'")
+        }
+    }
+
+    func removeAll(of client: any CallConnection) {
+        state.withLock { state in
+            guard let names = state.names.removeValue(forKey: ObjectIdentifier(client)) else { return }
+            for name in names { state.handlers[name] = nil }
+            state.index = nil
+        }
+    }
+
+    /// The connection that answers for a handler.
+    func client(of name: String) -> (any CallConnection)? { state.withLock { $0.handlers[ByteName(name)]?.client } }
+
+    /// The handlers, and who answers for them.
+    public var holders: [(name: String, caller: Caller)] {
+        state.withLock { $0.handlers.map { (name: $0.key.text, caller: $0.value.client.caller) } }
+    }
+
+    // MARK: Counts
+
+    /// Answers to no question, dropped since the daemon started.
+    public var droppedAnswerCount: Int { droppedAnswers.load(ordering: .relaxed) }
+
+    func countDroppedAnswer() { droppedAnswers.add(1, ordering: .relaxed) }
+}
+
+extension HandlerRegistry: CommandHandlers {
+    public func entry(of command: String, in table: MappingTable) -> MappingEntry? {
+        state.withLock { state in
+            let name = ByteName(command)
+            guard let handler = state.handlers[name], handler.isCommand else { return nil }
+            if let known = handler.entry, known.table === table { return known.entry }
+            let entry = table.entry(of: command, HandlerCommandObject(command, handlers: self))
+            state.handlers[name]?.entry = (entry, table)
+            return entry
+        }
+    }
+
+    public var commandNames: [String] {
+        state.withLock { $0.handlers.filter(\.value.isCommand).map(\.key.text).sorted() }
+    }
+
+    public func nearest(_ command: String) -> [String] {
+        state.withLock { state in
+            let index = state.index ?? NameIndex(state.handlers.filter(\.value.isCommand).map(\.key.text))
+            state.index = index
+            return index.nearest(command)
+        }
+    }
+}

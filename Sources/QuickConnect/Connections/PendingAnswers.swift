@@ -1,0 +1,31 @@
+/// The calls to a client's handlers that are not answered yet, by the numbers that their ids have: `q7` has 7.
+struct PendingAnswers {
+    private var receivers: [Int: any AnswerReceiver] = [:]
+    private var count = 0
+
+    /// - Returns: the number of the call.
+    mutating func add(_ receiver: any AnswerReceiver) -> Int {
+        count += 1
+        receivers[count] = receiver
+        return count
+    }
+
+    mutating func take(_ number: Int) -> (any AnswerReceiver)? { receivers.removeValue(forKey: number) }
+
+    mutating func takeAll() -> [(number: Int, receiver: any AnswerReceiver)] {
+        defer { receivers = [:] }
+        return receivers.map { (number: $0.key, receiver: $0.value) }
+    }
+}
+
+/// The calls of a connection that wait.
+struct WaitingList {
+    private var members: [ObjectIdentifier: WaitingCall] = [:]
+
+    var count: Int { members.count }
+    var isEmpty: Bool { members.isEmpty }
+    var calls: [WaitingCall] { Array(members.values) }
+
+    mutating func add(_ call: WaitingCall) { members[ObjectIdentifier(call)] = call }
+    mutating func remove(_ call: WaitingCall) { members[ObjectIdentifier(call)] = nil }
+}

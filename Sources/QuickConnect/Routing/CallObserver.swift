@@ -1,0 +1,14 @@
+/// Sees the calls that fail, for the log and for `explain`.
+public protocol CallObserver: Sendable {
+    /// Called on any thread, before the caller gets the error. Must not block.
+    func failed(_ call: borrowing Call, with error: CommandError)
+
+    /// Called on any thread when a call that touches a device has come to its end, and when any call was refused
+    /// by a rule (``Call/isRefused``). Must not block.
+    /// - Parameter time: from the call's arrival to its end.
+    func ended(_ call: borrowing Call, after time: Duration)
+}
+
+extension CallObserver {
+    public func ended(_ call: borrowing Call, after time: Duration) {}
+}

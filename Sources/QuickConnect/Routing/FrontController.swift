@@ -1,0 +1,167 @@
+import JSON
+import Synchronization
+
+/// Takes every request, from whatever listener, and lets the application controller run its stack.
+public final class FrontController: Sendable {
+    public let limits: Limits
+    private let handlers: any CommandHandlers
+    private let table: Mutex<MappingTable>
+    /// Counts the tables, so that who keeps one sees that there is another.
+    private let tableNumber = Atomic<Int>(0)
+    private let controller: ApplicationController
+    private let permissions: Permissions
+    private let failures: FailureLog
+
+    /// - Parameters:
+    ///   - table: the commands.
+    ///   - handlers: the commands that clients answer where no mapping has their name.
+    ///   - permissions: who may do everything.
+    ///   - observer: sees the calls that fail.
+    public init(
+        table: MappingTable,
+        handlers: any CommandHandlers,
+        permissions: Permissions,
+        limits: Limits = Limits(),
+        waitingCalls: WaitingCalls,
+        observer: (any CallObserver)? = nil
+    ) {
+        self.table = Mutex(table)
+        self.limits = limits
+        self.handlers = handlers
+        self.permissions = permissions
+        failures = FailureLog(next: observer)
+        controller = ApplicationController(waitingCalls: waitingCalls, observer: failures)
+    }
+
+    // MARK: Requests
+
+    /// Handles one call: finds its stack, asks whether the caller may, checks the parameters, runs it.
+    ///
+    /// Called by a listener for the calls of one connection in their order. Replies go to the connection, those of a
+    /// call that does not wait before this returns.
+    func handleRequest(
+        _ request: consuming Request,
+        from connection: any RoutedConnection,
+        _ current: inout CurrentTable
+    ) {
+        let table = current.table(of: self)
+        guard let entry = table[request.commandBytes] ?? handlerEntry(of: request, table) else {
+            return handleUnknown(request, from: connection, table)
+        }
+        let rule =
+            connection.socketRule?.refusal(of: entry.command) ?? permissions.refusal(by: entry, connection.caller)
+        var stack = Stack(entry, Call(request, entry.command, entry.parameters, on: connection))
+        if let rule {
+            stack.refuse(rule)
+        } else {
+            do throws(CommandError) { try stack.checkParameters() } catch { stack.fail(error) }
+        }
+        if entry.waits || entry.errorsWait, !connection.hasRoom {
+            stack.leavesOutWaitingErrorSteps = true
+            if entry.waits { stack.fail(overloaded) }
+        }
+        controller.run(stack, on: connection)
+    }
+
+    private func handlerEntry(of request: borrowing Request, _ table: MappingTable) -> MappingEntry? {
+        guard request.commandBytes.count <= Limits.nameBytes else { return nil }
+        return handlers.entry(of: request.command, in: table)
+    }
+
+    private func handleUnknown(
+        _ request: consuming Request,
+        from connection: any RoutedConnection,
+        _ table: MappingTable
+    ) {
+        let command = request.shownCommand
+        var stack = Stack(table.defaults, Call(request, command, nil, on: connection))
+        stack.leavesOutWaitingErrorSteps = !connection.hasRoom
+        if let refusal = connection.socketRule?.refusal(of: command) {
+            stack.refuse(refusal)
+        } else {
+            stack.fail(unknownCommand(command, table))
+        }
+        controller.run(stack, on: connection)
+    }
+
+    private func unknownCommand(_ shown: String, _ table: MappingTable) -> CommandError {
+        let near = nearest(shown, table)
+        return CommandError(
+            .unknownCommand,
+            "no command '\(shown)'\(NearestNames.question(near))",
+            details: ["nearest": .array(near.map(JSONValue.string))]
+        )
+    }
+
+    /// Mapped commands and handlers that somebody may have meant.
+    private func nearest(_ name: String, _ table: MappingTable) -> [String] {
+        let handlers = handlers.nearest(name)
+        let mapped = table.nearest(name)
+        return handlers.isEmpty ? mapped : NearestNames.find(name, among: mapped + handlers)
+    }
+
+    private var overloaded: CommandError {
+        CommandError(
+            .overloaded,
+            "\(limits.callsPerConnection) calls of this connection are under way; wait for a reply, or cancel one"
+        )
+    }
+
+    // MARK: What commands ask
+
+    /// The stack of a command. Throws `unknownCommand`.
+    public func entry(of command: String) throws(CommandError) -> MappingEntry {
+        let table = currentTable
+        guard let entry = table[command] ?? handlers.entry(of: command, in: table) else {
+            throw unknownCommand(command.shortened, table)
+        }
+        return entry
+    }
+
+    /// Whether a caller may run a command: nil where it may, else the error it would get.
+    /// - Parameter rule: that of the socket the caller comes by.
+    public func refusal(of command: String, for caller: Caller, by rule: SocketRule? = nil) -> CommandError? {
+        if let refusal = rule?.refusal(of: command.shortened) { return refusal }
+        do throws(CommandError) {
+            return permissions.refusal(by: try entry(of: command), caller)
+        } catch {
+            return error
+        }
+    }
+
+    /// The handlers that are commands by themselves and that no mapping hides.
+    public var handlerCommands: [String] {
+        let table = currentTable
+        return handlers.commandNames.filter { table[$0] == nil }
+    }
+
+    /// The last error of a command since the daemon started, and when.
+    public func lastFailure(of command: String) -> FailureLog.Failure? { failures.last(of: command) }
+
+    // MARK: The table
+
+    /// The commands as they are now.
+    public var currentTable: MappingTable { table.withLock { $0 } }
+
+    /// Puts a new table in place. Calls under way keep the one they started with.
+    public func replaceTable(_ new: MappingTable) {
+        table.withLock { $0 = new }
+        tableNumber.add(1, ordering: .releasing)
+    }
+
+    /// The table as one thread last saw it, so that it asks for a lock only where there is another one.
+    public struct CurrentTable {
+        private var table: MappingTable?
+        private var number = -1
+
+        public init() {}
+
+        fileprivate mutating func table(of controller: FrontController) -> MappingTable {
+            let number = controller.tableNumber.load(ordering: .acquiring)
+            if let table, number == self.number { return table }
+            let current = controller.currentTable
+            (table, self.number) = (current, number)
+            return current
+        }
+    }
+}

@@ -1,0 +1,16 @@
+import JSON
+
+/// The connection of a call, as the router uses it: where replies go, and who may end the calls that wait.
+protocol RoutedConnection: CallConnection {
+    /// Whether one more call may wait.
+    var hasRoom: Bool { get }
+
+    /// Writes one line. Any thread; never blocks.
+    func write(_ line: (OutputBuffer) -> Void)
+
+    /// A call of this connection waits.
+    func add(_ call: WaitingCall)
+
+    /// It waits no more.
+    func remove(_ call: WaitingCall)
+}

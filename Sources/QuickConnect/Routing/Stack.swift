@@ -1,0 +1,207 @@
+import Concurrency
+
+/// One call on its way through the command objects of its command: the rules of docs/stack.md as a value.
+///
+/// It does nothing by itself: whoever drives it sends the replies it gives and awaits what it names.
+struct Stack: ~Copyable, Sendable {
+    enum Step: Sendable {
+        /// Send this, then advance.
+        case reply(Reply)
+        /// Await this, then resume.
+        case wait(Wait)
+        /// The end, with the final reply where one is still due.
+        case finished(Reply?)
+    }
+
+    /// What the caller is sent.
+    struct Reply: Sendable {
+        enum Body: Sendable {
+            case value(Message, under: String?)
+            case error(CommandError)
+        }
+
+        var body: Body
+        /// Whether it is the call's one reply, which carries the id.
+        var isFinal: Bool
+    }
+
+    let entry: MappingEntry
+    /// When it began, where the observer is told of its end.
+    let began: ContinuousClock.Instant?
+    private(set) var call: Call
+    private var index = 0
+    private var inErrorPhase = false
+    /// Whether a VCO has given the call's one final reply.
+    private var hasReplied = false
+    /// Whether ECOs that wait are left out, because the connection has no room for a waiting call.
+    var leavesOutWaitingErrorSteps = false
+
+    /// A stack at its first command object.
+    init(_ entry: MappingEntry, _ call: consuming Call) {
+        self.entry = entry
+        began = entry.touchesDevice ? .now : nil
+        self.call = call
+    }
+
+    private var steps: [MappingEntry.Step] { inErrorPhase ? entry.errorSteps : entry.steps }
+
+    /// The phase of the command object that ran last.
+    var phase: Phase { index > 0 ? steps[index - 1].object.phase : .validation }
+
+    /// Checks what was sent against the declared parameters. Throws `invalid`.
+    mutating func checkParameters() throws(CommandError) {
+        guard let declared = entry.parameters else { return }
+        call.trailing = try declared.check(call.request)
+    }
+
+    /// Runs until there is something to do for the driver.
+    mutating func advance() -> Step {
+        while index < steps.count {
+            let object = steps[index].object
+            index += 1
+            if inErrorPhase, leavesOutWaitingErrorSteps, object.waits { continue }
+            do throws(CommandError) {
+                if let next = try run(object) { return next }
+            } catch {
+                fail(error, in: object.phase)
+            }
+        }
+        return .finished(finalReply)
+    }
+
+    /// Goes on after a wait.
+    mutating func resume(with result: Result<StepOutcome, CommandError>) -> Step {
+        switch result {
+        case .success(let outcome): if let next = apply(outcome) { return next }
+        case .failure(let error): if index > 0 { fail(error, in: steps[index - 1].object.phase) }
+        }
+        return advance()
+    }
+
+    private mutating func run(_ object: StepObject) throws(CommandError) -> Step? {
+        switch object {
+        case .validation(let object): return apply(try object.validate(call))
+        case .business(let object): return apply(try object.handle(call))
+        case .view(let object): return apply(try object.show(call))
+        case .error(let object): return apply(try object.see(failure, of: call))
+        case .waitingValidation(let object): return await_(try object.validate(call), StepOutcome.validation)
+        case .waitingBusiness(let object): return await_(try object.handle(call), StepOutcome.business)
+        case .waitingView(let object): return await_(try object.show(call), StepOutcome.view)
+        case .waitingError(let object): return await_(try object.see(failure, of: call), StepOutcome.error)
+        }
+    }
+
+    private var failure: CommandError { call.error ?? CommandError(.internal, "there is no error") }
+
+    private mutating func await_<Outcome>(
+        _ awaited: Awaited<Outcome>,
+        _ wrap: @escaping @Sendable (Outcome) -> StepOutcome
+    ) -> Step? {
+        if case .now(let outcome) = awaited { return apply(wrap(outcome)) }
+        return .wait(Wait(awaited, wrap))
+    }
+
+    // MARK: Errors
+
+    /// Ends the call with an error of a rule.
+    mutating func refuse(_ error: CommandError) {
+        call.isRefused = true
+        fail(error)
+    }
+
+    /// Ends the three phases with an error, which the error phase then sees. An error in the error phase itself
+    /// only skips the command object that failed.
+    mutating func fail(_ error: CommandError) {
+        guard call.error == nil else { return }
+        call.error = error
+        inErrorPhase = true
+        index = 0
+    }
+
+    private mutating func fail(_ error: CommandError, in phase: Phase) {
+        fail(phase == .validation ? error.asRefusal : error)
+    }
+
+    // MARK: Outcomes
+
+    private mutating func apply(_ outcome: StepOutcome) -> Step? {
+        switch outcome {
+        case .validation(let outcome): apply(outcome)
+        case .business(let outcome): apply(outcome)
+        case .view(let outcome): apply(outcome)
+        case .error(let outcome): apply(outcome)
+        }
+    }
+
+    private mutating func apply(_ outcome: ValidationOutcome) -> Step? {
+        switch outcome {
+        case .accept: break
+        case .handOn(let value): call.handOn(value)
+        case .end: index = steps.count
+        }
+        return nil
+    }
+
+    private mutating func apply(_ outcome: BusinessOutcome) -> Step? {
+        switch outcome {
+        case .proceed: break
+        case .result(let message, let command): call.results.append(message, under: command)
+        case .end(let message, let command):
+            if let message { call.results.append(message, under: command) }
+            index = steps.count
+        }
+        return nil
+    }
+
+    private mutating func apply(_ outcome: ViewOutcome) -> Step? {
+        switch outcome {
+        case .proceed: return nil
+        case .reply(let message, let command): return .reply(reply(message, under: command))
+        case .end(let message, let command):
+            index = steps.count
+            return message.map { .reply(reply($0, under: command)) }
+        }
+    }
+
+    private mutating func apply(_ outcome: ErrorOutcome) -> Step? {
+        if case .end = outcome { index = steps.count }
+        return nil
+    }
+
+    // MARK: Replies
+
+    /// The first is the call's final reply; further ones go out without id.
+    private mutating func reply(_ message: Message, under command: String?) -> Reply {
+        defer { hasReplied = true }
+        return Reply(body: .value(message, under: command), isFinal: !hasReplied)
+    }
+
+    private var finalReply: Reply? {
+        if let error = call.error { return Reply(body: .error(error), isFinal: !hasReplied) }
+        guard call.request.hasID, !hasReplied else { return nil }
+        return Reply(
+            body: .value(call.results.last ?? .null, under: call.results.replyCommand),
+            isFinal: true
+        )
+    }
+}
+
+/// What a command object of any phase made of a call.
+enum StepOutcome: Sendable {
+    case validation(ValidationOutcome)
+    case business(BusinessOutcome)
+    case view(ViewOutcome)
+    case error(ErrorOutcome)
+}
+
+extension CommandError {
+    /// The error as a validation command object's refusal, which is always `invalid`; a command object that could
+    /// not decide keeps its own code.
+    fileprivate var asRefusal: CommandError {
+        switch code {
+        case .badRequest, .unknownCommand, .denied, .notFound, .unsupported, .busy, .tooLarge:
+            CommandError(.invalid, message, details: details)
+        case .invalid, .unavailable, .timeout, .cancelled, .overloaded, .scriptFailed, .internal: self
+        }
+    }
+}

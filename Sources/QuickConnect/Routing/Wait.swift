@@ -1,0 +1,73 @@
+import Concurrency
+import JSON
+
+/// What a stack awaits, whatever its phase.
+enum Wait: Sendable {
+    typealias Settlement = @Sendable (Result<StepOutcome, CommandError>) -> Void
+
+    /// Runs as a task.
+    case operation(@Sendable () async -> Result<StepOutcome, CommandError>)
+    /// Somebody else settles it.
+    case promise(whenSettled: @Sendable (@escaping Settlement) -> Void, cancel: @Sendable () -> Void)
+    /// A client answers.
+    case handler(HandlerWait)
+
+    /// - Parameter awaited: anything but an outcome that is there already.
+    init<Outcome>(_ awaited: Awaited<Outcome>, _ wrap: @escaping @Sendable (Outcome) -> StepOutcome) {
+        switch awaited {
+        case .now(let outcome):
+            let outcome = wrap(outcome)
+            self = .operation { .success(outcome) }
+        case .operation(let operation):
+            self = .operation {
+                do throws(CommandError) { return .success(wrap(try await operation())) } catch {
+                    return .failure(error)
+                }
+            }
+        case .promise(let promise, let onCancel):
+            self = .promise(
+                whenSettled: { settle in promise.whenSettled { settle($0.map(wrap)) } },
+                cancel: {
+                    promise.fail(CommandError(.cancelled, "nobody waits for it any more"))
+                    onCancel()
+                }
+            )
+        case .handler(let wait): self = .handler(wait)
+        }
+    }
+}
+
+extension StepOutcome {
+    /// What a handler's answer means in a phase.
+    init(_ answer: HandlerAnswer, in phase: Phase) {
+        switch phase {
+        case .validation: self = .validation(answer.ends ? .end : .accept)
+        case .business:
+            let (message, command) = (answer.message, answer.replyCommand)
+            self = .business(answer.ends ? .end(message, under: command) : .result(message, under: command))
+        case .view:
+            let saysNothing = answer.message.isNull && answer.replyCommand == nil
+            let message = saysNothing ? nil : answer.message
+            if answer.ends {
+                self = .view(.end(message, under: answer.replyCommand))
+            } else {
+                self = .view(message.map { .reply($0, under: answer.replyCommand) } ?? .proceed)
+            }
+        case .error: self = .error(answer.ends ? .end : .proceed)
+        }
+    }
+}
+
+extension HandlerFailure {
+    /// The error of a call that a handler failed.
+    func error(of handler: String, in phase: Phase) -> CommandError {
+        var details: JSONObject = ["handler": .string(handler)]
+        details.merge(place)
+        if let field { details["field"] = .string(field) }
+        if phase == .validation {
+            details["fields"] = field.map { [["field": .string($0), "expected": .string(message)]] }
+            return CommandError(.invalid, message, details: details)
+        }
+        return CommandError(code ?? .scriptFailed, message, details: details)
+    }
+}

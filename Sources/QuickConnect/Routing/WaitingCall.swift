@@ -1,0 +1,263 @@
+import Concurrency
+import JSON
+import Synchronization
+
+/// A call that waits: its stack, what it awaits, and what may end the wait early.
+///
+/// Whatever comes first counts: what it awaits, the deadline, or an interruption. Who brings it goes on with the stack,
+/// on its own thread. An operation that does not heed its cancellation holds up nobody: the error goes out at once,
+/// and what the operation gives later is dropped.
+///
+/// Where a client's handler is awaited, the call is itself what takes the answer.
+final class WaitingCall: Sendable {
+    private typealias Outcome = Result<StepOutcome, CommandError>
+
+    private struct State: ~Copyable, Sendable {
+        /// While it waits.
+        var waiting: Waiting?
+        /// While its command objects run: what the next wait ends with.
+        var interruption: CommandError?
+        /// Whether a handler is being called, whose answer may be quicker than the call's return.
+        var isCalling = false
+        var answer: HandlerOutcome?
+        var isDone = false
+
+        var isRunning: Bool { waiting == nil && !isDone }
+    }
+
+    private struct Waiting: ~Copyable, Sendable {
+        var stack: Stack
+        let awaited: Awaited
+    }
+
+    /// What is awaited, and how to tell it that nobody waits any more.
+    private enum Awaited: Sendable {
+        case operation(interruption: Promise<Void>)
+        case promise(cancel: @Sendable () -> Void)
+        case handler(HandlerWait, Phase, number: Int)
+
+        func cancel() {
+            switch self {
+            case .operation(let interruption): interruption.fulfil(())
+            case .promise(let cancel): cancel()
+            case .handler(let wait, _, let number): wait.client.forgetAnswer(number)
+            }
+        }
+    }
+
+    let connection: any RoutedConnection
+    let command: String
+    let timeout: Duration?
+    /// What `cancel` names.
+    let id: String?
+    private let controller: ApplicationController
+    private let state = Mutex(State())
+
+    /// - Parameter stack: the one that ``begin(_:awaiting:)`` is given.
+    init(for stack: borrowing Stack, of connection: any RoutedConnection, _ controller: ApplicationController) {
+        command = stack.call.command
+        timeout = stack.entry.timeout
+        id = stack.call.request.id
+        self.connection = connection
+        self.controller = controller
+    }
+
+    /// Whether it has had its reply.
+    var isOver: Bool { state.withLock { $0.isDone } }
+
+    /// Begins to wait. It may have been interrupted before.
+    func begin(_ stack: consuming Stack, awaiting wait: Wait) {
+        if let error = takeInterruption() {
+            abandon(wait, stack)
+            go(stack, with: .failure(error), mayWait: false)
+        } else {
+            switch await_(wait, stack) {
+            case .waits: break
+            case .answered(let stack, let outcome): go(stack, with: outcome, mayWait: true)
+            case .interrupted(let stack, let error): go(stack, with: .failure(error), mayWait: false)
+            }
+        }
+    }
+
+    /// Its command's time is over.
+    func endWithTimeout() {
+        guard let timeout else { return }
+        interrupt(CommandError(.timeout, "\(command) was not done within \(timeout.words)"))
+    }
+
+    /// Ends the wait with an error, unless the call is over.
+    func interrupt(_ error: CommandError) {
+        let waiting = state.withLock { state in
+            if state.isRunning, state.interruption == nil { state.interruption = error }
+            return state.waiting.take()
+        }
+        guard let waiting else { return }
+        let awaited = waiting.awaited
+        go(waiting.stack, with: .failure(error), mayWait: false)
+        awaited.cancel()
+    }
+
+    private func takeInterruption() -> CommandError? { state.withLock { $0.interruption.take() } }
+
+    // MARK: Waiting
+
+    /// What comes of beginning to wait.
+    private enum Beginning: ~Copyable {
+        /// The stack is kept until what it awaits comes.
+        case waits
+        /// It is there already.
+        case answered(Stack, Outcome)
+        case interrupted(Stack, CommandError)
+
+        var isWaiting: Bool {
+            switch self {
+            case .waits: true
+            case .answered: false
+            case .interrupted: false
+            }
+        }
+    }
+
+    private func await_(_ wait: Wait, _ stack: consuming Stack) -> Beginning {
+        switch wait {
+        case .operation(let operation):
+            let interruption = Promise<Void>()
+            let beginning = keep(stack, .operation(interruption: interruption))
+            if beginning.isWaiting {
+                controller.perform { await self.perform(operation, until: interruption) }
+            }
+            return beginning
+        case .promise(let whenSettled, let cancel):
+            let beginning = keep(stack, .promise(cancel: cancel))
+            if beginning.isWaiting { whenSettled { self.settle($0) } }
+            return beginning
+        case .handler(let wait):
+            let phase = stack.phase
+            state.withLock { $0.isCalling = true }
+            let number = wait.client.callHandler(wait.handler, stack.call, in: phase, for: self)
+            return keep(stack, .handler(wait, phase, number: number))
+        }
+    }
+
+    private func keep(_ stack: consuming Stack, _ awaited: Awaited) -> Beginning {
+        var slot: Stack? = stack
+        let (answer, interruption) = state.withLock { state -> (HandlerOutcome?, CommandError?) in
+            state.isCalling = false
+            let answer = state.answer.take()
+            let interruption = state.interruption.take()
+            if answer == nil, interruption == nil, let stack = slot.take() {
+                state.waiting = Waiting(stack: stack, awaited: awaited)
+            }
+            return (answer, interruption)
+        }
+        guard let stack = slot.take() else { return .waits }
+        if let interruption {
+            awaited.cancel()
+            return .interrupted(stack, interruption)
+        }
+        guard let answer, case .handler(let wait, let phase, _) = awaited else { return .waits }
+        return .answered(stack, Self.outcome(answer, of: wait, in: phase))
+    }
+
+    /// Begins what a stack awaits, and does not wait for it.
+    private func abandon(_ wait: Wait, _ stack: borrowing Stack) {
+        switch wait {
+        case .operation: break
+        case .promise(_, let cancel): cancel()
+        case .handler(let wait):
+            let number = wait.client.callHandler(wait.handler, stack.call, in: stack.phase, for: self)
+            wait.client.forgetAnswer(number)
+        }
+    }
+
+    /// Runs an operation as a task, which is cancelled when the call is interrupted.
+    private func perform(
+        _ operation: @escaping @Sendable () async -> Outcome,
+        until interruption: Promise<Void>
+    ) async {
+        await withTaskCancellationHandler {
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { self.settle(await operation()) }
+                group.addTask { _ = try? await interruption.value() }
+                await group.next()
+                group.cancelAll()
+            }
+        } onCancel: {
+            // All calls are cancelled; what does not heed that holds nobody up.
+            interrupt(WaitingCalls.stopping)
+        }
+    }
+
+    /// Goes on with what was awaited, unless something else came first.
+    private func settle(_ outcome: Outcome) {
+        guard let waiting = state.withLock({ $0.waiting.take() }) else { return }
+        go(waiting.stack, with: outcome, mayWait: true)
+    }
+
+    // MARK: Running
+
+    /// Drives the stack to its next wait, or to its end.
+    ///
+    /// An interrupted call does not wait again, for its caller has waited long enough: ECOs that wait are begun, and
+    /// not awaited.
+    private func go(_ first: consuming Stack, with outcome: Outcome, mayWait: Bool) {
+        var next: Beginning = mayWait ? .answered(first, outcome) : .interrupted(first, Self.error(outcome))
+        while true {
+            switch consume next {
+            case .waits: return
+            case .answered(let stack, let outcome): next = resume(stack, with: outcome, mayWait: true)
+            case .interrupted(let stack, let error): next = resume(stack, with: .failure(error), mayWait: false)
+            }
+        }
+    }
+
+    private static func error(_ outcome: Outcome) -> CommandError {
+        if case .failure(let error) = outcome { error } else { over }
+    }
+
+    private static var over: CommandError { CommandError(.cancelled, "the call is over") }
+
+    /// Runs the stack to its next wait, and begins that; `waits` also stands for the end.
+    private func resume(_ stack: consuming Stack, with outcome: Outcome, mayWait: Bool) -> Beginning {
+        var stack = stack
+        let step = stack.resume(with: outcome)
+        guard let wait = controller.drive(&stack, from: step, connection) else {
+            state.withLock { $0.isDone = true }
+            controller.didEnd(self)
+            return .waits
+        }
+        guard let error = takeInterruption() ?? (mayWait ? nil : Self.over) else { return await_(wait, stack) }
+        abandon(wait, stack)
+        return .interrupted(stack, error)
+    }
+}
+
+extension WaitingCall: AnswerReceiver {
+    func receive(_ outcome: HandlerOutcome, number: Int) -> Bool {
+        var isAwaited = false
+        let waiting = state.withLock { state -> Waiting? in
+            if state.isCalling {
+                state.answer = outcome
+                isAwaited = true
+                return nil
+            }
+            guard let awaited = state.waiting?.awaited, case .handler(_, _, number) = awaited else { return nil }
+            return state.waiting.take()
+        }
+        guard let waiting else { return isAwaited }
+        guard case .handler(let wait, let phase, _) = waiting.awaited else { return false }
+        go(waiting.stack, with: Self.outcome(outcome, of: wait, in: phase), mayWait: true)
+        return true
+    }
+
+    private static func outcome(_ outcome: HandlerOutcome, of wait: HandlerWait, in phase: Phase) -> Outcome {
+        switch outcome {
+        case .lost(let error): return .failure(error)
+        case .failure(let failure): return .failure(failure.error(of: wait.handler, in: phase))
+        case .answer(var answer):
+            // The printed bridge sends the handler's own name with each answer, which renames nothing.
+            if answer.replyCommand == wait.handler { answer.replyCommand = nil }
+            return .success(StepOutcome(answer, in: phase))
+        }
+    }
+}

@@ -1,0 +1,77 @@
+public import Concurrency
+import Synchronization
+
+/// The calls that wait. The operations they await are child tasks of ``run()``; a call that waits for a client's answer
+/// needs no task at all.
+public final class WaitingCalls: Sendable {
+    typealias Work = @Sendable () async -> Void
+
+    private struct State {
+        var count = 0
+        var isFinishing = false
+        var drains: [Promise<Void>] = []
+    }
+
+    private let work: AsyncStream<Work>
+    private let continuation: AsyncStream<Work>.Continuation
+    private let deadlines: Deadlines
+    private let state = Mutex(State())
+
+    /// - Parameter clock: tells when the time of a call is over.
+    public init(clock: any AlarmClock) {
+        deadlines = Deadlines(clock)
+        (work, continuation) = AsyncStream.makeStream()
+    }
+
+    /// Runs the calls until ``finish()``, then those that are still under way. Cancelling it cancels what they await.
+    public func run() async {
+        await withDiscardingTaskGroup { group in
+            for await body in work { group.addTask { await body() } }
+        }
+    }
+
+    /// Takes no more calls: from now on a call that would wait gets `cancelled`.
+    public func finish() {
+        update { $0.isFinishing = true }
+    }
+
+    /// Returns when, after ``finish()``, no call waits any more for its reply, or when the task is cancelled.
+    public func drained() async {
+        let drain = Promise<Void>()
+        update { $0.drains.append(drain) }
+        _ = try? await drain.value()
+    }
+
+    /// Takes a call that will wait. Where the daemon is stopping it is interrupted at once.
+    func take(_ call: WaitingCall) {
+        let isFinishing = state.withLock { state in
+            state.count += 1
+            return state.isFinishing
+        }
+        call.connection.add(call)
+        deadlines.add(call)
+        if isFinishing { call.interrupt(Self.stopping) }
+    }
+
+    /// Runs what a call awaits.
+    func perform(_ body: @escaping Work) { continuation.yield(body) }
+
+    /// The call has had its reply.
+    func didEnd(_ call: WaitingCall) {
+        deadlines.didEnd(call)
+        update { $0.count -= 1 }
+    }
+
+    static var stopping: CommandError { CommandError(.cancelled, "the daemon is stopping") }
+
+    private func update(_ change: (inout State) -> Void) {
+        let (isFinished, drains) = state.withLock { state -> (Bool, [Promise<Void>]) in
+            change(&state)
+            guard state.isFinishing, state.count == 0 else { return (false, []) }
+            defer { state.drains = [] }
+            return (true, state.drains)
+        }
+        if isFinished { continuation.finish() }
+        for drain in drains { drain.fulfil(()) }
+    }
+}

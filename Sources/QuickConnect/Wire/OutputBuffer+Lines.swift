@@ -1,0 +1,165 @@
+public import JSON
+
+/// The lines that go out, `\n` at the end of each.
+extension OutputBuffer {
+    // MARK: Replies
+
+    /// A value as the reply to a call.
+    /// - Parameters:
+    ///   - call: the call's own command.
+    ///   - command: the command that the value goes under; nil: the call's own.
+    ///   - isFinal: whether it is the call's one reply, which carries the id.
+    func appendReply(
+        _ message: Message,
+        to request: borrowing Request,
+        of call: String,
+        under command: String?,
+        isFinal: Bool
+    ) {
+        let hasID = isFinal && request.hasID
+        switch request.form {
+        case .url:
+            appendURL(command: command ?? call, message)
+            if hasID { appendURLID(request) }
+        case .bridge where hasID:
+            append("{\"responseId\":")
+            appendBridgeID(request)
+            append(",\"responseData\":")
+            message.write(to: self)
+            if let command, command != call {
+                append(",\"handlerName\":")
+                append(json: command)
+            }
+            append(UInt8(ascii: "}"))
+        case .bridge: appendBridge(command: command ?? call, message)
+        }
+        append(UInt8(ascii: "\n"))
+    }
+
+    /// An error as the reply to a call.
+    func appendError(_ error: CommandError, to request: borrowing Request, of call: String, isFinal: Bool) {
+        let payload = Message.value(error.payload(command: call))
+        let hasID = isFinal && request.hasID
+        switch request.form {
+        case .url:
+            appendURL(command: CommandError.replyCommand, payload)
+            if hasID { appendURLID(request) }
+        case .bridge:
+            append(UInt8(ascii: "{"))
+            if hasID {
+                append("\"responseId\":")
+                appendBridgeID(request)
+                append(UInt8(ascii: ","))
+            }
+            append("\"error\":")
+            payload.write(to: self)
+            append(UInt8(ascii: "}"))
+        }
+        append(UInt8(ascii: "\n"))
+    }
+
+    /// An error that answers no call that could be read.
+    public func appendError(_ error: CommandError, command: String?, id: String?, form: WireForm) {
+        let payload = Message.value(error.payload(command: command?.shortened))
+        switch form {
+        case .url:
+            appendURL(command: CommandError.replyCommand, payload)
+            if let id {
+                append("&id=")
+                appendPercentEncoded(id)
+            }
+        case .bridge:
+            append(UInt8(ascii: "{"))
+            if let id {
+                append("\"responseId\":")
+                append(json: id)
+                append(UInt8(ascii: ","))
+            }
+            append("\"error\":")
+            payload.write(to: self)
+            append(UInt8(ascii: "}"))
+        }
+        append(UInt8(ascii: "\n"))
+    }
+
+    // MARK: Events and calls to handlers
+
+    public func append(_ event: Event, form: WireForm) {
+        switch form {
+        case .url: appendURL(command: event.name, event.message)
+        case .bridge: appendBridge(command: event.name, event.message)
+        }
+        append(UInt8(ascii: "\n"))
+    }
+
+    /// A call that is passed on to a client's handler. Always in the bridge form.
+    /// - Parameter number: of the call, which the answer carries as `responseId`.
+    func appendCall(of handler: String, _ call: borrowing Call, in phase: Phase, number: Int) {
+        append("{\"handlerName\":")
+        append(json: handler)
+        append(",\"data\":")
+        call.request.writeData(to: self)
+        append(",\"callbackId\":\"q")
+        append(decimal: Int64(number))
+        append("\",\"command\":")
+        append(json: call.command)
+        append(",\"phase\":")
+        append(json: phase.rawValue)
+        append(",\"results\":")
+        call.results.write(to: self)
+        if let error = call.error {
+            append(",\"error\":")
+            error.payload(command: call.command).write(to: self)
+        }
+        append("}\n")
+    }
+
+    // MARK: The two forms
+
+    private func appendURL(command: String, _ message: Message) {
+        append("handleJSONRequest?cmd=")
+        appendPercentEncoded(command)
+        append("&msg=")
+        switch message {
+        case .text(let text): append(text, as: .percent)
+        // What has nothing to encode.
+        case .value(.null): append("null")
+        case .value(.integer(let number)): append(decimal: number)
+        case .value(let value):
+            let json = OutputBuffer(capacity: 256)
+            value.write(to: json)
+            appendPercentEncoded(json.bytes)
+        }
+    }
+
+    private func appendBridge(command: String, _ message: Message) {
+        append("{\"handlerName\":")
+        append(json: command)
+        append(",\"data\":")
+        message.write(to: self)
+        append(UInt8(ascii: "}"))
+    }
+
+    private func appendURLID(_ request: borrowing Request) {
+        append("&id=")
+        if request.idIsPlain { append(request.idBytes) } else { appendPercentEncoded(request.idBytes) }
+    }
+
+    private func appendBridgeID(_ request: borrowing Request) {
+        if request.idIsPlain {
+            append(UInt8(ascii: "\""))
+            append(request.idBytes)
+            append(UInt8(ascii: "\""))
+        } else {
+            append(json: request.idBytes)
+        }
+    }
+}
+
+extension String {
+    /// A name that a caller made up, as messages show it.
+    var shortened: String {
+        guard utf8.count > 128 else { return self }
+        return String(decoding: utf8.prefix(40), as: UTF8.self) + "…"
+    }
+}

@@ -1,0 +1,62 @@
+import JSON
+import NIOCore
+import NIOPosix
+import QuickConnect
+
+/// What the connections of one event loop share, so that ten thousand idle ones need none of it.
+final class LoopResources {
+    var reader: LineReader
+    var table = FrontController.CurrentTable()
+    private var buffers: [OutputBuffer] = []
+    private let longLines: NIOThreadPool
+    private let maximumDepth: Int
+    private let isIdle: @Sendable () -> Void
+    private var trimming: Scheduled<Void>?
+
+    /// Lines longer than this are read by another thread: checking four megabytes takes longer than others should wait.
+    static let longLine = 64 << 10
+    /// How long after the last long line memory is given back.
+    private static let trimTime = TimeAmount.milliseconds(300)
+
+    /// - Parameters:
+    ///   - longLines: reads them.
+    ///   - isIdle: called some time after the last long line, to give its memory back.
+    init(maximumDepth: Int, longLines: NIOThreadPool, isIdle: @escaping @Sendable () -> Void) {
+        self.maximumDepth = maximumDepth
+        self.longLines = longLines
+        self.isIdle = isIdle
+        reader = LineReader(maximumDepth: maximumDepth)
+    }
+
+    /// A buffer for the lines of one connection, until it gives it back.
+    func takeBuffer() -> OutputBuffer { buffers.popLast() ?? OutputBuffer(capacity: 64 << 10) }
+
+    func giveBack(_ buffer: OutputBuffer) {
+        buffer.removeAll()
+        if buffers.count < 4 { buffers.append(buffer) }
+    }
+
+    /// Reads a long line beside the event loop, on which `body` then gets it.
+    func read(
+        _ line: UnsafeBufferPointer<UInt8>,
+        on eventLoop: any EventLoop,
+        _ body: @escaping @Sendable (IncomingLine) -> Void
+    ) {
+        let bytes = SharedBytes(copying: line)
+        let depth = maximumDepth
+        longLines.submit { _ in
+            var reader = LineReader(maximumDepth: depth)
+            let incoming = reader.read(bytes.slice(0..<bytes.count))
+            eventLoop.execute { body(incoming) }
+        }
+        trimLater(on: eventLoop)
+    }
+
+    /// Gives memory back once no large message has come for a while.
+    func trimLater(on eventLoop: any EventLoop) {
+        trimming?.cancel()
+        let isIdle = isIdle
+        let pool = longLines
+        trimming = eventLoop.scheduleTask(in: Self.trimTime) { pool.submit { _ in isIdle() } }
+    }
+}

@@ -1,0 +1,54 @@
+import JSON
+import NIOCore
+import QuickConnect
+
+/// One client's connection, as any thread may write to it.
+final class SocketOutput: ConnectionOutput {
+    private let eventLoop: any EventLoop
+    /// Completes when the connection is closed.
+    let closeFuture: EventLoopFuture<Void>
+    private let handler: NIOLoopBound<ConnectionHandler>
+
+    /// Made on the event loop of the connection.
+    init(_ handler: ConnectionHandler, _ channel: any Channel) {
+        eventLoop = channel.eventLoop
+        closeFuture = channel.closeFuture
+        self.handler = NIOLoopBound(handler, eventLoop: eventLoop)
+    }
+
+    func write(_ line: (OutputBuffer) -> Void) {
+        if eventLoop.inEventLoop {
+            handler.value.write(line)
+        } else {
+            let buffer = OutputBuffer()
+            line(buffer)
+            let contents = buffer.take()
+            eventLoop.execute { self.handler.value.write { $0.append(contents) } }
+        }
+    }
+
+    func send(_ event: Event, form: WireForm) { onEventLoop { $0.send(event, form: form) } }
+
+    func finish() {
+        // Behind the lines that other threads have queued, also when this is the event loop.
+        eventLoop.execute { self.handler.value.closeWhenFlushed() }
+    }
+
+    /// Closes the connection: when its last replies are out, or after this time.
+    func finish(within time: TimeAmount) {
+        eventLoop.execute { self.handler.value.finish(within: time) }
+    }
+
+    /// Ends the calls under way with an error; their replies still go out.
+    func interruptCalls(with error: CommandError) {
+        onEventLoop { $0.connection?.interruptCalls(with: error) }
+    }
+
+    private func onEventLoop(_ body: @escaping @Sendable (ConnectionHandler) -> Void) {
+        if eventLoop.inEventLoop {
+            body(handler.value)
+        } else {
+            eventLoop.execute { body(self.handler.value) }
+        }
+    }
+}
