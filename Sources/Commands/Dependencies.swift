@@ -57,24 +57,3 @@ public struct Dependencies: Sendable {
     /// All devices, for `state` and `stop`.
     var devices: [any Device] { [filePlayer, soundPlayer, recorder, locationProvider] }
 }
-
-/// What `hello` answers.
-public struct Identity: Sendable {
-    public var version: String
-    /// The devices that are simulated, such as `sound`.
-    public var simulated: [String]
-
-    public init(version: String, simulated: [String]) {
-        self.version = version
-        self.simulated = simulated
-    }
-
-    public static let program = "quickconnectd"
-    public static let protocolVersion: Int64 = 1
-}
-
-/// The users of the device, as callers that they would be. Looking them up may block.
-public protocol UserAccounts: Sendable {
-    /// The user as a caller, with its groups; nil where the device has no such user.
-    func caller(forUser name: String) async -> Caller?
-}

@@ -16,7 +16,7 @@ struct SubscribeBCO: BCO {
 
     func handle(_ call: borrowing Call) throws(CommandError) -> BusinessOutcome {
         let wish = try call.handedOn { (call: borrowing Call) throws(CommandError) in
-            try Subscription(call, limit: limit)
+            try SubscriptionWish(call, limit: limit)
         }
         try events.subscribe(call.connection, to: wish.names, options: wish.options, form: call.request.form)
         return .result(.null)

@@ -9,12 +9,12 @@ struct SubscribeValCO: ValCO {
     init(limit: Int) { self.limit = limit }
 
     func validate(_ call: borrowing Call) throws(CommandError) -> ValidationOutcome {
-        .handOn(try Subscription(call, limit: limit))
+        .handOn(try SubscriptionWish(call, limit: limit))
     }
 }
 
 /// What `subscribe` asks for.
-struct Subscription: Sendable {
+struct SubscriptionWish: Sendable {
     var names: [String] = []
     var options: JSONObject = [:]
 
