@@ -14,13 +14,14 @@ ANY = object()
 class Disturbance:
     """`ids` are those of the replies, None for a reply without one. `code` is the error's, None for a success."""
 
-    def __init__(self, name, sent, ids, code, subscribe=None, events=0, closes=False):
+    def __init__(self, name, sent, ids, code, subscribe=None, event=None, closes=False):
         self.name = name
         self.sent = sent
         self.ids = ids
         self.code = code
         self.subscribe = subscribe
-        self.events = events
+        # The one event that the subscriber must get.
+        self.event = event
         self.closes = closes
 
     def wrong(self, received):
@@ -54,7 +55,7 @@ def read_reply(line):
     if not line.startswith(b"handleJSONRequest?cmd="):
         raise ValueError
     identifier = REPLY_ID.search(line)
-    code = CODE.search(line[:100000]) if line.startswith(b"handleJSONRequest?cmd=error&") else None
+    code = CODE.search(line) if line.startswith(b"handleJSONRequest?cmd=error&") else None
     return identifier and identifier[1].decode(), code and code[1].decode()
 
 
@@ -70,7 +71,7 @@ def bridge(command, data, identifier):
 
 def disturbances():
     """Each is made when its turn comes, since each is large."""
-    many = [f"c{index}" for index in range(90000)]
+    many = [f"{index}" for index in range(90000)]
     yield Disturbance(
         "numbers to a command without parameters", filled(b"call?cmd=ping&msg=[", b"]&id=n", b"1", b","), ["n"], "invalid"
     )
@@ -79,13 +80,13 @@ def disturbances():
     )
     yield Disturbance(
         "a batch of 90,000 unknown commands",
-        b"[" + b",".join(b'{"handlerName":"x%d","callbackId":"c%d"}' % (index, index) for index in range(90000)) + b"]\n",
+        b"[" + b",".join(b'{"handlerName":"x%d","callbackId":"%d"}' % (index, index) for index in range(90000)) + b"]\n",
         many,
         "unknownCommand",
     )
     yield Disturbance(
         "5,000 unknown commands in lines",
-        b"".join(b"call?cmd=unknown%dThing&id=c%d\n" % (index * 7919, index) for index in range(5000)),
+        b"".join(b"call?cmd=unknown%dThing&id=%d\n" % (index * 7919, index) for index in range(5000)),
         many[:5000],
         "unknownCommand",
     )
@@ -101,13 +102,14 @@ def disturbances():
     yield Disturbance(
         "200,000 keys as an option of play", bridge(b"play", b'["x.wav","start",{%s}]' % keys, b"n"), ["n"], "invalid"
     )
+    text = b"a" * 4000000
     yield Disturbance(
         "4 MB to post, with a subscriber",
-        filled(b'{"handlerName":"post","callbackId":"n","data":["big","', b'"]}'),
+        bridge(b"post", b'["big","%s"]' % text, b"n"),
         ["n"],
         None,
         subscribe=bridge(b"subscribe", b'["big"]', b"s"),
-        events=1,
+        event=b'{"handlerName":"big","data":"%s"}\n' % text,
     )
     yield Disturbance("4 MiB that never were JSON", filled(b"{", b""), [None], "badRequest")
     yield Disturbance("a line of 16 MiB", filled(b"call?cmd=ping&msg=", b"&id=n")[:-1] * 4 + b"\n", [None], "tooLarge")
@@ -116,13 +118,13 @@ def disturbances():
         filled(b"[", b"", b"[")
         + filled(b'{"a":', b"", b'{"a":')
         + filled(b"call?cmd=post&msg=[", b"&id=url", b"[")
-        + filled(b'{"handlerName":"post","callbackId":"bridge","data":[', b"", b"["),
+        + bridge(b"post", b"[" * 2000000 + b"]" * 2000000, b"bridge"),
         [None, None, "url", "bridge"],
         "tooLarge",
     )
     yield Disturbance(
         "1,024 handlers, then closed",
-        b"".join(b"call?cmd=registerHandler&msg=handler%d&id=c%d\n" % (index, index) for index in range(1024)),
+        b"".join(b"call?cmd=registerHandler&msg=handler%d&id=%d\n" % (index, index) for index in range(1024)),
         many[:1024],
         None,
         closes=True,

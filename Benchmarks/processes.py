@@ -41,16 +41,15 @@ class Processes:
         return process
 
     def stop(self, process, seconds=10):
+        if process.poll() is None:
+            process.terminate()
+            try:
+                process.wait(seconds)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
         if process in self.running:
             self.running.remove(process)
-        if process.poll() is not None:
-            return
-        process.terminate()
-        try:
-            process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
 
     def run(self, arguments, seconds):
         """The standard output of a program that ends by itself."""
@@ -75,8 +74,8 @@ class Processes:
         return program
 
     def end(self):
-        for signal_name in ("SIGINT", "SIGTERM", "SIGHUP"):
-            signal.signal(getattr(signal, signal_name), signal.SIG_IGN)
+        for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(name, signal.SIG_IGN)
         for process in list(reversed(self.running)):
             self.stop(process, 6)
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -85,7 +84,7 @@ class Processes:
 class Server:
     """A server on a Unix socket, ready when it answered one call."""
 
-    def __init__(self, processes, name, arguments, path, first_call, seconds=15, work_of=None):
+    def __init__(self, processes, name, arguments, path, first_call, seconds=15):
         self.processes = processes
         self.name = name
         self.socket = path
