@@ -118,7 +118,7 @@ class Suite:
                 try:
                     samples[name].add(measure(server, workload))
                 except Failure as failure:
-                    self.report.note(f"Not measured: {failure}")
+                    self.report.note(f"Not measured: {name}: {failure}")
                     failed.add(name)
         return {name: found for name, found in samples.items() if name not in failed and found.rounds}
 
@@ -236,8 +236,8 @@ def script_servers(suite):
         arguments = [suite.scripts_program, "--socket", daemon.socket, script]
         daemon.others.append(suite.processes.start(arguments, suite.processes.path("scripts.log")))
         await_reply(daemon.socket, b"call?cmd=twice&msg=21&id=1\n", b"handleJSONRequest?cmd=twice&msg=42&id=1\n")
-    first_call = b"call?cmd=twice&msg=21&id=1\n"
-    return daemon, suite.node("script-server.js", "fork", first_call=first_call), suite.node("script-server.js", "pipe", first_call=first_call)
+    fork, pipe = (suite.node("script-server.js", kind, first_call=b"call?cmd=twice&msg=21&id=1\n") for kind in ("fork", "pipe"))
+    return daemon, fork, pipe
 
 
 def await_reply(path, request, reply, seconds=15):
@@ -336,7 +336,19 @@ def folder_of_many(suite, names):
     return folder
 
 
-def unknown(suite, server, label, names):
+def measure_starts(suite, folders):
+    starts, rss = {count: Samples() for count in folders}, {}
+    for _ in range(suite.options.rounds):
+        for count, folder in folders.items():
+            server = suite.daemon(folder, seconds=60)
+            suite.progress(f"{count} commands: start_seconds={server.start_seconds:.3f}")
+            starts[count].add({"start_seconds": server.start_seconds})
+            rss[count] = memory(server.pid)["rss"]
+            server.stop()
+    return starts, rss
+
+
+def learn_unknown(suite, server, names):
     """The replies differ with the table, since they name what is near: so they are learnt from one call each."""
     pairs = []
     for name in names:
@@ -345,7 +357,7 @@ def unknown(suite, server, label, names):
         if "%22code%22%3A%22unknownCommand%22" not in reply or not reply.endswith("&id=7777777\n"):
             raise Failure(f"expected unknownCommand, got {reply[:200]!r}")
         pairs.append((request, reply[: -len("7777777\n")] + "{id}\n"))
-    return workloads.Workload(label, pairs)
+    return pairs
 
 
 def measure_commands(suite):
@@ -356,34 +368,28 @@ def measure_commands(suite):
     if taken:
         raise Failure(f"these must be unknown: {taken}")
     folders = {few_count: mapping_folder(suite, names[:few_count]), many_count: folder_of_many(suite, names)}
-    starts = {few_count: Samples(), many_count: Samples()}
-    servers = {}
-    for _ in range(suite.options.rounds):
-        for count, folder in folders.items():
-            if count in servers:
-                servers[count].stop()
-            server = servers[count] = suite.daemon(folder, seconds=60)
-            suite.progress(f"{count} commands: start_seconds={server.start_seconds:.3f}")
-            starts[count].add({"start_seconds": server.start_seconds})
-    mapped = workloads.Workload("mapped", [workloads.url(name) for name in names[:16]])
-    contenders = []
-    for count, server in servers.items():
-        contenders.append((f"mapped, {count} commands", server, mapped))
-        contenders.append((f"unknown, near, {count} commands", server, unknown(suite, server, "unknown, near", near)))
-        contenders.append((f"unknown, far, {count} commands", server, unknown(suite, server, "unknown, far", workloads.FAR_NAMES)))
-    # Fewer under way, so that a slow answer ends a round late and not never.
-    samples = suite.rounds(contenders, lambda server, workload: suite.many(server, workload, under_way=100))
-    show_rates(suite, "commands", "commands: 100,000 mapped ones beside 25, 100 calls under way on one connection", samples, {})
+    starts, rss = measure_starts(suite, folders)
+    samples = {}
+    for kind, called in (("mapped", names[:16]), ("unknown, near", near), ("unknown, far", workloads.FAR_NAMES)):
+        # Daemons of its own for each kind: one that is too slow for a kind is busy with it long after the client left.
+        servers = {count: suite.daemon(folder, seconds=60) for count, folder in folders.items()}
+        contenders = []
+        for count, server in servers.items():
+            pairs = [workloads.url(name) for name in called] if kind == "mapped" else learn_unknown(suite, server, called)
+            contenders.append((f"{kind}, {count} commands", server, workloads.Workload(kind, pairs)))
+        samples.update(suite.rounds(contenders, suite.many))
+        for server in servers.values():
+            server.stop()
+    title = f"commands: 100,000 mapped ones beside 25, {suite.options.under_way} calls under way on one connection"
+    show_rates(suite, "commands", title, samples, {})
     for kind in ("mapped", "unknown, near", "unknown, far"):
         require_rate(suite, "commands", samples, f"{kind}, {many_count} commands", f"{kind}, {few_count} commands", 0.9)
     suite.report.title("commands: the start, from exec to the first answer")
     lines = []
     for count, found in starts.items():
-        rss = memory(servers[count].pid)["rss"]
-        lines.append([f"{count} commands", *(f"{value:.3f}" for value in (
-            found.median("start_seconds"), found.lowest("start_seconds"), found.highest("start_seconds")
-        )), f"{rss / 1e6:.1f}"])  # fmt: skip
-        suite.report.keep("commands", commands=count, start_seconds=found.median("start_seconds"), rss_bytes=rss)
+        figures = (found.median("start_seconds"), found.lowest("start_seconds"), found.highest("start_seconds"))
+        lines.append([f"{count} commands", *(f"{value:.3f}" for value in figures), f"{rss[count] / 1e6:.1f}"])
+        suite.report.keep("commands", commands=count, start_seconds=figures[0], rss_bytes=rss[count])
     suite.report.table(["", "seconds", "lowest", "highest", "RSS MB"], lines)
     value = starts[many_count].median("start_seconds")
     suite.report.require("commands", "start with 100,000 commands, seconds", value, 2.0, is_least=False)
@@ -392,8 +398,10 @@ def measure_commands(suite):
 # Row 7: 10,000 idle connections
 
 IDLE_CONNECTIONS = 10000
-# After its start a server gives back what only the start needed, and after a burst what only the burst needed.
-SETTLE_SECONDS = 8
+# After its start a server gives back what only the start needed.
+START_SECONDS = 8
+# Redis halves the buffers of a connection that rests, once a second: it takes a dozen seconds until they are small.
+REST_SECONDS = 20
 
 
 def hold_idle(suite, server, workload):
@@ -441,24 +449,35 @@ def measure_idle(suite):
     }
     servers = {name: (make(), make(), workload) for name, (make, workload) in kinds.items()}
     servers = {name: found for name, found in servers.items() if found[0] is not None}
-    time.sleep(SETTLE_SECONDS)
-    before, clients = {}, {}
+    time.sleep(START_SECONDS)
+    before, soon, clients = {}, {}, {}
     for name, (crowded, _, workload) in servers.items():
         suite.load(crowded, workload, "--latency", "--calls", 100)
         before[name] = memory(crowded.pid)
         clients[name] = hold_idle(suite, crowded, workload)
-    time.sleep(SETTLE_SECONDS)
-    report.title(f"idle: memory for each of {IDLE_CONNECTIONS} idle connections, each of which made a call")
+        soon[name] = memory(crowded.pid)
+    time.sleep(REST_SECONDS)
+    report.title(
+        f"idle: memory for each of {IDLE_CONNECTIONS} connections that made a call; at once, and after {REST_SECONDS} s of rest"
+    )
     lines, growth = [], {}
     for name, (crowded, _, _) in servers.items():
         after = memory(crowded.pid)
-        growth[name] = {kind: (after[kind] - before[name][kind]) / IDLE_CONNECTIONS for kind in ("rss", "pss")}
-        lines.append([name, *(f"{growth[name][kind]:.0f}" for kind in ("rss", "pss")), f"{after['rss'] / 1e6:.1f}"])
-        report.keep(row, server=name, rss_bytes_each=growth[name]["rss"], pss_bytes_each=growth[name]["pss"], rss_bytes=after["rss"])
-    report.table(["server", "RSS bytes each", "PSS bytes each", "RSS MB"], lines)
+
+        def each(values, kind):
+            return (values[kind] - before[name][kind]) / IDLE_CONNECTIONS
+
+        growth[name] = {kind: each(after, kind) for kind in ("rss", "pss")}
+        figures = [each(soon[name], "rss"), growth[name]["rss"], growth[name]["pss"]]
+        lines.append([name, *(f"{value:.0f}" for value in figures), f"{after['rss'] / 1e6:.1f}"])
+        report.keep(
+            row, server=name, rss_bytes_each_at_once=figures[0], rss_bytes_each=figures[1], pss_bytes_each=figures[2],
+            rss_bytes=after["rss"],
+        )  # fmt: skip
+    report.table(["server", "RSS bytes each, at once", "at rest", "PSS at rest", "RSS MB at rest"], lines)
     for kind in ("rss", "pss"):
         value = growth["quickconnectd"][kind] / growth["Redis"][kind] if "Redis" in growth else None
-        report.require(row, f"quickconnectd / Redis, {kind.upper()} for each connection", value, 1.0, is_least=False)
+        report.require(row, f"quickconnectd / Redis, {kind.upper()} for each connection at rest", value, 1.0, is_least=False)
     contenders = []
     for name, (crowded, empty, workload) in servers.items():
         contenders += [(f"{name}, without", empty, workload), (f"{name}, with {IDLE_CONNECTIONS} idle", crowded, workload)]
@@ -534,7 +553,8 @@ def measure_fairness(suite):
         if wrong:
             wrongs.append(f"{disturbance.name}: {wrong}")
     report.title("fairness: the longest wait of a neighbour that sends one ping after another, ms")
-    report.table(["what another client sends", "wait", "all tries", "alone", "took s", "reply MB", "RSS MB at start", "2 s later"], lines)
+    columns = ["wait", "all tries", "alone", "took s", "reply MB", "RSS MB at start", "2 s later"]
+    report.table(["what another client sends", *columns], lines)
     for wrong in wrongs:
         report.note(f"Wrong: {wrong}")
 
