@@ -51,7 +51,6 @@ bench: release
 	@scripts/install-packages --bench
 	Benchmarks/run $(RELEASE)/release/quickconnectd
 	Benchmarks/first-sound $(RELEASE)/release/quickconnectd
-	Benchmarks/scripts $(RELEASE)/release
 	$(SWIFT) build $(STATIC) --product javascript-calls
 	$(RELEASE)/release/javascript-calls
 

@@ -1,11 +1,14 @@
-// A load client for servers that answer one reply line per request on a Unix stream socket.
+// A load client for servers that answer each request on a Unix stream socket.
 //
-// It keeps a fixed number of calls under way on one connection and compares every byte of the
-// replies with the ones expected. Requests and expected replies repeat in a cycle built once, so
-// that sending is one write and checking one memcmp: the client must cost less than the servers.
+// It keeps a number of calls under way on each of its connections, and compares every byte of the replies with what is
+// expected. It knows no protocol: what is asked and answered stands in a file of templates, so that all servers are
+// driven by the same code. Call N of a connection takes the template N modulo their number, and its id is N.
+//
+// A template is a line, REQUEST tab REPLY, in which \r, \n, \t and \\ stand for those bytes and {id} for the call's id.
 
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <poll.h>
 #include <stdarg.h>
@@ -14,42 +17,66 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { CYCLE = 1000, LINE_MAX_BYTES = 96, READ_BYTES = 256 * 1024 };
+enum { READ_BYTES = 256 * 1024, MOST_TEMPLATES = 1024, MOST_PIDS = 8, EVENTS = 256, SURPLUS_MS = 20 };
 
 // A caller that waits for a server tries again after EXIT_UNREACHABLE only.
 enum exit_code { EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_UNREACHABLE = 3 };
 
-// The lines of one cycle, end to end. Line i is bytes[start[i] ..< start[i + 1]].
-struct stream {
-    char bytes[CYCLE * LINE_MAX_BYTES];
-    uint64_t start[CYCLE + 1];
+// What stands before and after the id.
+struct text {
+    char *head, *tail;
+    size_t head_length, tail_length;
+    bool has_id;
 };
 
-struct options {
-    const char *socket_path;
-    const char *protocol;
-    uint64_t requests;
-    uint64_t under_way;
-    uint64_t warmup;
-    uint64_t pid;
-    uint64_t limit_seconds;
-    bool latency;
+struct template { struct text request, reply; };
+
+// A number that is written out as it grows, so that counting on costs one byte mostly.
+struct counter {
+    char digits[24];
+    size_t length;
+    uint64_t value;
 };
 
 struct connection {
     int fd;
-    uint64_t sent_bytes;
-    uint64_t received_bytes;
-    uint64_t deadline;
+    struct counter made;      // the next call to make
+    struct counter answered;  // the next reply to come
+    size_t reply_offset;      // bytes of that reply that came already
+    char *out;
+    size_t out_start, out_end;
+    char *rest;               // a reply's beginning, where replies come in any order
+    size_t rest_length;
+    bool wants_to_write;
 };
 
-static struct stream requests;
-static struct stream replies;
+struct options {
+    const char *socket_path, *templates_path;
+    uint64_t connections, under_way, calls, limit_seconds;
+    double seconds, warmup;
+    pid_t pids[MOST_PIDS];
+    unsigned pid_count;
+    bool latency, idle, any_order;
+};
+
+static struct options options = { .connections = 1, .under_way = 1000, .calls = 5000, .limit_seconds = 60, .seconds = 1, .warmup = 0.2 };
+static struct template templates[MOST_TEMPLATES];
+static unsigned template_count;
+static size_t longest_request, longest_reply;
+static char *scratch;
+static uint64_t deadline;
+
+// Where replies come in any order: which ids are under way.
+static bool *is_under_way;
+static uint64_t under_way_capacity;
 
 __attribute__((noreturn, format(printf, 2, 3)))
 static void fail(enum exit_code code, const char *format, ...) {
@@ -62,6 +89,12 @@ static void fail(enum exit_code code, const char *format, ...) {
     exit(code);
 }
 
+static void *allocate(size_t bytes) {
+    void *memory = calloc(1, bytes);
+    if (memory == NULL) fail(EXIT_FAILED, "no memory for %zu bytes", bytes);
+    return memory;
+}
+
 // Time
 
 static uint64_t now(clockid_t clock) {
@@ -70,172 +103,317 @@ static uint64_t now(clockid_t clock) {
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-// This clock counts all threads of the server in nanoseconds; /proc/PID/stat counts in ticks of
+// Nanoseconds of CPU time, user and kernel, of all threads of the server's processes. /proc/PID/stat counts in ticks of
 // 10 ms, and /proc/PID/schedstat counts the main thread only.
-static clockid_t cpu_clock_of(uint64_t pid) {
-    clockid_t clock;
-    int error = clock_getcpuclockid((pid_t)pid, &clock);
-    if (error != 0) fail(EXIT_FAILED, "no CPU clock for process %llu: %s", (unsigned long long)pid, strerror(error));
-    return clock;
-}
-
-// Requests and expected replies
-
-static void set_line(struct stream *stream, unsigned index, const char *format, unsigned id) {
-    char *place = stream->bytes + stream->start[index];
-    int length = snprintf(place, LINE_MAX_BYTES, format, id);
-    if (length < 0 || length >= LINE_MAX_BYTES) fail(EXIT_FAILED, "a line is too long");
-    stream->start[index + 1] = stream->start[index] + (uint64_t)length;
-}
-
-static void build_streams(const char *protocol) {
-    const char *request, *reply;
-    if (strcmp(protocol, "quickconnect") == 0) {
-        request = "call?cmd=ping&id=%u\n";
-        reply = "handleJSONRequest?cmd=ping&msg=null&id=%u\n";
-    } else if (strcmp(protocol, "redis") == 0) {
-        // Redis answers this form with less work than the inline one.
-        request = "*1\r\n$4\r\nPING\r\n";
-        reply = "+PONG\r\n";
-    } else {
-        fail(EXIT_USAGE, "unknown protocol '%s': quickconnect or redis", protocol);
+static uint64_t server_cpu(void) {
+    uint64_t sum = 0;
+    for (unsigned index = 0; index < options.pid_count; index++) {
+        clockid_t clock;
+        int error = clock_getcpuclockid(options.pids[index], &clock);
+        if (error != 0) fail(EXIT_FAILED, "no CPU clock for process %d: %s", (int)options.pids[index], strerror(error));
+        sum += now(clock);
     }
-    for (unsigned id = 0; id < CYCLE; id++) {
-        set_line(&requests, id, request, id);
-        set_line(&replies, id, reply, id);
+    return sum;
+}
+
+// Templates
+
+static size_t unescape(char *text) {
+    char *to = text;
+    for (const char *from = text; *from != 0; from++) {
+        if (*from != '\\') { *to++ = *from; continue; }
+        from++;
+        switch (*from) {
+        case 'r': *to++ = '\r'; break;
+        case 'n': *to++ = '\n'; break;
+        case 't': *to++ = '\t'; break;
+        case '\\': *to++ = '\\'; break;
+        default: fail(EXIT_USAGE, "a template has an unknown escape");
+        }
     }
+    *to = 0;
+    return (size_t)(to - text);
 }
 
-static uint64_t cycle_bytes(const struct stream *stream) {
-    return stream->start[CYCLE];
-}
-
-// Bytes taken by the first `lines` lines of the endless stream.
-static uint64_t bytes_of(const struct stream *stream, uint64_t lines) {
-    return lines / CYCLE * cycle_bytes(stream) + stream->start[lines % CYCLE];
-}
-
-// Complete lines within the first `bytes` bytes of the endless stream.
-static uint64_t lines_in(const struct stream *stream, uint64_t bytes) {
-    uint64_t rest = bytes % cycle_bytes(stream);
-    unsigned low = 0, high = CYCLE;
-    while (high - low > 1) {
-        unsigned middle = (low + high) / 2;
-        if (stream->start[middle] <= rest) low = middle;
-        else high = middle;
+static struct text parse_text(char *line) {
+    struct text text = { .head = line, .tail = "" };
+    char *id = strstr(line, "{id}");
+    if (id != NULL) {
+        text.has_id = true;
+        *id = 0;
+        text.tail = id + 4;
+        text.tail_length = unescape(text.tail);
     }
-    return bytes / cycle_bytes(stream) * CYCLE + low;
+    text.head_length = unescape(line);
+    return text;
 }
 
-// The connection
+static size_t longest(const struct text *text) {
+    return text->head_length + text->tail_length + (text->has_id ? 20 : 0);
+}
 
-static struct connection connect_to(const char *path, uint64_t limit_seconds) {
+static void read_templates(void) {
+    FILE *file = fopen(options.templates_path, "re");
+    if (file == NULL) fail(EXIT_USAGE, "cannot open %s: %s", options.templates_path, strerror(errno));
+    char *line = NULL;
+    size_t capacity = 0;
+    ssize_t length;
+    while ((length = getline(&line, &capacity, file)) > 0) {
+        if (line[length - 1] == '\n') line[length - 1] = 0;
+        char *tab = strchr(line, '\t');
+        if (tab == NULL || template_count == MOST_TEMPLATES) fail(EXIT_USAGE, "%s is no file of templates", options.templates_path);
+        *tab = 0;
+        struct template *template = &templates[template_count++];
+        template->request = parse_text(line);
+        template->reply = parse_text(tab + 1);
+        if (longest(&template->request) > longest_request) longest_request = longest(&template->request);
+        if (longest(&template->reply) > longest_reply) longest_reply = longest(&template->reply);
+        if (template->reply.head_length == 0) fail(EXIT_USAGE, "a template has no reply");
+        line = NULL;
+        capacity = 0;
+    }
+    fclose(file);
+    if (template_count == 0) fail(EXIT_USAGE, "%s is empty", options.templates_path);
+    if (options.any_order && (template_count != 1 || !templates[0].reply.has_id || options.connections != 1))
+        fail(EXIT_USAGE, "--any-order takes one connection and one template with an id");
+    scratch = allocate(longest_reply);
+}
+
+static void start_counter(struct counter *counter) { *counter = (struct counter){ .digits = "0", .length = 1 }; }
+
+static void count_on(struct counter *counter) {
+    counter->value++;
+    for (size_t index = counter->length; index-- > 0;) {
+        if (counter->digits[index] != '9') { counter->digits[index]++; return; }
+        counter->digits[index] = '0';
+    }
+    memmove(counter->digits + 1, counter->digits, counter->length++);
+    counter->digits[0] = '1';
+}
+
+static size_t write_text(char *out, const struct text *text, const struct counter *id) {
+    char *start = out;
+    memcpy(out, text->head, text->head_length);
+    out += text->head_length;
+    if (!text->has_id) return text->head_length;
+    memcpy(out, id->digits, id->length);
+    out += id->length;
+    memcpy(out, text->tail, text->tail_length);
+    return (size_t)(out + text->tail_length - start);
+}
+
+// Connections
+
+static void open_connection(struct connection *connection) {
     struct sockaddr_un address = { .sun_family = AF_UNIX };
-    if (strlen(path) >= sizeof address.sun_path) fail(EXIT_USAGE, "the socket path is too long: %s", path);
-    strcpy(address.sun_path, path);
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (strlen(options.socket_path) >= sizeof address.sun_path) fail(EXIT_USAGE, "the socket path is too long: %s", options.socket_path);
+    strcpy(address.sun_path, options.socket_path);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (fd < 0) fail(EXIT_FAILED, "no socket: %s", strerror(errno));
     if (connect(fd, (struct sockaddr *)&address, sizeof address) != 0)
-        fail(EXIT_UNREACHABLE, "cannot connect to %s: %s", path, strerror(errno));
-    return (struct connection){ .fd = fd, .deadline = now(CLOCK_MONOTONIC) + limit_seconds * 1000000000u };
+        fail(EXIT_UNREACHABLE, "cannot connect to %s: %s", options.socket_path, strerror(errno));
+    *connection = (struct connection){ .fd = fd, .out = allocate((options.under_way + 1) * longest_request) };
+    start_counter(&connection->made);
+    start_counter(&connection->answered);
+    if (options.any_order) connection->rest = allocate(longest_reply + READ_BYTES);
 }
 
-// Both sides may fill their socket buffers at once, so the client never blocks in a write.
-static void send_up_to(struct connection *connection, uint64_t goal_bytes) {
-    while (connection->sent_bytes < goal_bytes) {
-        uint64_t position = connection->sent_bytes % cycle_bytes(&requests);
-        uint64_t length = cycle_bytes(&requests) - position;
-        if (length > goal_bytes - connection->sent_bytes) length = goal_bytes - connection->sent_bytes;
-        ssize_t count = send(connection->fd, requests.bytes + position, length, MSG_NOSIGNAL);
-        if (count >= 0) connection->sent_bytes += (uint64_t)count;
+static void note_under_way(uint64_t id) {
+    if (id >= under_way_capacity) {
+        uint64_t capacity = under_way_capacity ? under_way_capacity * 2 : 1 << 20;
+        is_under_way = realloc(is_under_way, capacity);
+        if (is_under_way == NULL) fail(EXIT_FAILED, "no memory");
+        memset(is_under_way + under_way_capacity, 0, capacity - under_way_capacity);
+        under_way_capacity = capacity;
+    }
+    is_under_way[id] = true;
+}
+
+// Writes more calls into the connection's buffer, up to those that may be under way.
+static void make_calls(struct connection *connection, uint64_t most) {
+    if (connection->out_start > 0) {
+        memmove(connection->out, connection->out + connection->out_start, connection->out_end - connection->out_start);
+        connection->out_end -= connection->out_start;
+        connection->out_start = 0;
+    }
+    while (connection->made.value < connection->answered.value + most) {
+        const struct template *template = &templates[connection->made.value % template_count];
+        connection->out_end += write_text(connection->out + connection->out_end, &template->request, &connection->made);
+        if (options.any_order) note_under_way(connection->made.value);
+        count_on(&connection->made);
+    }
+}
+
+// Both sides may fill their socket buffers at once, so the client of many calls never blocks in a write.
+static void send_calls(struct connection *connection) {
+    while (connection->out_start < connection->out_end) {
+        ssize_t count = send(connection->fd, connection->out + connection->out_start,
+                             connection->out_end - connection->out_start, MSG_NOSIGNAL);
+        if (count >= 0) connection->out_start += (size_t)count;
         else if (errno == EAGAIN) return;
         else if (errno != EINTR) fail(EXIT_FAILED, "cannot send: %s", strerror(errno));
     }
+    connection->out_start = connection->out_end = 0;
 }
 
-static void await(const struct connection *connection, bool more_to_send) {
-    uint64_t time = now(CLOCK_MONOTONIC);
-    if (time >= connection->deadline)
-        fail(EXIT_FAILED, "out of time after %llu replies", (unsigned long long)lines_in(&replies, connection->received_bytes));
-    uint64_t left_ms = (connection->deadline - time) / 1000000 + 1;
-    struct pollfd entry = { .fd = connection->fd, .events = (short)(POLLIN | (more_to_send ? POLLOUT : 0)) };
-    if (poll(&entry, 1, left_ms > 1000 ? 1000 : (int)left_ms) < 0 && errno != EINTR)
-        fail(EXIT_FAILED, "cannot wait: %s", strerror(errno));
-}
+// Replies
 
-static int line_length(const char *bytes, uint64_t length) {
-    uint64_t end = 0;
-    while (end < length && bytes[end] != '\r' && bytes[end] != '\n') end++;
+static int shown(const char *bytes, size_t length) {
+    size_t end = 0;
+    while (end < length && end < 200 && bytes[end] != '\r' && bytes[end] != '\n') end++;
     return (int)end;
 }
 
-// `different` is the first byte that is not as expected; `position` is its place among all replies.
-__attribute__((noreturn))
-static void fail_at(uint64_t position, const char *different, uint64_t length) {
-    uint64_t line = lines_in(&replies, position);
-    const char *expected = replies.bytes + replies.start[line % CYCLE];
-    fail(EXIT_FAILED, "wrong reply number %llu: expected \"%.*s\", but after %llu right bytes came \"%.*s\"",
-         (unsigned long long)line + 1, line_length(expected, LINE_MAX_BYTES), expected,
-         (unsigned long long)(position - bytes_of(&replies, line)), line_length(different, length), different);
-}
-
-static void check(struct connection *connection, const char *bytes, uint64_t length) {
-    uint64_t done = 0;
-    while (done < length) {
-        uint64_t position = connection->received_bytes % cycle_bytes(&replies);
-        uint64_t part = cycle_bytes(&replies) - position;
-        if (part > length - done) part = length - done;
-        const char *expected = replies.bytes + position;
-        if (memcmp(bytes + done, expected, part) != 0) {
-            uint64_t same = 0;
-            while (bytes[done + same] == expected[same]) same++;
-            fail_at(connection->received_bytes + same, bytes + done + same, length - done - same);
-        }
-        connection->received_bytes += part;
-        done += part;
+static void check_in_order(struct connection *connection, const char *bytes, size_t length) {
+    while (length > 0) {
+        if (connection->answered.value == connection->made.value)
+            fail(EXIT_FAILED, "a reply that nobody waits for: \"%.*s\"", shown(bytes, length), bytes);
+        const struct text *reply = &templates[connection->answered.value % template_count].reply;
+        size_t whole = write_text(scratch, reply, &connection->answered);
+        size_t part = whole - connection->reply_offset;
+        if (part > length) part = length;
+        if (memcmp(bytes, scratch + connection->reply_offset, part) != 0)
+            fail(EXIT_FAILED, "wrong reply to call %llu: expected \"%.*s\", but after %zu right bytes came \"%.*s\"",
+                 (unsigned long long)connection->answered.value, shown(scratch, whole), scratch,
+                 connection->reply_offset, shown(bytes, length), bytes);
+        connection->reply_offset += part;
+        bytes += part;
+        length -= part;
+        if (connection->reply_offset < whole) return;
+        connection->reply_offset = 0;
+        count_on(&connection->answered);
     }
-    uint64_t answerable = bytes_of(&replies, lines_in(&requests, connection->sent_bytes));
-    if (connection->received_bytes > answerable) fail(EXIT_FAILED, "more replies than requests");
 }
 
-static void receive(struct connection *connection) {
+// The id of a whole reply, which must be a call's that is under way.
+static void check_one(const char *line, size_t length) {
+    const struct text *reply = &templates[0].reply;
+    if (length <= reply->head_length + reply->tail_length || memcmp(line, reply->head, reply->head_length) != 0 ||
+        memcmp(line + length - reply->tail_length, reply->tail, reply->tail_length) != 0)
+        fail(EXIT_FAILED, "wrong reply: \"%.*s\"", shown(line, length), line);
+    uint64_t id = 0;
+    for (size_t index = reply->head_length; index < length - reply->tail_length; index++) {
+        if (line[index] < '0' || line[index] > '9' || id > 1000000000000) fail(EXIT_FAILED, "wrong id: \"%.*s\"", shown(line, length), line);
+        id = id * 10 + (uint64_t)(line[index] - '0');
+    }
+    if (id >= under_way_capacity || !is_under_way[id]) fail(EXIT_FAILED, "a reply that nobody waits for: \"%.*s\"", shown(line, length), line);
+    is_under_way[id] = false;
+}
+
+static void check_in_any_order(struct connection *connection, const char *bytes, size_t length) {
+    memcpy(connection->rest + connection->rest_length, bytes, length);
+    char *start = connection->rest, *end = start + connection->rest_length + length, *newline;
+    while ((newline = memchr(start, '\n', (size_t)(end - start))) != NULL) {
+        check_one(start, (size_t)(newline + 1 - start));
+        count_on(&connection->answered);
+        start = newline + 1;
+    }
+    connection->rest_length = (size_t)(end - start);
+    if (connection->rest_length > longest_reply) fail(EXIT_FAILED, "wrong reply: \"%.*s\"", shown(start, connection->rest_length), start);
+    memmove(connection->rest, start, connection->rest_length);
+}
+
+// Reads once. False when there is nothing to read now.
+static bool receive(struct connection *connection) {
     static char buffer[READ_BYTES];
     ssize_t count = read(connection->fd, buffer, sizeof buffer);
-    if (count > 0) check(connection, buffer, (uint64_t)count);
-    else if (count == 0) fail(EXIT_FAILED, "the server closed the connection");
-    else if (errno != EAGAIN && errno != EINTR) fail(EXIT_FAILED, "cannot receive: %s", strerror(errno));
+    if (count == 0) fail(EXIT_FAILED, "the server closed the connection");
+    if (count < 0) {
+        if (errno != EAGAIN && errno != EINTR) fail(EXIT_FAILED, "cannot receive: %s", strerror(errno));
+        return errno == EINTR;
+    }
+    if (options.any_order) check_in_any_order(connection, buffer, (size_t)count);
+    else check_in_order(connection, buffer, (size_t)count);
+    return true;
 }
 
-// Makes `count` more calls, with at most `under_way` of them unanswered at any time.
-static void drive(struct connection *connection, uint64_t count, uint64_t under_way) {
-    uint64_t received = lines_in(&replies, connection->received_bytes);
-    uint64_t goal = received + count;
-    while (received < goal) {
-        uint64_t allowed = received + under_way < goal ? received + under_way : goal;
-        uint64_t allowed_bytes = bytes_of(&requests, allowed);
-        send_up_to(connection, allowed_bytes);
-        await(connection, connection->sent_bytes < allowed_bytes);
-        receive(connection);
-        received = lines_in(&replies, connection->received_bytes);
+// Nothing may come after the last reply.
+static void expect_silence(struct connection *connections) {
+    poll(NULL, 0, SURPLUS_MS);
+    for (uint64_t index = 0; index < options.connections; index++) {
+        struct pollfd entry = { .fd = connections[index].fd, .events = POLLIN };
+        if (poll(&entry, 1, 0) > 0) receive(&connections[index]);
     }
 }
 
-// Measurements
+// Many calls under way
 
-static void measure_throughput(struct connection *connection, const struct options *options) {
-    clockid_t server_clock = options->pid != 0 ? cpu_clock_of(options->pid) : CLOCK_MONOTONIC;
-    drive(connection, options->warmup, options->under_way);
+struct instant { uint64_t time, server, client, answered; };
 
-    uint64_t server_before = now(server_clock), client_before = now(CLOCK_PROCESS_CPUTIME_ID);
-    uint64_t before = now(CLOCK_MONOTONIC);
-    drive(connection, options->requests, options->under_way);
-    uint64_t after = now(CLOCK_MONOTONIC);
-    uint64_t server_after = now(server_clock), client_after = now(CLOCK_PROCESS_CPUTIME_ID);
+static struct instant take_instant(uint64_t answered) {
+    return (struct instant){ now(CLOCK_MONOTONIC), server_cpu(), now(CLOCK_PROCESS_CPUTIME_ID), answered };
+}
 
-    double count = (double)options->requests, seconds = (double)(after - before) / 1e9;
-    printf("requests=%llu seconds=%.3f requests_per_second=%.0f", (unsigned long long)options->requests, seconds, count / seconds);
-    if (options->pid != 0) printf(" server_cpu_ns_per_request=%.1f", (double)(server_after - server_before) / count);
-    printf(" client_cpu_ns_per_request=%.1f\n", (double)(client_after - client_before) / count);
+static void watch(int epoll, struct connection *connection, int operation) {
+    struct epoll_event event = { .events = EPOLLIN | (connection->wants_to_write ? EPOLLOUT : 0), .data.ptr = connection };
+    if (epoll_ctl(epoll, operation, connection->fd, &event) != 0) fail(EXIT_FAILED, "epoll_ctl: %s", strerror(errno));
+}
+
+static void send_and_watch(int epoll, struct connection *connection) {
+    send_calls(connection);
+    bool wants = connection->out_start < connection->out_end;
+    if (wants == connection->wants_to_write) return;
+    connection->wants_to_write = wants;
+    watch(epoll, connection, EPOLL_CTL_MOD);
+}
+
+static void measure_throughput(void) {
+    struct connection *connections = allocate(options.connections * sizeof *connections);
+    int epoll = epoll_create1(EPOLL_CLOEXEC);
+    if (epoll < 0) fail(EXIT_FAILED, "no epoll: %s", strerror(errno));
+    for (uint64_t index = 0; index < options.connections; index++) {
+        open_connection(&connections[index]);
+        fcntl(connections[index].fd, F_SETFL, O_NONBLOCK);
+        watch(epoll, &connections[index], EPOLL_CTL_ADD);
+    }
+    uint64_t begin = now(CLOCK_MONOTONIC) + (uint64_t)(options.warmup * 1e9);
+    uint64_t end = begin + (uint64_t)(options.seconds * 1e9);
+    uint64_t answered = 0, left = options.connections;
+    struct instant first = { 0 }, last = { 0 };
+    for (uint64_t index = 0; index < options.connections; index++) {
+        make_calls(&connections[index], options.under_way);
+        send_and_watch(epoll, &connections[index]);
+    }
+    // The rate is taken between two instants at which the calls are still coming, the second not before a reply came;
+    // then those under way are awaited.
+    while (left > 0) {
+        struct epoll_event events[EVENTS];
+        int count = epoll_wait(epoll, events, EVENTS, 1000);
+        if (count < 0 && errno != EINTR) fail(EXIT_FAILED, "cannot wait: %s", strerror(errno));
+        uint64_t time = now(CLOCK_MONOTONIC);
+        if (time >= deadline) fail(EXIT_FAILED, "out of time after %llu replies", (unsigned long long)answered);
+        for (int index = 0; index < count; index++) {
+            struct connection *connection = events[index].data.ptr;
+            uint64_t before = connection->answered.value;
+            if (events[index].events & (EPOLLIN | EPOLLHUP | EPOLLERR)) receive(connection);
+            answered += connection->answered.value - before;
+            if (last.time == 0) make_calls(connection, options.under_way);
+            else if (connection->answered.value > before && connection->answered.value == connection->made.value) left--;
+            send_and_watch(epoll, connection);
+        }
+        if (first.time == 0 && time >= begin) first = take_instant(answered);
+        else if (last.time == 0 && first.time != 0 && time >= end && answered > first.answered) last = take_instant(answered);
+    }
+    expect_silence(connections);
+    double count = (double)(last.answered - first.answered), seconds = (double)(last.time - first.time) / 1e9;
+    printf("requests=%.0f seconds=%.3f requests_per_second=%.0f", count, seconds, count / seconds);
+    if (options.pid_count > 0) printf(" server_cpu_ns=%.1f", (double)(last.server - first.server) / count);
+    printf(" client_busy_percent=%.1f\n", (double)(last.client - first.client) / seconds / 1e7);
+}
+
+// One call at a time
+
+static void wait_at_most(int fd) {
+    struct timeval time = { .tv_sec = (time_t)options.limit_seconds };
+    if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &time, sizeof time) != 0) fail(EXIT_FAILED, "no time limit: %s", strerror(errno));
+}
+
+static void call_once(struct connection *connection) {
+    make_calls(connection, 1);
+    send_calls(connection);
+    uint64_t goal = connection->made.value;
+    while (connection->answered.value < goal)
+        if (!receive(connection)) fail(EXIT_FAILED, "no reply in time");
 }
 
 static int compare_times(const void *left, const void *right) {
@@ -243,72 +421,110 @@ static int compare_times(const void *left, const void *right) {
     return (a > b) - (a < b);
 }
 
-static void measure_latency(struct connection *connection, const struct options *options) {
-    uint64_t *times = calloc(options->requests, sizeof *times);
-    if (times == NULL) fail(EXIT_FAILED, "no memory for %llu times", (unsigned long long)options->requests);
-    drive(connection, options->warmup, 1);
-    for (uint64_t call = 0; call < options->requests; call++) {
+static void measure_latency(void) {
+    uint64_t *times = allocate(options.calls * sizeof *times);
+    struct connection connection;
+    options.connections = options.under_way = 1;
+    open_connection(&connection);
+    wait_at_most(connection.fd);
+    for (uint64_t call = 0; call < options.calls / 5; call++) call_once(&connection);
+    for (uint64_t call = 0; call < options.calls; call++) {
         uint64_t before = now(CLOCK_MONOTONIC);
-        drive(connection, 1, 1);
+        if (before >= deadline) fail(EXIT_FAILED, "out of time after %llu replies", (unsigned long long)call);
+        call_once(&connection);
         times[call] = now(CLOCK_MONOTONIC) - before;
     }
-    qsort(times, options->requests, sizeof *times, compare_times);
-    printf("calls=%llu median_us=%.1f p99_us=%.1f\n", (unsigned long long)options->requests,
-           (double)times[options->requests / 2] / 1e3, (double)times[options->requests * 99 / 100] / 1e3);
-    free(times);
+    expect_silence(&connection);
+    qsort(times, options.calls, sizeof *times, compare_times);
+    printf("calls=%llu p50_us=%.2f p99_us=%.2f longest_us=%.1f\n", (unsigned long long)options.calls,
+           (double)times[options.calls / 2] / 1e3, (double)times[options.calls * 99 / 100] / 1e3,
+           (double)times[options.calls - 1] / 1e3);
+}
+
+// Idle connections: each makes one call, and all stay until the standard input ends.
+
+static void raise_descriptor_limit(void) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static void hold_idle(void) {
+    raise_descriptor_limit();
+    options.under_way = 1;
+    struct connection *connections = allocate(options.connections * sizeof *connections);
+    for (uint64_t index = 0; index < options.connections; index++) {
+        open_connection(&connections[index]);
+        wait_at_most(connections[index].fd);
+        call_once(&connections[index]);
+        if (now(CLOCK_MONOTONIC) >= deadline) fail(EXIT_FAILED, "out of time after %llu connections", (unsigned long long)index + 1);
+    }
+    printf("connections=%llu\n", (unsigned long long)options.connections);
+    fflush(stdout);
+    char byte;
+    while (read(STDIN_FILENO, &byte, 1) > 0) continue;
+    expect_silence(connections);
+    // All must be there still.
+    for (uint64_t index = 0; index < options.connections; index++) call_once(&connections[index]);
 }
 
 // Command line
 
 static const char usage[] =
-    "usage: load --socket PATH --protocol quickconnect|redis [--requests N] [--under-way N]\n"
-    "            [--warmup N] [--pid PID] [--limit SECONDS] [--latency]\n";
+    "usage: load --socket PATH --templates FILE [--connections N] [--under-way N] [--seconds S] [--warmup S]\n"
+    "            [--pid PID]... [--limit SECONDS] [--any-order] [--latency | --idle] [--calls N]\n";
 
-static uint64_t number(const char *name, const char *text, uint64_t lowest, uint64_t highest) {
+static double number(const char *name, const char *text, double lowest, double highest) {
     char *end;
-    errno = 0;
-    unsigned long long value = strtoull(text, &end, 10);
-    if (errno != 0 || end == text || *end != '\0' || text[0] == '-' || value < lowest || value > highest)
-        fail(EXIT_USAGE, "--%s takes a number from %llu to %llu", name, (unsigned long long)lowest, (unsigned long long)highest);
+    double value = strtod(text, &end);
+    if (end == text || *end != 0 || !(value >= lowest && value <= highest))
+        fail(EXIT_USAGE, "--%s takes a number from %g to %g", name, lowest, highest);
     return value;
 }
 
-static struct options parse(int count, char **arguments) {
+static void parse(int count, char **arguments) {
     static const struct option known[] = {
-        { "socket", required_argument, NULL, 's' }, { "protocol", required_argument, NULL, 'p' },
-        { "requests", required_argument, NULL, 'r' }, { "under-way", required_argument, NULL, 'u' },
-        { "warmup", required_argument, NULL, 'w' }, { "pid", required_argument, NULL, 'i' },
+        { "socket", required_argument, NULL, 's' }, { "templates", required_argument, NULL, 't' },
+        { "connections", required_argument, NULL, 'c' }, { "under-way", required_argument, NULL, 'u' },
+        { "seconds", required_argument, NULL, 'd' }, { "warmup", required_argument, NULL, 'w' },
+        { "calls", required_argument, NULL, 'n' }, { "pid", required_argument, NULL, 'p' },
         { "limit", required_argument, NULL, 'm' }, { "latency", no_argument, NULL, 'l' },
-        { NULL, 0, NULL, 0 },
+        { "idle", no_argument, NULL, 'i' }, { "any-order", no_argument, NULL, 'a' }, { NULL, 0, NULL, 0 },
     };
-    struct options options = { .requests = 1000000, .under_way = 1000, .warmup = 200000, .limit_seconds = 60 };
     int option;
     while ((option = getopt_long(count, arguments, "", known, NULL)) != -1) {
         switch (option) {
         case 's': options.socket_path = optarg; break;
-        case 'p': options.protocol = optarg; break;
-        case 'r': options.requests = number("requests", optarg, 1, 1000000000); break;
-        case 'u': options.under_way = number("under-way", optarg, 1, 1000000); break;
-        case 'w': options.warmup = number("warmup", optarg, 0, 1000000000); break;
-        case 'i': options.pid = number("pid", optarg, 1, INT32_MAX); break;
-        case 'm': options.limit_seconds = number("limit", optarg, 1, 86400); break;
+        case 't': options.templates_path = optarg; break;
+        case 'c': options.connections = (uint64_t)number("connections", optarg, 1, 1e6); break;
+        case 'u': options.under_way = (uint64_t)number("under-way", optarg, 1, 1e6); break;
+        case 'd': options.seconds = number("seconds", optarg, 0.01, 3600); break;
+        case 'w': options.warmup = number("warmup", optarg, 0, 3600); break;
+        case 'n': options.calls = (uint64_t)number("calls", optarg, 1, 1e8); break;
+        case 'p':
+            if (options.pid_count == MOST_PIDS) fail(EXIT_USAGE, "too many processes");
+            options.pids[options.pid_count++] = (pid_t)number("pid", optarg, 1, INT32_MAX);
+            break;
+        case 'm': options.limit_seconds = (uint64_t)number("limit", optarg, 1, 86400); break;
         case 'l': options.latency = true; break;
+        case 'i': options.idle = true; break;
+        case 'a': options.any_order = true; break;
         default: fputs(usage, stderr); exit(EXIT_USAGE);
         }
     }
-    if (optind != count || options.socket_path == NULL || options.protocol == NULL) {
+    if (optind != count || options.socket_path == NULL || options.templates_path == NULL) {
         fputs(usage, stderr);
         exit(EXIT_USAGE);
     }
-    return options;
 }
 
 int main(int count, char **arguments) {
-    struct options options = parse(count, arguments);
-    build_streams(options.protocol);
-    struct connection connection = connect_to(options.socket_path, options.limit_seconds);
-    if (options.latency) measure_latency(&connection, &options);
-    else measure_throughput(&connection, &options);
-    close(connection.fd);
+    parse(count, arguments);
+    read_templates();
+    deadline = now(CLOCK_MONOTONIC) + options.limit_seconds * 1000000000u;
+    if (options.idle) hold_idle();
+    else if (options.latency) measure_latency();
+    else measure_throughput();
     return 0;
 }
