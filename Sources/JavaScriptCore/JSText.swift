@@ -28,12 +28,21 @@ public struct JSText: JSConvertible, Sendable {
     }
 
     private func makeString() -> OpaquePointer? {
-        // The function for UTF-8 ends at the first NUL, but makes a string of half the size where all is ASCII.
-        guard !utf8.contains(0) else {
-            let units = Array(String(decoding: utf8, as: UTF8.self).utf16)
-            return JSStringCreateWithCharacters(units, units.count)
-        }
-        return withUnsafeTemporaryAllocation(of: CChar.self, capacity: utf8.count + 1) { text in
+        // The function for UTF-8 ends at the first NUL, but makes a string of half the size where all is ASCII. It makes
+        // an empty one of what is not UTF-8.
+        guard !utf8.contains(0), let string = makeStringOfUTF8() else { return makeRepairedString() }
+        guard JSStringGetLength(string) == 0, !utf8.isEmpty else { return string }
+        JSStringRelease(string)
+        return makeRepairedString()
+    }
+
+    private func makeRepairedString() -> OpaquePointer? {
+        let units = Array(String(decoding: utf8, as: UTF8.self).utf16)
+        return JSStringCreateWithCharacters(units, units.count)
+    }
+
+    private func makeStringOfUTF8() -> OpaquePointer? {
+        withUnsafeTemporaryAllocation(of: CChar.self, capacity: utf8.count + 1) { text in
             utf8.withUnsafeBytes { UnsafeMutableRawBufferPointer(text).copyMemory(from: $0) }
             text[utf8.count] = 0
             return JSStringCreateWithUTF8CString(text.baseAddress)
