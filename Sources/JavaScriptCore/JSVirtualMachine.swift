@@ -61,11 +61,15 @@ public final class JSVirtualMachine: @unchecked Sendable {
         shouldEnd: @escaping @Sendable (_ backtrace: [String]) -> Bool
     ) -> Bool {
         let box = StopBox(shouldEnd)
-        return stop.withLock { stop in
-            // The old one may go when the library points to the new one.
-            defer { stop = box }
-            return qc_js_set_time_limit(group, seconds, StopBox.call, Unmanaged.passUnretained(box).toOpaque())
+        let (isLimited, old) = stop.withLock { stop in
+            let old = stop
+            stop = box
+            let pointer = Unmanaged.passUnretained(box).toOpaque()
+            return (qc_js_set_time_limit(group, seconds, StopBox.call, pointer), old)
         }
+        // It goes when the library points to the new one, and outside of the lock: what it keeps may set a limit.
+        withExtendedLifetime(old) {}
+        return isLimited
     }
 
     /// Sets no limit any more.
