@@ -18,6 +18,8 @@ public final class JSContext: @unchecked Sendable {
         var rejectionHandler: ((JSContext?, JSValue?, JSValue?) -> Void)?
         /// Protected. Not as values, which would keep the context alive.
         var prototypes: [ObjectIdentifier: OpaquePointer] = [:]
+        /// What each class said first, for it may say it anew each time.
+        var exports: [ObjectIdentifier: JSExports] = [:]
     }
 
     // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
@@ -74,14 +76,16 @@ public final class JSContext: @unchecked Sendable {
     /// Runs a script, and answers the value of its last statement, or throws what it threw.
     /// - Parameters:
     ///   - sourceURL: what errors name as their file.
-    ///   - line: the number of the script's first line.
+    ///   - line: the number of the script's first line; below 1 it is 1, beyond 2147483647 it is that.
     @discardableResult
     public func evaluate(_ script: String, sourceURL: String? = nil, line: Int = 1) throws(JSError) -> JSValue {
         machine.graveyard.empty()
         var exception: OpaquePointer?
         let result = Text.with(script) { source in
-            guard let sourceURL else { return JSEvaluateScript(ref, source, nil, nil, Int32(line), &exception) }
-            return Text.with(sourceURL) { JSEvaluateScript(ref, source, nil, $0, Int32(line), &exception) }
+            guard let sourceURL else {
+                return JSEvaluateScript(ref, source, nil, nil, Int32(clamping: line), &exception)
+            }
+            return Text.with(sourceURL) { JSEvaluateScript(ref, source, nil, $0, Int32(clamping: line), &exception) }
         }
         return try value(result, or: exception)
     }
@@ -90,7 +94,7 @@ public final class JSContext: @unchecked Sendable {
     public func checkSyntax(_ script: String, sourceURL: String? = nil, line: Int = 1) throws(JSError) {
         var exception: OpaquePointer?
         let isGood = Text.with(script) { source in
-            Text.with(sourceURL ?? "") { JSCheckScriptSyntax(ref, source, $0, Int32(line), &exception) }
+            Text.with(sourceURL ?? "") { JSCheckScriptSyntax(ref, source, $0, Int32(clamping: line), &exception) }
         }
         if !isGood { throw error(exception) }
     }
@@ -101,14 +105,14 @@ public final class JSContext: @unchecked Sendable {
     // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
     public var exception: JSValue! {
         get { state.withLock { $0.exception } }
-        set { state.withLock { $0.exception = newValue } }
+        set { replace(\.exception, newValue) }
     }
 
     /// Is given what JavaScript throws. The default keeps it in ``exception``.
     // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
     public var exceptionHandler: ((JSContext?, JSValue?) -> Void)! {
         get { state.withLock { $0.handler } ?? { context, exception in context?.exception = exception } }
-        set { state.withLock { $0.handler = newValue } }
+        set { replace(\.handler, newValue) }
     }
 
     /// Is given the promises that are rejected with nobody to handle it, with their reasons, when the call into
@@ -116,11 +120,11 @@ public final class JSContext: @unchecked Sendable {
     public var unhandledRejectionHandler: ((JSContext?, _ promise: JSValue?, _ reason: JSValue?) -> Void)? {
         get { state.withLock { $0.rejectionHandler } }
         set {
-            state.withLock { $0.rejectionHandler = newValue }
+            replace(\.rejectionHandler, newValue)
             guard newValue != nil else { return }
             let function = NativeFunction.make("", in: self) { frame in
                 let context = frame.context
-                context.state.withLock { $0.rejectionHandler }?(context, frame.value(0), frame.value(1))
+                context?.state.withLock { $0.rejectionHandler }?(context, frame.value(0), frame.value(1))
                 return frame.undefined
             }
             var exception: OpaquePointer?
@@ -168,14 +172,14 @@ public final class JSContext: @unchecked Sendable {
     public class func current() -> JSContext! { NativeFrame.current?.context }
 
     /// The function that was called.
-    public class func currentCallee() -> JSValue! { NativeFrame.current.map { $0.value(of: $0.callee) } }
+    public class func currentCallee() -> JSValue! { NativeFrame.current.flatMap { $0.value(of: $0.callee) } }
 
     /// What it was called on.
-    public class func currentThis() -> JSValue! { NativeFrame.current.map { $0.value(of: $0.this) } }
+    public class func currentThis() -> JSValue! { NativeFrame.current.flatMap { $0.value(of: $0.this) } }
 
     /// All arguments that it was called with, also those that its parameters have no place for.
     public class func currentArguments() -> [Any]! {
-        NativeFrame.current.map { frame in (0..<frame.count).map { frame.value($0) } }
+        NativeFrame.current.map { frame in (0..<frame.count).compactMap { frame.value($0) } }
     }
 
     // MARK: Within the module
@@ -191,6 +195,13 @@ public final class JSContext: @unchecked Sendable {
         return JSError(JSValue(exception, in: self))
     }
 
+    /// Throws what a function of the library left behind that says nothing of exceptions; the next one would throw it.
+    func throwPending() throws(JSError) {
+        var exception: OpaquePointer?
+        _ = JSValueToNumber(ref, JSValueMakeNumber(ref, 0), &exception)
+        if exception != nil { throw error(exception) }
+    }
+
     /// Does what may throw as Apple's framework does it: the handler gets the error, the caller `undefined`.
     @discardableResult
     func reporting(_ body: () throws(JSError) -> JSValue) -> JSValue {
@@ -198,12 +209,30 @@ public final class JSContext: @unchecked Sendable {
             return try body()
         } catch {
             report(error)
-            return JSValue(undefinedIn: self)
+            return JSValue(nil, in: self)
         }
     }
 
     func report(_ error: JSError) {
-        exceptionHandler(self, error.value ?? JSValue(newErrorFromMessage: error.message, in: self))
+        exceptionHandler(self, error.value ?? makeError(error.message))
+    }
+
+    /// Sets what is guarded, and drops the old value outside of the lock, for that may use the context.
+    private func replace<Value>(_ path: WritableKeyPath<State, Value>, _ value: Value) {
+        var value = value
+        state.withLock { swap(&$0[keyPath: path], &value) }
+    }
+
+    /// What a class exports, as it said when it was first asked.
+    func exports(of type: any JSExport.Type) -> JSExports {
+        let key = ObjectIdentifier(type)
+        if let exports = state.withLock({ $0.exports[key] }) { return exports }
+        let exports = type.jsExports
+        return state.withLock { state in
+            let first = state.exports[key] ?? exports
+            state.exports[key] = first
+            return first
+        }
     }
 
     /// The prototype of an exported class in this context.
@@ -211,12 +240,14 @@ public final class JSContext: @unchecked Sendable {
         let key = ObjectIdentifier(exports)
         if let prototype = state.withLock({ $0.prototypes[key] }) { return JSValue(prototype, in: self) }
         let prototype = make()
-        JSValueProtect(ref, prototype.ref)
-        return state.withLock { state in
-            if let first = state.prototypes[key] { return JSValue(first, in: self) }
-            state.prototypes[key] = prototype.ref
-            return prototype
+        let first = state.withLock { state in
+            let first = state.prototypes[key]
+            if first == nil { state.prototypes[key] = prototype.ref }
+            return first
         }
+        if let first { return JSValue(first, in: self) }
+        JSValueProtect(ref, prototype.ref)
+        return prototype
     }
 
     /// The object for a context of the library.
@@ -243,10 +274,14 @@ private enum Registry {
 
     static func remove(_ ref: OpaquePointer) {
         let key = UInt(bitPattern: ref)
-        contexts.withLock { contexts in
-            // The weak reference of the one that goes is nil already; another one may have taken its place.
-            if contexts[key]?.context == nil { contexts[key] = nil }
+        // The weak reference of the one that goes is nil already; another one may have taken its place. Should that
+        // go just now, it goes outside of the lock, which it needs.
+        let other = contexts.withLock { contexts in
+            let context = contexts[key]?.context
+            if context == nil { contexts[key] = nil }
+            return context
         }
+        withExtendedLifetime(other) {}
     }
 
     static func find(_ ref: OpaquePointer) -> JSContext? {

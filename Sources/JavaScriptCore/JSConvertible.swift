@@ -120,9 +120,22 @@ extension Date: JSDirectlyConvertible {
         return JSObjectMakeDate(context, 1, [milliseconds], nil)
     }
 
-    /// A `Date`, or a number of milliseconds since 1970.
+    /// The time of a `Date`, or of a number of milliseconds since 1970. Throws a ``JSConversionError`` for what is no
+    /// time, as `new Date(NaN)`.
     public static func from(_ ref: OpaquePointer?, in context: OpaquePointer) throws -> Date {
-        Date(timeIntervalSince1970: try Double.from(ref, in: context) / 1000)
+        guard let date = Date(javaScriptTime: try Double.from(ref, in: context)) else {
+            throw JSConversionError(expected: "date")
+        }
+        return date
+    }
+
+    /// The ends of JavaScript's time, in milliseconds from 1970.
+    private static let javaScriptTimes = -8.64e15...8.64e15
+
+    /// Nil for what is no time. Foundation ends the process where it describes a date that is not a number.
+    init?(javaScriptTime milliseconds: Double) {
+        guard Self.javaScriptTimes.contains(milliseconds) else { return nil }
+        self.init(timeIntervalSince1970: milliseconds / 1000)
     }
 }
 
@@ -141,7 +154,7 @@ extension JSValue: JSConvertible {
 extension Optional: JSConvertible where Wrapped: JSConvertible {
     /// Nil is `undefined`.
     public func toJSValue(in context: JSContext) -> JSValue {
-        self?.toJSValue(in: context) ?? JSValue(undefinedIn: context)
+        self?.toJSValue(in: context) ?? JSValue(nil, in: context)
     }
 
     /// `undefined` and `null` are nil.
@@ -163,7 +176,10 @@ extension Array: JSConvertible where Element: JSConvertible {
 
     public static func fromJSValue(_ value: JSValue) throws -> [Element] {
         guard value.isArray else { throw JSConversionError(expected: "array") }
-        return try (0..<(value["length"].integer ?? 0)).map { try Element.fromJSValue(value[$0]) }
+        let count = value.arrayLength
+        return try ReadingLimit.reading(count, "array") {
+            try (0..<count).map { try Element.fromJSValue(value[$0]) }
+        }
     }
 
     public func toRef(in context: OpaquePointer) -> OpaquePointer? {
@@ -187,10 +203,13 @@ extension Dictionary: JSConvertible where Key == String, Value: JSConvertible {
 
     public static func fromJSValue(_ value: JSValue) throws -> [String: Value] {
         guard value.isObject, !value.isArray, !value.isFunction else { throw JSConversionError(expected: "object") }
-        return try Dictionary(
-            value.propertyNames.map { ($0, try Value.fromJSValue(value[$0])) },
-            uniquingKeysWith: { _, last in last }
-        )
+        let names = try value.names()
+        return try ReadingLimit.reading(names.count, "object") {
+            try Dictionary(
+                names.map { ($0, try Value.fromJSValue(value[$0])) },
+                uniquingKeysWith: { _, last in last }
+            )
+        }
     }
 }
 

@@ -20,16 +20,16 @@ public struct JSError: Error, Sendable, CustomStringConvertible {
     /// Reads an error, or says what else was thrown.
     public init(_ value: JSValue) {
         self.value = value
-        guard value.isObject, value["message"].isString else {
+        guard let text = value.peek("message"), text.isString else {
             message = value.text ?? "something without a text was thrown"
             return
         }
-        message = value["message"].toString()
-        name = value["name"].text
-        file = value["sourceURL"].isString ? value["sourceURL"].text : nil
-        line = value["line"].integer
-        column = value["column"].integer
-        stack = value["stack"].isString ? value["stack"].text : nil
+        message = text.description
+        name = value.peek("name")?.text
+        file = value.peek("sourceURL").flatMap { $0.isString ? $0.text : nil }
+        line = value.peek("line")?.integer
+        column = value.peek("column")?.integer
+        stack = value.peek("stack").flatMap { $0.isString ? $0.text : nil }
     }
 
     /// `file:line:column: TypeError: message`, as far as it is known.
@@ -55,6 +55,6 @@ public protocol JSErrorConvertible: Error {
 extension JSError: JSErrorConvertible {
     /// What was thrown, again.
     public func jsError(in context: JSContext) -> JSValue {
-        value ?? JSValue(newErrorFromMessage: message, in: context)
+        value ?? context.makeError(message)
     }
 }

@@ -38,7 +38,7 @@ public final class JSExports: @unchecked Sendable {
     ) -> JSExports {
         construct = { frame in
             var arguments = ArgumentReader(frame)
-            return frame.context.wrap(try make(repeat try arguments.next((each Argument).self)))
+            return frame.context?.wrap(try make(repeat try arguments.next((each Argument).self)))
         }
         return self
     }

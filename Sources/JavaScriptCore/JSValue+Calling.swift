@@ -12,7 +12,7 @@ extension JSValue {
     @discardableResult
     public func construct(withArguments arguments: [Any]!) -> JSValue! {
         home.reporting { () throws(JSError) in
-            guard isObject else { throw notCallable("constructor") }
+            guard isObject, JSObjectIsConstructor(home.ref, ref) else { throw notCallable("constructor") }
             return try withRefs(arguments ?? []) { refs throws(JSError) in
                 var exception: OpaquePointer?
                 let object = JSObjectCallAsConstructor(home.ref, ref, refs.count, refs.baseAddress, &exception)
@@ -69,8 +69,6 @@ extension JSValue {
         return try result.get()
     }
 
-    private var home: JSContext { context }
-
     private func call(
         _ refs: UnsafeBufferPointer<OpaquePointer?>,
         on this: JSValue?
@@ -101,12 +99,14 @@ extension JSValue {
             var made = 0
             defer { if !isOnStack { for index in 0..<made { JSValueUnprotect(home.ref, buffer[index]) } } }
             for index in 0..<count {
-                guard let ref = home.convert(arguments[index]) else {
-                    return Result<JSValue, JSError>.failure(.foreign)
+                do throws(JSError) {
+                    let ref = try home.convert(arguments[index])
+                    if !isOnStack { JSValueProtect(home.ref, ref) }
+                    buffer.initializeElement(at: index, to: ref)
+                    made += 1
+                } catch {
+                    return Result<JSValue, JSError>.failure(error)
                 }
-                if !isOnStack { JSValueProtect(home.ref, ref) }
-                buffer.initializeElement(at: index, to: ref)
-                made += 1
             }
             return Result { () throws(JSError) in try body(UnsafeBufferPointer(rebasing: buffer[..<count])) }
         }

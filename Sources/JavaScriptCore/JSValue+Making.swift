@@ -5,44 +5,50 @@ extension JSValue {
     /// A value for a Swift value, as the table in docs/javascriptcore.md says. What belongs to another machine is an error: the context's
     /// handler is told, and the value is `undefined`.
     public convenience init!(object: Any!, in context: JSContext!) {
-        let value = context.reporting { () throws(JSError) in
-            guard let ref = context.convert(object) else { throw JSError.foreign }
-            return JSValue(ref, in: context)
-        }
+        guard let context else { return nil }
+        let value = context.reporting { () throws(JSError) in JSValue(try context.convert(object), in: context) }
         self.init(value.ref, in: context)
     }
 
     public convenience init!(bool value: Bool, in context: JSContext!) {
+        guard let context else { return nil }
         self.init(JSValueMakeBoolean(context.ref, value), in: context)
     }
 
     public convenience init!(double value: Double, in context: JSContext!) {
+        guard let context else { return nil }
         self.init(JSValueMakeNumber(context.ref, value), in: context)
     }
 
     public convenience init!(int32 value: Int32, in context: JSContext!) {
+        guard let context else { return nil }
         self.init(JSValueMakeNumber(context.ref, Double(value)), in: context)
     }
 
     public convenience init!(uInt32 value: UInt32, in context: JSContext!) {
+        guard let context else { return nil }
         self.init(JSValueMakeNumber(context.ref, Double(value)), in: context)
     }
 
     public convenience init!(nullIn context: JSContext!) {
+        guard let context else { return nil }
         self.init(JSValueMakeNull(context.ref), in: context)
     }
 
-    public convenience init(undefinedIn context: JSContext!) {
+    public convenience init!(undefinedIn context: JSContext!) {
+        guard let context else { return nil }
         self.init(JSValueMakeUndefined(context.ref), in: context)
     }
 
     /// `{}`
     public convenience init!(newObjectIn context: JSContext!) {
+        guard let context else { return nil }
         self.init(JSObjectMake(context.ref, nil, nil), in: context)
     }
 
     /// `[]`
     public convenience init!(newArrayIn context: JSContext!) {
+        guard let context else { return nil }
         self.init(JSObjectMakeArray(context.ref, 0, nil, nil), in: context)
     }
 
@@ -52,19 +58,20 @@ extension JSValue {
         flags: String!,
         in context: JSContext!
     ) {
-        let make: JSValue = context.globalObject["RegExp"]
-        let value = make.construct(withArguments: [pattern ?? "", flags ?? ""])
+        guard let context else { return nil }
+        let value = context["RegExp"].construct(withArguments: [pattern ?? "", flags ?? ""])
         self.init(value?.ref, in: context)
     }
 
     /// `new Error(message)`
     public convenience init!(newErrorFromMessage message: String!, in context: JSContext!) {
-        let text = Text.with(message ?? "") { JSValueMakeString(context.ref, $0) }
-        self.init(JSObjectMakeError(context.ref, 1, [text], nil), in: context)
+        guard let context else { return nil }
+        self.init(context.makeError(message ?? "").ref, in: context)
     }
 
     /// `Symbol(description)`
     public convenience init!(newSymbolFromDescription description: String!, in context: JSContext!) {
+        guard let context else { return nil }
         self.init(Text.with(description ?? "") { JSValueMakeSymbol(context.ref, $0) }, in: context)
     }
 
@@ -73,6 +80,7 @@ extension JSValue {
         newPromiseIn context: JSContext!,
         fromExecutor executor: ((JSValue?, JSValue?) -> Void)!
     ) {
+        guard let context else { return nil }
         var resolve: OpaquePointer?
         var reject: OpaquePointer?
         let promise = JSObjectMakeDeferredPromise(context.ref, &resolve, &reject, nil)
@@ -130,11 +138,14 @@ struct ArgumentReader {
     init(_ frame: NativeFrame) { self.frame = frame }
 
     @inline(__always)
-    mutating func next<Value: JSConvertible>(_ type: Value.Type) throws -> Value {
+    mutating func next<Value: JSConvertible>(_ type: Value.Type) throws -> Value { try next(Value.from) }
+
+    @inline(__always)
+    mutating func next<Value>(_ read: (OpaquePointer?, OpaquePointer) throws -> Value) throws -> Value {
         let ref = frame.argument(index)
         index += 1
         do {
-            return try Value.from(ref, in: frame.ref)
+            return try read(ref, frame.ref)
         } catch let error as JSConversionError {
             throw JSArgumentError("argument \(index) is no \(error.expected)")
         }

@@ -11,16 +11,18 @@ extension JSValue {
     public subscript(index: Int) -> JSValue {
         get {
             home.reporting { () throws(JSError) in
+                guard let position = Self.position(index) else { return try property("\(index)") }
                 var exception: OpaquePointer?
-                let item = JSObjectGetPropertyAtIndex(home.ref, try object(), UInt32(clamping: index), &exception)
+                let item = JSObjectGetPropertyAtIndex(home.ref, try object(), position, &exception)
                 return try home.value(item, or: exception)
             }
         }
         set {
             home.reporting { () throws(JSError) in
+                guard let position = Self.position(index) else { return try setProperty("\(index)", newValue) }
                 guard let value = home.accept(newValue) else { throw JSError.foreign }
                 var exception: OpaquePointer?
-                JSObjectSetPropertyAtIndex(home.ref, try object(), UInt32(clamping: index), value, &exception)
+                JSObjectSetPropertyAtIndex(home.ref, try object(), position, value, &exception)
                 return try home.value(value, or: exception)
             }
         }
@@ -35,12 +37,12 @@ extension JSValue {
     /// Deletes a property, and says whether it is gone.
     @discardableResult
     public func deleteProperty(_ property: Any!) -> Bool {
-        guard let key = home.convert(property), isObject else { return false }
+        guard let key = try? home.convert(property), isObject else { return false }
         return JSObjectDeletePropertyForKey(home.ref, ref, key, nil)
     }
 
     public func hasProperty(_ property: Any!) -> Bool {
-        guard let key = home.convert(property), isObject else { return false }
+        guard let key = try? home.convert(property), isObject else { return false }
         return JSObjectHasPropertyForKey(home.ref, ref, key, nil)
     }
 
@@ -62,7 +64,7 @@ extension JSValue {
     public func objectForKeyedSubscript(_ key: Any!) -> JSValue! {
         if let name = key as? String { return self[name] }
         return home.reporting { () throws(JSError) in
-            guard let key = home.convert(key) else { throw JSError.foreign }
+            let key = try home.convert(key)
             var exception: OpaquePointer?
             let value = JSObjectGetPropertyForKey(home.ref, try object(), key, &exception)
             return try home.value(value, or: exception)
@@ -72,7 +74,8 @@ extension JSValue {
     /// Sets a property: its name is a string, a symbol, or a number.
     public func setObject(_ object: Any!, forKeyedSubscript key: Any!) {
         home.reporting { () throws(JSError) in
-            guard let key = home.convert(key), let value = home.convert(object) else { throw JSError.foreign }
+            let value = try home.convert(object, name: key as? String ?? "")
+            let key = try home.convert(key)
             var exception: OpaquePointer?
             JSObjectSetPropertyForKey(home.ref, try self.object(), key, value, 0, &exception)
             return try home.value(value, or: exception)
@@ -85,14 +88,45 @@ extension JSValue {
 
     /// The names of the enumerable properties, its own and inherited ones, in their order.
     public var propertyNames: [String] {
-        guard isObject, let names = JSObjectCopyPropertyNames(home.ref, ref) else { return [] }
+        do throws(JSError) {
+            return try names()
+        } catch {
+            home.report(error)
+            return []
+        }
+    }
+
+    /// The names of the enumerable properties. Throws what a proxy throws, and where they are too many.
+    func names() throws(JSError) -> [String] {
+        guard isObject else { return [] }
+        if try hasIndexesBeyondTheLimit() { throw .tooLarge }
+        guard let names = JSObjectCopyPropertyNames(home.ref, ref) else { return [] }
         defer { JSPropertyNameArrayRelease(names) }
+        try home.throwPending()
         return (0..<JSPropertyNameArrayGetCount(names)).compactMap { index in
             JSPropertyNameArrayGetNameAtIndex(names, index).map(Text.read)
         }
     }
 
-    private var home: JSContext { context }
+    /// Whether it is a typed array or a `String` object that is too long: these have a name for each index, and
+    /// hardly any memory need stand behind them.
+    private func hasIndexesBeyondTheLimit() throws(JSError) -> Bool {
+        let index = JSValueMakeNumber(home.ref, Double(ValueReader.maximumItems))
+        guard !isArray, JSObjectHasPropertyForKey(home.ref, ref, index, nil) else { return false }
+        return try property("length").toDouble() > Double(ValueReader.maximumItems)
+    }
+
+    /// An index that an array may have; every other number is the name of a property.
+    private static func position(_ index: Int) -> UInt32? {
+        UInt32(exactly: index).flatMap { $0 == .max ? nil : $0 }
+    }
+
+    /// A property of an object. Nil where reading it throws, and nobody is told: an error whose own parts throw it would
+    /// be told for ever.
+    func peek(_ key: String) -> JSValue? {
+        guard isObject else { return nil }
+        return Text.with(key) { JSObjectGetProperty(home.ref, ref, $0, nil) }.map { JSValue($0, in: home) }
+    }
 
     /// The value as an object, as JavaScript makes one of a string or a number.
     private func object() throws(JSError) -> OpaquePointer {

@@ -9,7 +9,7 @@ internal import Synchronization
 public final class JSValue: @unchecked Sendable {
     // Sendable because it is immutable, and the library takes the machine's lock in each of its functions.
     let ref: OpaquePointer?
-    private let home: JSContext
+    let home: JSContext
     private let isProtected: Bool
     /// 0: nobody has asked; 1: an object; 2: none.
     private let objectness = Atomic<UInt8>(0)
@@ -64,19 +64,19 @@ public final class JSValue: @unchecked Sendable {
 
     /// Whether `value instanceof other`. False where `other` belongs to another machine, or is no constructor.
     public func isInstance(of other: Any!) -> Bool {
-        guard let other = home.convert(other), JSValueIsObject(home.ref, other) else { return false }
+        guard let other = try? home.convert(other), JSValueIsObject(home.ref, other) else { return false }
         return JSValueIsInstanceOfConstructor(home.ref, ref, other, nil)
     }
 
     /// `===`
     public func isEqual(to other: Any!) -> Bool {
-        guard let other = home.convert(other) else { return false }
+        guard let other = try? home.convert(other) else { return false }
         return JSValueIsStrictEqual(home.ref, ref, other)
     }
 
     /// `==`
     public func isEqualWithTypeCoercion(to other: Any!) -> Bool {
-        guard let other = home.convert(other) else { return false }
+        guard let other = try? home.convert(other) else { return false }
         return JSValueIsEqual(home.ref, ref, other, nil)
     }
 }
