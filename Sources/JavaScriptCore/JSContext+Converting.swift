@@ -7,8 +7,8 @@ extension JSContext {
         value.context.machine === machine ? value.ref : nil
     }
 
-    /// The library's value for any Swift value. Throws where it is, or holds, a value of another machine
-    /// and where it is nested too deep. `name` is that of a function, where it becomes one.
+    /// The library's value for any Swift value. Throws where it is, or holds, a value of another machine or a closure
+    /// that cannot be called, and where it is nested too deep. `name` is that of a function, where it becomes one.
     func convert(_ value: Any?, name: String = "", depth: Int = 0) throws(JSError) -> OpaquePointer? {
         guard let value else { return JSValueMakeUndefined(ref) }
         if let simple = convertSimple(value) { return simple }
@@ -16,6 +16,7 @@ extension JSContext {
             guard let ref = accept(value) else { throw .foreign }
             return ref
         }
+        if let closure = Closure(value) { return try closure.function(name, in: self) }
         if let container = try convertContainer(value, name, depth) { return container }
         return try convertOther(value)
     }
@@ -48,7 +49,7 @@ extension JSContext {
         case let value as NSNumber: return number(value)
         case let value as any JSExport: return wrap(value)
         case let value as any JSConvertible: return value.toRef(in: ref)
-        case let function as () -> Void: return JSValue(newFunctionIn: self) { function() }.ref
+        case is Void: return JSValueMakeUndefined(ref)
         default: return wrap(OpaqueObject.of(value))
         }
     }
@@ -84,8 +85,10 @@ extension JSContext {
 /// An optional inside of `Any`.
 protocol OptionalValue {
     var wrapped: Any? { get }
+    static var nothing: Any { get }
 }
 
 extension Optional: OptionalValue {
     var wrapped: Any? { self }
+    static var nothing: Any { Self.none as Any }
 }

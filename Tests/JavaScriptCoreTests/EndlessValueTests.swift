@@ -26,6 +26,27 @@ import Testing
         #expect(item as? String == "deep")
     }
 
+    @Test func aDeepValueIsReadAlsoWhereScriptsHaveFilledTheStack() throws {
+        var depths: [Int] = []
+        let same = { (value: JSValue) -> Any? in
+            let object = value.toObject()
+            var (item, depth) = (object, 0)
+            while let items = item as? [Any] { (item, depth) = (items.first, depth + 1) }
+            depths.append(depth)
+            return object
+        }
+        context.setObject(same as Any, forKeyedSubscript: "same")
+        context.evaluateScript(
+            """
+            var a = 'deep', tries = 20; for (let i = 0; i < 511; i++) a = [a]
+            function down() { try { down() } catch { if (tries-- > 0) same([a]) } }
+            down()
+            """
+        )
+        #expect(depths.contains(512))
+        #expect(context.evaluateScript("1 + 1").toInt32() == 2)
+    }
+
     @Test(arguments: [
         "function make() { return {get next() { return make() }} } make()",
         "var h = {get: () => new Proxy({a: 1}, h)}; new Proxy({a: 1}, h)",
