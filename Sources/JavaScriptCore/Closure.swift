@@ -29,7 +29,7 @@ struct Closure {
 
 extension ArgumentReader {
     /// Takes an argument of a type that need not be convertible by itself: `Any`, a Swift object.
-    mutating func nextOfAnyType<Value>() throws -> Value {
+    mutating func callAsFunction<Value>() throws -> Value {
         try next { ref, context in
             guard let type = Value.self as? any JSConvertible.Type else { return try Self.object(ref, context) }
             guard let value = try type.from(ref, in: context) as? Value else { throw Self.unreadable(Value.self) }

@@ -22,6 +22,7 @@ public final class JSContext: @unchecked Sendable {
         var exports: [ObjectIdentifier: JSExports] = [:]
     }
 
+    /// The machine that it belongs to. Never nil.
     // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
     public let virtualMachine: JSVirtualMachine!
     let machine: JSVirtualMachine
@@ -31,7 +32,7 @@ public final class JSContext: @unchecked Sendable {
     /// A context in a machine of its own.
     public convenience init!() { self.init(virtualMachine: JSVirtualMachine()) }
 
-    /// A context in a machine, which may have others. Their values may be exchanged.
+    /// A context in a machine, which may have others. Their values may be exchanged. Nil without a machine.
     public init!(virtualMachine: JSVirtualMachine!) {
         guard let machine = virtualMachine, let ref = JSGlobalContextCreateInGroup(machine.group, nil) else {
             return nil
@@ -41,7 +42,7 @@ public final class JSContext: @unchecked Sendable {
         self.ref = ref
         // The library's default is on, where its inspector server has been configured.
         JSGlobalContextSetInspectable(ref, false)
-        Registry.add(self)
+        ContextRegistry.add(self)
     }
 
     /// An object for a context that lives in the library already.
@@ -51,11 +52,11 @@ public final class JSContext: @unchecked Sendable {
         virtualMachine = machine
         self.machine = machine
         self.ref = global
-        Registry.add(self)
+        ContextRegistry.add(self)
     }
 
     deinit {
-        Registry.remove(ref)
+        ContextRegistry.remove(ref)
         for prototype in state.withLock({ $0.prototypes.values }) { JSValueUnprotect(ref, prototype) }
         machine.graveyard.empty()
         JSGlobalContextRelease(ref)
@@ -75,6 +76,7 @@ public final class JSContext: @unchecked Sendable {
 
     /// Runs a script, and answers the value of its last statement, or throws what it threw.
     /// - Parameters:
+    ///   - script: the text.
     ///   - sourceURL: what errors name as their file.
     ///   - line: the number of the script's first line; below 1 it is 1, beyond 2147483647 it is that.
     @discardableResult
@@ -90,7 +92,11 @@ public final class JSContext: @unchecked Sendable {
         return try value(result, or: exception)
     }
 
-    /// Whether a script can be parsed; throws the mistake.
+    /// Parses a script without running it. Throws the first mistake, with its line.
+    /// - Parameters:
+    ///   - script: the text.
+    ///   - sourceURL: what the error names as its file.
+    ///   - line: the number of the script's first line, within the limits of ``evaluate(_:sourceURL:line:)``.
     public func checkSyntax(_ script: String, sourceURL: String? = nil, line: Int = 1) throws(JSError) {
         var exception: OpaquePointer?
         let isGood = Text.with(script) { source in
@@ -130,56 +136,6 @@ public final class JSContext: @unchecked Sendable {
             var exception: OpaquePointer?
             qc_js_set_rejection_handler(ref, function, &exception)
         }
-    }
-
-    // MARK: The global object
-
-    // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
-    public var globalObject: JSValue! { JSValue(JSContextGetGlobalObject(ref), in: self) }
-
-    /// The global variable of that name.
-    public func objectForKeyedSubscript(_ key: Any!) -> JSValue! { globalObject.objectForKeyedSubscript(key) }
-
-    /// Sets a global variable.
-    public func setObject(_ object: Any!, forKeyedSubscript key: Any!) {
-        globalObject.setObject(object, forKeyedSubscript: key)
-    }
-
-    /// The global variable of that name.
-    public subscript(key: String) -> JSValue {
-        get { globalObject[key] }
-        set { globalObject[key] = newValue }
-    }
-
-    // MARK: For inspectors
-
-    /// The name that debuggers show.
-    // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
-    public var name: String! {
-        get { JSGlobalContextCopyName(ref).map(Text.take) }
-        set { Text.with(newValue ?? "") { JSGlobalContextSetName(ref, $0) } }
-    }
-
-    /// Whether a Web Inspector may attach. Off, unless it is set.
-    public var isInspectable: Bool {
-        get { JSGlobalContextIsInspectable(ref) }
-        set { JSGlobalContextSetInspectable(ref, newValue) }
-    }
-
-    // MARK: In a function that JavaScript calls
-
-    /// The context that called the Swift function that runs on this thread; nil outside of one.
-    public class func current() -> JSContext! { NativeFrame.current?.context }
-
-    /// The function that was called.
-    public class func currentCallee() -> JSValue! { NativeFrame.current.flatMap { $0.value(of: $0.callee) } }
-
-    /// What it was called on.
-    public class func currentThis() -> JSValue! { NativeFrame.current.flatMap { $0.value(of: $0.this) } }
-
-    /// All arguments that it was called with, also those that its parameters have no place for.
-    public class func currentArguments() -> [Any]! {
-        NativeFrame.current.map { frame in (0..<frame.count).compactMap { frame.value($0) } }
     }
 
     // MARK: Within the module
@@ -253,39 +209,6 @@ public final class JSContext: @unchecked Sendable {
     /// The object for a context of the library.
     static func of(_ ref: OpaquePointer?) -> JSContext? {
         guard let global = JSContextGetGlobalContext(ref) else { return nil }
-        return Registry.find(global) ?? NativeFrame.current?.adopt(global)
-    }
-}
-
-/// Which object stands for which context of the library.
-private enum Registry {
-    private struct Entry: @unchecked Sendable {
-        // Sendable because a weak reference may be read on any thread.
-        weak var context: JSContext?
-    }
-
-    private static let contexts = Mutex<[UInt: Entry]>([:])
-
-    static func add(_ context: JSContext) {
-        let key = UInt(bitPattern: context.ref)
-        let entry = Entry(context: context)
-        contexts.withLock { $0[key] = entry }
-    }
-
-    static func remove(_ ref: OpaquePointer) {
-        let key = UInt(bitPattern: ref)
-        // The weak reference of the one that goes is nil already; another one may have taken its place. Should that
-        // go just now, it goes outside of the lock, which it needs.
-        let other = contexts.withLock { contexts in
-            let context = contexts[key]?.context
-            if context == nil { contexts[key] = nil }
-            return context
-        }
-        withExtendedLifetime(other) {}
-    }
-
-    static func find(_ ref: OpaquePointer) -> JSContext? {
-        let key = UInt(bitPattern: ref)
-        return contexts.withLock { $0[key] }?.context
+        return ContextRegistry.find(global) ?? NativeFrame.current?.adopt(global)
     }
 }

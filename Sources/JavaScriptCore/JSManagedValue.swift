@@ -31,7 +31,7 @@ public final class JSManagedValue: @unchecked Sendable {
 
     deinit { if let reference { context.machine.objectSupport().release(reference) } }
 
-    /// The value; nil where it has been collected.
+    /// The value; nil where it has been collected, which may happen at any call into the machine.
     // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
     public var value: JSValue! {
         if let primitive { return primitive }

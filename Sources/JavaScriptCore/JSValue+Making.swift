@@ -2,57 +2,66 @@ internal import CJavaScriptCore
 internal import Foundation
 
 extension JSValue {
-    /// A value for a Swift value, as the table in docs/javascriptcore.md says. What belongs to another machine is an error: the context's
-    /// handler is told, and the value is `undefined`.
+    /// A value for any Swift value, as the table in docs/javascriptcore.md says. Nil without a context.
+    ///
+    /// What belongs to another machine, is nested deeper than 512 levels, or is a closure that JavaScript cannot call is
+    /// an error, also inside of an array or a dictionary: the context's handler is told, and the value is `undefined`.
     public convenience init!(object: Any!, in context: JSContext!) {
         guard let context else { return nil }
         let value = context.reporting { () throws(JSError) in JSValue(try context.convert(object), in: context) }
         self.init(value.ref, in: context)
     }
 
+    /// `true` or `false`. Nil without a context.
     public convenience init!(bool value: Bool, in context: JSContext!) {
         guard let context else { return nil }
         self.init(JSValueMakeBoolean(context.ref, value), in: context)
     }
 
+    /// A number. Nil without a context.
     public convenience init!(double value: Double, in context: JSContext!) {
         guard let context else { return nil }
         self.init(JSValueMakeNumber(context.ref, value), in: context)
     }
 
+    /// A number. Nil without a context.
     public convenience init!(int32 value: Int32, in context: JSContext!) {
         guard let context else { return nil }
         self.init(JSValueMakeNumber(context.ref, Double(value)), in: context)
     }
 
+    /// A number. Nil without a context.
     public convenience init!(uInt32 value: UInt32, in context: JSContext!) {
         guard let context else { return nil }
         self.init(JSValueMakeNumber(context.ref, Double(value)), in: context)
     }
 
+    /// `null`. Nil without a context.
     public convenience init!(nullIn context: JSContext!) {
         guard let context else { return nil }
         self.init(JSValueMakeNull(context.ref), in: context)
     }
 
+    /// `undefined`. Nil without a context.
     public convenience init!(undefinedIn context: JSContext!) {
         guard let context else { return nil }
         self.init(JSValueMakeUndefined(context.ref), in: context)
     }
 
-    /// `{}`
+    /// An empty object, `{}`. Nil without a context.
     public convenience init!(newObjectIn context: JSContext!) {
         guard let context else { return nil }
         self.init(JSObjectMake(context.ref, nil, nil), in: context)
     }
 
-    /// `[]`
+    /// An empty array, `[]`. Nil without a context.
     public convenience init!(newArrayIn context: JSContext!) {
         guard let context else { return nil }
         self.init(JSObjectMakeArray(context.ref, 0, nil, nil), in: context)
     }
 
-    /// `new RegExp(pattern, flags)`; `undefined`, and the handler is told, where that throws.
+    /// A regular expression, as `new RegExp(pattern, flags)`. Nil without a context; `undefined`, and the handler is
+    /// told, where the pattern or the flags are wrong.
     public convenience init!(
         newRegularExpressionFromPattern pattern: String!,
         flags: String!,
@@ -63,19 +72,20 @@ extension JSValue {
         self.init(value?.ref, in: context)
     }
 
-    /// `new Error(message)`
+    /// An error, as `new Error(message)`. Nil without a context.
     public convenience init!(newErrorFromMessage message: String!, in context: JSContext!) {
         guard let context else { return nil }
         self.init(context.makeError(message ?? "").ref, in: context)
     }
 
-    /// `Symbol(description)`
+    /// A symbol, as `Symbol(description)`: each one is different. Nil without a context.
     public convenience init!(newSymbolFromDescription description: String!, in context: JSContext!) {
         guard let context else { return nil }
         self.init(Text.with(description ?? "") { JSValueMakeSymbol(context.ref, $0) }, in: context)
     }
 
-    /// A promise. `executor` is called at once with the two functions that settle it.
+    /// A promise. `executor` is called at once, with the function that resolves it and the one that rejects it. Nil
+    /// without a context.
     public convenience init!(
         newPromiseIn context: JSContext!,
         fromExecutor executor: ((JSValue?, JSValue?) -> Void)!
@@ -88,17 +98,25 @@ extension JSValue {
         self.init(promise, in: context)
     }
 
-    /// A promise that has its value already.
+    /// A promise that has its value already: any Swift value. Nil without a context.
     public convenience init!(newPromiseResolvedWithResult result: Any!, in context: JSContext!) {
         self.init(newPromiseIn: context) { resolve, _ in _ = resolve?.call(withArguments: [result as Any]) }
     }
 
-    /// A promise that has failed already.
+    /// A promise that has failed already, with any Swift value as its reason. Nil without a context.
     public convenience init!(newPromiseRejectedWithReason reason: Any!, in context: JSContext!) {
         self.init(newPromiseIn: context) { _, reject in _ = reject?.call(withArguments: [reason as Any]) }
     }
 
-    /// A JavaScript function that runs Swift. What it throws, JavaScript sees as an exception.
+    /// A JavaScript function that runs Swift.
+    ///
+    /// Each argument is read as its type says; a missing one is `undefined`, and one that cannot be read a `TypeError`
+    /// that names it by its number. What the function throws, JavaScript sees as an exception. It lives as long as
+    /// JavaScript can reach it, and with it what it keeps.
+    /// - Parameters:
+    ///   - context: where it is made.
+    ///   - name: its `name` in JavaScript, which backtraces show.
+    ///   - function: what it runs, on the thread that runs JavaScript.
     public convenience init<each Argument: JSConvertible, Result: JSConvertible>(
         newFunctionIn context: JSContext,
         name: String = "",
@@ -111,7 +129,8 @@ extension JSValue {
         self.init(ref, in: context)
     }
 
-    /// A JavaScript function that runs Swift and answers `undefined`.
+    /// A JavaScript function that runs Swift and answers `undefined`. See
+    /// ``init(newFunctionIn:name:_:)`` with a result.
     public convenience init<each Argument: JSConvertible>(
         newFunctionIn context: JSContext,
         name: String = "",

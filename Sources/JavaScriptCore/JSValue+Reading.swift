@@ -8,13 +8,13 @@ extension JSValue {
     /// As `Number(value)` gives it; NaN where that throws.
     public func toDouble() -> Double { JSValueToNumber(home.ref, ref, nil) }
 
-    /// As `value | 0` gives it.
+    /// As `value | 0` gives it: the lower 32 bits, 0 for what is no number and where that throws.
     public func toInt32() -> Int32 { JSValueToInt32(home.ref, ref, nil) }
 
-    /// As `value >>> 0` gives it.
+    /// As `value >>> 0` gives it: the lower 32 bits, 0 for what is no number and where that throws.
     public func toUInt32() -> UInt32 { JSValueToUInt32(home.ref, ref, nil) }
 
-    /// A boolean's or a number's.
+    /// The boolean, or the number as ``toDouble()`` gives it: NaN for what is none. Never nil.
     public func toNumber() -> NSNumber! { isBoolean ? NSNumber(value: toBool()) : NSNumber(value: toDouble()) }
 
     /// As `String(value)` gives it; nil where that throws, and the context's handler is told.
@@ -61,7 +61,7 @@ extension JSValue {
         reading { (reader: inout ValueReader) throws(JSError) in try reader.object(self) }
     }
 
-    /// As ``toObject()``, where that is of the class; else nil.
+    /// As ``toObject()``, where that is of the class or of one that inherits from it; else nil.
     public func toObjectOf(_ expectedClass: AnyClass!) -> Any! {
         guard let object = toObject() else { return nil }
         var current: AnyClass? = type(of: object) as? AnyClass
@@ -69,8 +69,10 @@ extension JSValue {
         return current == nil ? nil : object
     }
 
-    /// Reads a Swift type.
-    /// Throws ``JSConversionError`` where the value is nothing of the kind, or what JavaScript threw meanwhile.
+    /// Reads a Swift type, as `try value.to([Int].self)`.
+    ///
+    /// Throws a ``JSConversionError`` where the value is nothing of the kind, or has more than 1048576 items in all or
+    /// 512 levels, and a ``JSError`` where JavaScript throws meanwhile.
     public func to<Value: JSConvertible>(_ type: Value.Type = Value.self) throws -> Value {
         try Value.fromJSValue(self)
     }
