@@ -133,4 +133,21 @@ import Testing
         context.unhandledRejectionHandler = nil
         #expect(context.evaluateScript("1").toInt32() == 1)
     }
+
+    /// Sets a time limit when it is dropped.
+    private final class Limiting: Sendable {
+        let machine: JSVirtualMachine
+        init(_ machine: JSVirtualMachine) { self.machine = machine }
+        deinit { machine.setExecutionTimeLimit(30) { _ in true } }
+    }
+
+    @Test func aTimeLimitThatIsReplacedMaySetAnotherAsItGoes() throws {
+        let machine = try #require(JSVirtualMachine())
+        do {
+            let limiting = Limiting(machine)
+            machine.setExecutionTimeLimit(60) { _ in withExtendedLifetime(limiting) { true } }
+        }
+        #expect(machine.setExecutionTimeLimit(60) { _ in true })
+        machine.clearExecutionTimeLimit()
+    }
 }
