@@ -1,4 +1,4 @@
-// A thread-local variable, and functions that the library exports without declaring them: Swift can have neither.
+// Thread-local variables, and functions that the library exports without declaring them: Swift can have neither.
 
 #include "CJavaScriptCoreShims.h"
 
@@ -11,6 +11,16 @@ const void *qc_js_set_frame(const void *new) {
     frame = new;
     return old;
 }
+
+static _Thread_local struct qc_js_reading reading;
+
+struct qc_js_reading qc_js_begin_reading(size_t items) {
+    if (reading.depth++ == 0) reading.items = 0;
+    reading.items += items;
+    return reading;
+}
+
+void qc_js_end_reading(void) { reading.depth--; }
 
 // Weak: where a later library lacks one, its address is null.
 #define WEAK __attribute__((weak))

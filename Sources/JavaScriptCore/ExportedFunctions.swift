@@ -1,6 +1,6 @@
 /// Closures as they are: `context.setObject({ (a: Double) in a + 1 }, forKeyedSubscript: "next")`.
 extension JSContext {
-    /// Sets a global variable to a function that runs Swift.
+    /// Sets a global variable to a function of that name that runs Swift. See ``JSValue/init(newFunctionIn:name:_:)``.
     public func setObject<each Argument: JSConvertible, Result: JSConvertible>(
         _ function: @escaping (repeat each Argument) throws -> Result,
         forKeyedSubscript key: String
@@ -8,7 +8,7 @@ extension JSContext {
         globalObject.setObject(function, forKeyedSubscript: key)
     }
 
-    /// Sets a global variable to a function that runs Swift and answers `undefined`.
+    /// Sets a global variable to a function of that name that runs Swift and answers `undefined`.
     public func setObject<each Argument: JSConvertible>(
         _ function: @escaping (repeat each Argument) throws -> Void,
         forKeyedSubscript key: String
@@ -18,7 +18,7 @@ extension JSContext {
 }
 
 extension JSValue {
-    /// Sets a property to a function that runs Swift.
+    /// Sets a property to a function of that name that runs Swift. See ``init(newFunctionIn:name:_:)``.
     public func setObject<each Argument: JSConvertible, Result: JSConvertible>(
         _ function: @escaping (repeat each Argument) throws -> Result,
         forKeyedSubscript key: String
@@ -26,7 +26,7 @@ extension JSValue {
         self[key] = JSValue(newFunctionIn: context, name: key, function)
     }
 
-    /// Sets a property to a function that runs Swift and answers `undefined`.
+    /// Sets a property to a function of that name that runs Swift and answers `undefined`.
     public func setObject<each Argument: JSConvertible>(
         _ function: @escaping (repeat each Argument) throws -> Void,
         forKeyedSubscript key: String

@@ -7,10 +7,18 @@ extension JSContext {
         value.context.machine === machine ? value.ref : nil
     }
 
-    /// The library's value for any Swift value; nil where it is, or holds, a value of another machine.
-    func convert(_ value: Any?) -> OpaquePointer? {
+    /// The library's value for any Swift value. Throws where it is, or holds, a value of another machine or a closure
+    /// that cannot be called, and where it is nested too deep. `name` is that of a function, where it becomes one.
+    func convert(_ value: Any?, name: String = "", depth: Int = 0) throws(JSError) -> OpaquePointer? {
         guard let value else { return JSValueMakeUndefined(ref) }
-        return convertSimple(value) ?? convertOther(value)
+        if let simple = convertSimple(value) { return simple }
+        if type(of: value) == JSValue.self, let value = value as? JSValue {
+            guard let ref = accept(value) else { throw .foreign }
+            return ref
+        }
+        if let closure = Closure(value) { return try closure.function(name, in: self) }
+        if let container = try convertContainer(value, name, depth) { return container }
+        return try convertOther(value)
     }
 
     /// The types that most arguments have. Comparing types costs much less than casting to one after the other.
@@ -23,18 +31,25 @@ extension JSContext {
         return nil
     }
 
-    private func convertOther(_ value: Any) -> OpaquePointer? {
+    /// Arrays, dictionaries, optionals. Before the classes, for a cast to one of those would go through all of a
+    /// container, at each level again.
+    private func convertContainer(_ value: Any, _ name: String, _ depth: Int) throws(JSError) -> OpaquePointer? {
         switch value {
-        case let value as JSValue: return accept(value)
-        case let value as JSManagedValue: return value.value.map(accept) ?? JSValueMakeUndefined(ref)
+        case let values as [Any]: return try array(values, depth + 1)
+        case let members as [AnyHashable: Any]: return try object(members, depth + 1)
+        case let value as any OptionalValue: return try convert(value.wrapped, name: name, depth: depth)
+        default: return nil
+        }
+    }
+
+    private func convertOther(_ value: Any) throws(JSError) -> OpaquePointer? {
+        switch value {
+        case let value as JSManagedValue: return try convert(value.value)
         case is NSNull: return JSValueMakeNull(ref)
         case let value as NSNumber: return number(value)
         case let value as any JSExport: return wrap(value)
-        case let values as [Any]: return array(values)
-        case let members as [AnyHashable: Any]: return object(members)
         case let value as any JSConvertible: return value.toRef(in: ref)
-        case let function as () -> Void: return JSValue(newFunctionIn: self) { function() }.ref
-        case let value as any OptionalValue: return convert(value.wrapped)
+        case is Void: return JSValueMakeUndefined(ref)
         default: return wrap(OpaqueObject.of(value))
         }
     }
@@ -45,30 +60,35 @@ extension JSContext {
             ? value.boolValue.toRef(in: ref) : value.doubleValue.toRef(in: ref)
     }
 
-    private func array(_ values: [Any]) -> OpaquePointer? {
-        let array: JSValue = JSValue(newArrayIn: self)
+    private func array(_ values: [Any], _ depth: Int) throws(JSError) -> OpaquePointer? {
+        guard depth <= ValueReader.maximumDepth else { throw .tooDeep }
+        let array = JSValue(JSObjectMakeArray(ref, 0, nil, nil), in: self)
         for (index, value) in values.enumerated() {
-            guard let item = convert(value) else { return nil }
-            JSObjectSetPropertyAtIndex(ref, array.ref, UInt32(index), item, nil)
+            let item = try convert(value, depth: depth)
+            JSObjectSetPropertyAtIndex(ref, array.ref, UInt32(clamping: index), item, nil)
         }
         return array.ref
     }
 
-    private func object(_ members: [AnyHashable: Any]) -> OpaquePointer? {
-        let object: JSValue = JSValue(newObjectIn: self)
-        for (name, value) in members {
-            guard let member = convert(value) else { return nil }
-            Text.with("\(name.base)") { JSObjectSetProperty(ref, object.ref, $0, member, 0, nil) }
+    private func object(_ members: [AnyHashable: Any], _ depth: Int) throws(JSError) -> OpaquePointer? {
+        guard depth <= ValueReader.maximumDepth else { throw .tooDeep }
+        let object = JSValue(JSObjectMake(ref, nil, nil), in: self)
+        for (key, value) in members {
+            let name = "\(key.base)"
+            let member = try convert(value, name: name, depth: depth)
+            Text.with(name) { JSObjectSetProperty(ref, object.ref, $0, member, 0, nil) }
         }
         return object.ref
     }
 }
 
 /// An optional inside of `Any`.
-private protocol OptionalValue {
+protocol OptionalValue {
     var wrapped: Any? { get }
+    static var nothing: Any { get }
 }
 
 extension Optional: OptionalValue {
-    fileprivate var wrapped: Any? { self }
+    var wrapped: Any? { self }
+    static var nothing: Any { Self.none as Any }
 }

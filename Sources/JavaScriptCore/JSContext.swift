@@ -18,8 +18,11 @@ public final class JSContext: @unchecked Sendable {
         var rejectionHandler: ((JSContext?, JSValue?, JSValue?) -> Void)?
         /// Protected. Not as values, which would keep the context alive.
         var prototypes: [ObjectIdentifier: OpaquePointer] = [:]
+        /// What each class said first, for it may say it anew each time.
+        var exports: [ObjectIdentifier: JSExports] = [:]
     }
 
+    /// The machine that it belongs to. Never nil.
     // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
     public let virtualMachine: JSVirtualMachine!
     let machine: JSVirtualMachine
@@ -29,7 +32,7 @@ public final class JSContext: @unchecked Sendable {
     /// A context in a machine of its own.
     public convenience init!() { self.init(virtualMachine: JSVirtualMachine()) }
 
-    /// A context in a machine, which may have others. Their values may be exchanged.
+    /// A context in a machine, which may have others. Their values may be exchanged. Nil without a machine.
     public init!(virtualMachine: JSVirtualMachine!) {
         guard let machine = virtualMachine, let ref = JSGlobalContextCreateInGroup(machine.group, nil) else {
             return nil
@@ -39,7 +42,7 @@ public final class JSContext: @unchecked Sendable {
         self.ref = ref
         // The library's default is on, where its inspector server has been configured.
         JSGlobalContextSetInspectable(ref, false)
-        Registry.add(self)
+        ContextRegistry.add(self)
     }
 
     /// An object for a context that lives in the library already.
@@ -49,11 +52,11 @@ public final class JSContext: @unchecked Sendable {
         virtualMachine = machine
         self.machine = machine
         self.ref = global
-        Registry.add(self)
+        ContextRegistry.add(self)
     }
 
     deinit {
-        Registry.remove(ref)
+        ContextRegistry.remove(ref)
         for prototype in state.withLock({ $0.prototypes.values }) { JSValueUnprotect(ref, prototype) }
         machine.graveyard.empty()
         JSGlobalContextRelease(ref)
@@ -73,24 +76,31 @@ public final class JSContext: @unchecked Sendable {
 
     /// Runs a script, and answers the value of its last statement, or throws what it threw.
     /// - Parameters:
+    ///   - script: the text.
     ///   - sourceURL: what errors name as their file.
-    ///   - line: the number of the script's first line.
+    ///   - line: the number of the script's first line; below 1 it is 1, beyond 2147483647 it is that.
     @discardableResult
     public func evaluate(_ script: String, sourceURL: String? = nil, line: Int = 1) throws(JSError) -> JSValue {
         machine.graveyard.empty()
         var exception: OpaquePointer?
         let result = Text.with(script) { source in
-            guard let sourceURL else { return JSEvaluateScript(ref, source, nil, nil, Int32(line), &exception) }
-            return Text.with(sourceURL) { JSEvaluateScript(ref, source, nil, $0, Int32(line), &exception) }
+            guard let sourceURL else {
+                return JSEvaluateScript(ref, source, nil, nil, Int32(clamping: line), &exception)
+            }
+            return Text.with(sourceURL) { JSEvaluateScript(ref, source, nil, $0, Int32(clamping: line), &exception) }
         }
         return try value(result, or: exception)
     }
 
-    /// Whether a script can be parsed; throws the mistake.
+    /// Parses a script without running it. Throws the first mistake, with its line.
+    /// - Parameters:
+    ///   - script: the text.
+    ///   - sourceURL: what the error names as its file.
+    ///   - line: the number of the script's first line, within the limits of ``evaluate(_:sourceURL:line:)``.
     public func checkSyntax(_ script: String, sourceURL: String? = nil, line: Int = 1) throws(JSError) {
         var exception: OpaquePointer?
         let isGood = Text.with(script) { source in
-            Text.with(sourceURL ?? "") { JSCheckScriptSyntax(ref, source, $0, Int32(line), &exception) }
+            Text.with(sourceURL ?? "") { JSCheckScriptSyntax(ref, source, $0, Int32(clamping: line), &exception) }
         }
         if !isGood { throw error(exception) }
     }
@@ -101,14 +111,14 @@ public final class JSContext: @unchecked Sendable {
     // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
     public var exception: JSValue! {
         get { state.withLock { $0.exception } }
-        set { state.withLock { $0.exception = newValue } }
+        set { replace(\.exception, newValue) }
     }
 
     /// Is given what JavaScript throws. The default keeps it in ``exception``.
     // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
     public var exceptionHandler: ((JSContext?, JSValue?) -> Void)! {
         get { state.withLock { $0.handler } ?? { context, exception in context?.exception = exception } }
-        set { state.withLock { $0.handler = newValue } }
+        set { replace(\.handler, newValue) }
     }
 
     /// Is given the promises that are rejected with nobody to handle it, with their reasons, when the call into
@@ -116,66 +126,16 @@ public final class JSContext: @unchecked Sendable {
     public var unhandledRejectionHandler: ((JSContext?, _ promise: JSValue?, _ reason: JSValue?) -> Void)? {
         get { state.withLock { $0.rejectionHandler } }
         set {
-            state.withLock { $0.rejectionHandler = newValue }
+            replace(\.rejectionHandler, newValue)
             guard newValue != nil else { return }
             let function = NativeFunction.make("", in: self) { frame in
                 let context = frame.context
-                context.state.withLock { $0.rejectionHandler }?(context, frame.value(0), frame.value(1))
+                context?.state.withLock { $0.rejectionHandler }?(context, frame.value(0), frame.value(1))
                 return frame.undefined
             }
             var exception: OpaquePointer?
             qc_js_set_rejection_handler(ref, function, &exception)
         }
-    }
-
-    // MARK: The global object
-
-    // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
-    public var globalObject: JSValue! { JSValue(JSContextGetGlobalObject(ref), in: self) }
-
-    /// The global variable of that name.
-    public func objectForKeyedSubscript(_ key: Any!) -> JSValue! { globalObject.objectForKeyedSubscript(key) }
-
-    /// Sets a global variable.
-    public func setObject(_ object: Any!, forKeyedSubscript key: Any!) {
-        globalObject.setObject(object, forKeyedSubscript: key)
-    }
-
-    /// The global variable of that name.
-    public subscript(key: String) -> JSValue {
-        get { globalObject[key] }
-        set { globalObject[key] = newValue }
-    }
-
-    // MARK: For inspectors
-
-    /// The name that debuggers show.
-    // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
-    public var name: String! {
-        get { JSGlobalContextCopyName(ref).map(Text.take) }
-        set { Text.with(newValue ?? "") { JSGlobalContextSetName(ref, $0) } }
-    }
-
-    /// Whether a Web Inspector may attach. Off, unless it is set.
-    public var isInspectable: Bool {
-        get { JSGlobalContextIsInspectable(ref) }
-        set { JSGlobalContextSetInspectable(ref, newValue) }
-    }
-
-    // MARK: In a function that JavaScript calls
-
-    /// The context that called the Swift function that runs on this thread; nil outside of one.
-    public class func current() -> JSContext! { NativeFrame.current?.context }
-
-    /// The function that was called.
-    public class func currentCallee() -> JSValue! { NativeFrame.current.map { $0.value(of: $0.callee) } }
-
-    /// What it was called on.
-    public class func currentThis() -> JSValue! { NativeFrame.current.map { $0.value(of: $0.this) } }
-
-    /// All arguments that it was called with, also those that its parameters have no place for.
-    public class func currentArguments() -> [Any]! {
-        NativeFrame.current.map { frame in (0..<frame.count).map { frame.value($0) } }
     }
 
     // MARK: Within the module
@@ -191,6 +151,13 @@ public final class JSContext: @unchecked Sendable {
         return JSError(JSValue(exception, in: self))
     }
 
+    /// Throws what a function of the library left behind that says nothing of exceptions; the next one would throw it.
+    func throwPending() throws(JSError) {
+        var exception: OpaquePointer?
+        _ = JSValueToNumber(ref, JSValueMakeNumber(ref, 0), &exception)
+        if exception != nil { throw error(exception) }
+    }
+
     /// Does what may throw as Apple's framework does it: the handler gets the error, the caller `undefined`.
     @discardableResult
     func reporting(_ body: () throws(JSError) -> JSValue) -> JSValue {
@@ -198,12 +165,30 @@ public final class JSContext: @unchecked Sendable {
             return try body()
         } catch {
             report(error)
-            return JSValue(undefinedIn: self)
+            return JSValue(nil, in: self)
         }
     }
 
     func report(_ error: JSError) {
-        exceptionHandler(self, error.value ?? JSValue(newErrorFromMessage: error.message, in: self))
+        exceptionHandler(self, error.value ?? makeError(error.message))
+    }
+
+    /// Sets what is guarded, and drops the old value outside of the lock, for that may use the context.
+    private func replace<Value>(_ path: WritableKeyPath<State, Value>, _ value: Value) {
+        var value = value
+        state.withLock { swap(&$0[keyPath: path], &value) }
+    }
+
+    /// What a class exports, as it said when it was first asked.
+    func exports(of type: any JSExport.Type) -> JSExports {
+        let key = ObjectIdentifier(type)
+        if let exports = state.withLock({ $0.exports[key] }) { return exports }
+        let exports = type.jsExports
+        return state.withLock { state in
+            let first = state.exports[key] ?? exports
+            state.exports[key] = first
+            return first
+        }
     }
 
     /// The prototype of an exported class in this context.
@@ -211,46 +196,19 @@ public final class JSContext: @unchecked Sendable {
         let key = ObjectIdentifier(exports)
         if let prototype = state.withLock({ $0.prototypes[key] }) { return JSValue(prototype, in: self) }
         let prototype = make()
-        JSValueProtect(ref, prototype.ref)
-        return state.withLock { state in
-            if let first = state.prototypes[key] { return JSValue(first, in: self) }
-            state.prototypes[key] = prototype.ref
-            return prototype
+        let first = state.withLock { state in
+            let first = state.prototypes[key]
+            if first == nil { state.prototypes[key] = prototype.ref }
+            return first
         }
+        if let first { return JSValue(first, in: self) }
+        JSValueProtect(ref, prototype.ref)
+        return prototype
     }
 
     /// The object for a context of the library.
     static func of(_ ref: OpaquePointer?) -> JSContext? {
         guard let global = JSContextGetGlobalContext(ref) else { return nil }
-        return Registry.find(global) ?? NativeFrame.current?.adopt(global)
-    }
-}
-
-/// Which object stands for which context of the library.
-private enum Registry {
-    private struct Entry: @unchecked Sendable {
-        // Sendable because a weak reference may be read on any thread.
-        weak var context: JSContext?
-    }
-
-    private static let contexts = Mutex<[UInt: Entry]>([:])
-
-    static func add(_ context: JSContext) {
-        let key = UInt(bitPattern: context.ref)
-        let entry = Entry(context: context)
-        contexts.withLock { $0[key] = entry }
-    }
-
-    static func remove(_ ref: OpaquePointer) {
-        let key = UInt(bitPattern: ref)
-        contexts.withLock { contexts in
-            // The weak reference of the one that goes is nil already; another one may have taken its place.
-            if contexts[key]?.context == nil { contexts[key] = nil }
-        }
-    }
-
-    static func find(_ ref: OpaquePointer) -> JSContext? {
-        let key = UInt(bitPattern: ref)
-        return contexts.withLock { $0[key] }?.context
+        return ContextRegistry.find(global) ?? NativeFrame.current?.adopt(global)
     }
 }

@@ -4,11 +4,11 @@ public struct JSError: Error, Sendable, CustomStringConvertible {
     public var message: String
     /// `TypeError`, `SyntaxError`, …; nil where something was thrown that is no error.
     public var name: String?
-    /// The source URL of the script.
+    /// The source URL of the script; nil where it had none.
     public var file: String?
-    /// Counted from 1.
+    /// The line in the script, counted from the script's first line.
     public var line: Int?
-    /// Counted from 1; a syntax error has none.
+    /// The column in the line, counted from 1; a syntax error has none.
     public var column: Int?
     /// The calls that led there, a line each, innermost first.
     public var stack: String?
@@ -17,19 +17,19 @@ public struct JSError: Error, Sendable, CustomStringConvertible {
 
     init(message: String) { self.message = message }
 
-    /// Reads an error, or says what else was thrown.
+    /// Reads an error, or says what else was thrown. Parts of it that throw are left out, and nobody is told of them.
     public init(_ value: JSValue) {
         self.value = value
-        guard value.isObject, value["message"].isString else {
+        guard let text = value.peek("message"), text.isString else {
             message = value.text ?? "something without a text was thrown"
             return
         }
-        message = value["message"].toString()
-        name = value["name"].text
-        file = value["sourceURL"].isString ? value["sourceURL"].text : nil
-        line = value["line"].integer
-        column = value["column"].integer
-        stack = value["stack"].isString ? value["stack"].text : nil
+        message = text.description
+        name = value.peek("name")?.text
+        file = value.peek("sourceURL").flatMap { $0.isString ? $0.text : nil }
+        line = value.peek("line")?.integer
+        column = value.peek("column")?.integer
+        stack = value.peek("stack").flatMap { $0.isString ? $0.text : nil }
     }
 
     /// `file:line:column: TypeError: message`, as far as it is known.
@@ -49,12 +49,13 @@ public struct JSError: Error, Sendable, CustomStringConvertible {
 /// A Swift error that says itself what JavaScript sees when a Swift function throws it. Others become an `Error` with
 /// the text of their description.
 public protocol JSErrorConvertible: Error {
+    /// The value to throw in a context. One of another machine is not taken: an `Error` stands for it.
     func jsError(in context: JSContext) -> JSValue
 }
 
 extension JSError: JSErrorConvertible {
     /// What was thrown, again.
     public func jsError(in context: JSContext) -> JSValue {
-        value ?? JSValue(newErrorFromMessage: message, in: context)
+        value ?? context.makeError(message)
     }
 }

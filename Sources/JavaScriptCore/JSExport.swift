@@ -18,9 +18,10 @@ public protocol JSExport: AnyObject, JSConvertible {
 }
 
 extension JSExport {
+    /// The wrapper of the object: the same one as long as JavaScript holds it.
     public func toJSValue(in context: JSContext) -> JSValue { JSValue(context.wrap(self), in: context) }
 
-    /// Reads a wrapper. Throws where the value is none of this class.
+    /// The object of a wrapper. Throws a ``JSConversionError`` where the value is none of this class.
     public static func fromJSValue(_ value: JSValue) throws -> Self {
         guard let object = ObjectBox.of(value.ref, in: value.context.ref)?.object as? Self else {
             throw JSConversionError(expected: "\(Self.jsExports.name)")

@@ -24,21 +24,23 @@ public final class JSExports: @unchecked Sendable {
     private(set) var classMethods: [Method] = []
     private(set) var construct: Body?
 
+    /// A class of which JavaScript sees nothing yet. The functions add to it, and each answers it.
     /// - Parameters:
     ///   - name: the class's name in JavaScript.
-    ///   - parent: an exported class that it inherits from, there and here.
+    ///   - parent: an exported class that it inherits from, there and here. Classes that extend each other in a circle
+    ///     have none.
     public init(_ name: String, extending parent: (any JSExport.Type)? = nil) {
         self.name = name
         self.parent = parent
     }
 
-    /// What `new Name(…)` runs. Without one it throws.
+    /// What `new Name(…)` runs: it answers the Swift object, or throws. Without one, `new` is a `TypeError`.
     public func constructor<each Argument: JSConvertible, Object: JSExport>(
         _ make: @escaping (repeat each Argument) throws -> Object
     ) -> JSExports {
         construct = { frame in
             var arguments = ArgumentReader(frame)
-            return frame.context.wrap(try make(repeat try arguments.next((each Argument).self)))
+            return frame.context?.wrap(try make(repeat try arguments.next((each Argument).self)))
         }
         return self
     }
@@ -71,6 +73,9 @@ public final class JSExports: @unchecked Sendable {
     }
 
     /// A method. `name` may have labels: `fade(to:in:)` is `fadeToIn` in JavaScript.
+    ///
+    /// What it throws is an exception there. An argument that cannot be read, and an object of another class, is a
+    /// `TypeError`.
     public func method<Object: JSExport, each Argument: JSConvertible, Result: JSConvertible>(
         _ name: String,
         _ method: @escaping (Object) -> (repeat each Argument) throws -> Result
@@ -82,7 +87,7 @@ public final class JSExports: @unchecked Sendable {
         }
     }
 
-    /// A method without a result.
+    /// A method without a result: JavaScript gets `undefined`.
     public func method<Object: JSExport, each Argument: JSConvertible>(
         _ name: String,
         _ method: @escaping (Object) -> (repeat each Argument) throws -> Void
@@ -95,7 +100,7 @@ public final class JSExports: @unchecked Sendable {
         }
     }
 
-    /// A method of the class: a property of its constructor.
+    /// A method of the class, which JavaScript calls on its constructor: `Name.method()`.
     public func classMethod<each Argument: JSConvertible, Result: JSConvertible>(
         _ name: String,
         _ function: @escaping (repeat each Argument) throws -> Result

@@ -13,23 +13,25 @@ public final class JSManagedValue: @unchecked Sendable {
     private let reference: OpaquePointer?
     private let primitive: JSValue?
 
-    /// Holds a value weakly. One that is no object is held as it is.
+    /// Holds a value weakly. One that is no object is held as it is. Nil where the value is.
     public init!(value: JSValue!) {
-        context = value.context
+        guard let value else { return nil }
+        context = value.home
         let isWeak = value.isObject
         primitive = isWeak ? nil : value
-        reference = isWeak ? value.context.machine.objectSupport().makeWeak(value.ref) : nil
+        reference = isWeak ? value.home.machine.objectSupport().makeWeak(value.ref) : nil
     }
 
-    /// Holds a value as long as JavaScript can reach it or `owner`, a Swift object that is exported.
+    /// Holds a value as long as JavaScript can reach it or `owner`, a Swift object that is exported. Weakly where the
+    /// owner is nil or exports nothing; nil where the value is.
     public convenience init!(value: JSValue!, andOwner owner: Any!) {
         self.init(value: value)
-        value.context.machine.addManagedReference(self, withOwner: owner)
+        context.machine.addManagedReference(self, withOwner: owner)
     }
 
     deinit { if let reference { context.machine.objectSupport().release(reference) } }
 
-    /// The value; nil where it has been collected.
+    /// The value; nil where it has been collected, which may happen at any call into the machine.
     // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
     public var value: JSValue! {
         if let primitive { return primitive }

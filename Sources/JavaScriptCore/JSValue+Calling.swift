@@ -1,18 +1,19 @@
 internal import CJavaScriptCore
 
 extension JSValue {
-    /// Calls the value as a function, with the global object as `this`. Answers `undefined`, and tells the context's
-    /// handler, where it throws.
+    /// Calls the value as a function, with the global object as `this` and any Swift values as arguments. Answers
+    /// `undefined`, and tells the context's handler, where it throws or is no function.
     @discardableResult
     public func call(withArguments arguments: [Any]!) -> JSValue! {
         home.reporting { () throws(JSError) in try call(arguments ?? []) }
     }
 
-    /// `new value(…)`
+    /// Makes an object, as `new value(…)` does. Answers `undefined`, and tells the context's handler, where that throws
+    /// or the value is no constructor.
     @discardableResult
     public func construct(withArguments arguments: [Any]!) -> JSValue! {
         home.reporting { () throws(JSError) in
-            guard isObject else { throw notCallable("constructor") }
+            guard isObject, JSObjectIsConstructor(home.ref, ref) else { throw notCallable("constructor") }
             return try withRefs(arguments ?? []) { refs throws(JSError) in
                 var exception: OpaquePointer?
                 let object = JSObjectCallAsConstructor(home.ref, ref, refs.count, refs.baseAddress, &exception)
@@ -21,13 +22,17 @@ extension JSValue {
         }
     }
 
-    /// `value.method(…)`
+    /// Calls a method, as `value.method(…)` does. Answers `undefined`, and tells the context's handler, where that throws
+    /// or there is none of that name.
     @discardableResult
     public func invokeMethod(_ method: String!, withArguments arguments: [Any]!) -> JSValue! {
         home.reporting { () throws(JSError) in try self[method ?? ""].call(arguments ?? [], on: self) }
     }
 
-    /// Calls the value as a function. Throws what it throws.
+    /// Calls the value as a function. Throws what it throws, and a `TypeError` where it is none.
+    /// - Parameters:
+    ///   - arguments: any Swift values; one that cannot be JavaScript's is thrown as an error.
+    ///   - this: what it is called on; nil: the global object.
     @discardableResult
     public func call(_ arguments: [Any], on this: JSValue? = nil) throws(JSError) -> JSValue {
         try withRefs(arguments) { refs throws(JSError) in try home.value(call(refs, on: this), or: nil) }
@@ -69,8 +74,6 @@ extension JSValue {
         return try result.get()
     }
 
-    private var home: JSContext { context }
-
     private func call(
         _ refs: UnsafeBufferPointer<OpaquePointer?>,
         on this: JSValue?
@@ -101,12 +104,14 @@ extension JSValue {
             var made = 0
             defer { if !isOnStack { for index in 0..<made { JSValueUnprotect(home.ref, buffer[index]) } } }
             for index in 0..<count {
-                guard let ref = home.convert(arguments[index]) else {
-                    return Result<JSValue, JSError>.failure(.foreign)
+                do throws(JSError) {
+                    let ref = try home.convert(arguments[index])
+                    if !isOnStack { JSValueProtect(home.ref, ref) }
+                    buffer.initializeElement(at: index, to: ref)
+                    made += 1
+                } catch {
+                    return Result<JSValue, JSError>.failure(error)
                 }
-                if !isOnStack { JSValueProtect(home.ref, ref) }
-                buffer.initializeElement(at: index, to: ref)
-                made += 1
             }
             return Result { () throws(JSError) in try body(UnsafeBufferPointer(rebasing: buffer[..<count])) }
         }

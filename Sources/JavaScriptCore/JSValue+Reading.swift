@@ -8,13 +8,13 @@ extension JSValue {
     /// As `Number(value)` gives it; NaN where that throws.
     public func toDouble() -> Double { JSValueToNumber(home.ref, ref, nil) }
 
-    /// As `value | 0` gives it.
+    /// As `value | 0` gives it: the lower 32 bits, 0 for what is no number and where that throws.
     public func toInt32() -> Int32 { JSValueToInt32(home.ref, ref, nil) }
 
-    /// As `value >>> 0` gives it.
+    /// As `value >>> 0` gives it: the lower 32 bits, 0 for what is no number and where that throws.
     public func toUInt32() -> UInt32 { JSValueToUInt32(home.ref, ref, nil) }
 
-    /// A boolean's or a number's.
+    /// The boolean, or the number as ``toDouble()`` gives it: NaN for what is none. Never nil.
     public func toNumber() -> NSNumber! { isBoolean ? NSNumber(value: toBool()) : NSNumber(value: toDouble()) }
 
     /// As `String(value)` gives it; nil where that throws, and the context's handler is told.
@@ -25,36 +25,43 @@ extension JSValue {
         return nil
     }
 
-    /// A `Date`'s, or that of a number of milliseconds since 1970.
-    public func toDate() -> Date! { Date(timeIntervalSince1970: toDouble() / 1000) }
+    /// The time of a `Date`, or of a number of milliseconds since 1970; nil where that is no time, as in
+    /// `new Date(NaN)`, or out of JavaScript's range, 8.64e15 ms to each side.
+    public func toDate() -> Date! { Date(javaScriptTime: toDouble()) }
 
-    /// An array's items, each as ``toObject()`` gives it; nil for `undefined` and `null`. What is no array is an
-    /// error, of which the context's handler is told.
+    /// An array's items, each as ``toObject()`` gives it; nil for `undefined` and `null`.
+    ///
+    /// What is no array, or goes beyond the limits of ``toObject()``, is nil, too, and the context's handler is told.
     public func toArray() -> [Any]! {
         guard !isUndefined, !isNull else { return nil }
         guard isArray else { return refuse("array") }
-        var seen = Seen()
-        return items(&seen)
+        return reading { (reader: inout ValueReader) throws(JSError) in try reader.items(self) }
     }
 
-    /// An object's own enumerable properties, each as ``toObject()`` gives it; nil for `undefined` and `null`. What
-    /// is no object is an error, of which the context's handler is told.
+    /// An object's enumerable properties, its own and inherited ones, each as ``toObject()`` gives it; nil for
+    /// `undefined` and `null`.
+    ///
+    /// What is no object, or goes beyond the limits of ``toObject()``, is nil, too, and the context's handler is told.
     public func toDictionary() -> [AnyHashable: Any]! {
         guard !isUndefined, !isNull else { return nil }
         guard isObject else { return refuse("object") }
-        var seen = Seen()
-        return members(&seen)
+        return reading { (reader: inout ValueReader) throws(JSError) in try reader.members(self) }
     }
 
     /// The Swift value: nil for `undefined`, `NSNull`, `NSNumber`, `String`, `Date`, `[Any]`, `[AnyHashable: Any]`, or
-    /// the Swift object itself where one was exported. A function is its ``JSValue``. An object that holds itself has
-    /// `NSNull` in the place of the repetition.
+    /// the Swift object itself where one was exported.
+    ///
+    /// A function, a symbol and a `BigInt` are their ``JSValue``. In arrays and dictionaries, `undefined`, a date that
+    /// is no time, and a property whose getter throws are `NSNull`.
+    ///
+    /// What holds itself has an empty array or dictionary in the place of the repetition. What is nested deeper than
+    /// 512 levels, or has more than 1048576 items and properties in all, is nil, and the context's handler is told:
+    /// so an array that has a great length and nothing in it costs neither time nor memory.
     public func toObject() -> Any! {
-        var seen = Seen()
-        return object(&seen)
+        reading { (reader: inout ValueReader) throws(JSError) in try reader.object(self) }
     }
 
-    /// As ``toObject()``, where that is of the class; else nil.
+    /// As ``toObject()``, where that is of the class or of one that inherits from it; else nil.
     public func toObjectOf(_ expectedClass: AnyClass!) -> Any! {
         guard let object = toObject() else { return nil }
         var current: AnyClass? = type(of: object) as? AnyClass
@@ -62,8 +69,10 @@ extension JSValue {
         return current == nil ? nil : object
     }
 
-    /// Reads a Swift type.
-    /// Throws ``JSConversionError`` where the value is nothing of the kind, or what JavaScript threw meanwhile.
+    /// Reads a Swift type, as `try value.to([Int].self)`.
+    ///
+    /// Throws a ``JSConversionError`` where the value is nothing of the kind, or has more than 1048576 items in all or
+    /// 512 levels, and a ``JSError`` where JavaScript throws meanwhile.
     public func to<Value: JSConvertible>(_ type: Value.Type = Value.self) throws -> Value {
         try Value.fromJSValue(self)
     }
@@ -76,50 +85,21 @@ extension JSValue {
     /// A number without fraction.
     var integer: Int? { isNumber ? Int(exactly: toDouble()) : nil }
 
-    private var home: JSContext { context }
+    /// How many items an array has.
+    var arrayLength: Int { max(0, self["length"].integer ?? 0) }
 
     private func refuse<Value>(_ expected: String) -> Value? {
         home.report(JSError(message: "the value is no \(expected)"))
         return nil
     }
 
-    /// The objects that are being read, so that a cycle ends.
-    private struct Seen {
-        var refs: Set<OpaquePointer> = []
-    }
-
-    private func object(_ seen: inout Seen) -> Any? {
-        switch JSValueGetType(home.ref, ref) {
-        case kJSTypeUndefined: return nil
-        case kJSTypeNull: return NSNull()
-        case kJSTypeBoolean, kJSTypeNumber: return toNumber()
-        case kJSTypeString: return text
-        case kJSTypeObject: break
-        default: return self
+    private func reading<Result>(_ read: (inout ValueReader) throws(JSError) -> Result?) -> Result? {
+        var reader = ValueReader()
+        do throws(JSError) {
+            return try read(&reader)
+        } catch {
+            home.report(error)
+            return nil
         }
-        if let object = ObjectBox.of(ref, in: home.ref)?.object { return (object as? OpaqueObject)?.value ?? object }
-        if isDate { return toDate() }
-        if isArray { return items(&seen) }
-        return isFunction ? self : members(&seen)
-    }
-
-    private func items(_ seen: inout Seen) -> [Any] {
-        reading(&seen) { seen in
-            (0..<(self["length"].integer ?? 0)).map { self[$0].object(&seen) ?? NSNull() }
-        } ?? []
-    }
-
-    private func members(_ seen: inout Seen) -> [AnyHashable: Any] {
-        reading(&seen) { seen in
-            var members: [AnyHashable: Any] = [:]
-            for name in propertyNames { members[name] = self[name].object(&seen) ?? NSNull() }
-            return members
-        } ?? [:]
-    }
-
-    private func reading<Value>(_ seen: inout Seen, _ body: (inout Seen) -> Value) -> Value? {
-        guard let ref, seen.refs.insert(ref).inserted else { return nil }
-        defer { seen.refs.remove(ref) }
-        return body(&seen)
     }
 }

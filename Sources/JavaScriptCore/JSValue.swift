@@ -9,12 +9,12 @@ internal import Synchronization
 public final class JSValue: @unchecked Sendable {
     // Sendable because it is immutable, and the library takes the machine's lock in each of its functions.
     let ref: OpaquePointer?
-    private let home: JSContext
+    let home: JSContext
     private let isProtected: Bool
     /// 0: nobody has asked; 1: an object; 2: none.
     private let objectness = Atomic<UInt8>(0)
 
-    /// The context that it was made in.
+    /// The context that it was made in. Never nil.
     // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
     public var context: JSContext! { home }
 
@@ -39,11 +39,17 @@ public final class JSValue: @unchecked Sendable {
 
     // MARK: What it is
 
+    /// Whether it is `undefined`.
     public var isUndefined: Bool { JSValueIsUndefined(home.ref, ref) }
+    /// Whether it is `null`.
     public var isNull: Bool { JSValueIsNull(home.ref, ref) }
+    /// Whether it is `true` or `false`; a `Boolean` object is none.
     public var isBoolean: Bool { JSValueIsBoolean(home.ref, ref) }
+    /// Whether it is a number, NaN and the infinities included; a `Number` object and a `BigInt` are none.
     public var isNumber: Bool { JSValueIsNumber(home.ref, ref) }
+    /// Whether it is a string; a `String` object is none.
     public var isString: Bool { JSValueIsString(home.ref, ref) }
+    /// Whether it is an object, which arrays, functions and dates are, too.
     public var isObject: Bool {
         // Asked at each call; a value does not become another.
         switch objectness.load(ordering: .relaxed) {
@@ -55,33 +61,39 @@ public final class JSValue: @unchecked Sendable {
             return isObject
         }
     }
+    /// Whether it is an `Array`, also of another context; a typed array and a proxy of an array are none.
     public var isArray: Bool { JSValueIsArray(home.ref, ref) }
+    /// Whether it is a `Date`, also one that is no time.
     public var isDate: Bool { JSValueIsDate(home.ref, ref) }
+    /// Whether it is a `Symbol`. It has no text, is no number, and may be the name of a
+    /// property.
     public var isSymbol: Bool { JSValueIsSymbol(home.ref, ref) }
+    /// Whether it is a `BigInt`. Its text has all digits; ``toDouble()`` is the nearest number.
     public var isBigInt: Bool { JSValueIsBigInt(home.ref, ref) }
-    /// Whether it can be called.
+    /// Whether it is an object that can be called.
     public var isFunction: Bool { isObject && JSObjectIsFunction(home.ref, ref) }
 
-    /// Whether `value instanceof other`. False where `other` belongs to another machine, or is no constructor.
+    /// Whether `value instanceof other`. False where `other` belongs to another machine or is no constructor, and where
+    /// that throws.
     public func isInstance(of other: Any!) -> Bool {
-        guard let other = home.convert(other), JSValueIsObject(home.ref, other) else { return false }
+        guard let other = try? home.convert(other), JSValueIsObject(home.ref, other) else { return false }
         return JSValueIsInstanceOfConstructor(home.ref, ref, other, nil)
     }
 
-    /// `===`
+    /// Whether `value === other`. False where `other` belongs to another machine.
     public func isEqual(to other: Any!) -> Bool {
-        guard let other = home.convert(other) else { return false }
+        guard let other = try? home.convert(other) else { return false }
         return JSValueIsStrictEqual(home.ref, ref, other)
     }
 
-    /// `==`
+    /// Whether `value == other`. False where `other` belongs to another machine, and where that throws.
     public func isEqualWithTypeCoercion(to other: Any!) -> Bool {
-        guard let other = home.convert(other) else { return false }
+        guard let other = try? home.convert(other) else { return false }
         return JSValueIsEqual(home.ref, ref, other, nil)
     }
 }
 
 extension JSValue: CustomStringConvertible {
-    /// As `String(value)` gives it.
+    /// As `String(value)` gives it; `a value without a text` for what has none, as a symbol.
     public var description: String { text ?? "a value without a text" }
 }

@@ -29,13 +29,13 @@ public final class JSVirtualMachine: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - object: a ``JSManagedValue``; anything else is ignored.
-    ///   - owner: the object that holds it.
+    ///   - owner: the object that holds it; nothing happens where it exports nothing.
     public func addManagedReference(_ object: Any!, withOwner owner: Any!) {
         guard let value = object as? JSManagedValue, let owner = owner as? any JSExport else { return }
         value.keep(withOwner: owner, in: self)
     }
 
-    /// Takes back what ``addManagedReference(_:withOwner:)`` did, once.
+    /// Takes back what ``addManagedReference(_:withOwner:)`` did, once. Nothing happens where it did nothing.
     public func removeManagedReference(_ object: Any!, withOwner owner: Any!) {
         guard let value = object as? JSManagedValue, let owner = owner as? any JSExport else { return }
         value.release(fromOwner: owner, in: self)
@@ -52,8 +52,11 @@ public final class JSVirtualMachine: @unchecked Sendable {
     ///
     /// `shouldEnd` is called on the thread that runs it, with the functions that run then, innermost first
     /// (`name() at file:line`); where it says true the script is ended with an exception that it cannot catch. It
-    /// may not use the machine. The limit stops loops, regular expressions and sorts; it does not stop an endless chain of promises, nor native
-    /// code that blocks.
+    /// may not use the machine. The limit stops loops, regular expressions and sorts; it does not stop an endless chain
+    /// of promises, nor native code that blocks.
+    /// - Parameters:
+    ///   - seconds: the time; 0, less, and NaN end a script as soon as the machine looks, infinity never does.
+    ///   - shouldEnd: decides. Where it says false, it is not asked again until a limit is set again.
     /// - Returns: false where the installed library cannot limit time.
     @discardableResult
     public func setExecutionTimeLimit(
@@ -61,11 +64,15 @@ public final class JSVirtualMachine: @unchecked Sendable {
         shouldEnd: @escaping @Sendable (_ backtrace: [String]) -> Bool
     ) -> Bool {
         let box = StopBox(shouldEnd)
-        return stop.withLock { stop in
-            // The old one may go when the library points to the new one.
-            defer { stop = box }
-            return qc_js_set_time_limit(group, seconds, StopBox.call, Unmanaged.passUnretained(box).toOpaque())
+        let (isLimited, old) = stop.withLock { stop in
+            let old = stop
+            stop = box
+            let pointer = Unmanaged.passUnretained(box).toOpaque()
+            return (qc_js_set_time_limit(group, seconds, StopBox.call, pointer), old)
         }
+        // It goes when the library points to the new one, and outside of the lock: what it keeps may set a limit.
+        withExtendedLifetime(old) {}
+        return isLimited
     }
 
     /// Sets no limit any more.

@@ -22,19 +22,17 @@ struct NativeFrame {
 
     var undefined: OpaquePointer? { JSValueMakeUndefined(ref) }
 
-    var context: JSContext {
-        guard let context = JSContext.of(ref) else { preconditionFailure("the library calls with a context") }
-        return context
-    }
+    /// Nil where the library called without one.
+    var context: JSContext? { JSContext.of(ref) }
 
     /// The Swift object of that context is gone, but its JavaScript still runs: it gets a new one.
     func adopt(_ global: OpaquePointer) -> JSContext? {
         JSContext(adopting: global, in: box.takeUnretainedValue().machine.takeUnretainedValue())
     }
 
-    func value(_ index: Int) -> JSValue { value(of: argument(index)) }
+    func value(_ index: Int) -> JSValue? { value(of: argument(index)) }
 
-    func value(of ref: OpaquePointer?) -> JSValue { JSValue(ref, in: context) }
+    func value(of ref: OpaquePointer?) -> JSValue? { context.map { JSValue(ref, in: $0) } }
 }
 
 /// A Swift function, as the JavaScript function that stands for it keeps it.
@@ -71,7 +69,8 @@ enum NativeFunction {
         _ body: @escaping FunctionBox.Body
     ) -> OpaquePointer? {
         let box = Unmanaged.passRetained(FunctionBox(name, context, construct: construct, body))
-        guard let function = JSObjectMake(context.ref, NativeClass.function.ref, box.toOpaque()) else {
+        guard let type = NativeClass.function.ref, let function = JSObjectMake(context.ref, type, box.toOpaque())
+        else {
             box.release()
             return nil
         }
@@ -149,67 +148,11 @@ enum NativeFunction {
 
     /// What JavaScript sees of a Swift error.
     private static func thrown(_ error: any Error, _ frame: NativeFrame) -> OpaquePointer? {
-        let context = frame.context
+        guard let context = frame.context else { return frame.undefined }
         if let error = error as? any JSErrorConvertible {
             let value = error.jsError(in: context)
             if let ref = context.accept(value) { return ref }
         }
-        return JSValue(newErrorFromMessage: "\(error)", in: context).ref
-    }
-}
-
-/// The two classes of the library's objects that stand for something of Swift's: functions, and objects.
-final class NativeClass: @unchecked Sendable {
-    // Sendable because a class of the library is immutable, and its count of references is atomic.
-    let ref: OpaquePointer
-
-    private init(_ definition: JSClassDefinition) {
-        var definition = definition
-        guard let ref = JSClassCreate(&definition) else { preconditionFailure("the library makes every class") }
-        self.ref = ref
-    }
-
-    static let function: NativeClass = {
-        var definition = kJSClassDefinitionEmpty
-        definition.attributes = JSClassAttributes(kJSClassAttributeNoAutomaticPrototype)
-        definition.callAsFunction = NativeFunction.call
-        definition.callAsConstructor = NativeFunction.construct
-        definition.hasInstance = NativeFunction.hasInstance
-        definition.finalize = { object in
-            guard let box = JSObjectGetPrivate(object) else { return }
-            let function = Unmanaged<FunctionBox>.fromOpaque(box)
-            function.takeUnretainedValue().bury()
-            function.release()
-        }
-        return "Function".withCString { name in
-            definition.className = name
-            return NativeClass(definition)
-        }
-    }()
-
-    static let object: NativeClass = {
-        var definition = kJSClassDefinitionEmpty
-        definition.attributes = JSClassAttributes(kJSClassAttributeNoAutomaticPrototype)
-        definition.finalize = { object in
-            guard let box = JSObjectGetPrivate(object) else { return }
-            let wrapped = Unmanaged<ObjectBox>.fromOpaque(box)
-            wrapped.takeUnretainedValue().bury()
-            wrapped.release()
-        }
-        return "NativeObject".withCString { name in
-            definition.className = name
-            return NativeClass(definition)
-        }
-    }()
-}
-
-/// An argument, or what a function was called on, that is not what the Swift function takes: a `TypeError`.
-struct JSArgumentError: JSErrorConvertible, CustomStringConvertible {
-    let description: String
-
-    init(_ description: String) { self.description = description }
-
-    func jsError(in context: JSContext) -> JSValue {
-        context.globalObject["TypeError"].construct(withArguments: [description])
+        return context.makeError("\(error)").ref
     }
 }

@@ -7,7 +7,7 @@ internal import Synchronization
 /// cycles that go through both languages.
 final class ObjectSupport: @unchecked Sendable {
     // Sendable because the library takes the machine's lock in each of its functions, and `wrappers` is guarded.
-    private let context: OpaquePointer
+    private let context: OpaquePointer?
     private let functions: [OpaquePointer]
     /// The `WeakRef` to the wrapper of each object. An object that is wrapped lives, so its address is its own.
     private let wrappers = Mutex<[ObjectIdentifier: UInt]>([:])
@@ -33,10 +33,12 @@ final class ObjectSupport: @unchecked Sendable {
         """
 
     init(_ group: OpaquePointer) {
-        guard let context = JSGlobalContextCreateInGroup(group, nil) else {
-            preconditionFailure("a machine can always make a context")
-        }
+        let context = JSGlobalContextCreateInGroup(group, nil)
         self.context = context
+        guard let context else {
+            functions = []
+            return
+        }
         let array = Text.with(Self.source) { JSEvaluateScript(context, $0, nil, nil, 1, nil) }
         functions = (0..<4).compactMap { (index: UInt32) in
             let function = JSObjectGetPropertyAtIndex(context, array, index, nil)
@@ -45,7 +47,7 @@ final class ObjectSupport: @unchecked Sendable {
         }
     }
 
-    deinit { JSGlobalContextRelease(context) }
+    deinit { if let context { JSGlobalContextRelease(context) } }
 
     func makeWeak(_ object: OpaquePointer?) -> OpaquePointer? {
         let reference = call(0, [object])
@@ -55,7 +57,7 @@ final class ObjectSupport: @unchecked Sendable {
 
     func target(of reference: OpaquePointer?) -> OpaquePointer? {
         let target = call(1, [reference])
-        return JSValueIsUndefined(context, target) ? nil : target
+        return target == nil || JSValueIsUndefined(context, target) ? nil : target
     }
 
     func release(_ reference: OpaquePointer?) { JSValueUnprotect(context, reference) }
@@ -65,7 +67,8 @@ final class ObjectSupport: @unchecked Sendable {
     func drop(_ value: OpaquePointer?, of owner: OpaquePointer?) { _ = call(3, [owner, value]) }
 
     private func call(_ index: Int, _ arguments: [OpaquePointer?]) -> OpaquePointer? {
-        JSObjectCallAsFunction(context, functions[index], nil, arguments.count, arguments, nil)
+        guard functions.indices.contains(index) else { return nil }
+        return JSObjectCallAsFunction(context, functions[index], nil, arguments.count, arguments, nil)
     }
 
     /// The wrapper of an object, made where JavaScript holds none.
@@ -89,7 +92,7 @@ final class ObjectSupport: @unchecked Sendable {
 
     /// Whether the wrapper is this object's, and not that of one that lived at its address before.
     private func holds(_ wrapper: OpaquePointer, _ object: AnyObject) -> Bool {
-        ObjectBox.of(wrapper, in: context)?.object === object
+        context.flatMap { ObjectBox.of(wrapper, in: $0) }?.object === object
     }
 
     /// Forgets the objects whose wrappers are gone, each time their number has doubled.

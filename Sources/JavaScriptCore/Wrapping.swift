@@ -16,7 +16,9 @@ final class ObjectBox: @unchecked Sendable {
 
     /// The box of a wrapper; nil for every other value.
     static func of(_ ref: OpaquePointer?, in context: OpaquePointer) -> ObjectBox? {
-        guard JSValueIsObjectOfClass(context, ref, NativeClass.object.ref), let data = JSObjectGetPrivate(ref) else {
+        guard let type = NativeClass.object.ref, JSValueIsObjectOfClass(context, ref, type),
+            let data = JSObjectGetPrivate(ref)
+        else {
             return nil
         }
         return Unmanaged<ObjectBox>.fromOpaque(data).takeUnretainedValue()
@@ -38,11 +40,11 @@ extension JSContext {
     func wrap(_ object: any JSExport) -> OpaquePointer? {
         machine.objectSupport().wrapper(of: object) {
             let box = Unmanaged.passRetained(ObjectBox(object, machine.graveyard))
-            guard let wrapper = JSObjectMake(ref, NativeClass.object.ref, box.toOpaque()) else {
+            guard let type = NativeClass.object.ref, let wrapper = JSObjectMake(ref, type, box.toOpaque()) else {
                 box.release()
                 return nil
             }
-            JSObjectSetPrototype(ref, wrapper, prototype(of: type(of: object)).ref)
+            JSObjectSetPrototype(ref, wrapper, prototype(of: Swift.type(of: object)).ref)
             return wrapper
         }
     }
@@ -52,13 +54,13 @@ extension JSContext {
     public func constructor(of type: any JSExport.Type) -> JSValue { prototype(of: type)["constructor"] }
 
     private func prototype(of type: any JSExport.Type) -> JSValue {
-        let exports = type.jsExports
+        let exports = exports(of: type)
         return prototype(of: exports) { makePrototype(exports) }
     }
 
     private func makePrototype(_ exports: JSExports) -> JSValue {
         let prototype: JSValue = JSValue(newObjectIn: self)
-        if let parent = exports.parent {
+        if let parent = exports.parent, !isItsOwnAncestor(exports) {
             JSObjectSetPrototype(ref, prototype.ref, self.prototype(of: parent).ref)
         }
         let constructor = JSValue(
@@ -73,6 +75,18 @@ extension JSContext {
         setHidden("constructor", constructor, of: prototype)
         setHidden("prototype", prototype, of: constructor)
         return prototype
+    }
+
+    /// Whether the classes that it extends come back to it, by a mistake.
+    private func isItsOwnAncestor(_ exports: JSExports) -> Bool {
+        var seen: Set<ObjectIdentifier> = []
+        var parent = exports.parent
+        while let type = parent, seen.insert(ObjectIdentifier(type)).inserted {
+            let ancestor = self.exports(of: type)
+            if ancestor === exports { return true }
+            parent = ancestor.parent
+        }
+        return false
     }
 
     private func define(_ method: JSExports.Method, on object: JSValue) {

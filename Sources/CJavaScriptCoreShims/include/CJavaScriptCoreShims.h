@@ -3,12 +3,25 @@
 
 #include <JavaScriptCore/JavaScript.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 /// What Swift code was called by JavaScript on this thread: the innermost call, or null.
 const void *qc_js_frame(void);
 
 /// Sets it, and returns what it was.
 const void *qc_js_set_frame(const void *frame);
+
+/// What this thread reads of a value whose Swift type is known: how many containers are inside each other just now, and
+/// how many items they have had since the outermost one.
+struct qc_js_reading {
+    size_t depth, items;
+};
+
+/// Goes into a container of that many items, and returns what is being read with it.
+struct qc_js_reading qc_js_begin_reading(size_t items);
+
+/// Goes out of it.
+void qc_js_end_reading(void);
 
 // The library exports these, but its headers do not declare them. Each says whether it is there: a later library may
 // lack it.

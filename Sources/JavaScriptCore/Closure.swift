@@ -1,0 +1,61 @@
+internal import CJavaScriptCore
+internal import Foundation
+
+/// A Swift closure whose type only its value knows, as in a dictionary.
+struct Closure {
+    private let value: Any
+
+    /// Nil for what is no closure.
+    init?(_ value: Any) {
+        guard ClosureSignature.isFunction(type(of: value)) else { return nil }
+        self.value = value
+    }
+
+    /// A JavaScript function that calls it. Throws where that cannot be done.
+    func function(_ name: String, in context: JSContext) throws(JSError) -> OpaquePointer? {
+        guard let body else {
+            throw JSError(message: "JavaScript cannot call a Swift closure of the type \(type(of: value))")
+        }
+        return NativeFunction.make(name, in: context, body)
+    }
+
+    private var body: FunctionBox.Body? {
+        guard let signature = ClosureSignature(of: type(of: value)) else { return nil }
+        var list: (any ParameterList.Type)? = Parameters0.self
+        for parameter in signature.parameters { list = list?.adding(parameter) }
+        return list?.body(value, returning: signature.result)
+    }
+}
+
+extension ArgumentReader {
+    /// Takes an argument of a type that need not be convertible by itself: `Any`, a Swift object.
+    mutating func callAsFunction<Value>() throws -> Value {
+        try next { ref, context in
+            guard let type = Value.self as? any JSConvertible.Type else { return try Self.object(ref, context) }
+            guard let value = try type.from(ref, in: context) as? Value else { throw Self.unreadable(Value.self) }
+            return value
+        }
+    }
+
+    private static func object<Value>(_ ref: OpaquePointer?, _ context: OpaquePointer) throws -> Value {
+        guard let home = JSContext.of(context) else { throw Self.unreadable(Value.self) }
+        var reader = ValueReader()
+        let object: Any = try reader.object(JSValue(ref, in: home)) ?? nothing(Value.self)
+        guard let value = object as? Value else { throw Self.unreadable(Value.self) }
+        return value
+    }
+
+    /// What `undefined` is for a type: nil, where it can be that.
+    private static func nothing<Value>(_ type: Value.Type) -> Any {
+        (type as? any OptionalValue.Type)?.nothing ?? NSNull()
+    }
+
+    private static func unreadable<Value>(_ type: Value.Type) -> JSConversionError {
+        JSConversionError(expected: "\(type)")
+    }
+}
+
+extension NativeFrame {
+    /// The result of a closure, of any type.
+    func answer(_ value: Any?) throws -> OpaquePointer? { try context?.convert(value) ?? undefined }
+}

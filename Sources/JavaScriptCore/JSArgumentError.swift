@@ -1,0 +1,27 @@
+internal import CJavaScriptCore
+
+/// An argument, or what a function was called on, that is not what the Swift function takes: a `TypeError`.
+struct JSArgumentError: JSErrorConvertible, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+
+    func jsError(in context: JSContext) -> JSValue {
+        // Not by the global of that name, which a script may have replaced: the library throws one here.
+        var exception: OpaquePointer?
+        _ = JSValueToObject(context.ref, JSValueMakeUndefined(context.ref), &exception)
+        guard let exception else { return context.makeError(description) }
+        Text.with("message") { name in
+            JSObjectSetProperty(context.ref, exception, name, description.toRef(in: context.ref), 0, nil)
+        }
+        return JSValue(exception, in: context)
+    }
+}
+
+extension JSContext {
+    /// `new Error(message)`
+    func makeError(_ message: String) -> JSValue {
+        let text = Text.with(message) { JSValueMakeString(ref, $0) }
+        return JSValue(JSObjectMakeError(ref, 1, [text], nil), in: self)
+    }
+}

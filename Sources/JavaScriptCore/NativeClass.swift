@@ -1,0 +1,45 @@
+internal import CJavaScriptCore
+
+/// The two classes of the library's objects that stand for something of Swift's: functions, and objects.
+final class NativeClass: @unchecked Sendable {
+    // Sendable because a class of the library is immutable, and its count of references is atomic.
+    let ref: OpaquePointer?
+
+    private init(_ definition: JSClassDefinition) {
+        var definition = definition
+        ref = JSClassCreate(&definition)
+    }
+
+    static let function: NativeClass = {
+        var definition = kJSClassDefinitionEmpty
+        definition.attributes = JSClassAttributes(kJSClassAttributeNoAutomaticPrototype)
+        definition.callAsFunction = NativeFunction.call
+        definition.callAsConstructor = NativeFunction.construct
+        definition.hasInstance = NativeFunction.hasInstance
+        definition.finalize = { object in
+            guard let box = JSObjectGetPrivate(object) else { return }
+            let function = Unmanaged<FunctionBox>.fromOpaque(box)
+            function.takeUnretainedValue().bury()
+            function.release()
+        }
+        return "Function".withCString { name in
+            definition.className = name
+            return NativeClass(definition)
+        }
+    }()
+
+    static let object: NativeClass = {
+        var definition = kJSClassDefinitionEmpty
+        definition.attributes = JSClassAttributes(kJSClassAttributeNoAutomaticPrototype)
+        definition.finalize = { object in
+            guard let box = JSObjectGetPrivate(object) else { return }
+            let wrapped = Unmanaged<ObjectBox>.fromOpaque(box)
+            wrapped.takeUnretainedValue().bury()
+            wrapped.release()
+        }
+        return "NativeObject".withCString { name in
+            definition.className = name
+            return NativeClass(definition)
+        }
+    }()
+}

@@ -1,0 +1,95 @@
+internal import CJavaScriptCore
+internal import Foundation
+
+/// Reads a JavaScript value, with all that is inside of it, as Swift values.
+///
+/// A script can make values that have no end, or that are larger to read than to hold; so there are limits.
+struct ValueReader {
+    /// How far values may be inside each other.
+    static let maximumDepth = 512
+    /// How many items and properties may be read in all.
+    static let maximumItems = 1 << 20
+
+    private struct Finished {
+        /// Kept, for another object could be made at the address of one that is collected.
+        var value: JSValue
+        var object: Any
+    }
+
+    private var open: Set<OpaquePointer> = []
+    private var finished: [OpaquePointer: Finished] = [:]
+    private var repetitions = 0
+    private var itemCount = 0
+
+    /// Nil for `undefined`, and for a date that is no time.
+    mutating func object(_ value: JSValue) throws(JSError) -> Any? {
+        switch JSValueGetType(value.home.ref, value.ref) {
+        case kJSTypeUndefined: return nil
+        case kJSTypeNull: return NSNull()
+        case kJSTypeBoolean, kJSTypeNumber: return value.toNumber()
+        case kJSTypeString: return value.text
+        case kJSTypeObject: return try content(value)
+        default: return value
+        }
+    }
+
+    private mutating func content(_ value: JSValue) throws(JSError) -> Any? {
+        if let object = ObjectBox.of(value.ref, in: value.home.ref)?.object {
+            return (object as? OpaqueObject)?.value ?? object
+        }
+        if value.isDate { return value.toDate() }
+        if value.isArray { return try items(value) }
+        return value.isFunction ? value : try members(value)
+    }
+
+    mutating func items(_ value: JSValue) throws(JSError) -> [Any] {
+        try container(value, empty: []) { (reader: inout ValueReader) throws(JSError) in
+            let count = value.arrayLength
+            try reader.count(count)
+            var items: [Any] = []
+            for index in 0..<count { items.append(try reader.object(value[index]) ?? NSNull()) }
+            return items
+        }
+    }
+
+    mutating func members(_ value: JSValue) throws(JSError) -> [AnyHashable: Any] {
+        try container(value, empty: [:]) { (reader: inout ValueReader) throws(JSError) in
+            let names = try value.names()
+            try reader.count(names.count)
+            var members: [AnyHashable: Any] = [:]
+            for name in names { members[name] = try reader.object(value[name]) ?? NSNull() }
+            return members
+        }
+    }
+
+    private mutating func count(_ more: Int) throws(JSError) {
+        guard more <= Self.maximumItems - itemCount else { throw .tooLarge }
+        itemCount += more
+    }
+
+    /// Reads what is inside of a value, once, however many others hold it; `empty` stands for it inside of itself.
+    private mutating func container<Content>(
+        _ value: JSValue,
+        empty: Content,
+        _ read: (inout ValueReader) throws(JSError) -> Content
+    ) throws(JSError) -> Content {
+        guard let ref = value.ref else { return empty }
+        if let content = finished[ref]?.object as? Content { return content }
+        guard open.insert(ref).inserted else {
+            repetitions += 1
+            return empty
+        }
+        defer { open.remove(ref) }
+        guard open.count <= Self.maximumDepth else { throw .tooDeep }
+        let before = repetitions
+        let content = try read(&self)
+        // What lacks a part of itself is whole elsewhere.
+        if repetitions == before { finished[ref] = Finished(value: value, object: content) }
+        return content
+    }
+}
+
+extension JSError {
+    static let tooDeep = JSError(message: "the value is nested deeper than \(ValueReader.maximumDepth) levels")
+    static let tooLarge = JSError(message: "the value has more than \(ValueReader.maximumItems) items")
+}
