@@ -7,6 +7,12 @@ extension JSONValue {
 }
 
 extension String {
+    /// The text of a checked JSON value, nil where it is no string.
+    package init?(checkedJSONString bytes: UnsafeBufferPointer<UInt8>) {
+        guard bytes.first == UInt8(ascii: "\"") else { return nil }
+        self.init(checkedJSON: UnsafeBufferPointer(rebasing: bytes[1..<(bytes.count - 1)]))
+    }
+
     /// What stands between the quotes of a checked string.
     package init(checkedJSON bytes: UnsafeBufferPointer<UInt8>) {
         if bytes.contains(UInt8(ascii: "\\")) {

@@ -31,7 +31,7 @@ public struct JSONText: Sendable {
     public var value: JSONValue { withBytes { JSONValue(checked: $0) } }
 
     /// The text of a string, nil where it is another kind of value, which is then not built.
-    public var stringValue: String? { kind == .string ? value.stringValue : nil }
+    public var stringValue: String? { withBytes { String(checkedJSONString: $0) } }
 
     /// The number, where it is a whole one.
     public var integerValue: Int64? { kind == .number ? value.integerValue : nil }

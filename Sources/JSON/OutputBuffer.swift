@@ -22,31 +22,42 @@ public final class OutputBuffer {
     /// What an empty buffer keeps.
     private static let keptCapacity = 256 << 10
 
-    public private(set) var count = 0
-    public private(set) var attachments: [Attachment] = []
-    @usableFromInline var capacity: Int
-    @usableFromInline var base: UnsafeMutablePointer<UInt8>
-
-    public init(capacity: Int = 1024) {
-        self.capacity = capacity
-        base = .allocate(capacity: capacity)
+    /// Where the bytes are. It stands behind a pointer because every append would be checked for exclusive access else,
+    /// which costs more than the append.
+    private struct State {
+        var base: UnsafeMutablePointer<UInt8>
+        var count = 0
+        var capacity: Int
     }
 
-    deinit { base.deallocate() }
+    private let state: UnsafeMutablePointer<State>
+    public private(set) var attachments: [Attachment] = []
+
+    public init(capacity: Int = 1024) {
+        state = .allocate(capacity: 1)
+        state.initialize(to: State(base: .allocate(capacity: capacity), capacity: capacity))
+    }
+
+    deinit {
+        state.pointee.base.deallocate()
+        state.deallocate()
+    }
+
+    /// How many bytes there are, without what is attached.
+    public var count: Int { state.pointee.count }
 
     public var isEmpty: Bool { count == 0 && attachments.isEmpty }
 
     /// The bytes, without what is attached.
-    public var bytes: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: base, count: count) }
+    public var bytes: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: state.pointee.base, count: count) }
 
     /// Forgets everything, and gives back the memory of much.
     public func removeAll() {
-        count = 0
+        state.pointee.count = 0
         if !attachments.isEmpty { attachments = [] }
-        guard capacity > Self.keptCapacity else { return }
-        base.deallocate()
-        capacity = 1024
-        base = .allocate(capacity: capacity)
+        guard state.pointee.capacity > Self.keptCapacity else { return }
+        state.pointee.base.deallocate()
+        state.pointee = State(base: .allocate(capacity: 1024), capacity: 1024)
     }
 
     /// What a buffer holds, to be handed to another thread.
@@ -89,36 +100,36 @@ public final class OutputBuffer {
     /// Where the next bytes go, with room for that many.
     @inline(__always)
     private func room(_ extra: Int) -> UnsafeMutablePointer<UInt8> {
-        if count + extra > capacity { grow(extra) }
-        return base + count
+        if state.pointee.count + extra > state.pointee.capacity { grow(extra) }
+        return state.pointee.base + state.pointee.count
     }
 
     @inline(never)
     private func grow(_ extra: Int) {
-        let larger = max(capacity * 2, count + extra)
+        let larger = max(state.pointee.capacity * 2, count + extra)
         let new = UnsafeMutablePointer<UInt8>.allocate(capacity: larger)
-        new.update(from: base, count: count)
-        base.deallocate()
-        base = new
-        capacity = larger
+        new.update(from: state.pointee.base, count: count)
+        state.pointee.base.deallocate()
+        state.pointee.base = new
+        state.pointee.capacity = larger
     }
 
     public func append(_ byte: UInt8) {
         room(1).pointee = byte
-        count += 1
+        state.pointee.count += 1
     }
 
     /// Appends a text of the source code.
     public func append(_ text: StaticString) {
         let length = text.utf8CodeUnitCount
         room(length).update(from: text.utf8Start, count: length)
-        count += length
+        state.pointee.count += length
     }
 
     public func append(_ bytes: UnsafeBufferPointer<UInt8>) {
         guard let source = bytes.baseAddress else { return }
         room(bytes.count).update(from: source, count: bytes.count)
-        count += bytes.count
+        state.pointee.count += bytes.count
     }
 
     public func append(_ bytes: [UInt8]) { bytes.withUnsafeBufferPointer { append($0) } }
@@ -159,7 +170,7 @@ public final class OutputBuffer {
                 next += 3
             }
         }
-        count += next - start
+        state.pointee.count += next - start
     }
 }
 

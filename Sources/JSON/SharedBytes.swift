@@ -3,7 +3,7 @@
 /// They are written by their one holder, before anybody else has them, which ``reset(capacity:)`` makes sure of.
 public struct SharedBytes: @unchecked Sendable {
     // Sendable because the bytes are changed only while a single reference exists, and are constant afterwards.
-    private var buffer: ManagedBuffer<Int, UInt8>
+    @usableFromInline var buffer: ManagedBuffer<Int, UInt8>
 
     /// Space for that many bytes, none of them used yet.
     public init(capacity: Int) {
@@ -22,6 +22,7 @@ public struct SharedBytes: @unchecked Sendable {
     }
 
     /// How many bytes are used.
+    @inlinable
     public var count: Int { buffer.header }
 
     /// Makes it empty, with room for that many bytes: the same memory where nobody else has it, else new one.
@@ -34,6 +35,7 @@ public struct SharedBytes: @unchecked Sendable {
     }
 
     /// Appends bytes, for which there must be room.
+    @inlinable
     public mutating func append(_ bytes: UnsafeBufferPointer<UInt8>) {
         guard let source = bytes.baseAddress else { return }
         buffer.withUnsafeMutablePointers { count, base in
@@ -53,7 +55,14 @@ public struct SharedBytes: @unchecked Sendable {
         }
     }
 
+    /// Appends at most so many bytes, for which there must be room, as many as `write` says it has written.
+    @inlinable
+    public mutating func append(atMost capacity: Int, _ write: (UnsafeMutablePointer<UInt8>) -> Int) {
+        buffer.withUnsafeMutablePointers { count, base in count.pointee += write(base + count.pointee) }
+    }
+
     /// Some of the bytes. Valid while this value, or a copy of it, lives.
+    @inlinable
     public func slice(_ range: Range<Int>) -> UnsafeBufferPointer<UInt8> {
         buffer.withUnsafeMutablePointerToElements {
             UnsafeBufferPointer(start: $0 + range.lowerBound, count: range.count)

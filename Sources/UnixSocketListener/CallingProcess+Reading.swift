@@ -2,6 +2,14 @@ import Glibc
 import QuickConnect
 
 extension CallingProcess {
+    /// The process of a caller that has one.
+    // Inlined into its caller, this crashes the optimizer of Swift 6.3.1.
+    @inline(never)
+    init?(of caller: Caller) {
+        guard let pid = caller.pid else { return nil }
+        self.init(pid: pid)
+    }
+
     /// Reads what /proc tells; nothing where it does not show other users' processes.
     init(pid: Int32) {
         let program = Self.text("/proc/\(pid)/comm").map { String($0.prefix { $0 != "\n" }) }

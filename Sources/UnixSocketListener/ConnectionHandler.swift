@@ -155,7 +155,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         input = ByteBuffer()
         var done = 0
         let isDone = buffer.withUnsafeReadableBytes { bytes in
-            run(connection, bytes.bindMemory(to: UInt8.self), &done, until: end)
+            run(connection, bytes.bindMemory(to: UInt8.self), &done, &resources.input, until: end)
         }
         buffer.moveReaderIndex(forwardBy: done)
         if buffer.readableBytes > 0, !isClosing {
@@ -169,6 +169,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         _ connection: Connection,
         _ bytes: UnsafeBufferPointer<UInt8>,
         _ done: inout Int,
+        _ state: inout LoopResources.Input,
         until end: NIODeadline
     ) -> Bool {
         // A local one is not checked for exclusive access with every line.
@@ -179,14 +180,14 @@ final class ConnectionHandler: ChannelDuplexHandler {
             count += 1
             if count & 31 == 0, .now() >= end { return false }
             if batch != nil {
-                receiveNextOfBatch(connection)
+                receiveNextOfBatch(connection, &state)
                 continue
             }
             let rest = UnsafeBufferPointer(rebasing: bytes[done...])
             let (step, consumed) = framer.next(rest)
             done += consumed
             switch step {
-            case .line(let range): receive(UnsafeBufferPointer(rebasing: rest[range]), connection)
+            case .line(let range): receive(UnsafeBufferPointer(rebasing: rest[range]), connection, &state)
             case .overlong: connection.receiveOverlongLine(UnsafeBufferPointer(rebasing: rest.prefix(512)))
             case .needsMore: return true
             }
@@ -195,20 +196,29 @@ final class ConnectionHandler: ChannelDuplexHandler {
     }
 
     /// Takes one line. An empty one is ignored.
-    private func receive(_ line: UnsafeBufferPointer<UInt8>, _ connection: Connection) {
+    private func receive(
+        _ line: UnsafeBufferPointer<UInt8>,
+        _ connection: Connection,
+        _ state: inout LoopResources.Input
+    ) {
         guard let first = line.first else { return }
         if line.count > LoopResources.longLine, let context {
             isReadingLine = true
             let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
             resources.read(line, on: context.eventLoop) { handler.value.received($0, first) }
         } else {
-            receive(resources.reader.read(line), WireForm(firstByte: first), connection)
+            receive(state.reader.read(line), WireForm(firstByte: first), connection, &state)
         }
     }
 
-    private func receive(_ line: IncomingLine, _ form: WireForm, _ connection: Connection) {
-        switch line {
-        case .message(let message): connection.receive(message, &resources.table, form: form)
+    private func receive(
+        _ line: consuming IncomingLine,
+        _ form: WireForm,
+        _ connection: Connection,
+        _ state: inout LoopResources.Input
+    ) {
+        switch consume line {
+        case .message(let message): connection.receive(message, &state.table, form: form)
         case .batch(let batch): self.batch = batch
         }
     }
@@ -217,16 +227,16 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private func received(_ line: IncomingLine, _ first: UInt8) {
         isReadingLine = false
         guard let connection, !isClosing else { return }
-        receive(line, WireForm(firstByte: first), connection)
+        receive(line, WireForm(firstByte: first), connection, &resources.input)
         if let context { resources.trimLater(on: context.eventLoop) }
         processInput()
     }
 
-    private func receiveNextOfBatch(_ connection: Connection) {
+    private func receiveNextOfBatch(_ connection: Connection, _ state: inout LoopResources.Input) {
         guard var batch else { return }
         self.batch = nil
-        if let message = resources.reader.next(of: &batch) {
-            connection.receive(message, &resources.table, form: .bridge)
+        if let message = state.reader.next(of: &batch) {
+            connection.receive(message, &state.table, form: .bridge)
             self.batch = batch
         }
     }

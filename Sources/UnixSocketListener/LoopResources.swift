@@ -5,8 +5,13 @@ import QuickConnect
 
 /// What the connections of one event loop share, so that ten thousand idle ones need none of it.
 final class LoopResources {
-    var reader: LineReader
-    var table = FrontController.CurrentTable()
+    /// What reading lines needs, handed through a slice as one.
+    struct Input {
+        var reader: LineReader
+        var table = FrontController.CurrentTable()
+    }
+
+    var input: Input
     private var buffers: [OutputBuffer] = []
     private let longLines: NIOThreadPool
     private let maximumDepth: Int
@@ -25,7 +30,7 @@ final class LoopResources {
         self.maximumDepth = maximumDepth
         self.longLines = longLines
         self.isIdle = isIdle
-        reader = LineReader(maximumDepth: maximumDepth)
+        input = Input(reader: LineReader(maximumDepth: maximumDepth))
     }
 
     /// A buffer for the lines of one connection, until it gives it back.

@@ -7,23 +7,24 @@ final class SocketOutput: ConnectionOutput {
     private let eventLoop: any EventLoop
     /// Completes when the connection is closed.
     let closeFuture: EventLoopFuture<Void>
-    private let handler: NIOLoopBound<ConnectionHandler>
+    // Touched on the event loop only, which each use below has asked for.
+    nonisolated(unsafe) private let handler: ConnectionHandler
 
     /// Made on the event loop of the connection.
     init(_ handler: ConnectionHandler, _ channel: any Channel) {
         eventLoop = channel.eventLoop
         closeFuture = channel.closeFuture
-        self.handler = NIOLoopBound(handler, eventLoop: eventLoop)
+        self.handler = handler
     }
 
     func write(_ line: (OutputBuffer) -> Void) {
         if eventLoop.inEventLoop {
-            handler.value.write(line)
+            handler.write(line)
         } else {
             let buffer = OutputBuffer()
             line(buffer)
             let contents = buffer.take()
-            eventLoop.execute { self.handler.value.write { $0.append(contents) } }
+            eventLoop.execute { self.handler.write { $0.append(contents) } }
         }
     }
 
@@ -31,12 +32,12 @@ final class SocketOutput: ConnectionOutput {
 
     func finish() {
         // Behind the lines that other threads have queued, also when this is the event loop.
-        eventLoop.execute { self.handler.value.closeWhenFlushed() }
+        eventLoop.execute { self.handler.closeWhenFlushed() }
     }
 
     /// Closes the connection: when its last replies are out, or after this time.
     func finish(within time: TimeAmount) {
-        eventLoop.execute { self.handler.value.finish(within: time) }
+        eventLoop.execute { self.handler.finish(within: time) }
     }
 
     /// Ends the calls under way with an error; their replies still go out.
@@ -46,9 +47,9 @@ final class SocketOutput: ConnectionOutput {
 
     private func onEventLoop(_ body: @escaping @Sendable (ConnectionHandler) -> Void) {
         if eventLoop.inEventLoop {
-            body(handler.value)
+            body(handler)
         } else {
-            eventLoop.execute { body(self.handler.value) }
+            eventLoop.execute { body(self.handler) }
         }
     }
 }

@@ -112,7 +112,7 @@ public final class UnixSocketListener: Service {
             try Caller(peerOf: $0)
         }
         guard let caller else { throw ChannelError.operationUnsupported }
-        let process = caller.pid.map { CallingProcess(pid: $0) }
+        let process = CallingProcess(of: caller)
         let resources = loop.resources(maximumDepth: limits.depth, isIdle: giveBackMemory)
         let handler = ConnectionHandler(limits: limits, logger: logger, resources: resources) { output in
             self.count(output, rule)

@@ -4,11 +4,12 @@ public import JSON
 public struct Call: ~Copyable, Sendable {
     public let request: Request
     /// The command's name; one that no mapping has is cut where it is long.
-    public let command: String
+    public var command: String { description.command }
+    let description: CommandDescription
     /// The connection that the call came on.
     public let connection: any CallConnection
     /// The parameters that the mapping declares; nil where it declares none, and the arguments are what was sent.
-    let declared: ParameterList?
+    private var declared: ParameterList? { description.parameters }
     /// Where an object at the end stands for a later parameter.
     var trailing: ParameterList.Trailing?
     /// The results of the BCOs that have run.
@@ -19,15 +20,16 @@ public struct Call: ~Copyable, Sendable {
     public internal(set) var isRefused = false
     private var handedOn: [any Sendable] = []
 
-    init(_ request: consuming Request, _ command: String, _ declared: ParameterList?, on connection: any CallConnection)
-    {
+    init(_ request: consuming Request, _ description: CommandDescription, on connection: any CallConnection) {
         self.request = request
-        self.command = command
-        self.declared = declared
+        self.description = description
         self.connection = connection
     }
 
     public var caller: Caller { connection.caller }
+
+    /// The error, for the objects of the error phase.
+    var failure: CommandError { error ?? CommandError(.internal, "there is no error") }
 
     // MARK: Arguments
 
@@ -39,11 +41,8 @@ public struct Call: ~Copyable, Sendable {
 
     /// An argument as it came, or its default; `null` where it was left out.
     public func argument(_ index: Int) -> Message {
-        guard let declared else {
-            return index < request.parameterCount ? .text(request.parameter(index)) : .null
-        }
-        if let sent = declared.place(ofArgument: index, in: request, trailing) { return .text(request.parameter(sent)) }
-        return declared.defaultMessage(index)
+        if let sent = place(ofArgument: index) { return .text(request.parameter(sent)) }
+        return declared?.defaultMessage(index) ?? .null
     }
 
     /// The value of an argument, nil where it was left out. It is built anew: ask once, and not for a large one.
@@ -53,7 +52,16 @@ public struct Call: ~Copyable, Sendable {
     }
 
     /// An argument that is a string, nil where it was left out or is something else.
-    public func string(_ index: Int) -> String? { argument(index).stringValue }
+    public func string(_ index: Int) -> String? {
+        if let sent = place(ofArgument: index) { return String(checkedJSONString: request.parameterBytes(sent)) }
+        return argument(index).stringValue
+    }
+
+    /// Which of the sent values stands for an argument; nil where its default does.
+    private func place(ofArgument index: Int) -> Int? {
+        if let declared { return declared.place(ofArgument: index, in: request, trailing) }
+        return index < request.parameterCount ? index : nil
+    }
 
     /// An argument that is a whole number, nil where it was left out or is something else.
     public func integer(_ index: Int) -> Int64? {

@@ -1,7 +1,7 @@
 import JSON
 
 /// The declared parameters of a command.
-public struct ParameterList: Sendable, Hashable {
+public final class ParameterList: Sendable, Hashable {
     public let parameters: [Parameter]
     /// The defaults in their places, made once.
     private let defaults: [JSONValue]
@@ -10,6 +10,10 @@ public struct ParameterList: Sendable, Hashable {
         self.parameters = parameters
         defaults = parameters.map { $0.defaultValue ?? .null }
     }
+
+    public static func == (one: ParameterList, other: ParameterList) -> Bool { one.parameters == other.parameters }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(parameters) }
 
     /// An object at the end of what was sent that stands for a parameter behind optional ones that were left out.
     struct Trailing: Sendable, Hashable {

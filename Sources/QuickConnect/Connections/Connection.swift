@@ -40,8 +40,12 @@ public final class Connection: CallConnection {
     // MARK: Input, from the connection's thread, in order
 
     /// Handles one message.
-    public func receive(_ message: IncomingMessage, _ table: inout FrontController.CurrentTable, form: WireForm) {
-        switch message {
+    public func receive(
+        _ message: consuming IncomingMessage,
+        _ table: inout FrontController.CurrentTable,
+        form: WireForm
+    ) {
+        switch consume message {
         case .call(let request): frontController.handleRequest(request, from: self, &table)
         case .answer(let id, let outcome): receiveAnswer(id: id, outcome)
         case .unreadable(let message):

@@ -33,7 +33,7 @@ public final class MappingTable: Sendable {
             help: "A handler that a client registered.",
             validation: defaults.steps(of: .validation),
             business: defaults.steps(of: .business) + [
-                MappingEntry.Step("script:\(handler)", .waitingBusiness(object))
+                MappingEntry.Step("script:\(handler)", StepObject.make(object))
             ],
             view: defaults.steps(of: .view),
             errorSteps: defaults.errorSteps,
@@ -44,7 +44,9 @@ public final class MappingTable: Sendable {
 }
 
 /// One command, resolved: who may run it, with which parameters, and its stack.
-public final class MappingEntry: Sendable {
+public final class MappingEntry: CommandDescription, @unchecked Sendable {
+    // Sendable because it has only constants.
+
     /// A command object under the name it was mapped by.
     public struct Step: Sendable {
         public let name: String
@@ -56,10 +58,7 @@ public final class MappingEntry: Sendable {
         }
     }
 
-    public let command: String
     public let help: String?
-    /// Nil where the parameters are not checked.
-    public let parameters: ParameterList?
     public let rule: AllowRule?
     public let timeout: Duration?
     /// Validation, business and view, in the order they run; `default`'s first in each phase.
@@ -86,9 +85,7 @@ public final class MappingEntry: Sendable {
         timeout: Duration? = nil,
         location: SourceLocation? = nil
     ) {
-        self.command = command
         self.help = help
-        self.parameters = parameters
         self.steps = validation + business + view
         self.errorSteps = errorSteps
         self.waits = steps.contains(where: \.object.waits)
@@ -97,6 +94,7 @@ public final class MappingEntry: Sendable {
         self.rule = rule
         self.timeout = timeout
         self.location = location
+        super.init(command, parameters)
     }
 
     /// The command objects of a phase, in the order they run.

@@ -124,7 +124,7 @@ public struct MappingTableBuilder {
                 )
                 return nil
             }
-            if let step = StepObject(object, in: phase) { return step }
+            if let step = StepObject.make(object, in: phase) { return step }
             let phases = StepObject.phases(of: object).map { "'\($0.rawValue)'" }.joined(separator: " or ")
             mistakes.append(
                 ConfigurationMistake(

@@ -5,10 +5,13 @@ struct NameTable<Element: Sendable>: Sendable {
         var hash: UInt64
         /// Where in `elements`; negative where the slot is empty.
         var index: Int32
+        /// Where the name is in `names`.
+        var name: Range<Int32>
     }
 
     private var slots: [Slot] = []
-    private var names: [[UInt8]] = []
+    /// All names, one behind the other.
+    private var names: [UInt8] = []
     private(set) var elements: [Element] = []
     private var mask = 0
     private var longest = 0
@@ -19,7 +22,7 @@ struct NameTable<Element: Sendable>: Sendable {
         var size = 8
         while size < 2 * pairs.count { size *= 2 }
         mask = size - 1
-        slots = Array(repeating: Slot(hash: 0, index: -1), count: size)
+        slots = Array(repeating: Slot(hash: 0, index: -1, name: 0..<0), count: size)
         for (name, element) in pairs { insert(Array(name.utf8), element) }
     }
 
@@ -27,8 +30,9 @@ struct NameTable<Element: Sendable>: Sendable {
         let hash = name.withUnsafeBufferPointer { Self.hash($0) }
         var slot = Int(truncatingIfNeeded: hash) & mask
         while slots[slot].index >= 0 { slot = (slot + 1) & mask }
-        slots[slot] = Slot(hash: hash, index: Int32(elements.count))
-        names.append(name)
+        let start = Int32(names.count)
+        slots[slot] = Slot(hash: hash, index: Int32(elements.count), name: start..<(start + Int32(name.count)))
+        names += name
         elements.append(element)
         longest = max(longest, name.count)
     }
@@ -41,7 +45,7 @@ struct NameTable<Element: Sendable>: Sendable {
         while true {
             let candidate = slots[slot]
             guard candidate.index >= 0 else { return nil }
-            if candidate.hash == hash, isSame(names[Int(candidate.index)], name) {
+            if candidate.hash == hash, isSame(candidate.name, name) {
                 return elements[Int(candidate.index)]
             }
             slot = (slot + 1) & mask
@@ -53,8 +57,14 @@ struct NameTable<Element: Sendable>: Sendable {
         return name.withUTF8 { self[$0] }
     }
 
-    private func isSame(_ one: [UInt8], _ other: UnsafeBufferPointer<UInt8>) -> Bool {
-        one.count == other.count && one.withUnsafeBufferPointer { $0.elementsEqual(other) }
+    private func isSame(_ range: Range<Int32>, _ name: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard range.count == name.count else { return false }
+        var index = Int(range.lowerBound)
+        for byte in name {
+            if names[index] != byte { return false }
+            index += 1
+        }
+        return true
     }
 
     /// FNV-1a. The names are the owner's, so nobody can choose them to collide.

@@ -1,60 +1,167 @@
 /// A command object in the phase that it is mapped to.
-enum StepObject: Sendable {
-    case validation(any ValCO)
-    case business(any BCO)
-    case view(any VCO)
-    case error(any ECO)
-    case waitingValidation(any WaitingValCO)
-    case waitingBusiness(any WaitingBCO)
-    case waitingView(any WaitingVCO)
-    case waitingError(any WaitingECO)
+///
+/// A class for each kind of command object, so that running one copies nothing.
+class StepObject: @unchecked Sendable {
+    // Sendable because it and the classes below have only constants, of Sendable types.
+    let phase: Phase
+    /// Whether it may have to wait.
+    let waits: Bool
+    let touchesDevice: Bool
 
-    /// Nil where the object is none of that phase's.
-    init?(_ object: any CommandObject, in phase: Phase) {
+    fileprivate init(_ phase: Phase, waits: Bool, touchesDevice: Bool) {
+        self.phase = phase
+        self.waits = waits
+        self.touchesDevice = touchesDevice
+    }
+
+    /// Runs the command object.
+    func run(_ call: borrowing Call) throws(CommandError) -> StepResult { .done(.business(.proceed)) }
+
+    /// The step of an object in a phase, nil where it is none of that phase's.
+    static func make(_ object: any CommandObject, in phase: Phase) -> StepObject? {
         switch (phase, object) {
-        case (.validation, let object as any ValCO): self = .validation(object)
-        case (.validation, let object as any WaitingValCO): self = .waitingValidation(object)
-        case (.business, let object as any BCO): self = .business(object)
-        case (.business, let object as any WaitingBCO): self = .waitingBusiness(object)
-        case (.view, let object as any VCO): self = .view(object)
-        case (.view, let object as any WaitingVCO): self = .waitingView(object)
-        case (.error, let object as any ECO): self = .error(object)
-        case (.error, let object as any WaitingECO): self = .waitingError(object)
-        default: return nil
+        case (.validation, let object as any ValCO): ValidationStep(object)
+        case (.validation, let object as any WaitingValCO): WaitingValidationStep(object)
+        case (.business, let object as any BCO): BusinessStep(object)
+        case (.business, let object as any WaitingBCO): make(object)
+        case (.view, let object as any VCO): ViewStep(object)
+        case (.view, let object as any WaitingVCO): WaitingViewStep(object)
+        case (.error, let object as any ECO): ErrorStep(object)
+        case (.error, let object as any WaitingECO): WaitingErrorStep(object)
+        default: nil
         }
     }
+
+    static func make(_ object: any WaitingBCO) -> StepObject { WaitingBusinessStep(object) }
 
     /// The phases that an object may be mapped to.
     static func phases(of object: any CommandObject) -> [Phase] {
-        Phase.allCases.filter { StepObject(object, in: $0) != nil }
+        Phase.allCases.filter { make(object, in: $0) != nil }
+    }
+}
+
+/// What came of running a command object.
+enum StepResult: Sendable {
+    case done(StepOutcome)
+    case waits(Wait)
+}
+
+/// What a command object of any phase made of a call.
+enum StepOutcome: Sendable {
+    case validation(ValidationOutcome)
+    case business(BusinessOutcome)
+    case view(ViewOutcome)
+    case error(ErrorOutcome)
+}
+
+private final class ValidationStep: StepObject, @unchecked Sendable {
+    private let object: any ValCO
+
+    init(_ object: any ValCO) {
+        self.object = object
+        super.init(.validation, waits: false, touchesDevice: object.touchesDevice)
     }
 
-    var phase: Phase {
-        switch self {
-        case .validation, .waitingValidation: .validation
-        case .business, .waitingBusiness: .business
-        case .view, .waitingView: .view
-        case .error, .waitingError: .error
-        }
+    override func run(_ call: borrowing Call) throws(CommandError) -> StepResult {
+        .done(.validation(try object.validate(call)))
+    }
+}
+
+private final class BusinessStep: StepObject, @unchecked Sendable {
+    private let object: any BCO
+
+    init(_ object: any BCO) {
+        self.object = object
+        super.init(.business, waits: false, touchesDevice: object.touchesDevice)
     }
 
-    var waits: Bool {
-        switch self {
-        case .validation, .business, .view, .error: false
-        case .waitingValidation, .waitingBusiness, .waitingView, .waitingError: true
-        }
+    override func run(_ call: borrowing Call) throws(CommandError) -> StepResult {
+        .done(.business(try object.handle(call)))
+    }
+}
+
+private final class ViewStep: StepObject, @unchecked Sendable {
+    private let object: any VCO
+
+    init(_ object: any VCO) {
+        self.object = object
+        super.init(.view, waits: false, touchesDevice: object.touchesDevice)
     }
 
-    var touchesDevice: Bool {
-        switch self {
-        case .validation(let object): object.touchesDevice
-        case .business(let object): object.touchesDevice
-        case .view(let object): object.touchesDevice
-        case .error(let object): object.touchesDevice
-        case .waitingValidation(let object): object.touchesDevice
-        case .waitingBusiness(let object): object.touchesDevice
-        case .waitingView(let object): object.touchesDevice
-        case .waitingError(let object): object.touchesDevice
+    override func run(_ call: borrowing Call) throws(CommandError) -> StepResult { .done(.view(try object.show(call))) }
+}
+
+private final class ErrorStep: StepObject, @unchecked Sendable {
+    private let object: any ECO
+
+    init(_ object: any ECO) {
+        self.object = object
+        super.init(.error, waits: false, touchesDevice: object.touchesDevice)
+    }
+
+    override func run(_ call: borrowing Call) throws(CommandError) -> StepResult {
+        .done(.error(try object.see(call.failure, of: call)))
+    }
+}
+
+private final class WaitingValidationStep: StepObject, @unchecked Sendable {
+    private let object: any WaitingValCO
+
+    init(_ object: any WaitingValCO) {
+        self.object = object
+        super.init(.validation, waits: true, touchesDevice: object.touchesDevice)
+    }
+
+    override func run(_ call: borrowing Call) throws(CommandError) -> StepResult {
+        StepResult(try object.validate(call), StepOutcome.validation)
+    }
+}
+
+private final class WaitingBusinessStep: StepObject, @unchecked Sendable {
+    private let object: any WaitingBCO
+
+    init(_ object: any WaitingBCO) {
+        self.object = object
+        super.init(.business, waits: true, touchesDevice: object.touchesDevice)
+    }
+
+    override func run(_ call: borrowing Call) throws(CommandError) -> StepResult {
+        StepResult(try object.handle(call), StepOutcome.business)
+    }
+}
+
+private final class WaitingViewStep: StepObject, @unchecked Sendable {
+    private let object: any WaitingVCO
+
+    init(_ object: any WaitingVCO) {
+        self.object = object
+        super.init(.view, waits: true, touchesDevice: object.touchesDevice)
+    }
+
+    override func run(_ call: borrowing Call) throws(CommandError) -> StepResult {
+        StepResult(try object.show(call), StepOutcome.view)
+    }
+}
+
+private final class WaitingErrorStep: StepObject, @unchecked Sendable {
+    private let object: any WaitingECO
+
+    init(_ object: any WaitingECO) {
+        self.object = object
+        super.init(.error, waits: true, touchesDevice: object.touchesDevice)
+    }
+
+    override func run(_ call: borrowing Call) throws(CommandError) -> StepResult {
+        StepResult(try object.see(call.failure, of: call), StepOutcome.error)
+    }
+}
+
+extension StepResult {
+    fileprivate init<Outcome>(_ awaited: Awaited<Outcome>, _ wrap: @escaping @Sendable (Outcome) -> StepOutcome) {
+        if case .now(let outcome) = awaited {
+            self = .done(wrap(outcome))
+        } else {
+            self = .waits(Wait(awaited, wrap))
         }
     }
 }

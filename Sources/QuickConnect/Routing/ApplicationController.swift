@@ -42,7 +42,7 @@ struct ApplicationController: Sendable {
             case .finished(let reply):
                 if let error = stack.call.error { observer.failed(stack.call, with: error) }
                 if let began = stack.began {
-                    observer.ended(stack.call, after: began.duration(to: .now))
+                    observer.ended(stack.call, after: Stack.now - began)
                 } else if stack.call.isRefused {
                     observer.ended(stack.call, after: .zero)
                 }
@@ -59,7 +59,7 @@ struct ApplicationController: Sendable {
                 buffer.appendReply(
                     message,
                     to: stack.call.request,
-                    of: stack.call.command,
+                    of: stack.call.description,
                     under: command,
                     isFinal: reply.isFinal
                 )

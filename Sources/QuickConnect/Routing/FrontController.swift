@@ -44,13 +44,13 @@ public final class FrontController: Sendable {
         from connection: any RoutedConnection,
         _ current: inout CurrentTable
     ) {
-        let table = current.table(of: self)
-        guard let entry = table[request.commandBytes] ?? handlerEntry(of: request, table) else {
-            return handleUnknown(request, from: connection, table)
+        current.look(at: self)
+        guard let entry = current.table[request.commandBytes] ?? handlerEntry(of: request, current.table) else {
+            return handleUnknown(request, from: connection, current.table)
         }
         let rule =
             connection.socketRule?.refusal(of: entry.command) ?? permissions.refusal(by: entry, connection.caller)
-        var stack = Stack(entry, Call(request, entry.command, entry.parameters, on: connection))
+        var stack = Stack(entry, Call(request, entry, on: connection))
         if let rule {
             stack.refuse(rule)
         } else {
@@ -74,7 +74,7 @@ public final class FrontController: Sendable {
         _ table: MappingTable
     ) {
         let command = request.shownCommand
-        var stack = Stack(table.defaults, Call(request, command, nil, on: connection))
+        var stack = Stack(table.defaults, Call(request, CommandDescription(command), on: connection))
         stack.leavesOutWaitingErrorSteps = !connection.hasRoom
         if let refusal = connection.socketRule?.refusal(of: command) {
             stack.refuse(refusal)
@@ -151,17 +151,16 @@ public final class FrontController: Sendable {
 
     /// The table as one thread last saw it, so that it asks for a lock only where there is another one.
     public struct CurrentTable {
-        private var table: MappingTable?
+        fileprivate private(set) var table = MappingTable()
         private var number = -1
 
         public init() {}
 
-        fileprivate mutating func table(of controller: FrontController) -> MappingTable {
+        fileprivate mutating func look(at controller: FrontController) {
             let number = controller.tableNumber.load(ordering: .acquiring)
-            if let table, number == self.number { return table }
-            let current = controller.currentTable
-            (table, self.number) = (current, number)
-            return current
+            guard number != self.number else { return }
+            table = controller.currentTable
+            self.number = number
         }
     }
 }

@@ -27,7 +27,7 @@ struct Stack: ~Copyable, Sendable {
 
     let entry: MappingEntry
     /// When it began, where the observer is told of its end.
-    let began: ContinuousClock.Instant?
+    let began: Duration?
     private(set) var call: Call
     private var index = 0
     private var inErrorPhase = false
@@ -39,9 +39,13 @@ struct Stack: ~Copyable, Sendable {
     /// A stack at its first command object.
     init(_ entry: MappingEntry, _ call: consuming Call) {
         self.entry = entry
-        began = entry.touchesDevice ? .now : nil
+        began = entry.touchesDevice ? Self.now : nil
         self.call = call
     }
+
+    /// The time since the process looked at it first: an instant of the clock is no plain value, and costs more to copy.
+    static var now: Duration { start.duration(to: .now) }
+    private static let start = ContinuousClock.now
 
     private var steps: [MappingEntry.Step] { inErrorPhase ? entry.errorSteps : entry.steps }
 
@@ -61,7 +65,10 @@ struct Stack: ~Copyable, Sendable {
             index += 1
             if inErrorPhase, leavesOutWaitingErrorSteps, object.waits { continue }
             do throws(CommandError) {
-                if let next = try run(object) { return next }
+                switch try object.run(call) {
+                case .done(let outcome): if let next = apply(outcome) { return next }
+                case .waits(let wait): return .wait(wait)
+                }
             } catch {
                 fail(error, in: object.phase)
             }
@@ -76,29 +83,6 @@ struct Stack: ~Copyable, Sendable {
         case .failure(let error): if index > 0 { fail(error, in: steps[index - 1].object.phase) }
         }
         return advance()
-    }
-
-    private mutating func run(_ object: StepObject) throws(CommandError) -> Step? {
-        switch object {
-        case .validation(let object): return apply(try object.validate(call))
-        case .business(let object): return apply(try object.handle(call))
-        case .view(let object): return apply(try object.show(call))
-        case .error(let object): return apply(try object.see(failure, of: call))
-        case .waitingValidation(let object): return await_(try object.validate(call), StepOutcome.validation)
-        case .waitingBusiness(let object): return await_(try object.handle(call), StepOutcome.business)
-        case .waitingView(let object): return await_(try object.show(call), StepOutcome.view)
-        case .waitingError(let object): return await_(try object.see(failure, of: call), StepOutcome.error)
-        }
-    }
-
-    private var failure: CommandError { call.error ?? CommandError(.internal, "there is no error") }
-
-    private mutating func await_<Outcome>(
-        _ awaited: Awaited<Outcome>,
-        _ wrap: @escaping @Sendable (Outcome) -> StepOutcome
-    ) -> Step? {
-        if case .now(let outcome) = awaited { return apply(wrap(outcome)) }
-        return .wait(Wait(awaited, wrap))
     }
 
     // MARK: Errors
@@ -184,14 +168,6 @@ struct Stack: ~Copyable, Sendable {
             isFinal: true
         )
     }
-}
-
-/// What a command object of any phase made of a call.
-enum StepOutcome: Sendable {
-    case validation(ValidationOutcome)
-    case business(BusinessOutcome)
-    case view(ViewOutcome)
-    case error(ErrorOutcome)
 }
 
 extension CommandError {

@@ -12,26 +12,26 @@ extension OutputBuffer {
     func appendReply(
         _ message: Message,
         to request: borrowing Request,
-        of call: String,
+        of call: CommandDescription,
         under command: String?,
         isFinal: Bool
     ) {
         let hasID = isFinal && request.hasID
         switch request.form {
         case .url:
-            appendURL(command: command ?? call, message)
+            if let command { appendURL(command: command, message) } else { appendURL(call, message) }
             if hasID { appendURLID(request) }
         case .bridge where hasID:
             append("{\"responseId\":")
             appendBridgeID(request)
             append(",\"responseData\":")
             message.write(to: self)
-            if let command, command != call {
+            if let command, command != call.command {
                 append(",\"handlerName\":")
                 append(json: command)
             }
             append(UInt8(ascii: "}"))
-        case .bridge: appendBridge(command: command ?? call, message)
+        case .bridge: appendBridge(command: command ?? call.command, message)
         }
         append(UInt8(ascii: "\n"))
     }
@@ -120,6 +120,15 @@ extension OutputBuffer {
         append("handleJSONRequest?cmd=")
         appendPercentEncoded(command)
         append("&msg=")
+        appendURL(message)
+    }
+
+    private func appendURL(_ call: CommandDescription, _ message: Message) {
+        append(call.replyStart)
+        appendURL(message)
+    }
+
+    private func appendURL(_ message: Message) {
         switch message {
         case .text(let text): append(text, as: .percent)
         // What has nothing to encode.

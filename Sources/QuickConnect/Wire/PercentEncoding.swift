@@ -28,48 +28,59 @@ public enum PercentEncoding {
         into bytes: inout SharedBytes
     ) throws(Failure) -> Range<Int> {
         let start = bytes.count
-        bytes.append(encoded)
-        var isText = true
-        try bytes.rewrite(from: start) { text throws(Failure) in
-            let length = try decodeInPlace(text)
-            isText = isValid(UnsafeBufferPointer(rebasing: text[..<length]))
-            return length
-        }
-        guard isText else { throw Failure(message: notText(bytes.slice(start..<bytes.count))) }
-        return start..<bytes.count
+        var isPlain = true
+        var badEscape = -1
+        bytes.append(atMost: encoded.count) { decode(encoded, to: $0, &isPlain, &badEscape) }
+        if badEscape >= 0 { throw failure(badEscape, of: encoded) }
+        let range = start..<bytes.count
+        guard isPlain || isValid(bytes.slice(range)) else { throw Failure(message: notText(bytes.slice(range))) }
+        return range
     }
 
-    /// - Returns: how many bytes are left.
-    private static func decodeInPlace(_ bytes: UnsafeMutableBufferPointer<UInt8>) throws(Failure) -> Int {
+    /// - Parameters:
+    ///   - isPlain: becomes false where a byte is no ASCII, or NUL.
+    ///   - badEscape: becomes the index of the first escape that is none.
+    /// - Returns: how many bytes were written.
+    @inline(__always)
+    private static func decode(
+        _ encoded: UnsafeBufferPointer<UInt8>,
+        to text: UnsafeMutablePointer<UInt8>,
+        _ isPlain: inout Bool,
+        _ badEscape: inout Int
+    ) -> Int {
         var read = 0
-        while read < bytes.count, bytes[read] != UInt8(ascii: "%") { read += 1 }
-        var written = read
-        while read < bytes.count {
-            let byte = bytes[read]
+        var written = 0
+        var odd: UInt8 = 0
+        while read < encoded.count {
+            var byte = encoded[read]
             if byte == UInt8(ascii: "%") {
-                guard read + 2 < bytes.count, let high = hexadecimalDigit(bytes[read + 1]),
-                    let low = hexadecimalDigit(bytes[read + 2])
-                else { throw badEscape(bytes[read..<min(read + 3, bytes.count)]) }
-                bytes[written] = high << 4 | low
-                read += 3
-            } else {
-                bytes[written] = byte
-                read += 1
+                guard read + 2 < encoded.count, let high = hexadecimalDigit(encoded[read + 1]),
+                    let low = hexadecimalDigit(encoded[read + 2])
+                else {
+                    badEscape = read
+                    return 0
+                }
+                byte = high << 4 | low
+                read += 2
             }
+            // The top bit is set where the byte is no ASCII, or NUL.
+            odd |= byte | (byte &- 1)
+            text[written] = byte
             written += 1
+            read += 1
         }
+        isPlain = odd < 0x80
         return written
     }
 
-    private static func badEscape(_ escape: Slice<UnsafeMutableBufferPointer<UInt8>>) -> Failure {
-        Failure(message: "has the bad escape '\(String(decoding: escape, as: UTF8.self))'")
+    private static func failure(_ index: Int, of encoded: UnsafeBufferPointer<UInt8>) -> Failure {
+        let escape = String(decoding: encoded[index..<min(index + 3, encoded.count)], as: UTF8.self)
+        return Failure(message: "has the bad escape '\(escape)'")
     }
 
     /// Whether it is UTF-8 without NUL.
     private static func isValid(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
-        // Nearly all text is ASCII.
-        if bytes.allSatisfy({ $0 < 0x80 && $0 != 0 }) { return true }
-        return !bytes.contains(0) && UTF8Text.isValid(bytes)
+        !bytes.contains(0) && UTF8Text.isValid(bytes)
     }
 
     private static func notText(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
