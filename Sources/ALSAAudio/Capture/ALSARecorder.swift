@@ -28,7 +28,7 @@ public final class ALSARecorder: Recorder {
     private struct State {
         var active: [MediaName: RecordingJob] = [:]
         /// Those that ended by themselves and that nobody has asked for, oldest first.
-        var ended: [(name: MediaName, caller: Caller, result: Result<Recording, CommandError>)] = []
+        var ended: [(job: RecordingJob, result: Result<Recording, CommandError>)] = []
     }
 
     let folder: MediaFolder
@@ -94,7 +94,7 @@ public final class ALSARecorder: Recorder {
                 throw CommandError(.overloaded, "\(Self.limit) recordings are being made already")
             }
             state.active[job.name] = job
-            state.ended.removeAll { $0.name == job.name }
+            state.ended.removeAll { $0.job.name == job.name }
         }
     }
 
@@ -102,22 +102,35 @@ public final class ALSARecorder: Recorder {
         let promise = Promise<Recording>()
         do throws(CommandError) {
             let name = try MediaName(file)
-            let ended = try jobs.withLock { state throws(CommandError) -> Result<Recording, CommandError>? in
-                if let job = state.active[name] {
-                    try job.check(mayEnd)
-                    job.stop(promise)
-                    return nil
-                }
-                guard let index = state.ended.firstIndex(where: { $0.name == name && mayEnd($0.caller) }) else {
-                    throw CommandError(.notFound, "'\(name)' is not being recorded")
-                }
-                return state.ended.remove(at: index).result
+            if let job = jobs.withLock({ $0.active[name] }) {
+                try job.check(mayEnd)
+                // Where it ended by itself in this moment, its result is told here.
+                if job.stop(promise) == false { _ = takeEnded(job) }
+            } else {
+                promise.settle(try takeEnded(name, mayEnd))
             }
-            if let ended { promise.settle(ended) }
         } catch {
             promise.fail(error)
         }
         return promise
+    }
+
+    /// The result of a recording that ended by itself. Whoever decides about it is asked while nothing is locked.
+    private func takeEnded(
+        _ name: MediaName,
+        _ mayEnd: (Caller) -> Bool
+    ) throws(CommandError) -> Result<Recording, CommandError> {
+        let ended = jobs.withLock { $0.ended.map(\.job) }
+        guard let job = ended.first(where: { $0.name == name && mayEnd($0.caller) }), let result = takeEnded(job) else {
+            throw CommandError(.notFound, "'\(name)' is not being recorded")
+        }
+        return result
+    }
+
+    private func takeEnded(_ job: RecordingJob) -> Result<Recording, CommandError>? {
+        jobs.withLock { state in
+            state.ended.firstIndex { $0.job === job }.map { state.ended.remove(at: $0).result }
+        }
     }
 
     /// `"recording"`: for each one `{"file", "seconds", "peak", "rate", "channels", "for"}`.
@@ -128,18 +141,16 @@ public final class ALSARecorder: Recorder {
 
     public func stop(mayEnd: @Sendable (Caller) -> Bool) {
         let active = jobs.withLock { Array($0.active.values) }
-        for job in active where mayEnd(job.caller) { job.stop(nil) }
+        for job in active where mayEnd(job.caller) { _ = job.stop(nil) }
     }
 
     /// Ends all recordings, and returns when their files are whole.
     /// - Parameter limit: how long that may take; what is not whole then is recovered at the next start.
     public func close(within limit: Duration = .seconds(3)) async {
-        let files = jobs.withLock { state in
-            state.active.values.map { job in
-                let promise = Promise<Recording>()
-                job.stop(promise)
-                return promise
-            }
+        let files = jobs.withLock { Array($0.active.values) }.map { job in
+            let promise = Promise<Recording>()
+            _ = job.stop(promise)
+            return promise
         }
         let end = ContinuousClock.now + limit
         for file in files { _ = try? await file.value(before: end) }
@@ -169,7 +180,7 @@ public final class ALSARecorder: Recorder {
         jobs.withLock { state in
             if state.active[job.name] === job { state.active[job.name] = nil }
             if !isAwaited {
-                state.ended.append((job.name, job.caller, result))
+                state.ended.append((job, result))
                 if state.ended.count > Self.kept { state.ended.removeFirst() }
             }
         }
@@ -185,5 +196,12 @@ public final class ALSARecorder: Recorder {
             logger.warning("the recording '\(job.name)' failed: \(error.message)")
         case .failure: break
         }
+    }
+}
+
+extension ALSARecorder: MediaWriter {
+    public func whenClosed(_ name: MediaName, _ body: @escaping @Sendable () -> Void) {
+        guard let job = jobs.withLock({ $0.active[name] }) else { return body() }
+        job.whenClosed(body)
     }
 }
