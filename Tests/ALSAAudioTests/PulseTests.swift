@@ -120,14 +120,13 @@ extension SoundTests {
             #expect(await rig.play(0).code == .unavailable)
         }
 
-        private func probe(_ pcm: String) async -> CommandError.Code? {
-            do throws(CommandError) {
-                try await ALSASoundPlayer.probe("opening it", within: .seconds(1)) { () throws(StreamFailure) in
-                    try PlaybackStream.probe(.named(pcm))
-                }
+        private func probe(_ pcm: String) async -> Probe.Failure? {
+            do throws(Probe.Failure) {
+                let probe = Probe("qc-try", of: "the sound system", within: .seconds(1))
+                try await probe.look("opening it") { () throws(StreamFailure) in try PlaybackStream.probe(.named(pcm)) }
                 return nil
             } catch {
-                return error.code
+                return error
             }
         }
 
@@ -135,9 +134,11 @@ extension SoundTests {
             let server = try await PulseServer.start()
             let pcm = try server.addPCM()
             #expect(await probe(pcm) == nil)
-            #expect(await probe(try server.addPCM(device: "nosuch")) == .unavailable)
+            let missing = await probe(try server.addPCM(device: "nosuch"))
+            #expect(missing?.error.code == .unavailable && missing?.hangs == false)
             server.send(SIGSTOP)
-            #expect(await probe(pcm) == .timeout)
+            let stopped = await probe(pcm)
+            #expect(stopped?.error.code == .timeout && stopped?.hangs == true)
             server.send(SIGCONT)
         }
     }
