@@ -56,7 +56,6 @@ struct SoundDevices {
         let soundDoctor = SoundDoctor(
             player: player,
             recorder: recorder,
-            volume: volume,
             environment: environment,
             account: account
         )

@@ -120,14 +120,14 @@ extension SoundTests {
             #expect(await rig.play(0).code == .unavailable)
         }
 
-        private func probe(_ pcm: String) async -> Probe.Failure? {
-            do throws(Probe.Failure) {
-                let probe = Probe("qc-try", of: "the sound system", within: .seconds(1))
-                try await probe.look("opening it") { () throws(StreamFailure) in try PlaybackStream.probe(.named(pcm)) }
-                return nil
-            } catch {
-                return error
+        private func probe(_ pcm: String) async -> ProbeFailure? {
+            let probe = Probe("qc-try", "opening it", within: .seconds(1)) { () throws(CommandError) in
+                do throws(StreamFailure) { try PlaybackStream.probe(.named(pcm)) } catch {
+                    throw error.commandError(about: pcm)
+                }
             }
+            do throws(ProbeFailure) { try await probe.look() } catch { return error }
+            return nil
         }
 
         @Test func `a PCM can be probed`() async throws {

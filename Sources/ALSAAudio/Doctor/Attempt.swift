@@ -15,7 +15,7 @@ struct Attempt {
     /// What was seen without opening it.
     private var use: String?
     /// Why it could not be opened.
-    var failure: Probe.Failure?
+    var failure: ProbeFailure?
 
     /// - Parameters:
     ///   - subject: of the finding.

@@ -5,28 +5,31 @@ public import QuickConnect
 /// Looks at the media folder and at its disk.
 public struct MediaDoctor: Examined {
     private let folder: MediaFolder
-    private let settings: ALSARecorder.Settings
-    private let account: OwnAccount
-    private let probe = Probe("qc-dsk-dr", of: "the disk")
-
-    private static let subject = "media folder"
+    private let probe: Probe<Finding>
 
     /// - Parameter account: of this process.
     public init(folder: MediaFolder, settings: ALSARecorder.Settings, account: OwnAccount) {
         self.folder = folder
-        self.settings = settings
-        self.account = account
+        let look = MediaLook(folder: folder, settings: settings, account: account)
+        probe = Probe("qc-disk-dr", "looking at \(folder.path)") { () throws(CommandError) in look.finding }
     }
 
     public func examine(thoroughly isThorough: Bool) async -> [Finding] {
-        do throws(Probe.Failure) {
-            return [try await probe.look("looking at \(folder.path)") { () throws(StreamFailure) in finding }]
-        } catch {
-            return [Finding(Self.subject, error.error, mend: "findmnt -T \(folder.path.shellWord)")]
+        do throws(ProbeFailure) { return [try await probe.look()] } catch {
+            return [Finding(MediaLook.subject, error.error, mend: "findmnt -T \(folder.path.shellWord)")]
         }
     }
+}
 
-    private var finding: Finding {
+/// One look, which may block.
+private struct MediaLook {
+    let folder: MediaFolder
+    let settings: ALSARecorder.Settings
+    let account: OwnAccount
+
+    static let subject = "media folder"
+
+    var finding: Finding {
         let subject = Self.subject
         guard access(folder.path, F_OK) == 0 else { return missing }
         guard folder.isWritable else {

@@ -4,18 +4,17 @@ internal import Threads
 
 /// Looks at the loudspeaker, the microphone, the mixer and what is behind them.
 ///
-/// Everything that may hang is looked at once for each visit, on threads that are made once.
+/// Everything that may hang is looked at once for each visit, by a ``Probe``.
 public struct SoundDoctor: Examined {
     let player: ALSASoundPlayer
     let recorder: ALSARecorder
-    private let volume: ALSAVolumeControl
     private let account: OwnAccount
-    private let serverPaths: [String]
-    private let surroundings = Probe("qc-doctor", of: "the sound system")
-    private let speaker = Probe("qc-spk-dr", of: "the sound system")
-    private let microphone = Probe("qc-mic-dr", of: "the sound system")
+    private let surroundings: Probe<Surroundings>
+    private let speaker: Probe<Void>
+    private let microphone: Probe<Void>
+    private let mixer: Probe<Volume>
 
-    /// How long the mixer and the tone may take.
+    /// How long the tone may take.
     static let limit = Duration.seconds(4)
 
     /// - Parameters:
@@ -24,15 +23,33 @@ public struct SoundDoctor: Examined {
     public init(
         player: ALSASoundPlayer,
         recorder: ALSARecorder,
-        volume: ALSAVolumeControl,
         environment: [String: String],
         account: OwnAccount
     ) {
         self.player = player
         self.recorder = recorder
-        self.volume = volume
         self.account = account
-        serverPaths = SoundServer.paths(environment)
+        let (output, input) = (player.engine.output, recorder.engine.input)
+        let paths = SoundServer.paths(environment)
+        surroundings = Probe("qc-doctor", "looking for sound cards and servers") { () throws(CommandError) in
+            Surroundings(cards: SoundCards(), server: SoundServer(at: paths))
+        }
+        speaker = Self.probe("qc-spk-dr", "\(output)") { () throws(StreamFailure) in try PlaybackStream.probe(output) }
+        microphone = Self.probe("qc-mic-dr", "\(input)") { () throws(StreamFailure) in try CaptureStream.probe(input) }
+        mixer = Probe("qc-mix-dr", "opening the mixer of \(output)") { () throws(CommandError) in
+            try output.volume(applying: nil)
+        }
+    }
+
+    private static func probe(
+        _ name: String,
+        _ pcm: String,
+        _ open: @escaping @Sendable () throws(StreamFailure) -> Void
+    ) -> Probe<Void> {
+        let step = "opening \(pcm)"
+        return Probe(name, step) { () throws(CommandError) in
+            do throws(StreamFailure) { try open() } catch { throw error.commandError(about: step) }
+        }
     }
 
     public func examine(thoroughly isThorough: Bool) async -> [Finding] {
@@ -48,7 +65,7 @@ public struct SoundDoctor: Examined {
         return findings
     }
 
-    private func findings(_ surroundings: Result<Surroundings, Probe.Failure>, _ attempts: [Attempt]) -> [Finding] {
+    private func findings(_ surroundings: Result<Surroundings, ProbeFailure>, _ attempts: [Attempt]) -> [Finding] {
         switch surroundings {
         case .success(let surroundings):
             let isHanging = attempts.contains { $0.failure?.hangs == true }
@@ -59,29 +76,15 @@ public struct SoundDoctor: Examined {
         }
     }
 
-    private func lookAround() async -> Result<Surroundings, Probe.Failure> {
-        let paths = serverPaths
-        do throws(Probe.Failure) {
-            let step = "looking for sound cards and servers"
-            return .success(
-                try await surroundings.look(step) { () throws(StreamFailure) in
-                    Surroundings(cards: SoundCards(), server: SoundServer(at: paths))
-                }
-            )
-        } catch {
-            return .failure(error)
-        }
+    private func lookAround() async -> Result<Surroundings, ProbeFailure> {
+        do throws(ProbeFailure) { return .success(try await surroundings.look()) } catch { return .failure(error) }
     }
 
     private func trySpeaker() async -> Attempt {
         let output = player.engine.output
         var attempt = Attempt("speaker", "\(output)", "to play", isSimulated: output.isSimulated)
         if player.engine.isPlaying { return attempt.inUse("is playing now") }
-        do throws(Probe.Failure) {
-            try await speaker.look("opening \(output)") { () throws(StreamFailure) in try PlaybackStream.probe(output) }
-        } catch {
-            attempt.failure = error
-        }
+        do throws(ProbeFailure) { try await speaker.look() } catch { attempt.failure = error }
         return attempt
     }
 
@@ -89,17 +92,13 @@ public struct SoundDoctor: Examined {
         let input = recorder.engine.input
         var attempt = Attempt("microphone", "\(input)", "to record", isSimulated: input.tone != nil)
         if recorder.engine.isCapturing { return attempt.inUse("is recording now") }
-        do throws(Probe.Failure) {
-            try await microphone.look("opening \(input)") { () throws(StreamFailure) in try CaptureStream.probe(input) }
-        } catch {
-            attempt.failure = error
-        }
+        do throws(ProbeFailure) { try await microphone.look() } catch { attempt.failure = error }
         return attempt
     }
 
     private func examineMixer() async -> Finding {
-        do throws(CommandError) {
-            let volume = try await volume.volume(applying: nil).value(before: .now + Self.limit)
+        do throws(ProbeFailure) {
+            let volume = try await mixer.look()
             if volume.isMuted {
                 return Finding("mixer", .fault, "the sound is muted", mend: "quickconnect call volume unmute")
             }
@@ -109,7 +108,7 @@ public struct SoundDoctor: Examined {
             return Finding("mixer", .well, "the volume is \(volume.percent) %")
         } catch {
             // Many PCMs have none, and play all the same.
-            return Finding("mixer", .note, error.message)
+            return Finding("mixer", .note, error.error.message)
         }
     }
 
