@@ -12,8 +12,8 @@
 // What is needed of a report is copied out here.
 
 // What receivers tell besides positions and satellites.
-static const unsigned long long qc_gps_other_data = AIS_SET | ATTITUDE_SET | GST_SET | LOG_SET | NAVDATA_SET | OSCILLATOR_SET
-    | PPS_SET | RAW_SET | RTCM2_SET | RTCM3_SET | SUBFRAME_SET | TOFF_SET;
+static const unsigned long long qc_gps_other_data = AIS_SET | ATTITUDE_SET | GST_SET | LOG_SET | NAVDATA_SET
+    | OSCILLATOR_SET | PPS_SET | RAW_SET | RTCM2_SET | RTCM3_SET | SUBFRAME_SET | TOFF_SET;
 
 struct qc_gps_report {
     unsigned long long set;  // what the message was about: MODE_SET for a TPV, SATELLITE_SET for a SKY, …

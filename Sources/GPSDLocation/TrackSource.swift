@@ -19,7 +19,9 @@ private final class TrackStream: ReportStream, @unchecked Sendable {
     private var latest = Int.min
 
     init(path: String) throws(Unreachable) {
-        guard let text = Self.text(of: path) else { throw Unreachable(reason: String(cString: strerror(errno))) }
+        guard let text = Self.text(of: path) else {
+            throw Unreachable(reason: "fopen: \(String(cString: strerror(errno))) (\(errno))")
+        }
         lines = text.split(separator: "\n").filter { $0.hasPrefix("{") }.map(String.init)
         guard !lines.isEmpty else { throw Unreachable(reason: "there is no track in it") }
         guard let data = qc_gps_new() else { throw Unreachable(reason: "no memory") }

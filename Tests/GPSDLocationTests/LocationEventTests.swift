@@ -128,8 +128,10 @@ final class Subscriber: MessageOutput, Sendable {
         let (_, other) = try subscribe()
         try await eventually("it is watched") { source.isOpen.withLock { $0 } }
         controller.events.unsubscribeAll(session)
+        async let waiting = provider.position(.init(timeout: 5), for: .daemon)
+        try await eventually("it is waited for") { provider.state()["locating"] != [] }
         source.say(fix(1))
-        let position = try await provider.position(.init(timeout: 5), for: .daemon)
+        let position = try await waiting
         #expect(position.latitude == 1 && source.openings.withLock { $0 } == 1)
         controller.events.unsubscribeAll(other)
         try await eventually("it is left alone") { !source.isOpen.withLock { $0 } }

@@ -1,6 +1,4 @@
-internal import Glibc
 public import QuickConnect
-internal import Threads
 
 /// Looks at the loudspeaker, the microphone, the mixer and what is behind them.
 ///
