@@ -25,10 +25,18 @@ public final class ALSARecorder: Recorder {
         func reserve(of total: Int) -> Int { reserve ?? min(64 << 20, total / 20) }
     }
 
+    /// A recording that ended by itself. Without the job, which may hold sound.
+    private struct Ended {
+        var number: UInt64
+        var name: MediaName
+        var caller: Caller
+        var result: Result<Recording, CommandError>
+    }
+
     private struct State {
         var active: [MediaName: RecordingJob] = [:]
-        /// Those that ended by themselves and that nobody has asked for, oldest first.
-        var ended: [(job: RecordingJob, result: Result<Recording, CommandError>)] = []
+        /// Those that nobody has asked for, oldest first.
+        var ended: [Ended] = []
     }
 
     let folder: MediaFolder
@@ -94,7 +102,7 @@ public final class ALSARecorder: Recorder {
                 throw CommandError(.overloaded, "\(Self.limit) recordings are being made already")
             }
             state.active[job.name] = job
-            state.ended.removeAll { $0.job.name == job.name }
+            state.ended.removeAll { $0.name == job.name }
         }
     }
 
@@ -105,7 +113,7 @@ public final class ALSARecorder: Recorder {
             if let job = jobs.withLock({ $0.active[name] }) {
                 try job.check(mayEnd)
                 // Where it ended by itself in this moment, its result is told here.
-                if job.stop(promise) == false { _ = takeEnded(job) }
+                if !job.stop(promise) { _ = takeEnded(job.number) }
             } else {
                 promise.settle(try takeEnded(name, mayEnd))
             }
@@ -120,16 +128,16 @@ public final class ALSARecorder: Recorder {
         _ name: MediaName,
         _ mayEnd: (Caller) -> Bool
     ) throws(CommandError) -> Result<Recording, CommandError> {
-        let ended = jobs.withLock { $0.ended.map(\.job) }
-        guard let job = ended.first(where: { $0.name == name && mayEnd($0.caller) }), let result = takeEnded(job) else {
+        let ended = jobs.withLock { $0.ended }.first { $0.name == name && mayEnd($0.caller) }
+        guard let ended, let result = takeEnded(ended.number) else {
             throw CommandError(.notFound, "'\(name)' is not being recorded")
         }
         return result
     }
 
-    private func takeEnded(_ job: RecordingJob) -> Result<Recording, CommandError>? {
+    private func takeEnded(_ number: UInt64) -> Result<Recording, CommandError>? {
         jobs.withLock { state in
-            state.ended.firstIndex { $0.job === job }.map { state.ended.remove(at: $0).result }
+            state.ended.firstIndex { $0.number == number }.map { state.ended.remove(at: $0).result }
         }
     }
 
@@ -180,7 +188,7 @@ public final class ALSARecorder: Recorder {
         jobs.withLock { state in
             if state.active[job.name] === job { state.active[job.name] = nil }
             if !isAwaited {
-                state.ended.append((job, result))
+                state.ended.append(Ended(number: job.number, name: job.name, caller: job.caller, result: result))
                 if state.ended.count > Self.kept { state.ended.removeFirst() }
             }
         }
