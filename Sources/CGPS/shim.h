@@ -2,6 +2,7 @@
 #define CGPS_SHIM_H
 
 #include <errno.h>
+#include <fcntl.h>
 #include <gps.h>
 #include <math.h>
 #include <stdlib.h>
@@ -10,8 +11,12 @@
 // `struct gps_data_t` is large, and its layout changes with each major version of libgps: Swift never sees into it.
 // What is needed of a report is copied out here.
 
+// What receivers tell besides positions and satellites.
+static const unsigned long long qc_gps_other_data = AIS_SET | ATTITUDE_SET | GST_SET | LOG_SET | NAVDATA_SET
+    | OSCILLATOR_SET | PPS_SET | RAW_SET | RTCM2_SET | RTCM3_SET | SUBFRAME_SET | TOFF_SET;
+
 struct qc_gps_report {
-    unsigned long long set;  // what the last message was about: MODE_SET for a TPV, SATELLITE_SET for a SKY, …
+    unsigned long long set;  // what the message was about: MODE_SET for a TPV, SATELLITE_SET for a SKY, …
     int mode;                // 0, 1: no fix; 2: without altitude; 3: with
     double time;             // seconds since 1970; 0 where unknown
     double latitude, longitude, altitude, eph, epv, speed, track;  // not a number where unknown
@@ -23,15 +28,32 @@ static inline struct gps_data_t *qc_gps_new(void) { return (struct gps_data_t *)
 
 static inline void qc_gps_delete(struct gps_data_t *data) { free(data); }
 
-// 0, or a negative code of libgps for `gps_errstr`.
+// 0, or a negative code of libgps for `gps_errstr`. From then on no call waits.
 static inline int qc_gps_open(const char *host, const char *port, struct gps_data_t *data) {
     errno = 0;
-    if (gps_open(host, port, data) == 0) return 0;
-    return errno < 0 ? errno : -6;
+    if (gps_open(host, port, data) != 0) return errno < 0 ? errno : -6;
+    fcntl(data->gps_fd, F_SETFL, fcntl(data->gps_fd, F_GETFL) | O_NONBLOCK);
+    return 0;
 }
+
+static inline int qc_gps_descriptor(const struct gps_data_t *data) { return data->gps_fd; }
+
+// The receiver that the last message comes from; empty where it does not say.
+static inline const char *qc_gps_device(const struct gps_data_t *data) { return data->dev.path; }
 
 static inline int qc_gps_watch(struct gps_data_t *data) {
     return gps_stream(data, WATCH_ENABLE | WATCH_JSON, NULL);
+}
+
+// libgps adds to `set` what a message is about, and takes nothing out: without this a SKY after a TPV is a TPV too.
+static inline int qc_gps_read(struct gps_data_t *data, char *buffer, int size) {
+    data->set = 0;
+    return gps_read(data, buffer, size);
+}
+
+static inline int qc_gps_unpack(char *line, struct gps_data_t *data) {
+    data->set = 0;
+    return gps_unpack(line, data);
 }
 
 static inline void qc_gps_close(struct gps_data_t *data) {

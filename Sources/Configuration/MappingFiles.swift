@@ -31,7 +31,8 @@ public enum MappingFiles {
     }
 
     private static func files(in folders: [Folder], _ mistakes: inout [ConfigurationMistake]) -> [String] {
-        var paths: [String: String] = [:]
+        // By the bytes of the name, which are what the disk knows a file by.
+        var paths: [[UInt8]: String] = [:]
         for folder in folders {
             guard let names = FileText.names(in: folder.path) else {
                 if folder.isRequired || errno != ENOENT {
@@ -43,9 +44,9 @@ public enum MappingFiles {
                 continue
             }
             for name in names where name.hasSuffix(".yaml") && !name.hasPrefix(".") {
-                paths[name] = "\(folder.path)/\(name)"
+                paths[Array(name.utf8)] = "\(folder.path)/\(name)"
             }
         }
-        return paths.sorted { Array($0.key.utf8).lexicographicallyPrecedes(Array($1.key.utf8)) }.map(\.value)
+        return paths.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map(\.value)
     }
 }

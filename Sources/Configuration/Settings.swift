@@ -10,7 +10,9 @@ public struct Settings: Sendable {
     public var mappings: [MappingFiles.Folder]
     public var sounds: String
     public var media: String
-    public var simulatedFolder: String
+    /// Where simulated sound goes: beside the media folder where nobody named another place.
+    public var simulatedFolder: String { namedSimulatedFolder ?? StandardFolders.simulated(beside: media) }
+    var namedSimulatedFolder: String?
     public var pcm = "default"
     public var capturePCM = "default"
     public var gpsd = HostAndPort(host: "localhost", port: "2947")
@@ -74,7 +76,6 @@ public struct Settings: Sendable {
         track = folders.track
         scripts = folders.scripts
         media = folders.media
-        simulatedFolder = folders.simulated
     }
 
     private mutating func apply(_ other: Overrides, _ source: String, _ mistakes: inout [ConfigurationMistake]) {
@@ -82,10 +83,7 @@ public struct Settings: Sendable {
         if let folder = other.mappings { mappings = [MappingFiles.Folder(folder, isRequired: true)] }
         sounds = other.sounds ?? sounds
         scripts = other.scripts ?? scripts
-        if let folder = other.media {
-            media = folder
-            simulatedFolder = StandardFolders.simulated(beside: folder)
-        }
+        media = other.media ?? media
         pcm = other.pcm ?? pcm
         capturePCM = other.capturePCM ?? capturePCM
         if let text = other.gpsd {

@@ -37,10 +37,8 @@ struct SettingsReader {
         case "socket": settings.socket = path(value, name)
         case "mappings": settings.mappings = folders(value)
         case "sounds": settings.sounds = path(value, name) ?? settings.sounds
-        case "media":
-            settings.media = path(value, name) ?? settings.media
-            settings.simulatedFolder = StandardFolders.simulated(beside: settings.media)
-        case "simulatedFolder": settings.simulatedFolder = path(value, name) ?? settings.simulatedFolder
+        case "media": settings.media = path(value, name) ?? settings.media
+        case "simulatedFolder": settings.namedSimulatedFolder = path(value, name)
         case "pcm": settings.pcm = file.string(value, "'pcm'") ?? settings.pcm
         case "capturePCM": settings.capturePCM = file.string(value, "'capturePCM'") ?? settings.capturePCM
         case "gpsd": settings.gpsd = address(value) ?? settings.gpsd

@@ -16,6 +16,15 @@ public struct SocketSetting: Sendable {
             case .systemd(let name): name
             }
         }
+
+        /// Names are the same where their bytes are, as for the system.
+        public static func == (one: Place, other: Place) -> Bool {
+            switch (one, other) {
+            case (.path(let one), .path(let other)), (.systemd(let one), .systemd(let other)):
+                one.utf8.elementsEqual(other.utf8)
+            default: false
+            }
+        }
     }
 
     /// What systemd calls the daemon's own socket: by its unit, or where nothing names it.

@@ -13,7 +13,6 @@ public struct StandardFolders: Sendable {
     /// The folder of the owner's scripts.
     public var scripts: String
     public var media: String
-    public var simulated: String
 
     /// - Parameters:
     ///   - program: the path of the running program, beside which what is shipped is looked for.
@@ -43,7 +42,6 @@ public struct StandardFolders: Sendable {
         sounds = "\(shared)/sounds"
         track = "\(shared)/tracks/westminster.json"
         media = "\(data)/media"
-        simulated = Self.simulated(beside: media)
     }
 
     /// Where what is shipped lies: `share/quickconnect` of the prefix that the program is installed under, the

@@ -1,7 +1,10 @@
 import Glibc
 public import QuickConnect
 
-/// The users and groups of the system (getpwnam(3), getgrnam(3)). Looking them up may block.
+/// The users and groups of the system (getpwnam(3), getgrnam(3)), from any thread. Looking them up may block.
+///
+/// The only place that asks: the calls without `_r` keep their answer where the next caller, on whichever thread,
+/// overwrites it.
 public struct SystemAccounts: Accounts {
     public init() {}
 
@@ -9,8 +12,40 @@ public struct SystemAccounts: Accounts {
 
     public func gid(ofGroup name: String) -> UInt32? {
         var entry = group()
-        var result: UnsafeMutablePointer<group>?
-        return lookUp { buffer, size in getgrnam_r(name, &entry, buffer, size, &result) } ? result?.pointee.gr_gid : nil
+        return lookUp { buffer, size, result in
+            getgrnam_r(name, &entry, buffer, size, &result)
+        } take: {
+            $0.gr_gid
+        }
+    }
+
+    /// The name of a user; its number where it has none.
+    public func name(ofUser uid: UInt32) -> String {
+        var entry = passwd()
+        let name = lookUp { buffer, size, result in
+            getpwuid_r(uid, &entry, buffer, size, &result)
+        } take: {
+            String(cString: $0.pw_name)
+        }
+        return name ?? "\(uid)"
+    }
+
+    /// The name of a group; its number where it has none.
+    public func name(ofGroup gid: UInt32) -> String {
+        var entry = group()
+        let name = lookUp { buffer, size, result in
+            getgrgid_r(gid, &entry, buffer, size, &result)
+        } take: {
+            String(cString: $0.gr_name)
+        }
+        return name ?? "\(gid)"
+    }
+
+    /// The names of the groups that this process has, in order.
+    public var ownGroups: [String] {
+        var ids = [gid_t](repeating: 0, count: Int(getgroups(0, nil)) + 1)
+        let count = getgroups(Int32(ids.count), &ids)
+        return Set(ids.prefix(max(0, Int(count))) + [getegid()]).map(name(ofGroup:)).sorted()
     }
 
     /// The user as a caller with its groups, nil where there is no such user.
@@ -34,20 +69,28 @@ public struct SystemAccounts: Accounts {
 
     private func user(_ name: String) -> (uid: uid_t, gid: gid_t)? {
         var entry = passwd()
-        var result: UnsafeMutablePointer<passwd>?
-        guard lookUp({ buffer, size in getpwnam_r(name, &entry, buffer, size, &result) }) else { return nil }
-        return result.map { ($0.pointee.pw_uid, $0.pointee.pw_gid) }
+        return lookUp { buffer, size, result in
+            getpwnam_r(name, &entry, buffer, size, &result)
+        } take: {
+            ($0.pw_uid, $0.pw_gid)
+        }
     }
 
     /// Calls with a buffer that grows until it is large enough.
-    private func lookUp(_ call: (UnsafeMutablePointer<CChar>, Int) -> Int32) -> Bool {
+    /// - Parameter take: gets the entry, whose texts lie in that buffer.
+    private func lookUp<Entry, Value>(
+        _ call: (UnsafeMutablePointer<CChar>, Int, inout UnsafeMutablePointer<Entry>?) -> Int32,
+        take: (Entry) -> Value
+    ) -> Value? {
         var size = 1024
         while size <= 1 << 20 {
-            var buffer = [CChar](repeating: 0, count: size)
-            let code = buffer.withUnsafeMutableBufferPointer { $0.baseAddress.map { call($0, size) } ?? EINVAL }
-            if code != ERANGE { return code == 0 }
+            let buffer = UnsafeMutablePointer<CChar>.allocate(capacity: size)
+            defer { buffer.deallocate() }
+            var result: UnsafeMutablePointer<Entry>?
+            let code = call(buffer, size, &result)
+            if code != ERANGE { return code == 0 ? result.map { take($0.pointee) } : nil }
             size *= 2
         }
-        return false
+        return nil
     }
 }

@@ -50,39 +50,16 @@ struct YAMLParser {
 
     /// - Returns: nil for a text without a value.
     static func parse(_ text: String) throws(YAMLMistake) -> YAMLNode? {
-        let bytes = Array(text.utf8)
-        var parser = yaml_parser_t()
-        guard yaml_parser_initialize(&parser) == 1 else {
-            throw YAMLMistake(message: "no memory is left to read it", line: 1, column: 1)
-        }
-        defer { yaml_parser_delete(&parser) }
-        // Typed throws do not pass through the closure that lends the bytes.
-        let result = bytes.withUnsafeBufferPointer { buffer in
-            yaml_parser_set_input_string(&parser, buffer.baseAddress, buffer.count)
-            return Result { () throws(YAMLMistake) -> YAMLNode? in try document(&parser) }
-        }
-        return try result.get()
-    }
-
-    private static func document(_ parser: inout yaml_parser_t) throws(YAMLMistake) -> YAMLNode? {
-        var document = try load(&parser)
+        let parser = try LibYAMLParser(text)
+        var document = try parser.load()
         defer { yaml_document_delete(&document) }
         guard let root = yaml_document_get_root_node(&document) else { return nil }
         var reader = YAMLParser()
         let node = try reader.node(root, &document, depth: 0)
-        var second = try load(&parser)
+        var second = try parser.load()
         defer { yaml_document_delete(&second) }
         guard let other = yaml_document_get_root_node(&second) else { return node }
-        throw mistake("a second document begins here; a file holds one", other.pointee.start_mark)
-    }
-
-    private static func load(_ parser: inout yaml_parser_t) throws(YAMLMistake) -> yaml_document_t {
-        var document = yaml_document_t()
-        guard yaml_parser_load(&parser, &document) == 1 else {
-            let problem = parser.problem.map { String(cString: $0) } ?? "it cannot be read"
-            throw mistake("not YAML: \(problem)", parser.problem_mark)
-        }
-        return document
+        throw YAMLMistake("a second document begins here; a file holds one", other.pointee.start_mark)
     }
 
     private mutating func node(
@@ -93,7 +70,7 @@ struct YAMLParser {
         let mark = node.pointee.start_mark
         nodeCount += 1
         guard nodeCount <= Self.maximumNodes, depth <= Self.maximumDepth else {
-            throw Self.mistake("more values, or deeper ones, than a file may have", mark)
+            throw YAMLMistake("more values, or deeper ones, than a file may have", mark)
         }
         let content: YAMLNode.Content
         switch node.pointee.type {
@@ -120,11 +97,12 @@ struct YAMLParser {
         _ depth: Int
     ) throws(YAMLMistake) -> [(key: YAMLNode, value: YAMLNode)] {
         var pairs: [(key: YAMLNode, value: YAMLNode)] = []
-        var names: Set<String> = []
+        // Compared by their bytes, as everywhere: what only looks alike is another key.
+        var names: Set<[UInt8]> = []
         let list = node.pointee.data.mapping.pairs
         for pair in Self.members(list.start, list.top) {
             let key = try child(pair.key, &document, depth)
-            if let name = key.text, !names.insert(name).inserted {
+            if let name = key.text, !names.insert(Array(name.utf8)).inserted {
                 throw YAMLMistake(message: "the key '\(name)' is given twice", line: key.line, column: key.column)
             }
             pairs.append((key, try child(pair.value, &document, depth)))
@@ -150,9 +128,5 @@ struct YAMLParser {
     ) -> UnsafeBufferPointer<Member> {
         guard let start, let top else { return UnsafeBufferPointer(start: nil, count: 0) }
         return UnsafeBufferPointer(start: start, count: top - start)
-    }
-
-    private static func mistake(_ message: String, _ mark: yaml_mark_t) -> YAMLMistake {
-        YAMLMistake(message: message, line: Int(mark.line) + 1, column: Int(mark.column) + 1)
     }
 }

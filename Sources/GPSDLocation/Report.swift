@@ -3,23 +3,30 @@ internal import QuickConnect
 
 /// What one message of gpsd says, as far as it matters here. Nothing in it is checked yet.
 enum Report: Sendable, Equatable {
-    case version
+    /// gpsd itself: its version, what it was asked for, an error.
+    case service
     /// How many receivers gpsd has.
     case devices(Int)
     /// A TPV.
     case fix(RawFix)
     /// A SKY.
-    case sky(seen: Int, used: Int)
-    case other
+    case sky(seen: Int, used: Int, receiver: String = "")
+    /// A receiver says something else, such as AIS.
+    case otherData
 
-    init(_ report: qc_gps_report) {
+    /// - Parameter receiver: which one it comes from.
+    init(_ report: qc_gps_report, receiver: String) {
         switch report.set {
-        case let set where set & MODE_SET != 0: self = .fix(RawFix(report))
+        case let set where set & MODE_SET != 0: self = .fix(RawFix(report, receiver))
         case let set where set & SATELLITE_SET != 0:
-            self = .sky(seen: Int(report.satellites_visible), used: Int(report.satellites_used))
+            self = .sky(
+                seen: Int(report.satellites_visible),
+                used: Int(report.satellites_used),
+                receiver: receiver
+            )
         case let set where set & DEVICELIST_SET != 0: self = .devices(Int(report.devices))
-        case let set where set & VERSION_SET != 0: self = .version
-        default: self = .other
+        case let set where set & qc_gps_other_data != 0: self = .otherData
+        default: self = .service
         }
     }
 }
@@ -35,11 +42,12 @@ struct RawFix: Sendable, Equatable {
     var verticalError = Double.nan
     var speed = Double.nan
     var track = Double.nan
-    var satellites = 0
+    /// Which of gpsd's receivers tells it; empty where that is not known.
+    var receiver = ""
 }
 
 extension RawFix {
-    init(_ report: qc_gps_report) {
+    init(_ report: qc_gps_report, _ receiver: String) {
         self.init(
             mode: Int(report.mode),
             time: report.time,
@@ -50,7 +58,7 @@ extension RawFix {
             verticalError: report.epv,
             speed: report.speed,
             track: report.track,
-            satellites: Int(report.satellites_used)
+            receiver: receiver
         )
     }
 
@@ -65,7 +73,6 @@ extension RawFix {
         position.speed = speed.ifIn(0...100_000)
         position.heading = track.ifIn(0...360)
         position.time = time.ifIn(1...1e11)
-        position.satellites = satellites > 0 ? satellites : nil
         return position
     }
 }

@@ -12,10 +12,11 @@ protocol ReportSource: Sendable {
     func open() throws(Unreachable) -> any ReportStream
 }
 
-/// A watch that has begun. It ends with the last reference.
-protocol ReportStream: AnyObject {
-    /// The next report; nil where none came in the time.
-    func next(milliseconds: Int32) throws(Unreachable) -> Report?
+/// A watch that has begun. It ends with the last reference. One thread at a time uses it.
+protocol ReportStream: AnyObject, Sendable {
+    /// Sleeps until the next report. Never blocks in any other way.
+    /// - Returns: nil where somebody used the waker, or the time came.
+    func next(_ waker: Waker, until end: ContinuousClock.Instant?) throws(Unreachable) -> Report?
 }
 
 /// Why there is no watch.
@@ -34,7 +35,8 @@ struct GPSDSource: ReportSource {
 }
 
 /// The owner of a `gps_data_t` that is open.
-private final class GPSDStream: ReportStream {
+private final class GPSDStream: ReportStream, @unchecked Sendable {
+    // Sendable because one thread at a time uses it.
     private let data: UnsafeMutablePointer<gps_data_t>
     private var buffer = [CChar](repeating: 0, count: 10_240)
 
@@ -54,76 +56,27 @@ private final class GPSDStream: ReportStream {
         qc_gps_delete(data)
     }
 
-    func next(milliseconds: Int32) throws(Unreachable) -> Report? {
-        guard gps_waiting(data, milliseconds * 1000) else { return nil }
-        let count = gps_read(data, &buffer, Int32(buffer.count))
-        guard count >= 0 else { throw Unreachable(reason: "gps_read: it closed the connection") }
-        return count > 0 ? Report(qc_gps_report(data)) : nil
-    }
-}
-
-/// A recorded track in place of a receiver: gpsd's own lines, one a second, told as if they were of now.
-struct TrackSource: ReportSource {
-    let path: String
-    let name = "simulated"
-    var description: String { "the simulated track \(path)" }
-
-    func open() throws(Unreachable) -> any ReportStream { try TrackStream(path: path) }
-}
-
-private final class TrackStream: ReportStream {
-    private let data: UnsafeMutablePointer<gps_data_t>
-    private let lines: [String]
-    private var greetings: [Report] = [.devices(1), .version]
-    private var latest = Int.min
-
-    init(path: String) throws(Unreachable) {
-        guard let text = Self.text(of: path) else { throw Unreachable(reason: String(cString: strerror(errno))) }
-        lines = text.split(separator: "\n").filter { $0.hasPrefix("{") }.map(String.init)
-        guard !lines.isEmpty else { throw Unreachable(reason: "there is no track in it") }
-        guard let data = qc_gps_new() else { throw Unreachable(reason: "no memory") }
-        self.data = data
+    func next(_ waker: Waker, until end: ContinuousClock.Instant?) throws(Unreachable) -> Report? {
+        // Several may have come at once.
+        if let report = try read() { return report }
+        guard waker.sleep(watching: qc_gps_descriptor(data), until: end) else { return nil }
+        let report = try read()
+        if report == nil, isAtEnd { throw closed }
+        return report
     }
 
-    deinit { qc_gps_delete(data) }
-
-    func next(milliseconds: Int32) throws(Unreachable) -> Report? {
-        if let greeting = greetings.popLast() { return greeting }
-        let now = WallClock.now
-        guard Int(now) > latest else {
-            usleep(UInt32(milliseconds) * 1000)
-            return nil
-        }
-        latest = Int(now)
-        return report(at: now)
+    /// The next whole report of what has come; nil where there is none.
+    private func read() throws(Unreachable) -> Report? {
+        let count = qc_gps_read(data, &buffer, Int32(buffer.count))
+        guard count >= 0 else { throw closed }
+        return count > 0 ? Report(qc_gps_report(data), receiver: String(cString: qc_gps_device(data))) : nil
     }
 
-    /// The line for this second, there and back again for ever.
-    private func report(at now: Double) -> Report {
-        let step = Int(now) % max(1, 2 * lines.count - 2)
-        var bytes = lines[step < lines.count ? step : 2 * lines.count - 2 - step].utf8CString.map { $0 }
-        guard gps_unpack(&bytes, data) == 0 else { return .other }
-        var report = qc_gps_report(data)
-        report.time = now
-        return Report(report)
-    }
+    private var closed: Unreachable { Unreachable(reason: "gps_read: it closed the connection") }
 
-    private static func text(of path: String) -> String? {
-        guard let file = fopen(path, "re") else { return nil }
-        defer { fclose(file) }
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 65_536)
-        while case let count = fread(&buffer, 1, buffer.count, file), count > 0 { bytes += buffer[..<count] }
-        return String(decoding: bytes, as: UTF8.self)
-    }
-}
-
-/// The time of day, which fixes are compared with.
-enum WallClock {
-    /// Seconds since 1970.
-    static var now: Double {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
+    /// Whether nothing will come, also where a part of a report did.
+    private var isAtEnd: Bool {
+        var byte: UInt8 = 0
+        return recv(qc_gps_descriptor(data), &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT)) == 0
     }
 }

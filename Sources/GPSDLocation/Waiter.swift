@@ -1,5 +1,4 @@
 import Concurrency
-internal import Glibc
 internal import QuickConnect
 
 /// A caller who waits for a position.
@@ -33,8 +32,9 @@ final class Waiter: @unchecked Sendable {
 
     /// What it can be given now.
     var answer: Position? {
-        candidate.flatMap { $0.since.duration(to: .now) >= Self.grace ? $0.position : nil }
+        candidate.flatMap { $0.since + Self.grace <= .now ? $0.position : nil }
     }
-}
 
-func sleepSeconds(_ seconds: Double) { usleep(UInt32(seconds * 1_000_000)) }
+    /// When it can be given what there is, if there is anything.
+    var answerTime: ContinuousClock.Instant? { candidate.map { $0.since + Self.grace } }
+}

@@ -30,7 +30,7 @@ extension MediaFolder {
         var entries: [Entry] = []
         try walk { root, path in
             guard entries.count < Self.mostFiles else { return false }
-            guard let name = MediaName(validating: path), name.text == path else { return true }
+            guard let name = MediaName(validating: path), name.text.utf8.elementsEqual(path.utf8) else { return true }
             if let entry = entry(name, in: root) { entries.append(entry) }
             return true
         }

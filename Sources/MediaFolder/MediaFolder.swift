@@ -62,7 +62,7 @@ extension MediaFolder {
 
     private static func make(_ path: String) throws(SystemFailure) {
         if mkdir(path, 0o770) == 0 || errno == EEXIST { return }
-        guard errno == ENOENT, let slash = path.lastIndex(of: "/"), slash != path.startIndex else {
+        guard errno == ENOENT, let slash = path.lastSlash, slash != path.startIndex else {
             throw SystemFailure(call: "mkdir", code: errno)
         }
         try make(String(path[..<slash]))

@@ -43,13 +43,31 @@ public struct MediaName: Sendable, Hashable {
     }
 
     /// What stands behind the last dot, in lower case.
-    public var ending: String { text.split(separator: ".").last?.lowercased() ?? "" }
+    public var ending: String {
+        text.utf8.split(separator: UInt8(ascii: ".")).last.map { Substring($0).lowercased() } ?? ""
+    }
 
     /// The folder within the media folder, `.` where it is the media folder itself.
-    var folder: String { text.lastIndex(of: "/").map { String(text[..<$0]) } ?? "." }
+    var folder: String { text.lastSlash.map { String(text[..<$0]) } ?? "." }
 
     /// The name in that folder.
-    var base: String { text.lastIndex(of: "/").map { String(text[text.index(after: $0)...]) } ?? text }
+    var base: String { text.lastSlash.map { String(text[text.utf8.index(after: $0)...]) } ?? text }
+}
+
+// Names are the same where their bytes are, as on the disk. Two strings of Swift are the same already where they look
+// alike.
+extension MediaName {
+    public static func == (one: MediaName, other: MediaName) -> Bool { one.text.utf8.elementsEqual(other.text.utf8) }
+
+    public func hash(into hasher: inout Hasher) {
+        var text = text
+        text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    }
+}
+
+extension String {
+    /// Where the last slash of a path is, also where an accent follows it, with which it would be one character.
+    var lastSlash: String.Index? { utf8.lastIndex(of: UInt8(ascii: "/")) }
 }
 
 extension MediaName: CustomStringConvertible {

@@ -12,14 +12,18 @@ public final class UnfinishedFile: Sendable {
     fileprivate let folder: OpenFile
     fileprivate var hiddenName: String { Self.hiddenName(name.base) }
 
-    static func hiddenName(_ base: String) -> String { ".\(base).recording" }
+    private static let ending = ".recording"
+    static func hiddenName(_ base: String) -> String { ".\(base)\(ending)" }
 
     /// The name that a hidden one was given for.
     static func name(hidden path: String) -> MediaName? {
-        let slash = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
-        let hidden = path[slash...]
-        guard hidden.hasPrefix("."), hidden.hasSuffix(".recording") else { return nil }
-        return MediaName(validating: String(path[..<slash] + hidden.dropFirst().dropLast(".recording".count)))
+        let start = path.lastSlash.map { path.utf8.index(after: $0) } ?? path.startIndex
+        let hidden = path.utf8[start...]
+        guard hidden.first == UInt8(ascii: "."), hidden.reversed().starts(with: ending.utf8.reversed()) else {
+            return nil
+        }
+        let base = Substring(hidden.dropFirst().dropLast(ending.utf8.count))
+        return MediaName(validating: String(path[..<start]) + String(base))
     }
 
     private init(name: MediaName, file: OpenFile, folder: OpenFile) {

@@ -31,7 +31,7 @@ struct Doctor {
     private func loadSettings(_ findings: inout [Finding]) -> Settings {
         do throws(ConfigurationMistakes) {
             let settings = try Settings.load(flags: flags, environment: environment, folders: folders)
-            findings.append(Finding("settings", .well, "they are right"))
+            findings.append(Finding("settings", .well, "the settings are valid"))
             return settings
         } catch {
             findings.append(finding("settings", error))
@@ -42,7 +42,7 @@ struct Doctor {
     private func examineMappings(_ settings: Settings) -> Finding {
         do throws(ConfigurationMistakes) {
             let count = try Daemon(settings, journal: journal).loadTable().table.count
-            return Finding("mappings", .well, "\(count) commands are mapped")
+            return Finding("mappings", .well, "the mappings are valid; they define \(count) commands")
         } catch {
             return finding("mappings", error)
         }
@@ -50,7 +50,8 @@ struct Doctor {
 
     private func finding(_ subject: String, _ mistakes: ConfigurationMistakes) -> Finding {
         let file = mistakes.mistakes.first?.location.file
-        let says = "the daemon does not start with \(mistakes.mistakes.count == 1 ? "a mistake" : "mistakes") in them"
+        let count = mistakes.mistakes.count
+        let says = "the daemon does not start: they contain \(count == 1 ? "a mistake" : "\(count) mistakes")"
         let mend = file.flatMap { access($0, F_OK) == 0 ? "sudoedit \($0.shellWord)" : nil }
         return Finding(
             subject,
@@ -64,14 +65,14 @@ struct Doctor {
     private func examineSocket(_ settings: Settings) -> Finding {
         let path = settings.socket ?? folders.socket
         do throws(SystemCallError) {
-            _ = try DaemonConnection(path: path)
-            return Finding("daemon", .well, "one answers on \(path)")
+            _ = try DaemonConnection(path: path, before: .now + .seconds(2))
+            return Finding("daemon", .well, "a daemon answers on \(path)")
         } catch {
             guard error.code == EACCES else {
-                let says = "none answers on \(path): \(error)"
+                let says = "no daemon answers on \(path): \(error)"
                 return Finding("daemon", .note, says, mend: "sudo systemctl start quickconnectd")
             }
-            let says = "this user may not speak to the daemon on \(path): \(error)"
+            let says = "this user may not connect to the daemon on \(path): \(error)"
             return Finding("daemon", .fault, says, mend: "sudo usermod -aG quickconnect $USER")
         }
     }
@@ -79,8 +80,10 @@ struct Doctor {
 
 /// What a running daemon says of itself.
 struct DaemonDoctor: Examined {
+    /// Looked up once: that may block.
+    private let user = SystemAccounts().name(ofUser: geteuid())
+
     func examine(thoroughly isThorough: Bool) async -> [Finding] {
-        let user = getpwuid(geteuid()).map { String(cString: $0.pointee.pw_name) } ?? "\(geteuid())"
-        return [Finding("daemon", .well, "quickconnectd \(version) runs as \(user), process \(getpid())")]
+        [Finding("daemon", .well, "quickconnectd \(version) runs as \(user), process \(getpid())")]
     }
 }

@@ -1,5 +1,6 @@
 import ALSAAudio
 import Configuration
+import Glibc
 import Logging
 import MediaFolder
 import QuickConnect
@@ -13,6 +14,7 @@ struct SoundDevices {
     let volume: ALSAVolumeControl
     private let folder: MediaFolder
     private let speaker: SimulatedSpeaker?
+    private let account: OwnAccount
     private let mediaDoctor: MediaDoctor
 
     /// - Parameter sounds: the folder of system sounds; nil reads none.
@@ -24,11 +26,12 @@ struct SoundDevices {
         let loaded = sounds.map { SystemSounds.load(folder: $0, logger: logger) } ?? .none
         let recording = ALSARecorder.Settings(limit: settings.recordingLimit, reserve: settings.recordingReserve)
         player = ALSASoundPlayer(output: output, sounds: loaded, logger: logger)
-        filePlayer = ALSAFilePlayer(folder: folder, mixedInto: player, logger: logger)
         recorder = ALSARecorder(input: input, folder: folder, settings: recording, logger: logger)
+        filePlayer = ALSAFilePlayer(folder: folder, mixedInto: player, writtenBy: recorder, logger: logger)
         library = ALSAMediaLibrary(folder: folder, player: filePlayer, recorder: recorder)
         volume = ALSAVolumeControl(output: output, logger: logger)
-        mediaDoctor = MediaDoctor(folder: folder, settings: recording)
+        account = OwnAccount(SystemAccounts())
+        mediaDoctor = MediaDoctor(folder: folder, settings: recording, account: account)
     }
 
     /// What is simulated, a sentence each.
@@ -50,7 +53,13 @@ struct SoundDevices {
 
     /// What the doctor looks at.
     func examined(_ environment: [String: String]) -> [any Examined] {
-        [SoundDoctor(player: player, recorder: recorder, volume: volume, environment: environment), mediaDoctor]
+        let soundDoctor = SoundDoctor(
+            player: player,
+            recorder: recorder,
+            environment: environment,
+            account: account
+        )
+        return [soundDoctor, mediaDoctor]
     }
 
     func close() async {
@@ -59,5 +68,11 @@ struct SoundDevices {
         await player.close()
         await library.close()
         await volume.close()
+    }
+}
+
+extension OwnAccount {
+    init(_ accounts: SystemAccounts) {
+        self.init(user: accounts.name(ofUser: geteuid()), groups: accounts.ownGroups)
     }
 }

@@ -46,6 +46,24 @@ import Testing
         #expect(try MediaName("TAKE.WAV").ending == "wav")
     }
 
+    /// An e with an acute accent, as one code point and as two, and an accent that follows a slash.
+    @Test func `names are compared by their bytes`() throws {
+        let (composed, decomposed) = ("n\u{e9}.wav", "ne\u{301}.wav")
+        #expect(try MediaName(composed) != MediaName(decomposed))
+        #expect(Set([try MediaName(composed), try MediaName(decomposed), try MediaName(composed)]).count == 2)
+        for name in [composed, decomposed, "sub/\u{301}x.wav"] { try folder.write(name, to: "media/\(name)") }
+        let listed = try media.list().map { Array($0.name.text.utf8) }
+        let expected = ["a.wav", decomposed, composed, "sub/b.wav", "sub/\u{301}x.wav"]
+        #expect(listed == expected.map { Array($0.utf8) })
+        let unfinished = try media.create(try MediaName("sub/\u{301}y.wav"))
+        #expect(folder.exists("media/sub/.\u{301}y.wav.recording"))
+        try unfinished.publish()
+        try media.remove(try MediaName("sub/\u{301}y.wav"))
+        #expect(!folder.exists("media/sub/\u{301}y.wav"))
+        let hidden = UnfinishedFile.name(hidden: "sub/.\u{301}y.wav.recording")
+        #expect(hidden == (try MediaName("sub/\u{301}y.wav")))
+    }
+
     @Test(
         arguments: [
             "", ".", "..", "../secret.wav", "sub/../a.wav", "sub/../../secret.wav", "/etc/passwd", "/", "sub//b.wav",

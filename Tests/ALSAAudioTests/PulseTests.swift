@@ -120,24 +120,25 @@ extension SoundTests {
             #expect(await rig.play(0).code == .unavailable)
         }
 
-        private func probe(_ pcm: String) async -> CommandError.Code? {
-            do throws(CommandError) {
-                try await ALSASoundPlayer.probe("opening it", within: .seconds(1)) { () throws(StreamFailure) in
-                    try PlaybackStream.probe(.named(pcm))
+        private func probe(_ pcm: String) async -> ProbeFailure? {
+            let probe = Probe("qc-try", "opening it", within: .seconds(1)) { () throws(CommandError) in
+                do throws(StreamFailure) { try PlaybackStream.probe(.named(pcm)) } catch {
+                    throw error.commandError(about: pcm)
                 }
-                return nil
-            } catch {
-                return error.code
             }
+            do throws(ProbeFailure) { try await probe.look() } catch { return error }
+            return nil
         }
 
         @Test func `a PCM can be probed`() async throws {
             let server = try await PulseServer.start()
             let pcm = try server.addPCM()
             #expect(await probe(pcm) == nil)
-            #expect(await probe(try server.addPCM(device: "nosuch")) == .unavailable)
+            let missing = await probe(try server.addPCM(device: "nosuch"))
+            #expect(missing?.error.code == .unavailable && missing?.hangs == false)
             server.send(SIGSTOP)
-            #expect(await probe(pcm) == .timeout)
+            let stopped = await probe(pcm)
+            #expect(stopped?.error.code == .timeout && stopped?.hangs == true)
             server.send(SIGCONT)
         }
     }

@@ -162,6 +162,27 @@ extension SoundTests {
             try await eventually("the card is closed") { CardLock.isFree(rig.folder("lock")) }
         }
 
+        @Test func `names that look alike are two files, recorded at once`() async throws {
+            let rig = try await RecorderRig()
+            let names = ["n\u{e9}.wav", "ne\u{301}.wav"]
+            for name in names { #expect(await rig.start(name).code == nil) }
+            for name in names { #expect(await rig.stop(name).code == nil) }
+            #expect(Set(rig.files.map { Array($0.utf8) }) == Set(names.map { Array($0.utf8) }))
+        }
+
+        /// Whoever is asked may ask back: nothing is locked meanwhile.
+        @Test(.timeLimit(.minutes(1)))
+        func `who decides whether a recording may end can ask the recorder`() async throws {
+            let rig = try await RecorderRig(settings: .init(limit: 0.1, reserve: 0))
+            let recorder = rig.recorder
+            let mayEnd: @Sendable (Caller) -> Bool = { _ in !recorder.state().isEmpty }
+            #expect(await rig.start("take.wav", .init(limit: 60)).code == nil)
+            #expect(await outcome(recorder.stop("take.wav", mayEnd: mayEnd)).code == nil)
+            #expect(await rig.start("take.wav").code == nil)
+            try await rig.awaitEnd()
+            #expect(await outcome(recorder.stop("take.wav", mayEnd: mayEnd)).code == nil)
+        }
+
         @Test func `an older file stays until the new one is whole`() async throws {
             let rig = try await RecorderRig()
             try FileManager.default.createDirectory(atPath: rig.folder("media"), withIntermediateDirectories: true)

@@ -7,7 +7,7 @@ enum SoundMaker {
         "caf": SF_FORMAT_CAF | SF_FORMAT_PCM_16, "wav": SF_FORMAT_WAV | SF_FORMAT_PCM_16,
         "aiff": SF_FORMAT_AIFF | SF_FORMAT_PCM_16, "flac": SF_FORMAT_FLAC | SF_FORMAT_PCM_16,
         "ogg": SF_FORMAT_OGG | SF_FORMAT_VORBIS, "opus": SF_FORMAT_OGG | SF_FORMAT_OPUS,
-        "mp3": SF_FORMAT_MPEG | SF_FORMAT_MPEG_LAYER_III,
+        "au": SF_FORMAT_AU | SF_FORMAT_PCM_16, "mp3": SF_FORMAT_MPEG | SF_FORMAT_MPEG_LAYER_III,
     ]
 
     /// - Parameter path: its ending says the format.

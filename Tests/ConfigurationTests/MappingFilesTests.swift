@@ -33,6 +33,22 @@ struct MappingFilesTests {
         return try builder.build(catalog: catalog, scripts: scripts, accounts: SystemAccounts()).table
     }
 
+    /// An e with an acute accent, as one code point and as two: to Unicode the same text, to the disk two names.
+    private static let (composed, decomposed) = ("n\u{e9}.yaml", "ne\u{301}.yaml")
+
+    @Test func `files replace each other where the bytes of their names are the same`() throws {
+        let shipped = try folder([Self.composed: "a: {view: []}", "b.yaml": "b: {view: []}"])
+        let owners = try folder([Self.decomposed: "c: {view: []}", "b.yaml": "d: {view: []}"])
+        #expect(Set(try table(shipped, owners).entries.keys) == ["a", "c", "d"])
+    }
+
+    @Test func `keys are the same where their bytes are`() throws {
+        let text = "a:\n  view: []\n  value: 1\n"
+        let key = "\(String(Self.composed.dropLast(5))): 1\n\(String(Self.decomposed.dropLast(5))): 2\n"
+        #expect(try YAMLParser.parse(key)?.mapping?.count == 2)
+        #expect(throws: YAMLMistake.self) { try YAMLParser.parse(text + text) }
+    }
+
     /// The mistakes of one file, without its folder.
     private func mistakes(_ text: String) throws -> [String] {
         let folder = try folder(["a.yaml": text])

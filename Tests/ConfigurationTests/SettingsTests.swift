@@ -47,6 +47,16 @@ struct SettingsTests {
         #expect(settings.simulatedFolder.hasSuffix("/simulated"))
     }
 
+    @Test(arguments: ["{simulatedFolder: /sim}", "{simulatedFolder: /sim, media: /m}"])
+    func `the folder of simulated sound stays where it was named, wherever the media folder goes`(text: String) throws {
+        var flags = Settings.Overrides()
+        #expect(try load(text).simulatedFolder == "/sim")
+        flags.media = "/elsewhere/media"
+        #expect(try load(text, flags: flags).simulatedFolder == "/sim")
+        #expect(try load(text, environment: ["QUICKCONNECT_MEDIA": "/other/media"]).simulatedFolder == "/sim")
+        #expect(try load("{}", flags: flags).simulatedFolder == "/elsewhere/simulated")
+    }
+
     @Test(arguments: [
         ("sound: x", ":1:1: unknown key 'sound' in the settings, did you mean 'sounds'?"),
         ("logLevel: loud", ":1:11: unknown log level 'loud'"),

@@ -91,7 +91,7 @@ struct DoctorTests {
         let daemon = try await DaemonProcess()
         let result = try await daemon.client("doctor")
         #expect(result.exit == .status(0) && result.output.contains("quickconnectd 0.1.0 runs as"))
-        #expect(result.output.contains("is simulated"))
+        #expect(result.output.contains("(simulated)"))
         let talker = try daemon.talker()
         let report = try await talker.value("doctor", [])
         #expect(report.objectValue?["well"] == true)

@@ -147,6 +147,60 @@ struct RecordingOnTheWayTests {
         _ = try await talker.value("rec", ["take.wav", "stop"])
     }
 
+    @Test func `a recording that is stopped plays at once, in one turn`() async throws {
+        let (server, daemon) = try await start()
+        defer { withExtendedLifetime(server) {} }
+        let talker = try daemon.talker()
+        for format in ["caf", "flac", "opus"] {
+            #expect(try await talker.value("rec", [.string("take.\(format)")]) == .null)
+            try await talker.awaitRecorded(0.2)
+            let turn = [("rec", "stop"), ("play", "start")].map { command, verb in
+                "call?cmd=\(command)&id=\(command)&msg=%5B%22take.\(format)%22%2C%22\(verb)%22%5D\n"
+            }
+            talker.send(Array(turn.joined().utf8))
+            for _ in turn {
+                let reply = try await talker.nextReply()
+                #expect(reply?.code == nil, "\(reply?.id ?? "") of \(format): \(reply?.message ?? "")")
+            }
+        }
+    }
+
+    /// Two such calls were all that the daemon's threads for tasks could take.
+    @Test func `doctor answers in time while the sound server is stopped, and holds up nobody`() async throws {
+        let (server, daemon) = try await start()
+        defer { withExtendedLifetime(server) {} }
+        let talkers = try (0..<8).map { _ in try daemon.talker() }
+        _ = try await talkers[0].value("doctor", [])
+        var usual: (threads: Int, descriptors: Int)?
+        server.send(SIGSTOP)
+        for _ in 0..<3 {
+            let time = try await seconds {
+                for talker in talkers { talker.send("call?cmd=doctor&id=1") }
+                let alone = try daemon.talker()
+                let answer = try await seconds { _ = try await alone.value("state", []) }
+                #expect(answer < 2)
+                alone.close()
+                for talker in talkers {
+                    let report = try await talker.nextReply().flatMap { DoctorReport($0.value) }
+                    let findings = Dictionary(report?.findings.map { ($0.subject, $0) } ?? []) { first, _ in first }
+                    for subject in ["speaker", "microphone", "sound server"] {
+                        #expect(findings[subject]?.state == .fault, "\(subject): \(findings[subject]?.says ?? "")")
+                    }
+                }
+            }
+            #expect(time < 9)
+            // The first visit's calls hang, each with a connection and a thread of libpulse. Later ones add nothing.
+            let now = (threads: daemon.threads, descriptors: daemon.descriptors)
+            #expect(now.threads <= usual?.threads ?? 40 && now.descriptors <= usual?.descriptors ?? 100)
+            usual = usual ?? now
+        }
+        server.send(SIGCONT)
+        try await eventually("the speaker is found again") {
+            let report = DoctorReport(try await talkers[0].value("doctor", []))
+            return report?.findings.contains { $0.subject == "speaker" && $0.state == .well } == true
+        }
+    }
+
     @Test func `doctor sound hears its tone through the monitor`() async throws {
         let (server, daemon) = try await start()
         defer { withExtendedLifetime(server) {} }
@@ -192,5 +246,13 @@ extension SocketTalker {
             let recording = try await value("state", []).objectValue?["recording"]?.arrayValue?.first
             return (recording?.objectValue?["seconds"]?.numberValue ?? 0) >= seconds
         }
+    }
+}
+
+extension DaemonProcess {
+    var threads: Int { ThreadList(process: process.pid).count }
+
+    var descriptors: Int {
+        (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(process.pid)/fd").count) ?? 0
     }
 }

@@ -231,4 +231,18 @@ struct GPSDTests {
         let well = try await server.saying({ NMEA(1, 2).fix }) { await link(server.port) }
         #expect(well?.state == .well && well?.says.contains("3D fix") == true)
     }
+
+    @Test func `the doctor asks once for all who ask at the same time, on one thread`() async throws {
+        let server = try await GPSDServer.start()
+        server.send(SIGSTOP)
+        defer { server.send(SIGCONT) }
+        let doctor = LocationDoctor(host: "127.0.0.1", port: "\(server.port)")
+        let time = await seconds {
+            await withTaskGroup(of: Finding?.self) { group in
+                for _ in 0..<20 { group.addTask { await doctor.examine(thoroughly: false).first } }
+                for await finding in group { #expect(finding?.says.contains("says nothing; is it stopped?") == true) }
+            }
+        }
+        #expect(time < 5 && ThreadList(named: "qc-gps-dr").count == 1)
+    }
 }

@@ -14,12 +14,24 @@ final class ScriptedSource: ReportSource {
     let name = "test"
     let description = "the script"
     private let reports: Mutex<[Report]>
+    /// A byte for each report.
+    private let arrivals: [Int32]
     let openings = Mutex(0)
     let isOpen = Mutex(false)
 
-    init(_ reports: [Report] = []) { self.reports = Mutex(reports) }
+    init() {
+        var ends: [Int32] = [-1, -1]
+        pipe(&ends)
+        arrivals = ends
+        reports = Mutex([])
+    }
 
-    func say(_ report: Report) { reports.withLock { $0.append(report) } }
+    deinit { for descriptor in arrivals { close(descriptor) } }
+
+    func say(_ report: Report) {
+        reports.withLock { $0.append(report) }
+        write(arrivals[1], "r", 1)
+    }
 
     func open() throws(Unreachable) -> any ReportStream {
         openings.withLock { $0 += 1 }
@@ -34,12 +46,28 @@ final class ScriptedSource: ReportSource {
 
         deinit { source.isOpen.withLock { $0 = false } }
 
-        func next(milliseconds: Int32) throws(Unreachable) -> Report? {
-            let report = source.reports.withLock { $0.isEmpty ? nil : $0.removeFirst() }
-            if report == nil { usleep(2000) }
-            return report
+        func next(_ waker: Waker, until end: ContinuousClock.Instant?) throws(Unreachable) -> Report? {
+            guard waker.sleep(watching: source.arrivals[0], until: end) else { return nil }
+            var byte: UInt8 = 0
+            read(source.arrivals[0], &byte, 1)
+            return source.reports.withLock { $0.removeFirst() }
         }
     }
+}
+
+/// A subscriber, which keeps the events it gets.
+final class Subscriber: MessageOutput, Sendable {
+    let values = Mutex<[JSONObject]>([])
+
+    func send(_ message: OutgoingMessage) {
+        guard case .event(let event, _) = message, let value = event.value.objectValue else { return }
+        values.withLock { $0.append(value) }
+    }
+
+    func sendLine(_ start: [UInt8], _ id: borrowing Span<UInt8>) {}
+    func finish() {}
+
+    var latitudes: [Double?] { values.withLock { $0.map { $0["latitude"]?.numberValue } } }
 }
 
 /// What subscribers of the event get.
@@ -57,21 +85,6 @@ final class ScriptedSource: ReportSource {
             waitingCalls: WaitingCalls(clock: AlarmThread.shared)
         )
         controller.events.add(provider.event)
-    }
-
-    /// A subscriber, which keeps the events it gets.
-    private final class Subscriber: MessageOutput, Sendable {
-        let values = Mutex<[JSONObject]>([])
-
-        func send(_ message: OutgoingMessage) {
-            guard case .event(let event, _) = message, let value = event.value.objectValue else { return }
-            values.withLock { $0.append(value) }
-        }
-
-        func sendLine(_ start: [UInt8], _ id: borrowing Span<UInt8>) {}
-        func finish() {}
-
-        var latitudes: [Double?] { values.withLock { $0.map { $0["latitude"]?.numberValue } } }
     }
 
     private func subscribe(_ options: JSONObject = [:]) throws -> (Subscriber, Session) {
@@ -97,6 +110,7 @@ final class ScriptedSource: ReportSource {
         #expect(values[0]["previous"] == .null)
         #expect(values.dropFirst().map { $0["previous"]?.objectValue?["latitude"] } == [1.0, 2.0, 3.0])
         #expect(values[3]["altitude"] == 11.0 && values[3]["source"] == "test")
+        await provider.close()
     }
 
     @Test func `an old position goes to those who do not mind`() async throws {
@@ -106,6 +120,7 @@ final class ScriptedSource: ReportSource {
         for report in [fix(1, age: 30), fix(2, age: .infinity), fix(3, age: 3600), fix(4)] { source.say(report) }
         try await eventually("they come") { any.latitudes.count == 4 && fresh.latitudes.count == 1 }
         #expect(fresh.latitudes == [4] && minute.latitudes == [1, 4] && any.latitudes == [1, 2, 3, 4])
+        await provider.close()
     }
 
     @Test func `gpsd is watched exactly while somebody subscribes or waits`() async throws {
@@ -114,8 +129,10 @@ final class ScriptedSource: ReportSource {
         let (_, other) = try subscribe()
         try await eventually("it is watched") { source.isOpen.withLock { $0 } }
         controller.events.unsubscribeAll(session)
+        async let waiting = provider.position(.init(timeout: 5), for: .daemon)
+        try await eventually("it is waited for") { provider.state()["locating"] != [] }
         source.say(fix(1))
-        let position = try await provider.position(.init(timeout: 5), for: .daemon)
+        let position = try await waiting
         #expect(position.latitude == 1 && source.openings.withLock { $0 } == 1)
         controller.events.unsubscribeAll(other)
         try await eventually("it is left alone") { !source.isOpen.withLock { $0 } }

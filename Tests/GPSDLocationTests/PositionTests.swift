@@ -39,28 +39,78 @@ import Testing
         #expect(fix.position(source: "x")?.altitude == nil)
     }
 
-    @Test func `a sight tells the first link that is broken`() {
-        var sight = Sight()
-        #expect(sight.link == .unreachable)
-        sight.connected()
-        #expect(sight.link == .frozen)
-        sight.note(.version, at: 0)
-        sight.note(.devices(0), at: 0)
-        #expect(sight.link == .noReceiver)
-        sight.note(.devices(1), at: 0)
-        #expect(sight.link == .silent)
-        sight.note(.sky(seen: 7, used: 2), at: 0)
+    @Test func `the progress of a fix tells what is missing first`() {
+        var progress = FixProgress()
+        #expect(progress.stage == .unreachable)
+        progress.connected()
+        #expect(progress.stage == .frozen)
+        progress.note(.service, at: 0)
+        progress.note(.devices(0), at: 0)
+        #expect(progress.stage == .noReceiver)
+        progress.note(.devices(1), at: 0)
+        #expect(progress.stage == .silent)
+        progress.note(.sky(seen: 7, used: 2), at: 0)
+        #expect(progress.stage == .noFix)
         var fix = good
         fix.mode = 1
-        sight.note(.fix(fix), at: 0)
-        let error = sight.error(.timeout, "gpsd", after: 3)
+        progress.note(.fix(fix), at: 0)
+        let error = progress.error(.timeout, "gpsd", after: 3)
         #expect(error.message.contains("within 3.0 s") && error.message.contains("7 satellites seen and 2 used"))
         #expect(error.details["satellites"] == ["seen": 7, "used": 2] && error.details["reason"] == "noFix")
         for time in [good.time + 6, good.time - 6] {
-            sight.note(.fix(good), at: time)
-            #expect(sight.link == .stale)
+            progress.note(.fix(good), at: time)
+            #expect(progress.stage == .stale)
         }
-        sight.note(.fix(good), at: good.time + 1)
-        #expect(sight.link == .no3DFix)
+        progress.note(.fix(good), at: good.time + 1)
+        #expect(progress.stage == .no3DFix)
+    }
+
+    @Test func `a receiver that tells something else is there, and has no fix`() {
+        var progress = FixProgress()
+        progress.connected()
+        progress.note(.devices(1), at: 0)
+        #expect(progress.stage == .silent)
+        progress.note(.otherData, at: 0)
+        progress.note(.devices(2), at: 0)
+        #expect(progress.stage == .noFix)
+        // Nor does it hide what was found out before.
+        progress.note(.fix(good), at: good.time)
+        progress.note(.otherData, at: 0)
+        #expect(progress.stage == .no3DFix)
+    }
+
+    private func fix(_ receiver: String, mode: Int = 3, age: Double = 0) -> Report {
+        var fix = good
+        (fix.receiver, fix.mode, fix.time) = (receiver, mode, good.time - age)
+        return .fix(fix)
+    }
+
+    @Test func `one receiver counts until it loses its fix or says nothing for 5 s`() {
+        let start = ContinuousClock.now
+        var choice = ReceiverChoice()
+        func admits(_ report: Report, after seconds: Double) -> Bool {
+            choice.admits(report, at: start + .seconds(seconds), now: good.time)
+        }
+        #expect(admits(fix("b", mode: 1), after: 0) && admits(fix("a"), after: 0))
+        #expect(!admits(fix("b"), after: 1) && !admits(fix("b", mode: 1), after: 1) && admits(fix("a"), after: 2))
+        #expect(!admits(fix("b"), after: 6.9) && admits(fix("b"), after: 7) && !admits(fix("a"), after: 8))
+        #expect(admits(fix("b", mode: 1), after: 9) && admits(fix("a"), after: 9) && !admits(fix("b"), after: 9))
+        // An old fix keeps nobody away.
+        #expect(admits(fix("a", age: 60), after: 10) && admits(fix("b"), after: 10))
+        #expect(admits(.service, after: 10) && admits(.devices(1), after: 10) && admits(.otherData, after: 10))
+    }
+
+    @Test func `satellites belong to the receiver that sees them, by the bytes of its name`() {
+        var choice = ReceiverChoice()
+        let now = ContinuousClock.now
+        func admits(_ report: Report) -> Bool { choice.admits(report, at: now, now: good.time) }
+        #expect(admits(fix("a")) && !admits(.sky(seen: 9, used: 8, receiver: "b")))
+        #expect(admits(.sky(seen: 5, used: 4, receiver: "a")))
+        #expect(choice.satellites(of: "a") == 4 && choice.satellites(of: "b") == 8 && choice.satellites(of: "c") == nil)
+        #expect(admits(.sky(seen: 5, used: 0, receiver: "a")))
+        #expect(choice.satellites(of: "a") == nil)
+        for number in 0..<1000 { _ = admits(.sky(seen: 1, used: 1, receiver: "\(number)")) }
+        let known = (0..<1000).count { choice.satellites(of: "\($0)") != nil }
+        #expect(known <= 16)
     }
 }

@@ -9,7 +9,7 @@ public enum ALSAInput: Sendable {
         do throws(ALSAError) {
             switch self {
             case .named(let name): return try PCM.open(name, .capture)
-            case .simulated: return try PCM.open("simulated", of: try Configuration(Self.configuration), .capture)
+            case .simulated: return try PCM.open("simulated", of: try ConfigurationTree(Self.configuration), .capture)
             }
         } catch {
             throw .alsa(error)

@@ -26,10 +26,18 @@ public final class ALSARecorder: Recorder {
         func reserve(of total: Int) -> Int { reserve ?? min(64 << 20, total / 20) }
     }
 
+    /// A recording that ended by itself. Without the job, which may hold sound.
+    private struct Ended {
+        var number: UInt64
+        var name: MediaName
+        var caller: Caller
+        var result: Result<Recording, CommandError>
+    }
+
     private struct State {
         var active: [MediaName: RecordingJob] = [:]
-        /// Those that ended by themselves and that nobody has asked for, oldest first.
-        var ended: [(name: MediaName, caller: Caller, result: Result<Recording, CommandError>)] = []
+        /// Those that nobody has asked for, oldest first.
+        var ended: [Ended] = []
     }
 
     let folder: MediaFolder
@@ -103,22 +111,35 @@ public final class ALSARecorder: Recorder {
         let promise = Promise<Recording>()
         do throws(CommandError) {
             let name = try MediaName(file)
-            let ended = try jobs.withLock { state throws(CommandError) -> Result<Recording, CommandError>? in
-                if let job = state.active[name] {
-                    try job.check(mayEnd)
-                    job.stop(promise)
-                    return nil
-                }
-                guard let index = state.ended.firstIndex(where: { $0.name == name && mayEnd($0.caller) }) else {
-                    throw CommandError(.notFound, "'\(name)' is not being recorded")
-                }
-                return state.ended.remove(at: index).result
+            if let job = jobs.withLock({ $0.active[name] }) {
+                try job.check(mayEnd)
+                // Where it ended by itself in this moment, its result is told here.
+                if !job.stop(promise) { _ = takeEnded(job.number) }
+            } else {
+                promise.settle(try takeEnded(name, mayEnd))
             }
-            if let ended { promise.settle(ended) }
         } catch {
             promise.fail(error)
         }
         return promise
+    }
+
+    /// The result of a recording that ended by itself. Whoever decides about it is asked while nothing is locked.
+    private func takeEnded(
+        _ name: MediaName,
+        _ mayEnd: (Caller) -> Bool
+    ) throws(CommandError) -> Result<Recording, CommandError> {
+        let ended = jobs.withLock { $0.ended }.first { $0.name == name && mayEnd($0.caller) }
+        guard let ended, let result = takeEnded(ended.number) else {
+            throw CommandError(.notFound, "'\(name)' is not being recorded")
+        }
+        return result
+    }
+
+    private func takeEnded(_ number: UInt64) -> Result<Recording, CommandError>? {
+        jobs.withLock { state in
+            state.ended.firstIndex { $0.number == number }.map { state.ended.remove(at: $0).result }
+        }
     }
 
     /// `"recording"`: for each one `{"file", "seconds", "peak", "rate", "channels", "for"}`.
@@ -129,18 +150,16 @@ public final class ALSARecorder: Recorder {
 
     public func stop(mayEnd: @Sendable (Caller) -> Bool) {
         let active = jobs.withLock { Array($0.active.values) }
-        for job in active where mayEnd(job.caller) { job.stop(nil) }
+        for job in active where mayEnd(job.caller) { _ = job.stop(nil) }
     }
 
     /// Ends all recordings, and returns when their files are whole.
     /// - Parameter limit: how long that may take; what is not whole then is recovered at the next start.
     public func close(within limit: Duration = .seconds(3)) async {
-        let files = jobs.withLock { state in
-            state.active.values.map { job in
-                let promise = Promise<Recording>()
-                job.stop(promise)
-                return promise
-            }
+        let files = jobs.withLock { Array($0.active.values) }.map { job in
+            let promise = Promise<Recording>()
+            _ = job.stop(promise)
+            return promise
         }
         let end = ContinuousClock.now + limit
         for file in files { _ = try? await file.value(before: end) }
@@ -170,7 +189,7 @@ public final class ALSARecorder: Recorder {
         jobs.withLock { state in
             if state.active[job.name] === job { state.active[job.name] = nil }
             if !isAwaited {
-                state.ended.append((job.name, job.caller, result))
+                state.ended.append(Ended(number: job.number, name: job.name, caller: job.caller, result: result))
                 if state.ended.count > Self.kept { state.ended.removeFirst() }
             }
         }
@@ -186,5 +205,12 @@ public final class ALSARecorder: Recorder {
             logger.warning("the recording '\(job.name)' failed: \(error.message)")
         case .failure: break
         }
+    }
+}
+
+extension ALSARecorder: MediaWriter {
+    public func whenClosed(_ name: MediaName, _ body: @escaping @Sendable () -> Void) {
+        guard let job = jobs.withLock({ $0.active[name] }) else { return body() }
+        job.whenClosed(body)
     }
 }

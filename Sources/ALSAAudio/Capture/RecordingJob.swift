@@ -14,9 +14,13 @@ final class RecordingJob: Sendable {
         var recentPeak = 0
         var told = SuspendingClock.now
         var hasBegun = false
-        var isOver = false
+        /// Whether it records no more, so that its file is being closed.
+        var isEnding = false
+        /// What became of it, once it is over.
+        var result: Result<Recording, CommandError>?
         /// Whoever waits for its end.
         var stopping: [Promise<Recording>] = []
+        var closing: [@Sendable () -> Void] = []
         /// Whether somebody wanted it to end.
         var isStopped = false
     }
@@ -55,14 +59,27 @@ final class RecordingJob: Sendable {
     }
 
     /// Ends it; the promise is settled when the file is whole.
-    func stop(_ promise: Promise<Recording>?) {
-        let isOver = state.withLock { state in
-            state.isStopped = true
-            if !state.isOver, let promise { state.stopping.append(promise) }
-            return state.isOver
+    /// - Returns: whether it was not over before.
+    func stop(_ promise: Promise<Recording>?) -> Bool {
+        let result = state.withLock { state -> Result<Recording, CommandError>? in
+            if let result = state.result { return result }
+            (state.isStopped, state.isEnding) = (true, true)
+            if let promise { state.stopping.append(promise) }
+            return nil
         }
         tap.end(.stopped)
-        if isOver { promise?.fail(CommandError(.notFound, "'\(name)' has just ended")) }
+        if let result { promise?.settle(result) }
+        return result == nil
+    }
+
+    /// Runs `body` when its file is not being closed, or no more.
+    func whenClosed(_ body: @escaping @Sendable () -> Void) {
+        let isClosing = state.withLock { state in
+            guard state.isEnding, state.result == nil else { return false }
+            state.closing.append(body)
+            return true
+        }
+        if !isClosing { body() }
     }
 }
 
@@ -104,6 +121,7 @@ extension RecordingJob {
         var source: any VoiceSource = TapSource(tap, format, channels: channels)
         if source.rate != rate { source = ResampledSource(source, to: rate) }
         let ending = write(&source, writer, unfinished)
+        state.withLock { $0.isEnding = true }
         tap.end(.stopped)
         do throws(SoundFile.Failure) { try writer.close() } catch {
             // On a full disk what could be written is kept.
@@ -183,18 +201,19 @@ extension RecordingJob {
     }
 
     func finish(_ result: Result<Recording, CommandError>) {
-        let (stopping, isStopped, hasBegun) = state.withLock { state in
-            state.isOver = true
-            defer { state.stopping = [] }
-            return (state.stopping, state.isStopped, state.hasBegun)
+        let last = state.withLock { state in
+            state.result = result
+            defer { (state.stopping, state.closing) = ([], []) }
+            return state
         }
         // Where it never began, the call that started it gets the error, and nobody else hears of it.
         var failure = CommandError(.cancelled, "the recording '\(name)' was stopped before it began")
         if case .failure(let error) = result { failure = error }
         // Before anybody is answered, who may then start it again at once.
-        recorder.remove(self, result, isAwaited: isStopped || !hasBegun)
-        if hasBegun { tell(result) } else { started.fail(failure) }
-        for promise in stopping { promise.settle(result) }
+        recorder.remove(self, result, isAwaited: last.isStopped || !last.hasBegun)
+        if last.hasBegun { tell(result) } else { started.fail(failure) }
+        for promise in last.stopping { promise.settle(result) }
+        for closed in last.closing { closed() }
     }
 
     private func tell(_ result: Result<Recording, CommandError>) {

@@ -5,47 +5,65 @@ public import QuickConnect
 /// Looks at the media folder and at its disk.
 public struct MediaDoctor: Examined {
     private let folder: MediaFolder
-    private let settings: ALSARecorder.Settings
+    private let probe: Probe<Finding>
 
-    public init(folder: MediaFolder, settings: ALSARecorder.Settings) {
+    /// - Parameter account: of this process.
+    public init(folder: MediaFolder, settings: ALSARecorder.Settings, account: OwnAccount) {
         self.folder = folder
-        self.settings = settings
+        let look = MediaLook(folder: folder, settings: settings, account: account)
+        probe = Probe("qc-disk-dr", "looking at \(folder.path)") { () throws(CommandError) in look.finding }
     }
 
-    public func examine(thoroughly isThorough: Bool) async -> [Finding] { [finding] }
-
-    private var finding: Finding {
-        let subject = "media folder"
-        let user = Permissions.user
-        guard access(folder.path, F_OK) == 0 else {
-            let says = "\(folder.path) is not there yet; the first recording makes it where it may"
-            return Finding(
-                subject,
-                mayBeMade ? .note : .fault,
-                says,
-                mend: "sudo install -d -o \(user) -m 770 \(folder.path.shellWord)"
-            )
+    public func examine(thoroughly isThorough: Bool) async -> [Finding] {
+        do throws(ProbeFailure) { return [try await probe.look()] } catch {
+            return [Finding(MediaLook.subject, error.error, mend: "findmnt -T \(folder.path.shellWord)")]
         }
+    }
+}
+
+/// One look, which may block.
+private struct MediaLook {
+    let folder: MediaFolder
+    let settings: ALSARecorder.Settings
+    let account: OwnAccount
+
+    static let subject = "media folder"
+
+    var finding: Finding {
+        let subject = Self.subject
+        guard access(folder.path, F_OK) == 0 else { return missing }
         guard folder.isWritable else {
-            let says = "\(folder.path) cannot be written by \(user)"
-            return Finding(subject, .fault, says, mend: "sudo chown \(user) \(folder.path.shellWord)")
+            let says = "\(account.user) cannot write to \(folder.path)"
+            return Finding(subject, .fault, says, mend: "sudo chown \(account.user.shellWord) \(folder.path.shellWord)")
         }
         do throws(CommandError) { try folder.check() } catch {
             return Finding(subject, error, mend: "ls -ld \(folder.path.shellWord)")
         }
-        guard let space = folder.space else { return Finding(subject, .note, "\(folder.path) has no file system") }
+        guard let space = folder.space else {
+            return Finding(subject, .note, "the free space of \(folder.path) is unknown")
+        }
         let reserve = settings.reserve(of: space.total)
-        let says = "\(folder.path): \(space.free.inMegabytes) MB are free, of which \(reserve.inMegabytes) MB stay so"
+        let says = "\(folder.path): \(space.free.inMegabytes) MB are free; \(reserve.inMegabytes) MB must stay free"
         guard space.free >= reserve else {
             return Finding(subject, .fault, says, mend: "du -ah \(folder.path.shellWord) | sort -h | tail")
         }
         return Finding(subject, .well, says)
     }
 
+    private var missing: Finding {
+        let mend = "sudo install -d -o \(account.user.shellWord) -m 770 \(folder.path.shellWord)"
+        guard mayBeMade else {
+            let says = "\(folder.path) does not exist, and \(account.user) may not create it"
+            return Finding(Self.subject, .fault, says, mend: mend)
+        }
+        let says = "\(folder.path) does not exist yet; the first recording creates it"
+        return Finding(Self.subject, .note, says, mend: mend)
+    }
+
     /// Whether the nearest folder above that exists can be written.
     private var mayBeMade: Bool {
         var path = folder.path[...]
-        while let slash = path.lastIndex(of: "/") {
+        while let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) {
             path = path[..<slash]
             let above = path.isEmpty ? "/" : String(path)
             if access(above, F_OK) == 0 { return access(above, W_OK | X_OK) == 0 }

@@ -2,9 +2,19 @@ internal import CALSA
 internal import Glibc
 internal import QuickConnect
 
-/// The sound cards that the kernel has.
-enum SoundCards {
+/// The sound cards that the kernel had at one look.
+struct SoundCards {
     /// Each as `0: PCH, HDA Intel PCH`.
+    private let names: [String]
+    /// Whether this process may open every control device.
+    let areUsable: Bool
+
+    init() {
+        names = Self.cards
+        let devices = fileNames(in: "/dev/snd")?.filter { $0.hasPrefix("control") } ?? []
+        areUsable = devices.allSatisfy { access("/dev/snd/\($0)", R_OK | W_OK) == 0 }
+    }
+
     private static var cards: [String] {
         var cards: [String] = []
         var card: Int32 = -1
@@ -17,51 +27,27 @@ enum SoundCards {
         return cards
     }
 
-    static var isEmpty: Bool { cards.isEmpty }
+    var isEmpty: Bool { names.isEmpty }
 
-    static var description: String {
-        let cards = cards
-        return cards.isEmpty ? "sound cards: none" : "sound cards: \(cards.joined(separator: "; "))"
-    }
+    private var list: String { names.joined(separator: "; ") }
 
-    static var finding: Finding {
-        let cards = cards
-        guard !cards.isEmpty else {
-            return Finding(
-                "sound cards",
-                .note,
-                "the kernel has none; a sound server may have one elsewhere",
-                mend: "aplay -l"
-            )
+    var description: String { isEmpty ? "sound cards: none" : "sound cards: \(list)" }
+
+    func finding(_ account: OwnAccount) -> Finding {
+        let subject = "sound cards"
+        guard !isEmpty else {
+            let says = "the kernel has no sound card; a sound server may still offer one, over the network for example"
+            return Finding(subject, .note, says, mend: "aplay -l")
         }
-        guard Permissions.mayUseCards else {
-            let says = "\(Permissions.description), so it may not use \(cards.joined(separator: "; "))"
-            return Finding("sound cards", .fault, says, mend: "sudo usermod -aG audio \(Permissions.user)")
+        guard areUsable else {
+            let says = "\(account), has no access to \(list)"
+            return Finding(subject, .fault, says, mend: account.joiningAudio)
         }
-        return Finding("sound cards", .well, cards.joined(separator: "; "))
+        return Finding(subject, .well, list)
     }
 }
 
-/// Who this process is.
-enum Permissions {
-    static var user: String {
-        guard let entry = getpwuid(geteuid()) else { return "\(geteuid())" }
-        return String(cString: entry.pointee.pw_name)
-    }
-
-    private static var groups: [String] {
-        var ids = [gid_t](repeating: 0, count: 1024)
-        let count = getgroups(Int32(ids.count), &ids)
-        return Set(ids.prefix(max(0, Int(count))) + [getegid()]).sorted().map { id in
-            getgrgid(id).map { String(cString: $0.pointee.gr_name) } ?? "\(id)"
-        }
-    }
-
-    static var description: String { "the user is \(user), in the groups \(groups.joined(separator: ", "))" }
-
-    /// Whether every control device of the kernel can be opened.
-    static var mayUseCards: Bool {
-        let devices = fileNames(in: "/dev/snd")?.filter { $0.hasPrefix("control") } ?? []
-        return devices.allSatisfy { access("/dev/snd/\($0)", R_OK | W_OK) == 0 }
-    }
+extension OwnAccount {
+    /// The command that gives this user access to sound cards.
+    var joiningAudio: String { "sudo usermod -aG audio \(user.shellWord)" }
 }

@@ -1,75 +1,102 @@
-internal import Concurrency
-internal import Glibc
 public import QuickConnect
 
 /// Looks at the loudspeaker, the microphone, the mixer and what is behind them.
+///
+/// Everything that may hang is looked at once for each visit, by a ``Probe``.
 public struct SoundDoctor: Examined {
-    private let player: ALSASoundPlayer
-    private let recorder: ALSARecorder
-    private let volume: ALSAVolumeControl
-    private let server: SoundServer
+    let player: ALSASoundPlayer
+    let recorder: ALSARecorder
+    private let account: OwnAccount
+    private let surroundings: Probe<Surroundings>
+    private let speaker: Probe<Void>
+    private let microphone: Probe<Void>
+    private let mixer: Probe<Volume>
 
-    /// How long each of them may take to answer.
-    private static let limit = Duration.seconds(4)
+    /// How long the tone may take.
+    static let limit = Duration.seconds(4)
 
-    /// - Parameter environment: where a sound server's sockets are looked for (`PULSE_SERVER`, `XDG_RUNTIME_DIR`).
+    /// - Parameters:
+    ///   - environment: where a sound server's sockets are looked for (`PULSE_SERVER`, `XDG_RUNTIME_DIR`).
+    ///   - account: of this process.
     public init(
         player: ALSASoundPlayer,
         recorder: ALSARecorder,
-        volume: ALSAVolumeControl,
-        environment: [String: String]
+        environment: [String: String],
+        account: OwnAccount
     ) {
         self.player = player
         self.recorder = recorder
-        self.volume = volume
-        server = SoundServer(environment)
+        self.account = account
+        let (output, input) = (player.engine.output, recorder.engine.input)
+        let paths = SoundServer.paths(environment)
+        surroundings = Probe("qc-doctor", "looking for sound cards and servers") { () throws(CommandError) in
+            Surroundings(cards: SoundCards(), server: SoundServer(at: paths))
+        }
+        speaker = Self.probe("qc-spk-dr", "\(output)") { () throws(StreamFailure) in try PlaybackStream.probe(output) }
+        microphone = Self.probe("qc-mic-dr", "\(input)") { () throws(StreamFailure) in try CaptureStream.probe(input) }
+        mixer = Probe("qc-mix-dr", "opening the mixer of \(output)") { () throws(CommandError) in
+            try output.volume(applying: nil)
+        }
+    }
+
+    private static func probe(
+        _ name: String,
+        _ pcm: String,
+        _ open: @escaping @Sendable () throws(StreamFailure) -> Void
+    ) -> Probe<Void> {
+        let step = "opening \(pcm)"
+        return Probe(name, step) { () throws(CommandError) in
+            do throws(StreamFailure) { try open() } catch { throw error.commandError(about: step) }
+        }
     }
 
     public func examine(thoroughly isThorough: Bool) async -> [Finding] {
-        async let speaker = examineSpeaker()
-        async let microphone = examineMicrophone()
-        var findings = [SoundCards.finding, server.finding, await speaker, await microphone, await examineMixer()]
-        findings.append(sounds)
-        let hasBoth = findings.allSatisfy { !["speaker", "microphone"].contains($0.subject) || $0.state != .fault }
-        if isThorough, hasBoth { findings.append(await playAndListen()) }
+        async let speaker = trySpeaker()
+        async let microphone = tryMicrophone()
+        async let mixer = examineMixer()
+        let attempts = await [speaker, microphone]
+        // Afterwards, since each look takes a place in a stopped server's queue, which the PCM then would lack.
+        let surroundings = await lookAround()
+        var findings = findings(surroundings, attempts) + [await mixer, sounds]
+        let haveBoth = attempts.allSatisfy { $0.failure == nil }
+        if isThorough, haveBoth { findings.append(await playAndListen()) }
         return findings
     }
 
-    private func examineSpeaker() async -> Finding {
+    private func findings(_ surroundings: Result<Surroundings, ProbeFailure>, _ attempts: [Attempt]) -> [Finding] {
+        switch surroundings {
+        case .success(let surroundings):
+            let isHanging = attempts.contains { $0.failure?.hangs == true }
+            return [surroundings.cards.finding(account), surroundings.server.finding(isHanging: isHanging)]
+                + attempts.map { $0.finding(surroundings, account) }
+        case .failure(let failure):
+            return [Finding("sound cards", failure.error, mend: "aplay -l")] + attempts.map { $0.finding(nil, account) }
+        }
+    }
+
+    private func lookAround() async -> Result<Surroundings, ProbeFailure> {
+        do throws(ProbeFailure) { return .success(try await surroundings.look()) } catch { return .failure(error) }
+    }
+
+    private func trySpeaker() async -> Attempt {
         let output = player.engine.output
-        if player.engine.isPlaying { return Finding("speaker", .well, "\(output) plays at this moment") }
-        do throws(CommandError) {
-            try await probe("opening \(output)") { () throws(StreamFailure) in try PlaybackStream.probe(output) }
-            return Finding("speaker", .well, "\(output) can be opened\(Self.remark(output.isSimulated))")
-        } catch {
-            return finding("speaker", error, "snd_pcm_open \(output) to play")
-        }
+        var attempt = Attempt("speaker", "\(output)", "to play", isSimulated: output.isSimulated)
+        if player.engine.isPlaying { return attempt.inUse("is playing now") }
+        do throws(ProbeFailure) { try await speaker.look() } catch { attempt.failure = error }
+        return attempt
     }
 
-    private func examineMicrophone() async -> Finding {
+    private func tryMicrophone() async -> Attempt {
         let input = recorder.engine.input
-        if recorder.engine.isCapturing { return Finding("microphone", .well, "\(input) records at this moment") }
-        do throws(CommandError) {
-            try await probe("opening \(input)") { () throws(StreamFailure) in try CaptureStream.probe(input) }
-            return Finding("microphone", .well, "\(input) can be opened\(Self.remark(input.tone != nil))")
-        } catch {
-            return finding("microphone", error, "snd_pcm_open \(input) to record")
-        }
+        var attempt = Attempt("microphone", "\(input)", "to record", isSimulated: input.tone != nil)
+        if recorder.engine.isCapturing { return attempt.inUse("is recording now") }
+        do throws(ProbeFailure) { try await microphone.look() } catch { attempt.failure = error }
+        return attempt
     }
-
-    /// A PCM that our own programs hold is no fault; what another one holds is.
-    private func finding(_ subject: String, _ error: CommandError, _ what: String) -> Finding {
-        let tried = [
-            "\(what): \(error.code.rawValue)", SoundCards.description, server.description, Permissions.description,
-        ]
-        return Finding(subject, error, tried: tried, mend: SoundCards.isEmpty ? "aplay -l" : server.restart)
-    }
-
-    private static func remark(_ isSimulated: Bool) -> String { isSimulated ? ", and is simulated" : "" }
 
     private func examineMixer() async -> Finding {
-        do throws(CommandError) {
-            let volume = try await volume.volume(applying: nil).value(before: .now + Self.limit)
+        do throws(ProbeFailure) {
+            let volume = try await mixer.look()
             if volume.isMuted {
                 return Finding("mixer", .fault, "the sound is muted", mend: "quickconnect call volume unmute")
             }
@@ -79,68 +106,17 @@ public struct SoundDoctor: Examined {
             return Finding("mixer", .well, "the volume is \(volume.percent) %")
         } catch {
             // Many PCMs have none, and play all the same.
-            return Finding("mixer", .note, error.message)
+            return Finding("mixer", .note, error.error.message)
         }
     }
 
     private var sounds: Finding {
         let count = player.sounds.count
         guard player.sounds.first?.number == 0 else {
-            let says = "there are \(count) system sounds, and laser.wav, number 0, is not among them"
+            let says = "system sound 0, laser.wav, is missing; there are \(count) others"
             return Finding("system sounds", .fault, says, mend: "sudo apt-get install --reinstall quickconnect")
         }
-        return Finding("system sounds", .well, "there are \(count), from 0 to \(player.sounds.last?.number ?? 0)")
-    }
-}
-
-extension SoundDoctor {
-    /// Runs what may block on a thread of its own.
-    private func probe(
-        _ step: String,
-        _ work: @escaping @Sendable () throws(StreamFailure) -> Void
-    ) async throws(CommandError) {
-        try await ALSASoundPlayer.probe(step, within: Self.limit, work)
-    }
-
-    /// Plays a tone of a second, and listens whether it is in what the microphone hears.
-    private func playAndListen() async -> Finding {
-        if player.engine.output.isSimulated {
-            return Finding("tone", .note, "sound is simulated: there is nothing to hear")
-        }
-        let tone = Tone(hertz: 1000, level: 0.5)
-        let recording = CaptureTap(rate: 48_000, channels: 1)
-        recorder.engine.add(recording)
-        let buffer = SoundBuffer(samples: tone.samples(48_000, rate: 48_000), channels: 1, rate: 48_000)
-        let request = VoiceRequest(source: BufferSource(buffer), description: nil, seconds: 1, caller: .daemon)
-        do throws(CommandError) {
-            try await player.engine.play(request).value(before: .now + Self.limit)
-        } catch {
-            recording.end(.stopped)
-            return Finding("tone", error, tried: ["a tone of 1 kHz for 1 s"])
-        }
-        recording.end(.stopped)
-        return judge(recording, tone)
-    }
-
-    private func judge(_ recording: CaptureTap, _ tone: Tone) -> Finding {
-        if let failure = recording.failure {
-            return Finding("tone", failure, tried: ["recording while the tone played"])
-        }
-        let (heard, rate) = recording.all()
-        let peak = heard.lazy.map(abs).max() ?? 0
-        let level = tone.level(in: heard, rate: rate)
-        let tried = [
-            "a tone of 1 kHz for 1 s, recorded meanwhile: peak \(peak), of which the tone \(level.inMilliseconds)"
-        ]
-        if peak == 0 {
-            let says = "the microphone gives digital silence: it is muted, or nothing is connected"
-            return Finding("tone", .fault, says, tried: tried, mend: "alsamixer --view=capture")
-        }
-        let others = [700, 850, 1200, 1450].map { Tone(hertz: $0, level: 1).level(in: heard, rate: rate) }
-        if level > 4 * (others.max() ?? 0), level > 0.0005 {
-            return Finding("tone", .well, "the microphone heard the tone that the speaker played", tried: tried)
-        }
-        let says = "the microphone hears something, but not the tone that the speaker played: is the speaker turned up?"
-        return Finding("tone", .fault, says, tried: tried, mend: "alsamixer")
+        let says = "\(count) system sounds are loaded, numbers 0 to \(player.sounds.last?.number ?? 0)"
+        return Finding("system sounds", .well, says)
     }
 }

@@ -1,63 +1,80 @@
 internal import Glibc
 internal import QuickConnect
 
-/// The sound server that ALSA's plugins would speak to, as its sockets show.
+/// The sound server that ALSA's plugins would speak to, as its sockets showed at one look.
 struct SoundServer {
     private enum State {
-        case answers(String)
-        case silent(String, reason: String)
+        case listens(String)
+        case refuses(String, reason: String)
         case absent(looked: [String])
     }
 
-    private let paths: [String]
+    private let state: State
+    /// The command that starts the user's server again.
+    let restart: String
 
-    /// - Parameter environment: of this process.
-    init(_ environment: [String: String]) {
-        let runtime = environment["XDG_RUNTIME_DIR"] ?? "/run/user/\(geteuid())"
-        var paths = ["\(runtime)/pulse/native", "\(runtime)/pipewire-0", "/run/pulse/native"]
-        if let named = environment["PULSE_SERVER"], let path = named.split(separator: ":").last, path.hasPrefix("/") {
-            paths.insert(String(path), at: 0)
+    /// Looks, without waiting for anything.
+    /// - Parameter paths: of the sockets, the likeliest first.
+    init(at paths: [String]) {
+        if let path = paths.first(where: { access($0, F_OK) == 0 }) {
+            let code = Self.connect(to: path)
+            state = code == 0 ? .listens(path) : .refuses(path, reason: Self.reason(code))
+        } else {
+            state = .absent(looked: paths)
         }
-        self.paths = paths
+        restart =
+            access("/usr/bin/pipewire", X_OK) == 0
+            ? "systemctl --user restart pipewire pipewire-pulse wireplumber" : "pulseaudio --start"
     }
 
-    private var state: State {
-        for path in paths where access(path, F_OK) == 0 {
-            let code = Self.connect(to: path)
-            return code == 0 ? .answers(path) : .silent(path, reason: String(cString: strerror(code)))
+    /// Where a server's sockets are.
+    /// - Parameter environment: of this process.
+    static func paths(_ environment: [String: String]) -> [String] {
+        let runtime = environment["XDG_RUNTIME_DIR"] ?? "/run/user/\(geteuid())"
+        let usual = ["\(runtime)/pulse/native", "\(runtime)/pipewire-0", "/run/pulse/native"]
+        guard let named = environment["PULSE_SERVER"]?.split(separator: ":").last, named.hasPrefix("/") else {
+            return usual
         }
-        return .absent(looked: paths)
+        return [String(named)] + usual
     }
 
     var description: String {
         switch state {
-        case .answers(let path): "sound server: answers on \(path)"
-        case .silent(let path, let reason): "sound server: \(path): \(reason)"
+        case .listens(let path): "sound server: listens on \(path)"
+        case .refuses(let path, let reason): "sound server: \(path): \(reason)"
         case .absent(let looked): "sound server: none on \(looked.joined(separator: ", "))"
         }
     }
 
-    var finding: Finding {
+    /// - Parameter isHanging: whether a PCM that was opened did not come back.
+    func finding(isHanging: Bool) -> Finding {
+        let subject = "sound server"
         switch state {
-        case .answers(let path):
-            Finding("sound server", .well, "one answers on \(path)")
-        case .silent(let path, let reason):
-            Finding("sound server", .fault, "the one on \(path) does not answer: \(reason)", mend: restart)
+        case .listens(let path) where isHanging:
+            let says = "the server on \(path) accepts connections but does not answer; it is stopped or overloaded"
+            return Finding(subject, .fault, says, mend: restart)
+        case .listens(let path):
+            return Finding(subject, .well, "a server listens on \(path)")
+        case .refuses(let path, let reason):
+            return Finding(subject, .fault, "the server on \(path) accepts no connection: \(reason)", mend: restart)
         case .absent(let looked):
-            Finding("sound server", .note, "none runs for this user; a card can be used without one", tried: looked)
+            let says = "no sound server runs for this user; a sound card works without one"
+            return Finding(subject, .note, says, tried: looked)
         }
     }
 
-    /// The command that starts the user's server.
-    var restart: String {
-        access("/usr/bin/pipewire", X_OK) == 0
-            ? "systemctl --user restart pipewire pipewire-pulse wireplumber"
-            : "pulseaudio --start"
+    private static func reason(_ code: Int32) -> String {
+        let text = String(cString: strerror(code))
+        let hint = code == EAGAIN ? "; too many wait already, so it is stopped or overloaded" : ""
+        return "connect: \(text) (\(code))\(hint)"
     }
 
+    /// A Unix socket is connected at once or not at all; where the server's queue is full, only a call that blocks
+    /// would wait.
     /// - Returns: 0, or the error number.
     private static func connect(to path: String) -> Int32 {
-        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+        let descriptor = socket(AF_UNIX, type, 0)
         guard descriptor >= 0 else { return errno }
         defer { close(descriptor) }
         var address = sockaddr_un()

@@ -35,7 +35,7 @@ public struct SystemSounds: Sendable {
             return SystemSounds(sounds: [])
         }
         var read: [(name: String, buffer: SoundBuffer, seconds: Double)] = []
-        for name in names where !name.hasPrefix(".") && isRegularFile("\(folder)/\(name)") {
+        for name in names where name.utf8.first != UInt8(ascii: ".") && isRegularFile("\(folder)/\(name)") {
             do throws(SoundFile.Failure) {
                 let sound = try decode("\(folder)/\(name)")
                 guard let buffer = sound.resampled(to: rate) else {
@@ -57,7 +57,7 @@ public struct SystemSounds: Sendable {
     static func numbers(of names: [String]) -> [Int] {
         var last = 0
         return names.map { name in
-            if name == "laser.wav" { return 0 }
+            if name.utf8.elementsEqual("laser.wav".utf8) { return 0 }
             last += 1
             return last
         }

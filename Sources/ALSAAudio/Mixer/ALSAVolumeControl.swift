@@ -25,7 +25,7 @@ public final class ALSAVolumeControl: VolumeControl {
         let promise = Promise<Volume>()
         switch output {
         case .simulated(let speaker): promise.fulfil(speaker.volume(applying: change))
-        case .named(let pcm): run(change, pcm, promise)
+        case .named: run(change, promise)
         }
         return promise
     }
@@ -33,14 +33,14 @@ public final class ALSAVolumeControl: VolumeControl {
     /// Ends the thread. Later changes get `cancelled`.
     public func close() async { await thread.end() }
 
-    private func run(_ change: VolumeChange?, _ pcm: String, _ promise: Promise<Volume>) {
-        let logger = logger
+    private func run(_ change: VolumeChange?, _ promise: Promise<Volume>) {
+        let (output, logger) = (output, logger)
         let subject = "the mixer of \(output)"
         let job = WatchedThread.Job(
             step: "opening \(subject)",
             work: {
                 do throws(CommandError) {
-                    promise.fulfil(try PCMMixer(pcm: pcm).volume(applying: change))
+                    promise.fulfil(try output.volume(applying: change))
                 } catch {
                     logger.warning("\(error.message)")
                     promise.fail(error)
@@ -52,5 +52,15 @@ public final class ALSAVolumeControl: VolumeControl {
             }
         )
         do { try thread.run(job) } catch { promise.fail(error) }
+    }
+}
+
+extension ALSAOutput {
+    /// Applies a change, if any, and reads the volume that is then set. May block.
+    func volume(applying change: VolumeChange?) throws(CommandError) -> Volume {
+        switch self {
+        case .simulated(let speaker): speaker.volume(applying: change)
+        case .named(let pcm): try PCMMixer(pcm: pcm).volume(applying: change)
+        }
     }
 }

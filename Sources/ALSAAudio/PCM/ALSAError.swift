@@ -43,7 +43,6 @@ extension ALSAError {
     private var mend: String? {
         switch number {
         case EBUSY: "fuser -v /dev/snd/*"
-        case EACCES, EPERM: "sudo usermod -aG audio \(Permissions.user)"
         case EINVAL: "sudoedit /etc/asound.conf"
         default: nil
         }
@@ -55,7 +54,7 @@ extension ALSAError {
         case EBUSY:
             "another program holds it: end that program, or use a PCM that mixes, such as default"
         case EACCES, EPERM:
-            "the user of this daemon may not use it: add that user to the group audio"
+            "the user of this daemon may not use it: add that user, whom `quickconnect doctor` names, to the group audio"
         case ENOENT, ENODEV, ENXIO:
             "it is missing or unplugged: `aplay -L` lists what is there"
         case ECONNREFUSED, EHOSTDOWN, ENOTCONN:

@@ -34,7 +34,7 @@ struct PCM: ~Copyable {
     /// Opens a PCM of a configuration of its own.
     static func open(
         _ name: String,
-        of configuration: borrowing Configuration,
+        of configuration: borrowing ConfigurationTree,
         _ direction: Direction
     ) throws(ALSAError) -> PCM {
         var handle: OpaquePointer?

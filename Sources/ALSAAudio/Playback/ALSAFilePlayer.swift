@@ -12,6 +12,7 @@ internal import Synchronization
 public final class ALSAFilePlayer: FilePlayer {
     private let folder: MediaFolder
     private let engine: PlaybackEngine
+    private let writer: (any MediaWriter)?
     private let logger: Logger
     private let playing = Mutex<[MediaName: FilePlayback]>([:])
 
@@ -23,10 +24,18 @@ public final class ALSAFilePlayer: FilePlayer {
     /// How many files may play or be paused at a time. Each has a thread.
     public static let limit = 32
 
-    /// - Parameter player: whose stream the files are mixed into.
-    public init(folder: MediaFolder, mixedInto player: ALSASoundPlayer, logger: Logger) {
+    /// - Parameters:
+    ///   - player: whose stream the files are mixed into.
+    ///   - writer: asked whether a file is being closed; what is, is waited for.
+    public init(
+        folder: MediaFolder,
+        mixedInto player: ALSASoundPlayer,
+        writtenBy writer: (any MediaWriter)? = nil,
+        logger: Logger
+    ) {
         self.folder = folder
         engine = player.engine
+        self.writer = writer
         self.logger = logger
     }
 
@@ -36,16 +45,25 @@ public final class ALSAFilePlayer: FilePlayer {
             let name = try MediaName(file)
             let playback = FilePlayback(name, options, caller, engine, promise, self)
             try admit(playback)
-            let code = PThread.start("qc-file") { [folder] in playback.run(folder) }
-            if code != 0 { playback.fail(CommandError(.unavailable, "no thread could be started (\(code))")) }
+            // A recording that was stopped just before is not whole yet.
+            if let writer { writer.whenClosed(name) { self.read(playback) } } else { read(playback) }
         } catch {
             promise.fail(error)
         }
         return promise
     }
 
+    private func read(_ playback: FilePlayback) {
+        guard playback.isWanted else { return playback.stop(Promise()) }
+        let code = PThread.start("qc-file") { [folder] in playback.run(folder) }
+        if code != 0 { playback.fail(CommandError(.unavailable, "no thread could be started (\(code))")) }
+    }
+
     private func admit(_ playback: FilePlayback) throws(CommandError) {
         let name = playback.name
+        // One whose callers' time is over while it waits for its file makes room.
+        let other = playing.withLock { $0[name] }
+        if let other, !other.isWanted { other.stop(Promise()) }
         try playing.withLock { playing throws(CommandError) in
             if let other = playing[name] {
                 throw CommandError(.busy, "'\(name)' \(other.isPaused ? "is paused" : "plays already"); stop it first")

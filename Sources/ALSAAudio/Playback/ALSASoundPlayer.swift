@@ -70,31 +70,3 @@ public final class ALSASoundPlayer: SoundPlayer {
         }
     }
 }
-
-extension ALSASoundPlayer {
-    /// Runs what may block on a thread of its own, to see whether it can be done.
-    /// - Parameter limit: how long that may take before it counts as `timeout`.
-    static func probe(
-        _ step: String,
-        within limit: Duration,
-        _ work: @escaping @Sendable () throws(StreamFailure) -> Void
-    ) async throws(CommandError) {
-        let promise = Promise<Void>()
-        let thread = WatchedThread(name: "qc-probe", subject: "the sound system", deadline: limit)
-        try thread.run(
-            WatchedThread.Job(
-                step: step,
-                work: {
-                    do throws(StreamFailure) {
-                        try work()
-                        promise.fulfil(())
-                    } catch {
-                        promise.fail(error.commandError(about: step))
-                    }
-                },
-                giveUp: { promise.fail($0) }
-            )
-        )
-        try await promise.value()
-    }
-}

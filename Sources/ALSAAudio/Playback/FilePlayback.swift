@@ -190,6 +190,17 @@ extension FilePlayback {
         if let stream { addVoice(stream) }
     }
 
+    /// False where it has not begun and nobody waits for it any more, and where it is over.
+    var isWanted: Bool {
+        state.withLock { state in
+            switch state.phase {
+            case .over: false
+            case .opening: (state.starting + state.pausing).contains { !$0.isSettled }
+            case .playing, .pausing, .paused: true
+            }
+        }
+    }
+
     private var hasEnded: CommandError { CommandError(.notFound, "'\(name)' has just ended") }
 
     func fail(_ error: CommandError) { finish(.failed(error)) }
@@ -342,9 +353,4 @@ extension FilePlayback {
         object["for"] = caller.json
         return .object(object)
     }
-}
-
-extension Double {
-    /// Seconds, as precise as anybody needs them.
-    var inMilliseconds: Double { (self * 1000).rounded() / 1000 }
 }

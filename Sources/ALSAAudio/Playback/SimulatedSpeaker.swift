@@ -45,7 +45,7 @@ public final class SimulatedSpeaker: Sendable {
     func open() throws(StreamFailure) -> PCM {
         let path = try nextFile()
         do {
-            let configuration = try Configuration(Self.configuration)
+            let configuration = try ConfigurationTree(Self.configuration)
             try configuration.set("pcm.simulated.file", to: path.replacing("%", with: "%%"))
             let pcm = try PCM.open("simulated", of: configuration, .playback)
             state.withLock { $0.latestFile = path }

@@ -1,8 +1,8 @@
 internal import CALSA
 internal import Glibc
 
-/// The owner of a tree of ALSA configuration, which is deleted when this value ends.
-struct Configuration: ~Copyable {
+/// The owner of a `snd_config_t`: a tree of ALSA's configuration, which is deleted when this value ends.
+struct ConfigurationTree: ~Copyable {
     let root: OpaquePointer
 
     /// - Parameter text: as in a configuration file.

@@ -1,0 +1,142 @@
+internal import Concurrency
+internal import Logging
+internal import QuickConnect
+internal import Synchronization
+
+// What runs on the thread of the watch.
+extension GPSDLocationProvider {
+    /// How long gpsd may take to tell of a receiver that it has.
+    private static let receiverGrace = Duration.seconds(1)
+
+    /// Watches as long as anybody wants to know.
+    func run(_ waker: Waker) {
+        repeat { watch(waker) } while !hasEnded()
+    }
+
+    private func hasEnded() -> Bool {
+        let ending = shared.withLock { state -> [Promise<Void>]? in
+            if state.isWanted { return nil }
+            defer { (state.waker, state.ending) = (nil, []) }
+            return state.ending
+        }
+        for promise in ending ?? [] { promise.fulfil(()) }
+        return ending != nil
+    }
+
+    private var isWanted: Bool {
+        shared.withLock { state in
+            state.waiters.removeAll { $0.promise.isSettled }
+            return state.isWanted
+        }
+    }
+
+    /// Connects again and again where that fails.
+    private func watch(_ waker: Waker) {
+        var pause = BackOff()
+        while isWanted {
+            switch connect(waker) {
+            case nil: return
+            case .stream(let stream)?:
+                do throws(Unreachable) { try listen(to: stream, waker, &pause) } catch {
+                    lost(error, hasConnected: true, isFirst: !pause.hasFailed)
+                    pause.wait(waker) { isWanted }
+                }
+            case .unreachable(let failure)?:
+                lost(failure, hasConnected: false, isFirst: !pause.hasFailed)
+                pause.wait(waker) { isWanted }
+            case .givenUp(let error)?:
+                if !pause.hasFailed { logger.warning("\(error.message)") }
+                fail(error)
+                pause.wait(waker) { isWanted }
+            }
+        }
+    }
+
+    /// Lets the connector connect, and waits for it as long as anybody wants to know.
+    private func connect(_ waker: Waker) -> Connecting.Outcome? {
+        let connecting = Connecting(waker)
+        let source = source
+        let job = WatchedThread.Job(
+            step: "connecting to \(source.description)",
+            work: {
+                do throws(Unreachable) { connecting.settle(.stream(try source.open())) } catch {
+                    connecting.settle(.unreachable(error))
+                }
+            },
+            giveUp: { connecting.settle(.givenUp($0)) }
+        )
+        do throws(CommandError) { try connector.run(job) } catch { return .givenUp(error) }
+        while isWanted {
+            if let outcome = connecting.outcome { return outcome }
+            _ = waker.sleep(until: nil)
+        }
+        return nil
+    }
+
+    private func listen(to stream: any ReportStream, _ waker: Waker, _ pause: inout BackOff) throws(Unreachable) {
+        shared.withLock { state in
+            state.progress.connected()
+            state.receivers = ReceiverChoice()
+        }
+        let receiverTime = ContinuousClock.now + Self.receiverGrace
+        while isWanted {
+            let end = shared.withLock { $0.nextDeadline(receiverTime) }
+            if let report = try stream.next(waker, until: end) {
+                // Not before it has said something: what only takes connections would be connected to in a loop.
+                if pause.hasFailed { logger.notice("\(source.description) is back") }
+                pause = BackOff()
+                take(report)
+            }
+            settle(receiverIsDue: receiverTime <= .now)
+        }
+    }
+
+    private func take(_ report: Report) {
+        let now = WallClock.now
+        let position = shared.withLock { state -> Position? in
+            guard state.receivers.admits(report, at: .now, now: now) else { return nil }
+            state.progress.note(report, at: now)
+            guard case .fix(let fix) = report, var position = fix.position(source: source.name) else { return nil }
+            position.satellites = state.receivers.satellites(of: fix.receiver)
+            state.latest = position
+            for waiter in state.waiters { waiter.take(position, at: now) }
+            return position
+        }
+        if let position { event.publish(position, at: now) }
+    }
+
+    /// Answers those who have what they want, or have no hope of it.
+    private func settle(receiverIsDue: Bool) {
+        let (ready, hopeless, progress) = shared.withLock { state -> ([(Waiter, Position)], [Waiter], FixProgress) in
+            let ready = state.waiters.compactMap { waiter in waiter.answer.map { (waiter, $0) } }
+            return (ready, receiverIsDue ? state.hopeless : [], state.progress)
+        }
+        for (waiter, position) in ready { waiter.promise.fulfil(position) }
+        for waiter in hopeless { waiter.promise.fail(progress.error(.unavailable, source.description)) }
+    }
+
+    /// Those who saw gpsd go away wait for it to come back; the others are told that it is not there.
+    private func lost(_ failure: Unreachable, hasConnected: Bool, isFirst: Bool) {
+        let (hopeless, progress) = shared.withLock { state in
+            state.progress.lost(failure)
+            if hasConnected { for waiter in state.waiters { waiter.hasLost = true } }
+            return (state.waiters.filter { !$0.hasLost }, state.progress)
+        }
+        if isFirst { logger.warning("\(source.description): \(failure.reason)") }
+        for waiter in hopeless { waiter.promise.fail(progress.error(.unavailable, source.description)) }
+    }
+}
+
+extension GPSDLocationProvider.State {
+    fileprivate var isWanted: Bool { isSubscribed || !waiters.isEmpty }
+
+    /// Those for whom there is no receiver. Whoever saw gpsd go away is patient: it may find its receiver again.
+    fileprivate var hopeless: [Waiter] { progress.stage == .noReceiver ? waiters.filter { !$0.hasLost } : [] }
+
+    /// When somebody can be answered although nothing is reported.
+    /// - Parameter receiverTime: when gpsd has to have told of a receiver.
+    fileprivate func nextDeadline(_ receiverTime: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+        let answers = waiters.compactMap(\.answerTime)
+        return (hopeless.isEmpty ? answers : answers + [receiverTime]).min()
+    }
+}

@@ -1,0 +1,65 @@
+internal import CGPS
+internal import Glibc
+
+/// A recorded track in place of a receiver: gpsd's own lines, one a second, told as if they were of now.
+struct TrackSource: ReportSource {
+    let path: String
+    let name = "simulated"
+    var description: String { "the simulated track \(path)" }
+
+    func open() throws(Unreachable) -> any ReportStream { try TrackStream(path: path) }
+}
+
+private final class TrackStream: ReportStream, @unchecked Sendable {
+    // Sendable because one thread at a time uses it.
+    private let data: UnsafeMutablePointer<gps_data_t>
+    private let path: String
+    private let lines: [String]
+    private var greetings: [Report] = [.devices(1), .service]
+    private var latest = Int.min
+
+    init(path: String) throws(Unreachable) {
+        guard let text = Self.text(of: path) else {
+            throw Unreachable(reason: "fopen: \(String(cString: strerror(errno))) (\(errno))")
+        }
+        lines = text.split(separator: "\n").filter { $0.hasPrefix("{") }.map(String.init)
+        guard !lines.isEmpty else { throw Unreachable(reason: "there is no track in it") }
+        guard let data = qc_gps_new() else { throw Unreachable(reason: "no memory") }
+        self.data = data
+        self.path = path
+    }
+
+    deinit { qc_gps_delete(data) }
+
+    func next(_ waker: Waker, until end: ContinuousClock.Instant?) throws(Unreachable) -> Report? {
+        if let greeting = greetings.popLast() { return greeting }
+        var now = WallClock.now
+        if Int(now) == latest {
+            let nextSecond = ContinuousClock.now + .seconds(Double(latest) + 1 - now)
+            _ = waker.sleep(until: end.map { min($0, nextSecond) } ?? nextSecond)
+            now = WallClock.now
+        }
+        guard Int(now) != latest else { return nil }
+        latest = Int(now)
+        return report(at: now)
+    }
+
+    /// The line for this second, there and back again for ever.
+    private func report(at now: Double) -> Report {
+        let step = Int(now) % max(1, 2 * lines.count - 2)
+        var bytes = lines[step < lines.count ? step : 2 * lines.count - 2 - step].utf8CString.map { $0 }
+        guard qc_gps_unpack(&bytes, data) == 0 else { return .service }
+        var report = qc_gps_report(data)
+        report.time = now
+        return Report(report, receiver: path)
+    }
+
+    private static func text(of path: String) -> String? {
+        guard let file = fopen(path, "re") else { return nil }
+        defer { fclose(file) }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while case let count = fread(&buffer, 1, buffer.count, file), count > 0 { bytes += buffer[..<count] }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,12 @@
+internal import CGPS
+internal import Glibc
+
+/// The time of day, which fixes are compared with.
+enum WallClock {
+    /// Seconds since 1970.
+    static var now: Double {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
+    }
+}
