@@ -19,7 +19,9 @@ public struct JSONText: Sendable {
     public func withBytes<Result, Failure: Error>(
         _ body: (UnsafeBufferPointer<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        try body(storage.slice(Int(start)..<Int(end)))
+        // A pointer alone would keep nothing alive.
+        defer { withExtendedLifetime(storage) {} }
+        return try body(storage.slice(Int(start)..<Int(end)))
     }
 
     /// What kind of value it is, which its first byte says.

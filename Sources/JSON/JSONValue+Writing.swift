@@ -17,7 +17,7 @@ extension JSONValue {
     public var text: String {
         let buffer = OutputBuffer(capacity: 64)
         write(to: buffer)
-        return String(decoding: buffer.bytes, as: UTF8.self)
+        return buffer.text
     }
 
     private static func write(_ items: [JSONValue], to buffer: OutputBuffer) {

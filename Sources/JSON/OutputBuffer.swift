@@ -48,8 +48,19 @@ public final class OutputBuffer {
 
     public var isEmpty: Bool { count == 0 && attachments.isEmpty }
 
-    /// The bytes, without what is attached.
-    public var bytes: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: state.pointee.base, count: count) }
+    /// Gives the bytes, without what is attached. They stay where they are while `body` runs.
+    public func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+        // A pointer alone would keep nothing alive: the buffer may be let go of behind its last use.
+        withExtendedLifetime(self) {
+            body(UnsafeBufferPointer(start: state.pointee.base, count: state.pointee.count))
+        }
+    }
+
+    /// A copy of the bytes, without what is attached.
+    public var copy: [UInt8] { withBytes { Array($0) } }
+
+    /// The bytes as text.
+    public var text: String { withBytes { String(decoding: $0, as: UTF8.self) } }
 
     /// Forgets everything, and gives back the memory of much.
     public func removeAll() {
@@ -69,7 +80,7 @@ public final class OutputBuffer {
     /// What it holds, which is then no longer in it.
     public func take() -> Contents {
         defer { removeAll() }
-        return Contents(bytes: Array(bytes), attachments: attachments)
+        return Contents(bytes: copy, attachments: attachments)
     }
 
     /// Appends what another buffer held.
@@ -85,14 +96,16 @@ public final class OutputBuffer {
     /// Everything in one piece, what is attached in its place.
     public func flattened() -> [UInt8] {
         let whole = OutputBuffer(capacity: count)
-        var start = 0
-        for attachment in attachments {
-            whole.append(UnsafeBufferPointer(rebasing: bytes[start..<attachment.position]))
-            start = attachment.position
-            attachment.text.withBytes { whole.append($0, as: attachment.encoding) }
+        withBytes { bytes in
+            var start = 0
+            for attachment in attachments {
+                whole.append(UnsafeBufferPointer(rebasing: bytes[start..<attachment.position]))
+                start = attachment.position
+                attachment.text.withBytes { whole.append($0, as: attachment.encoding) }
+            }
+            whole.append(UnsafeBufferPointer(rebasing: bytes[start...]))
         }
-        whole.append(UnsafeBufferPointer(rebasing: bytes[start...]))
-        return Array(whole.bytes)
+        return whole.copy
     }
 
     // MARK: Writing

@@ -55,13 +55,25 @@ public struct SharedBytes: @unchecked Sendable {
         }
     }
 
+    /// Appends all that another one has, for which there must be room.
+    public mutating func append(_ other: SharedBytes) {
+        // Where `other` is replaced next, it may be let go of as soon as its pointer is known.
+        withExtendedLifetime(other.buffer) { append(other.slice(0..<other.count)) }
+    }
+
     /// Appends at most so many bytes, for which there must be room, as many as `write` says it has written.
     @inlinable
     public mutating func append(atMost capacity: Int, _ write: (UnsafeMutablePointer<UInt8>) -> Int) {
         buffer.withUnsafeMutablePointers { count, base in count.pointee += write(base + count.pointee) }
     }
 
-    /// Some of the bytes. Valid while this value, or a copy of it, lives.
+    /// Some of the bytes as text.
+    public func text(_ range: Range<Int>) -> String {
+        withExtendedLifetime(buffer) { String(decoding: slice(range), as: UTF8.self) }
+    }
+
+    /// Some of the bytes. Valid while this value, or a copy of it, lives: for the compiler that is up to its last use, so
+    /// one that is a variable of a function needs `withExtendedLifetime`.
     @inlinable
     public func slice(_ range: Range<Int>) -> UnsafeBufferPointer<UInt8> {
         buffer.withUnsafeMutablePointerToElements {

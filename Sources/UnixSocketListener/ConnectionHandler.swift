@@ -15,6 +15,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     private static let welcomeTime = TimeAmount.milliseconds(250)
     private static let sliceTime = TimeAmount.milliseconds(1)
+    private static let breath = TimeAmount.microseconds(20)
     private static let pauseMark = 256 << 10
     private static let resumeMark = 64 << 10
     private static let flushMark = 64 << 10
@@ -139,11 +140,12 @@ final class ConnectionHandler: ChannelDuplexHandler {
         readIfPending()
     }
 
-    /// Goes on when the other connections have had their turn.
+    /// Goes on when the other connections have had their turn. A task that is due at once would run before them: the loop
+    /// looks at its descriptors only when no such task is left.
     private func continueLater() {
         guard let context else { return }
         isScheduled = true
-        context.eventLoop.assumeIsolated().execute {
+        context.eventLoop.assumeIsolated().scheduleTask(in: Self.breath) {
             self.isScheduled = false
             self.processInput()
         }

@@ -51,7 +51,7 @@ final class LoopResources {
         let depth = maximumDepth
         longLines.submit { _ in
             var reader = LineReader(maximumDepth: depth)
-            let incoming = reader.read(bytes.slice(0..<bytes.count))
+            let incoming = withExtendedLifetime(bytes) { reader.read(bytes.slice(0..<bytes.count)) }
             eventLoop.execute { body(incoming) }
         }
         trimLater(on: eventLoop)

@@ -18,14 +18,16 @@ struct OutgoingQueue {
     var isEmpty: Bool { pieces.isEmpty }
 
     mutating func append(_ buffer: OutputBuffer, _ allocator: ByteBufferAllocator) {
-        var start = 0
-        for attachment in buffer.attachments {
-            append(buffer.bytes[start..<attachment.position], allocator)
-            start = attachment.position
-            pieces.append(.text(attachment.text, attachment.encoding, sent: 0))
-            count += attachment.text.count * (attachment.encoding == .percent ? 2 : 1)
+        buffer.withBytes { bytes in
+            var start = 0
+            for attachment in buffer.attachments {
+                append(bytes[start..<attachment.position], allocator)
+                start = attachment.position
+                pieces.append(.text(attachment.text, attachment.encoding, sent: 0))
+                count += attachment.text.count * (attachment.encoding == .percent ? 2 : 1)
+            }
+            append(bytes[start...], allocator)
         }
-        append(buffer.bytes[start...], allocator)
     }
 
     private mutating func append(_ bytes: Slice<UnsafeBufferPointer<UInt8>>, _ allocator: ByteBufferAllocator) {
@@ -57,7 +59,7 @@ struct OutgoingQueue {
             text.withBytes { buffer.append(UnsafeBufferPointer(rebasing: $0[sent..<end]), as: encoding) }
             if end < text.count { pieces.prepend(.text(text, encoding, sent: end)) }
             count -= (end - sent) * (encoding == .percent ? 2 : 1)
-            return allocator.buffer(bytes: buffer.bytes)
+            return buffer.withBytes { allocator.buffer(bytes: $0) }
         }
     }
 }

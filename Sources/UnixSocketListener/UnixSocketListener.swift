@@ -148,7 +148,7 @@ public final class UnixSocketListener: Service {
         let error = CommandError(.overloaded, "\(limit) connections are open; close one and try again")
         let line = OutputBuffer()
         line.appendError(error, command: nil, id: nil, form: .url)
-        channel.writeAndFlush(ByteBuffer(bytes: line.bytes)).whenComplete { _ in channel.close(promise: nil) }
+        channel.writeAndFlush(ByteBuffer(bytes: line.copy)).whenComplete { _ in channel.close(promise: nil) }
     }
 
     // MARK: The end

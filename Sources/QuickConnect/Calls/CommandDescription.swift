@@ -17,6 +17,6 @@ public class CommandDescription: @unchecked Sendable {
         var name = command
         name.withUTF8 { buffer.appendPercentEncoded($0) }
         buffer.append("&msg=")
-        replyStart = Array(buffer.bytes)
+        replyStart = buffer.copy
     }
 }

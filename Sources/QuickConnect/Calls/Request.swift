@@ -47,7 +47,7 @@ public struct Request: Sendable {
     // MARK: Command and id
 
     /// The command's text, of any length: a caller may have made it up.
-    public var command: String { String(decoding: commandBytes, as: UTF8.self) }
+    public var command: String { bytes.text(Self.wide(commandRange)) }
 
     /// The command as messages show it: cut, where a caller has made up something long.
     var shownCommand: String {
@@ -60,7 +60,7 @@ public struct Request: Sendable {
     var commandBytes: UnsafeBufferPointer<UInt8> { bytes.slice(Self.wide(commandRange)) }
 
     /// What the caller wants echoed: `id` in the URL form, `callbackId` in the bridge form.
-    public var id: String? { hasID ? String(decoding: idBytes, as: UTF8.self) : nil }
+    public var id: String? { hasID ? bytes.text(Self.wide(idRange)) : nil }
 
     /// Valid while the request lives.
     var idBytes: UnsafeBufferPointer<UInt8> { bytes.slice(Self.wide(idRange)) }

@@ -130,9 +130,9 @@ public enum BridgeForm {
             let id = callbackID.flatMap { text($0, &bytes) }
             if let problem = problem(command, id) {
                 var told = problem
-                told.command = command.map { String(decoding: bytes.slice($0), as: UTF8.self) }
+                told.command = command.map { bytes.text($0) }
                 told.id = id.flatMap {
-                    $0.count <= Limits.idBytes ? String(decoding: bytes.slice($0), as: UTF8.self) : nil
+                    $0.count <= Limits.idBytes ? bytes.text($0) : nil
                 }
                 return .unreadable(told)
             }
@@ -170,7 +170,7 @@ public enum BridgeForm {
             var text = String(checkedJSON: bytes.slice(inner))
             return text.withUTF8 { text in
                 var longer = SharedBytes(capacity: bytes.count + text.count)
-                longer.append(bytes.slice(0..<bytes.count))
+                longer.append(bytes)
                 longer.append(text)
                 bytes = longer
                 return (bytes.count - text.count)..<bytes.count

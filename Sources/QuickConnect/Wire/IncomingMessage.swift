@@ -87,6 +87,8 @@ public struct Batch: Sendable {
     }
 
     mutating func next(into storage: inout SharedBytes, maximumDepth: Int) -> IncomingMessage? {
+        let bytes = bytes
+        defer { withExtendedLifetime(bytes) {} }
         let all = bytes.slice(0..<bytes.count)
         let rest = UnsafeBufferPointer(rebasing: all[position...])
         // The message stands in an array, so it may be less deep.

@@ -137,7 +137,7 @@ extension OutputBuffer {
         case .value(let value):
             let json = OutputBuffer(capacity: 256)
             value.write(to: json)
-            appendPercentEncoded(json.bytes)
+            json.withBytes { appendPercentEncoded($0) }
         }
     }
 

@@ -11,14 +11,15 @@ public enum PercentEncoding {
     public static func encode(_ text: String) -> String {
         let buffer = OutputBuffer(capacity: text.utf8.count + 16)
         buffer.appendPercentEncoded(text)
-        return String(decoding: buffer.bytes, as: UTF8.self)
+        return buffer.text
     }
 
     /// The text that the bytes stand for. `+` stands for itself.
     static func decode(_ encoded: UnsafeBufferPointer<UInt8>) throws(Failure) -> String {
         var bytes = SharedBytes(capacity: encoded.count)
+        defer { withExtendedLifetime(bytes) {} }
         let range = try decode(encoded, into: &bytes)
-        return String(decoding: bytes.slice(range), as: UTF8.self)
+        return bytes.text(range)
     }
 
     /// Appends the text that the encoded bytes stand for. There must be room for the encoded ones.

@@ -29,8 +29,8 @@ public enum URLForm {
                 UnreadableMessage(
                     error.code,
                     error.message,
-                    command: fields.command.map { String(decoding: bytes.slice($0), as: UTF8.self) },
-                    id: fields.id.map { String(decoding: bytes.slice($0), as: UTF8.self) }
+                    command: fields.command.map { bytes.text($0) },
+                    id: fields.id.map { bytes.text($0) }
                 )
             )
         }
@@ -156,8 +156,8 @@ public enum URLForm {
             let quoted = OutputBuffer(capacity: text.count + 64)
             quoted.append(json: bytes.slice(text))
             var anew = SharedBytes(capacity: quoted.count + bytes.count)
-            anew.append(quoted.bytes)
-            anew.append(bytes.slice(0..<bytes.count))
+            quoted.withBytes { anew.append($0) }
+            anew.append(bytes)
             bytes = anew
             offset = quoted.count
             return MessageItems(one: 0..<quoted.count)
