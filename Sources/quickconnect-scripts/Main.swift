@@ -111,7 +111,7 @@ struct QuickConnectScripts: ParsableCommand {
 
     /// The socket to the host that started this process, where one has.
     private static func channel(_ environment: [String: String]) -> HostChannel? {
-        guard let host = environment[ScriptHost.hostVariable].flatMap({ pid_t($0) }), host == getppid() else {
+        guard let host = environment[HostChannel.hostVariable].flatMap({ pid_t($0) }), host == getppid() else {
             return nil
         }
         return HostChannel(ofHost: host)
