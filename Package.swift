@@ -227,6 +227,11 @@ let package = Package(
             ],
             swiftSettings: swiftSettings
         ),
+        .testTarget(
+            name: "ScriptHostTests",
+            dependencies: ["ScriptHost", "QuickConnect", "QuickConnectClient", "TestRig"],
+            swiftSettings: swiftSettings
+        ),
         .testTarget(name: "JavaScriptCoreTests", dependencies: ["JavaScriptCore"], swiftSettings: swiftSettings),
         .testTarget(
             name: "QuickConnectClientTests",
