@@ -121,7 +121,12 @@ struct ScriptFolderTests {
         let slow = try daemon.talker()
         _ = try await slow.ask(#"{"handlerName":"registerHandler","data":["slow"],"callbackId":"r"}"#)
         let host = try ScriptProcess.host(
-            ["lamp.js": "makeCall('slow').then(() => makeCall('logMessage', 'the old one heard')); setInterval(() => {}, 1000)"],
+            [
+                "lamp.js": """
+                makeCall('slow').then(() => makeCall('logMessage', 'the old one heard'))
+                setInterval(() => {}, 1000)
+                """
+            ],
             daemon: daemon
         )
         let call = try #require(try await slow.nextMessage())

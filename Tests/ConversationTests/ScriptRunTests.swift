@@ -370,7 +370,10 @@ struct ScriptRunTests {
         let daemon = try await DaemonProcess()
         let talker = try daemon.talker()
         _ = try await talker.value("subscribe", ["alert"])
-        let script = try ScriptProcess.run("alert('Fire!'); console.log(confirm('Sure?'), prompt('Who?'))", daemon: daemon)
+        let script = try ScriptProcess.run(
+            "alert('Fire!'); console.log(confirm('Sure?'), prompt('Who?'))",
+            daemon: daemon
+        )
         #expect(try await script.end() == .status(0))
         #expect(script.lines == ["Fire!", "false null"])
         let event = try #require(try await talker.nextReply())

@@ -33,7 +33,8 @@ struct TimersTests {
         #expect(due(&timers, at: 96) == [1])
     }
 
-    @Test(arguments: [0, -5, .nan, -.infinity, .infinity, 0.4]) func `none is shorter than the shortest`(delay: Double) {
+    @Test(arguments: [0, -5, .nan, -.infinity, .infinity, 0.4]) func `none is shorter than the shortest`(delay: Double)
+    {
         var timers = Timers(shortest: .milliseconds(4))
         timers.start(1, milliseconds: delay, repeats: false, at: start)
         #expect(due(&timers, at: 3) == [])

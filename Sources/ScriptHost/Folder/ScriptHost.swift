@@ -162,7 +162,8 @@ public final class ScriptHost {
         let names = folder.scripts()
         for script in scripts where !names.contains(script.name) { script.remove() }
         for name in names where !scripts.contains(where: { $0.name == name }) {
-            scripts.append(SupervisedScript(name, handlerSeconds: limits.handlerSeconds, make: start, log: console.write))
+            let seconds = limits.handlerSeconds
+            scripts.append(SupervisedScript(name, handlerSeconds: seconds, make: start, log: console.write))
         }
         scripts.sort { $0.name < $1.name }
         for script in scripts { script.look(folder) }

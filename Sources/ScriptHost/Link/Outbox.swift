@@ -55,7 +55,7 @@ final class Outbox: Sendable {
     }
 
     /// Sends all, as far as that can be done within a time, in milliseconds: the last words of a process. Another
-    /// thread that sends meanwhile comes to its end first, and nobody else sends afterwards.
+    /// thread that is sending comes to its end first.
     func sendLastWords(to socket: Int32, within milliseconds: Int) {
         let end = ContinuousClock.now + .milliseconds(milliseconds)
         while ContinuousClock.now < end, !isEmpty {
@@ -63,7 +63,9 @@ final class Outbox: Sendable {
                 poll(nil, 0, 1)
                 continue
             }
-            while !bytes.isEmpty, let count = Self.send(bytes, to: socket, before: end) { bytes = bytes.dropFirst(count) }
+            while !bytes.isEmpty, let count = Self.send(bytes, to: socket, before: end) {
+                bytes = bytes.dropFirst(count)
+            }
             // Half a line may be sent, so that no other may follow.
             guard bytes.isEmpty else { return }
             state.withLock { $0.giveBack([]) }

@@ -22,7 +22,7 @@
 
     // A burst may be as long as that: each call counts its line, and what the engine needs to remember it.
     const longestBurst = 32 << 20
-    const bytesOfCall = 256
+    const bytesOfCall = 512
 
     class Call {
         constructor(id, command, data, resolve, reject, site) {

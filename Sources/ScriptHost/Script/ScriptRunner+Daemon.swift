@@ -9,7 +9,9 @@ extension ScriptRunner {
     func deliver(_ lines: [UInt8]) {
         var messages: [UInt8] = []
         if !lines.isEmpty {
-            messages = MessageList.array(of: lines) { write("error", "the daemon: \(String(decoding: $0, as: UTF8.self))") }
+            messages = MessageList.array(of: lines) { line in
+                write("error", "the daemon: \(String(decoding: line, as: UTF8.self))")
+            }
             calls.current = messages
         }
         turn { runtime throws(JSError) in try runtime.deliver(messages) }

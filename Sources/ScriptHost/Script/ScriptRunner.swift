@@ -173,7 +173,8 @@ public final class ScriptRunner {
             link.events, pollfd(fd: channel?.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
             pollfd(fd: signals, events: Int16(POLLIN), revents: 0),
         ]
-        _ = Glibc.poll(&descriptors, nfds_t(descriptors.count), hasWork ? 0 : Connection.milliseconds(until: nextMoment))
+        let milliseconds = hasWork ? 0 : Connection.milliseconds(until: nextMoment)
+        _ = Glibc.poll(&descriptors, nfds_t(descriptors.count), milliseconds)
         if descriptors[1].revents != 0, let channel { heed(channel) }
         if descriptors[2].revents != 0, qc_next_signal(signals) == SIGTERM {
             isStopping = true
