@@ -209,7 +209,7 @@ struct ScriptFolderTests {
         #expect(try await talker.script("lamp.js")["state"] == "running")
     }
 
-    @Test func `a script that fails begins again, later each time`() async throws {
+    @Test func `a script that fails restarts, later each time`() async throws {
         let daemon = try await DaemonProcess()
         let host = try ScriptProcess.host(
             ["bad.js": "makeCallSync('ping'); throw new Error('always')"],
@@ -220,7 +220,7 @@ struct ScriptFolderTests {
             try await talker.script("bad.js")["restarts"]?.integerValue ?? 0 >= 2
         }
         #expect(
-            host.errors.contains("bad.js begins again in 1 s:") && host.errors.contains("bad.js begins again in 2 s:")
+            host.errors.contains("bad.js restarts in 1 s:") && host.errors.contains("bad.js restarts in 2 s:")
         )
         #expect(try await talker.script("bad.js")["error"]?.stringValue?.hasSuffix("Error: always") == true)
     }

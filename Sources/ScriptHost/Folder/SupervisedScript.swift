@@ -8,11 +8,11 @@ final class SupervisedScript {
         /// Its process runs its text for the first time.
         case starting
         case running
-        /// Nothing was left to wait for; it begins again when its file changes.
+        /// Nothing was left to wait for; it starts again when its file changes.
         case ended
-        /// It failed, and begins again at that time.
+        /// It failed, and restarts at that time.
         case restarting(ContinuousClock.Instant)
-        /// Its text cannot be run; it begins again when its file changes.
+        /// Its text cannot be run; it starts again when its file changes.
         case failed
         /// Its file is gone, and its process is about to be.
         case removed
@@ -232,7 +232,7 @@ final class SupervisedScript {
     private func fail(_ reason: String) {
         error = reason
         state = .restarting(.now + pause)
-        log("warning", "\(name) begins again in \(pause.words): \(reason)")
+        log("warning", "\(name) restarts in \(pause.words): \(reason)")
         pause = min(pause * 2, Self.longestPause)
     }
 
