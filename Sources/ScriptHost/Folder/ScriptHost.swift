@@ -5,7 +5,7 @@ public import QuickConnect
 internal import QuickConnectClient
 internal import ServiceManager
 
-/// Runs the scripts of a folder, a process each: starts them, watches them, begins them again.
+/// Runs the scripts of a folder, a process each: starts them, watches them, restarts them.
 ///
 /// It runs no JavaScript itself, so nothing that a script does can stop it. It is a client of the daemon, which it
 /// answers for the handler `scriptHost`: the command `scripts`.
