@@ -240,6 +240,11 @@ let package = Package(
             ],
             swiftSettings: swiftSettings
         ),
+        .testTarget(
+            name: "ScriptHostTests",
+            dependencies: ["ScriptHost", "QuickConnect", "QuickConnectClient", "Configuration", "JSON", "Concurrency", "Linux", "TestRig"],
+            swiftSettings: swiftSettings
+        ),
         .testTarget(name: "JavaScriptCoreTests", dependencies: ["JavaScriptCore"], swiftSettings: swiftSettings),
         .testTarget(
             name: "QuickConnectClientTests",

@@ -17,12 +17,12 @@ struct QuickConnectScripts: ParsableCommand {
             quickconnect-scripts [--socket <PATH>] [--config <FILE>] FILE [ARGUMENT ...]
             """,
         discussion: """
-            Without FILE it runs each *.js file of the scripts' folder in a process of its own, begins those again \
-            that fail, and takes up a file that changes. «quickconnect scripts» lists them.
+            Without FILE it runs each *.js file of the scripts' folder in a process of its own, restarts those that \
+            fail, and lets a changed file take over. «quickconnect scripts» lists them.
 
             Options stand before FILE; everything behind it is the script's.
 
-            Exit status: 0 the script has ended, 1 an error that it did not handle, or a limit that it passed, 2 \
+            Exit status: 0 the script has ended, 1 an error that it did not handle, or a limit that it exceeded, 2 \
             wrong usage, settings or an unreadable file, 3 it made a call and no daemon answers.
             """,
         version: "0.1.0"
@@ -111,7 +111,7 @@ struct QuickConnectScripts: ParsableCommand {
 
     /// The socket to the host that started this process, where one has.
     private static func channel(_ environment: [String: String]) -> HostChannel? {
-        guard let host = environment[ScriptHost.hostVariable].flatMap({ pid_t($0) }), host == getppid() else {
+        guard let host = environment[HostChannel.hostVariable].flatMap({ pid_t($0) }), host == getppid() else {
             return nil
         }
         return HostChannel(ofHost: host)

@@ -67,6 +67,23 @@ struct PageTests {
         #expect(try await talker.next() == #"{"responseId":"2","responseData":7}"#)
     }
 
+    @Test func `the safety timeout may be disabled under both spellings, from either side`() async throws {
+        let daemon = try await DaemonProcess()
+        let script = try ScriptProcess.run(
+            """
+            WebViewJavascriptBridge.disableJavscriptAlertBoxSafetyTimeout()
+            WebViewJavascriptBridge.disableJavascriptAlertBoxSafetyTimeout()
+            for (const name of ['_disableJavascriptAlertBoxSafetyTimeout', '_disableJavscriptAlertBoxSafetyTimeout']) {
+                WebViewJavascriptBridge._handleMessageFromObjC(JSON.stringify({handlerName: name, callbackId: 'objc_cb_1'}))
+            }
+            console.log('alive')
+            """,
+            daemon: daemon
+        )
+        #expect(try await script.end() == .status(0))
+        #expect(script.lines == ["alive"] && script.errors == "")
+    }
+
     @Test func `callbacks that wait in WVJBCallbacks are called`() async throws {
         let script = try ScriptProcess.run(
             """
@@ -94,7 +111,8 @@ struct PageTests {
 
     /// The functions of the book's chapter 4: event handlers that make calls, VCFs that show what comes back.
     @Test func `the device catalogue of the book`() async throws {
-        let daemon = try await DaemonProcess()
+        let mappings = try TestFolder.mappings("showDate: {replace: true, view: [\"script:showDate\"]}")
+        let daemon = try await DaemonProcess(mappings: mappings.path)
         let picker = try daemon.talker()
         _ = try await picker.ask(#"{"handlerName":"registerHandler","data":["showDate"],"callbackId":"r"}"#)
         let script = try ScriptProcess.run(
@@ -103,7 +121,11 @@ struct PageTests {
                     document.getElementById('place').innerText = 'latitude: ' + paramArray[0] + '\\naltitude: ' + paramArray[2]
                     console.log(document.getElementById('place').innerText.split('\\n').length)
                 })
-                mapCommandToVCF('showDate', function (data, paramArray) { console.log('picked ' + paramArray[0]) })
+                mapCommandToVCF('showPickResults', function (data, paramArray) {
+                    document.getElementById('pickerResults').innerHTML = paramArray[0]
+                    console.log('picked ' + document.getElementById('pickerResults').innerHTML)
+                })
+                mapCommandToVCF('showDate', function () { console.log('not this way') })
                 mapCommandToVCF('accel', function (data, param) { console.log('x: ' + param.x) })
                 makeCall('playSound', -1)
                 makeCall('playSound', 0)
@@ -121,12 +143,14 @@ struct PageTests {
         )
         let call = try #require(try await picker.nextMessage())
         #expect(call["data"] == ["DateTime"])
-        picker.send(
-            JSONValue.object(["responseId": call["callbackId"] ?? .null, "responseData": ["2026-01-01 12:00:00 +0000"]])
-                .text
-        )
+        let answer: JSONObject = [
+            "responseId": call["callbackId"] ?? .null, "handlerName": "showPickResults",
+            "responseData": ["2026-01-01 12:00:00 +0000"],
+        ]
+        picker.send(JSONValue.object(answer).text)
         #expect(try await script.end() == .status(0), "\(script.errors)")
         #expect(Set(script.lines).isSuperset(of: ["2", "picked 2026-01-01 12:00:00 +0000"]))
+        #expect(!script.output.contains("not this way"))
         #expect(script.errors.contains("playSound: "))
     }
 

@@ -70,6 +70,92 @@ struct ScriptFolderTests {
             let lines = try await daemon.client("call", "lamp").output
             return lines == "2\n"
         }
+        // What was wrong is mended, so nothing is told of it any more.
+        let mended = try await talker.script("lamp.js")
+        #expect(mended["error"] == nil && mended["limit"] == nil, "\(mended)")
+    }
+
+    @Test func `an error of the first text is told until the text is mended`() async throws {
+        let daemon = try await DaemonProcess()
+        let host = try ScriptProcess.host(["lamp.js": "var x = ;"], daemon: daemon)
+        let talker = try daemon.talker()
+        try await talker.awaitScript("lamp.js", "failed")
+        #expect(try await talker.script("lamp.js")["error"]?.stringValue?.contains("Syntax") == true)
+        try host.put("WebViewJavascriptBridge.registerHandler('lamp', () => 1)", as: "lamp.js")
+        try await talker.awaitScript("lamp.js", "running")
+        #expect(try await talker.script("lamp.js")["error"] == nil)
+    }
+
+    @Test func `calls that the old text has begun are answered by it, new ones by the new text`() async throws {
+        let daemon = try await DaemonProcess()
+        func text(_ name: String) -> String {
+            """
+            WebViewJavascriptBridge.registerHandler('lamp', async data => {
+                if (data[0]) await new Promise(resolve => setTimeout(resolve, 1500))
+                // Its own calls still work.
+                await makeCall('ping')
+                return '\(name)'
+            })
+            """
+        }
+        let host = try ScriptProcess.host(["lamp.js": text("old")], daemon: daemon)
+        let talker = try daemon.talker()
+        try await talker.awaitCommand("lamp")
+        let patient = try daemon.talker()
+        patient.send("call?cmd=lamp&msg=true&id=1")
+        // The script has begun that call when it has answered one that came later.
+        #expect(try await talker.value("lamp", [false]) == "old")
+        try host.put(text("new"), as: "lamp.js")
+        try await eventually("the new text answers") {
+            try await daemon.client("call", "lamp").output == "\"new\"\n"
+        }
+        #expect(try await patient.next() == "handleJSONRequest?cmd=lamp&msg=%22old%22&id=1")
+        #expect(try await talker.value("lamp", [false]) == "new")
+        let pid = try await talker.script("lamp.js")["pid"]?.integerValue
+        #expect(pid != nil)
+        #expect(try await talker.script("lamp.js")["restarts"] == 0)
+    }
+
+    @Test func `calls that the old text has made come to their end`() async throws {
+        let mappings = try TestFolder.mappings("slow: {business: [\"script:slow\"], timeout: 60s}")
+        let daemon = try await DaemonProcess(mappings: mappings.path)
+        let slow = try daemon.talker()
+        _ = try await slow.ask(#"{"handlerName":"registerHandler","data":["slow"],"callbackId":"r"}"#)
+        let host = try ScriptProcess.host(
+            [
+                "lamp.js": """
+                makeCall('slow').then(() => makeCall('logMessage', 'the old one heard'))
+                setInterval(() => {}, 1000)
+                """
+            ],
+            daemon: daemon
+        )
+        let call = try #require(try await slow.nextMessage())
+        try host.put("WebViewJavascriptBridge.registerHandler('lamp', () => 'new')", as: "lamp.js")
+        let talker = try daemon.talker()
+        try await talker.awaitCommand("lamp")
+        slow.send(JSONValue.object(["responseId": call["callbackId"] ?? .null, "responseData": 1]).text)
+        try await eventually("the old text goes on with the reply") { daemon.log.contains("the old one heard") }
+    }
+
+    @Test func `an old text that does not answer makes room when its time is over`() async throws {
+        let daemon = try await DaemonProcess()
+        let host = try ScriptProcess.host(
+            ["lamp.js": "WebViewJavascriptBridge.registerHandler('lamp', (data, respond) => {})"],
+            daemon: daemon,
+            settings: "scripts: {handlerTime: 1s}"
+        )
+        let talker = try daemon.talker()
+        try await talker.awaitCommand("lamp")
+        let old = try #require(try await talker.script("lamp.js")["pid"]?.integerValue)
+        async let failure = daemon.talker().failure("lamp")
+        try host.put("WebViewJavascriptBridge.registerHandler('lamp', () => 'new')", as: "lamp.js")
+        try await eventually("the new text answers") {
+            try await daemon.client("call", "lamp").output == "\"new\"\n"
+        }
+        let code = try await failure["code"]
+        #expect(code == "timeout" || code == "unknownCommand")
+        try await eventually("the old process has ended") { kill(pid_t(old), 0) != 0 }
     }
 
     @Test func `scripts come and go, and a file that one has loaded counts too`() async throws {
@@ -98,11 +184,11 @@ struct ScriptFolderTests {
         let text = "WebViewJavascriptBridge.registerHandler('lamp', () => 1)"
         let host = try ScriptProcess.host(["lamp.js": text], daemon: daemon)
         let talker = try daemon.talker()
-        for _ in 0..<5 {
+        // Some of these rounds meet the host between two looks at the folder, which are 50 ms apart.
+        for pause in [0, 20, 45, 55, 100, 150] {
             try await talker.awaitCommand("lamp")
             try host.folder.remove("scripts/lamp.js")
-            // Some of these rounds meet the host between the two looks.
-            try await Task.sleep(for: .milliseconds(Int.random(in: 0...150)))
+            try await Task.sleep(for: .milliseconds(pause))
             try host.put(text, as: "lamp.js")
             try await talker.awaitScript("lamp.js", "running")
         }
@@ -124,7 +210,7 @@ struct ScriptFolderTests {
         #expect(try await talker.script("lamp.js")["state"] == "running")
     }
 
-    @Test func `a script that fails begins again, later each time`() async throws {
+    @Test func `a script that fails restarts, later each time`() async throws {
         let daemon = try await DaemonProcess()
         let host = try ScriptProcess.host(
             ["bad.js": "makeCallSync('ping'); throw new Error('always')"],
@@ -135,7 +221,7 @@ struct ScriptFolderTests {
             try await talker.script("bad.js")["restarts"]?.integerValue ?? 0 >= 2
         }
         #expect(
-            host.errors.contains("bad.js begins again in 1 s:") && host.errors.contains("bad.js begins again in 2 s:")
+            host.errors.contains("bad.js restarts in 1 s:") && host.errors.contains("bad.js restarts in 2 s:")
         )
         #expect(try await talker.script("bad.js")["error"]?.stringValue?.hasSuffix("Error: always") == true)
     }

@@ -6,16 +6,6 @@ import Testing
 
 @Suite("Commands that scripts answer")
 struct ScriptHandlerTests {
-    /// The shipped commands, and one that is mapped to a script's handlers.
-    private static func mappings(_ text: String) throws -> TestFolder {
-        let folder = try TestFolder()
-        for name in try FileManager.default.contentsOfDirectory(atPath: Products.root + "/mappings") {
-            try FileManager.default.copyItem(atPath: "\(Products.root)/mappings/\(name)", toPath: folder(name))
-        }
-        try folder.write(text, to: "zz-test.yaml")
-        return folder
-    }
-
     @Test func `a handler is a command: quickconnect call brighten 3`() async throws {
         let daemon = try await DaemonProcess()
         let script = try ScriptProcess.run(
@@ -47,6 +37,39 @@ struct ScriptHandlerTests {
         )
     }
 
+    @Test func `a handler that takes a callback is answered by it alone`() async throws {
+        let daemon = try await DaemonProcess()
+        let script = try ScriptProcess.run(
+            """
+            const handlers = {
+                timer: (data, respond) => setTimeout(() => respond('late'), 20),
+                async: async (data, respond) => { setTimeout(() => respond('late'), 20) },
+                arrow: (data, respond) => respond('at once'),
+                both: (data, respond) => { respond('first'); return 'second' },
+                value: (data, respond) => { setTimeout(() => respond('called back'), 20); return 'returned' },
+                promise: async (data, respond, call) => call.command,
+                rejects: async (data, respond) => { throw new Error('rejected') },
+                throws: (data, respond) => { throw new Error('thrown') },
+                plain: data => 'returned',
+                nothing: () => {},
+                chained: data => new Promise(resolve => setTimeout(() => resolve('later'), 20)),
+            }
+            for (const name of Object.keys(handlers)) WebViewJavascriptBridge.registerHandler(name, handlers[name])
+            """,
+            daemon: daemon
+        )
+        let talker = try daemon.talker()
+        try await talker.awaitCommand("chained")
+        let answers: KeyValuePairs<String, JSONValue> = [
+            "timer": "late", "async": "late", "arrow": "at once", "both": "first", "value": "called back",
+            "promise": "promise", "plain": "returned", "nothing": .null, "chained": "later",
+        ]
+        for (name, answer) in answers { #expect(try await talker.value(name, []) == answer, "\(name)") }
+        #expect(try await talker.failure("rejects")["message"] == "rejected")
+        #expect(try await talker.failure("throws")["message"] == "thrown")
+        #expect(script.process.poll() == nil)
+    }
+
     @Test func `what a handler throws its caller gets, with the place, and the script goes on`() async throws {
         let daemon = try await DaemonProcess()
         let script = try ScriptProcess.run(
@@ -73,7 +96,7 @@ struct ScriptHandlerTests {
     }
 
     @Test func `handlers are command objects of every phase`() async throws {
-        let mappings = try Self.mappings(
+        let mappings = try TestFolder.mappings(
             """
             lamp:
               validation: ["script:check"]
@@ -151,7 +174,7 @@ struct ScriptHandlerTests {
     }
 
     @Test func `makeCallSync lets its callers' time run out, and the script goes on`() async throws {
-        let mappings = try Self.mappings("never: {business: [\"script:silent\"], timeout: 60s}")
+        let mappings = try TestFolder.mappings("never: {business: [\"script:silent\"], timeout: 60s}")
         let daemon = try await DaemonProcess(mappings: mappings.path)
         let script = try ScriptProcess.run(
             """
@@ -245,7 +268,7 @@ struct ScriptHandlerTests {
     }
 
     @Test func `a call under way when the daemon dies gets unavailable`() async throws {
-        let mappings = try Self.mappings("never: {business: [\"script:silent\"], timeout: 60s}")
+        let mappings = try TestFolder.mappings("never: {business: [\"script:silent\"], timeout: 60s}")
         let daemon = try await DaemonProcess(mappings: mappings.path)
         let silent = try daemon.talker()
         _ = try await silent.ask(#"{"handlerName":"registerHandler","data":["silent"],"callbackId":"1"}"#)

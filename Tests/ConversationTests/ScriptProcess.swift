@@ -79,6 +79,18 @@ final class ScriptProcess: Sendable {
     }
 }
 
+extension TestFolder {
+    /// The shipped commands, and some that are mapped to handlers of scripts.
+    static func mappings(_ text: String) throws -> TestFolder {
+        let folder = try TestFolder()
+        for name in try FileManager.default.contentsOfDirectory(atPath: Products.root + "/mappings") {
+            try FileManager.default.copyItem(atPath: "\(Products.root)/mappings/\(name)", toPath: folder(name))
+        }
+        try folder.write(text, to: "zz-test.yaml")
+        return folder
+    }
+}
+
 extension SocketTalker {
     /// What the host tells of a script; empty where there is no host yet.
     func script(_ name: String) async throws -> JSONObject {

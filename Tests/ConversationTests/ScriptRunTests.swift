@@ -49,17 +49,28 @@ struct ScriptRunTests {
         #expect(!script.errors.contains("quickconnect:"))
     }
 
-    @Test func `a window's onerror that says true keeps it alive`() async throws {
+    @Test(arguments: ["", "return true", "return false"])
+    func `a window's onerror keeps it alive, as in a browser, and the error is told unless it says true`(
+        answer: String
+    ) async throws {
         let script = try ScriptProcess.run(
             """
-            window.onerror = (message, file, line) => { console.log(message, line); return true }
+            window.onerror = function (message, file, line) { console.log(message, line, this === window); \(answer) }
             setTimeout(() => { throw new Error('x') }, 1)
             setTimeout(() => console.log('alive'), 10)
+            Promise.reject(new Error('y'))
             """,
             daemon: nil
         )
         #expect(try await script.end() == .status(0))
-        #expect(script.lines == ["x 2", "alive"])
+        #expect(script.lines == ["y 4 true", "x 2 true", "alive"])
+        #expect(script.errors.contains("bell.js:2:35: Error: x") == (answer != "return true"), "\(script.errors)")
+    }
+
+    @Test func `an onerror that fails itself ends it`() async throws {
+        let script = try ScriptProcess.run("window.onerror = () => nope()\nthrow new Error('x')", daemon: nil)
+        #expect(try await script.end() == .status(1))
+        #expect(script.errors.contains("Error: x") && script.errors.contains("Can't find variable: nope"))
     }
 
     @Test func `an unreadable file is a mistake of usage`() async throws {
@@ -76,8 +87,12 @@ struct ScriptRunTests {
         let script = try ScriptProcess.run("makeCall('ping')", daemon: nil)
         #expect(try await script.end() == .status(3))
         #expect(script.errors.contains("no daemon answers"))
-        let waiting = try ScriptProcess.run("makeCallSync('ping')", daemon: nil)
+        let waiting = try ScriptProcess.run(
+            "for (;;) { try { makeCallSync('ping') } catch { console.log('on') } finally { console.log('and on') } }",
+            daemon: nil
+        )
         #expect(try await waiting.end() == .status(3))
+        #expect(waiting.errors.contains("no daemon answers") && waiting.output == "")
     }
 
     @Test func `a name that turns out to be no event keeps nothing alive and needs no daemon`() async throws {
@@ -253,18 +268,120 @@ struct ScriptRunTests {
         )
     }
 
-    @Test func `256 calls may be under way, one more is overloaded`() async throws {
+    @Test func `no call of a burst is lost: those beyond what may be under way wait, in order`() async throws {
         let daemon = try await DaemonProcess()
         let script = try ScriptProcess.run(
             """
-            let done = 0, refused = 0
-            for (let i = 0; i < 300; i++) makeCall('ping').then(() => done++, error => { if (error.code === 'overloaded') refused++ })
-            setTimeout(() => console.log(done, refused), 300)
+            const answered = []
+            for (let i = 0; i < 5000; i++) makeCall('ping').then(() => answered.push(i), error => console.log(error.code))
+            makeCall('ping').then(() => console.log(answered.length, answered.every((n, i) => n === i)))
             """,
             daemon: daemon
         )
         #expect(try await script.end() == .status(0))
-        #expect(script.lines == ["256 44"])
+        #expect(script.lines == ["5000 true"])
+    }
+
+    @Test func `makeCallSync comes behind the calls that wait`() async throws {
+        let daemon = try await DaemonProcess()
+        let script = try ScriptProcess.run(
+            """
+            for (let i = 0; i < 50; i++) makeCall('logMessage', 'line ' + i)
+            makeCallSync('logMessage', 'the last line')
+            makeCall('logMessage', 'done')
+            """,
+            daemon: daemon,
+            settings: "scripts: {calls: 2}"
+        )
+        #expect(try await script.end() == .status(0))
+        try await eventually("all is logged") { daemon.log.contains("done") }
+        // `… JavaScriptMessage: line 7 (caller=…)`
+        let logged = daemon.log.split(separator: "\n").compactMap { line -> Int? in
+            guard let text = line.components(separatedBy: "Message: ").last?.components(separatedBy: " (").first
+            else { return nil }
+            return text == "the last line" ? 50 : text.hasPrefix("line ") ? Int(text.dropFirst(5)) : nil
+        }
+        #expect(logged == Array(0...50), "\(daemon.log)")
+    }
+
+    @Test func `a burst of more than 32 MiB is overloaded, and the ECFs hear of it`() async throws {
+        let daemon = try await DaemonProcess()
+        let script = try ScriptProcess.run(
+            """
+            let done = 0, refused = 0, heard = 0, told = 0
+            const look = () => { if (done + refused === 40 && heard === refused) console.log(done, refused, heard, told) }
+            mapCommandToECF('ping', (message, error) => { heard++; if (error.code === 'overloaded') told++; look() })
+            const text = 'x'.repeat(1 << 20)
+            for (let i = 0; i < 40; i++) {
+                makeCall('ping', i < 1 ? undefined : [text]).then(() => done++, error => {
+                    if (error.code === 'overloaded') refused++; else done++, heard--
+                    look()
+                })
+            }
+            """,
+            daemon: daemon,
+            settings: "scripts: {cpuTime: 20s}"
+        )
+        #expect(try await script.end() == .status(0), "\(script.errors)")
+        #expect(script.lines.last == "32 8 8 8", "\(script.output)")
+    }
+
+    @Test func `a page that makes a call of each error it hears goes on`() async throws {
+        let daemon = try await DaemonProcess()
+        let script = try ScriptProcess.run(
+            """
+            let heard = 0
+            function handleJSONRequest(command, json) { if (command === 'error') { heard++; makeCall('logMessage', json) } }
+            const text = 'x'.repeat(1 << 20)
+            for (let i = 0; i < 40; i++) makeCall('ping', [text])
+            setTimeout(function look() { if (heard < 40) return setTimeout(look, 10); console.log('alive') }, 10)
+            """,
+            daemon: daemon,
+            settings: "scripts: {cpuTime: 20s}"
+        )
+        #expect(try await script.end() == .status(0), "\(script.errors)")
+        #expect(script.lines == ["alive"])
+    }
+
+    @Test func `a success with nothing to say is the promise's alone`() async throws {
+        let daemon = try await DaemonProcess()
+        let script = try ScriptProcess.run(
+            """
+            mapCommandToVCF('default', (data, p) => console.log('default', p))
+            mapCommandToVCF('logMessage', (data, p) => console.log('logMessage', p))
+            const own = handleJSONRequest
+            handleJSONRequest = (command, json) => {
+                console.log(command)
+                // Where its own reply came here, this would go on for ever.
+                makeCall('logMessage', command)
+                own(command, json)
+            }
+            makeCall('logMessage', 'one').then(value => console.log('promise', value))
+            makeCallSync('logMessage', 'two')
+            makeCall('sounds').then(() => setTimeout(() => console.log('end'), 100))
+            """,
+            daemon: daemon
+        )
+        #expect(try await script.end() == .status(0))
+        #expect(Set(script.lines.filter { !$0.hasPrefix("default") }) == ["sounds", "promise null", "end"])
+        #expect(script.lines.count { $0.hasPrefix("default") } == 1)
+    }
+
+    @Test func `alert is logged and posted, confirm is declined and prompt has no answer`() async throws {
+        let daemon = try await DaemonProcess()
+        let talker = try daemon.talker()
+        _ = try await talker.value("subscribe", ["alert"])
+        let script = try ScriptProcess.run(
+            "alert('Fire!'); console.log(confirm('Sure?'), prompt('Who?'))",
+            daemon: daemon
+        )
+        #expect(try await script.end() == .status(0))
+        #expect(script.lines == ["Fire!", "false null"])
+        let event = try #require(try await talker.nextReply())
+        #expect(event.command == "alert" && event.value == "Fire!" && event.id == nil)
+        let alone = try ScriptProcess.run("alert('nobody hears')", daemon: nil)
+        #expect(try await alone.end() == .status(0))
+        #expect(alone.lines == ["nobody hears"])
     }
 
     @Test func `what the daemon would not read is tooLarge, and nothing waits for ever`() async throws {

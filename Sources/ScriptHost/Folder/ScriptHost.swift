@@ -6,13 +6,11 @@ internal import Linux
 import QuickConnect
 internal import QuickConnectClient
 
-/// Runs the scripts of a folder, a process each: starts them, watches them, begins them again.
+/// Runs the scripts of a folder, a process each: starts them, watches them, restarts them.
 ///
 /// It runs no JavaScript itself, so nothing that a script does can stop it. It is a client of the daemon, which it
 /// answers for the handler `scriptHost`: the command `scripts`.
 public final class ScriptHost {
-    /// The variable that tells a script's process that a host has started it, and which.
-    public static let hostVariable = "QUICKCONNECT_SCRIPT_HOST"
     /// The handler that answers what the scripts do.
     static let handler = "scriptHost"
 
@@ -91,7 +89,7 @@ public final class ScriptHost {
                 pollfd(fd: folder.descriptor, events: Int16(POLLIN), revents: 0),
             ] + processes.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
         _ = poll(&descriptors, nfds_t(descriptors.count), DaemonConnection.milliseconds(until: nextMoment))
-        for line in link.receive() { answer(line) }
+        for line in link.receive().split(separator: UInt8(ascii: "\n")) { answer(line) }
         if descriptors[2].revents != 0 {
             folder.drain()
             looksAt = looksAt ?? .now + Self.settleTime
@@ -165,7 +163,8 @@ public final class ScriptHost {
         let names = folder.scripts()
         for script in scripts where !names.contains(script.name) { script.remove() }
         for name in names where !scripts.contains(where: { $0.name == name }) {
-            scripts.append(SupervisedScript(name, make: start, log: console.write))
+            let seconds = limits.handlerSeconds
+            scripts.append(SupervisedScript(name, handlerSeconds: seconds, make: start, log: console.write))
         }
         scripts.sort { $0.name < $1.name }
         for script in scripts { script.look(folder) }
@@ -177,10 +176,10 @@ public final class ScriptHost {
 
     // MARK: The daemon
 
-    private func answer(_ line: [UInt8]) {
+    private func answer(_ line: ArraySlice<UInt8>) {
         let message = (try? JSONParser.parse(String(decoding: line, as: UTF8.self)))?.objectValue ?? [:]
         if let id = message["callbackId"] {
-            _ = link.send(JSONValue.object(["responseId": id, "responseData": json]).text)
+            link.send(JSONValue.object(["responseId": id, "responseData": json]).text)
         } else if let error = message["error"]?.objectValue {
             // The one call that the host makes itself has failed.
             console.write("warning", "«quickconnect scripts» will not work: \(error["message"]?.stringValue ?? "")")

@@ -20,9 +20,6 @@ final class ScriptProcess {
         case signal(Int32)
     }
 
-    /// The socket's number in the process.
-    static let channelNumber: Int32 = 3
-
     /// Starts a process.
     /// - Returns: nil where the system has no room for it.
     init?(_ command: [String], environment: [String: String]) {
@@ -32,7 +29,7 @@ final class ScriptProcess {
         }
         defer { close(pair[1]) }
         var variables = environment
-        variables[ScriptHost.hostVariable] = "\(getpid())"
+        variables[HostChannel.hostVariable] = "\(getpid())"
         guard let pid = Self.spawn(command, variables, channel: pair[1]) else {
             close(pair[0])
             return nil
@@ -49,7 +46,7 @@ final class ScriptProcess {
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
         posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO)
-        posix_spawn_file_actions_adddup2(&actions, channel, channelNumber)
+        posix_spawn_file_actions_adddup2(&actions, channel, HostChannel.number)
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
@@ -93,6 +90,7 @@ final class ScriptProcess {
         let new = ScriptReport(json)
         if let file = new.loadedFile { loadedFiles.insert(file) }
         report.isLoaded = new.isLoaded ?? report.isLoaded
+        report.isReleased = new.isReleased ?? report.isReleased
         report.calls = new.calls ?? report.calls
         report.answers = new.answers ?? report.answers
         report.droppedLines = new.droppedLines ?? report.droppedLines
@@ -101,10 +99,10 @@ final class ScriptProcess {
     }
 
     var isLoaded: Bool { report.isLoaded ?? false }
+    var isReleased: Bool { report.isReleased ?? false }
 
-    /// Lets it connect to the daemon.
-    func goOn() {
-        var byte = UInt8(ascii: "g")
+    func order(_ order: HostChannel.Order) {
+        var byte = order.rawValue
         _ = send(descriptor, &byte, 1, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
     }
 

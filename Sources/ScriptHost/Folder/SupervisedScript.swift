@@ -10,11 +10,11 @@ final class SupervisedScript {
         /// Its process runs its text for the first time.
         case starting
         case running
-        /// Nothing was left to wait for; it begins again when its file changes.
+        /// Nothing was left to wait for; it starts again when its file changes.
         case ended
-        /// It failed, and begins again at that time.
+        /// It failed, and restarts at that time.
         case restarting(ContinuousClock.Instant)
-        /// Its text cannot be run; it begins again when its file changes.
+        /// Its text cannot be run; it starts again when its file changes.
         case failed
         /// Its file is gone, and its process is about to be.
         case removed
@@ -36,8 +36,13 @@ final class SupervisedScript {
     private(set) var current: ScriptProcess?
     /// A new text, tried while the old one runs.
     private(set) var candidate: ScriptProcess?
+    /// Processes whose place another one has taken: they answer what they have, and end.
+    private var finishing: [(process: ScriptProcess, endsBy: ContinuousClock.Instant)] = []
+    /// When the current process is killed, which is to end or to make room for another one.
     private var endsCurrentBy: ContinuousClock.Instant?
     private var isStopping = false
+    /// Whether its text is another one than that of the error.
+    private var isNewText = false
     private var version: ScriptFolder.Version?
     private var fileVersions: [String: ScriptFolder.Version?] = [:]
     private var pause = shortestPause
@@ -52,22 +57,33 @@ final class SupervisedScript {
     private static let probation = Duration.seconds(60)
     /// How long a process may take to end.
     private static let graceTime = Duration.seconds(3)
+    /// How long one may take to answer what it has; it ends by itself before.
+    private let finishTime: Duration
 
     private let make: (String) -> ScriptProcess?
     private let log: (String, String) -> Void
 
     /// - Parameters:
+    ///   - handlerSeconds: how long its callers may wait for an answer.
     ///   - make: starts a process for the script.
     ///   - log: writes a line of a level.
-    init(_ name: String, make: @escaping (String) -> ScriptProcess?, log: @escaping (String, String) -> Void) {
+    init(
+        _ name: String,
+        handlerSeconds: Double,
+        make: @escaping (String) -> ScriptProcess?,
+        log: @escaping (String, String) -> Void
+    ) {
         self.name = name
+        finishTime = .seconds(handlerSeconds) + Self.graceTime
         self.make = make
         self.log = log
     }
 
-    var processes: [ScriptProcess] { [current, candidate].compactMap { $0 } }
+    var processes: [ScriptProcess] { living + finishing.map(\.process) }
 
-    var loadedFiles: Set<String> { processes.reduce(into: []) { $0.formUnion($1.loadedFiles) } }
+    private var living: [ScriptProcess] { [current, candidate].compactMap { $0 } }
+
+    var loadedFiles: Set<String> { living.reduce(into: []) { $0.formUnion($1.loadedFiles) } }
 
     // MARK: The file
 
@@ -89,6 +105,7 @@ final class SupervisedScript {
         guard isChanged, now != nil else { return }
         version = now
         pause = Self.shortestPause
+        isNewText = true
         begin()
     }
 
@@ -102,9 +119,12 @@ final class SupervisedScript {
 
     /// Its file is gone.
     func remove() {
+        if case .removed = state { return }
         state = .removed
         candidate?.signal(SIGKILL)
-        endCurrent()
+        endsCurrentBy = .now + Self.graceTime
+        for index in finishing.indices { finishing[index].endsBy = .now + Self.graceTime }
+        for process in [current].compactMap({ $0 }) + finishing.map(\.process) { process.signal(SIGTERM) }
     }
 
     var isGone: Bool {
@@ -124,28 +144,40 @@ final class SupervisedScript {
 
     /// Reads what the processes tell. Says whether a file is loaded that is not watched yet.
     func read() -> Bool {
-        for process in processes where process.read() {
+        for (process, _) in finishing { _ = process.read() }
+        for process in living where process.read() {
             error = process.report.error ?? error
             limit = process.report.limit ?? limit
         }
-        if let candidate, candidate.isLoaded {
-            if current == nil { promote() } else { endCurrent() }
-        }
+        if let candidate, candidate.isLoaded { takeOver() }
         return !loadedFiles.isSubset(of: fileVersions.keys)
+    }
+
+    /// The new text can run: the old process gives its names back to the daemon, and then the new one may take them.
+    private func takeOver() {
+        guard let current else { return promote() }
+        if current.isReleased {
+            finishing.append((current, .now + finishTime))
+            promote()
+        } else if endsCurrentBy == nil {
+            endsCurrentBy = .now + finishTime
+            current.order(.finish)
+        }
     }
 
     private func promote() {
         if case .removed = state { return }
         current = candidate
         candidate = nil
+        endsCurrentBy = nil
         state = .running
-        current?.goOn()
-    }
-
-    private func endCurrent() {
-        guard let current, endsCurrentBy == nil else { return }
-        endsCurrentBy = .now + Self.graceTime
-        current.signal(SIGTERM)
+        if isNewText {
+            // What was wrong with the old text is mended.
+            error = current?.report.error
+            limit = current?.report.limit
+            isNewText = false
+        }
+        current?.order(.goOn)
     }
 
     /// A process has ended. Says whether it was one of this script's.
@@ -156,6 +188,10 @@ final class SupervisedScript {
         }
         // Its last words may be that it is loaded, which makes it the current one.
         _ = read()
+        if let index = finishing.firstIndex(where: { $0.process.pid == pid }) {
+            finishing.remove(at: index)
+            return true
+        }
         if let process = candidate, process.pid == pid {
             candidate = nil
             didFailToLoad(process, end)
@@ -198,7 +234,7 @@ final class SupervisedScript {
     private func fail(_ reason: String) {
         error = reason
         state = .restarting(.now + pause)
-        log("warning", "\(name) begins again in \(pause.words): \(reason)")
+        log("warning", "\(name) restarts in \(pause.words): \(reason)")
         pause = min(pause * 2, Self.longestPause)
     }
 
@@ -213,15 +249,21 @@ final class SupervisedScript {
 
     /// When to look again without an event.
     var nextMoment: ContinuousClock.Instant? {
-        if case .restarting(let instant) = state { return min(instant, endsCurrentBy ?? instant) }
-        return endsCurrentBy
+        var moments = finishing.map(\.endsBy)
+        if case .restarting(let instant) = state { moments.append(instant) }
+        if current != nil, let endsCurrentBy { moments.append(endsCurrentBy) }
+        return moments.min()
     }
 
     /// Does what is due.
     func tick(_ now: ContinuousClock.Instant) {
-        if let end = endsCurrentBy, end <= now {
-            current?.signal(SIGKILL)
+        if let current, let end = endsCurrentBy, end <= now {
+            current.signal(SIGKILL)
             endsCurrentBy = now + Self.graceTime
+        }
+        for index in finishing.indices where finishing[index].endsBy <= now {
+            finishing[index].process.signal(SIGKILL)
+            finishing[index].endsBy = now + Self.graceTime
         }
         if case .restarting(let instant) = state, instant <= now, candidate == nil {
             restarts += 1

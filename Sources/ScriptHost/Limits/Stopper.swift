@@ -5,9 +5,12 @@ internal import QuickConnect
 internal import QuickConnectClient
 internal import Synchronization
 
-/// Ends a script's process when a limit is passed: tells its callers, its host and its reader why, and exits.
+/// Ends a script's process when a limit is exceeded: tells its callers, its host and its reader why, and exits.
+///
+/// It ends the process itself, with `_exit`, for the thread that would return from `main` is the one that is stuck.
 final class Stopper: Sendable {
-    private let source: ScriptSource
+    private let script: String
+    private let path: String
     private let limits: ScriptLimits
     private let calls: HandlerCalls
     private let outbox: Outbox
@@ -17,14 +20,16 @@ final class Stopper: Sendable {
     private let isStopping = Atomic(false)
 
     init(
-        _ source: ScriptSource,
+        script: String,
+        path: String,
         _ limits: ScriptLimits,
         _ calls: HandlerCalls,
         _ outbox: Outbox,
         _ console: ScriptConsole,
         _ channel: HostChannel?
     ) {
-        self.source = source
+        self.script = script
+        self.path = path
         self.limits = limits
         self.calls = calls
         self.outbox = outbox
@@ -44,9 +49,9 @@ final class Stopper: Sendable {
         let sentence = "stopped: \(limit.sentence(limits)) (\(limit.name))"
         let ran = backtrace.filter { !$0.contains("quickconnect:") && !$0.contains("[native code]") }
         let place = Self.place(ran.first)
-        tellCallers(limit, "the script \(source.name) was \(sentence)", place)
+        tellCallers(limit, "the script \(script) was \(sentence)", place)
         var report = ScriptReport()
-        report.error = "\(place?.text ?? source.path): error: \(sentence)"
+        report.error = "\(place?.text ?? path): error: \(sentence)"
         report.limit = limit.name
         channel?.tell(report)
         let stack = ran.map { "\n    at \($0)" }.joined()
@@ -55,17 +60,18 @@ final class Stopper: Sendable {
     }
 
     private func tellCallers(_ limit: Limit, _ message: String, _ place: (file: String, line: Int, text: String)?) {
-        for call in calls.take() + calls.running {
+        var told: Set<String> = []
+        for call in calls.take() + calls.running where told.insert(call.id).inserted {
             var error: JSONObject = [
                 "code": limit.isTime ? "timeout" : "scriptFailed", "message": .string(message),
             ]
-            error["file"] = .string(place?.file ?? source.path)
+            error["file"] = .string(place?.file ?? path)
             if let place { error["line"] = .integer(Int64(place.line)) }
             let answer: JSONValue = ["responseId": .string(call.id), "error": .object(error)]
-            outbox.append(answer.text)
+            outbox.append("\(answer.text)\n".utf8)
         }
         let socket = descriptor.withLock { $0 }
-        if socket >= 0 { outbox.flush(toDescriptor: socket, within: 100) }
+        if socket >= 0 { outbox.sendLastWords(to: socket, within: 100) }
     }
 
     /// The place of a line `name() at file:line`.

@@ -8,7 +8,7 @@ internal import QuickConnectClient
 final class DaemonLink {
     /// Whom it tells.
     protocol Owner: AnyObject {
-        /// There is a connection. What is answered is sent before all that waits.
+        /// There is a connection. The lines that are answered are sent before all that waits.
         func didConnect(again: Bool) -> [String]
         func didLose(_ reason: String)
         /// No daemon answers the first time; it is tried again.
@@ -21,7 +21,8 @@ final class DaemonLink {
     let outbox = Outbox()
     weak var owner: (any Owner)?
     private(set) var connection: DaemonConnection?
-    private var waiting: [[UInt8]] = []
+    private var inbox = Inbox()
+    private var waiting: [UInt8] = []
     private var connectionCount = 0
     /// How often a connection was lost.
     private(set) var lossCount = 0
@@ -46,16 +47,12 @@ final class DaemonLink {
         self.isHeld = isHeld
     }
 
-    /// Takes a line, and says whether it is on its way, rather than waiting for a connection.
-    func send(_ line: String) -> Bool { send(Array(line.utf8)) }
+    /// Takes a line.
+    func send(_ line: String) { send(Array("\(line)\n".utf8)) }
 
-    func send(_ line: [UInt8]) -> Bool {
-        guard connection != nil else {
-            waiting.append(line)
-            return false
-        }
-        outbox.append(line)
-        return true
+    /// Takes lines, each with its line break. They wait for a connection where there is none.
+    func send(_ lines: some Collection<UInt8>) {
+        if connection == nil { waiting += lines } else { outbox.append(lines) }
     }
 
     // MARK: In the loop
@@ -65,7 +62,7 @@ final class DaemonLink {
         if connection == nil { try connectIfDue() }
         guard let connection else { return }
         do throws(SystemCallError) {
-            try outbox.flush(to: connection)
+            try outbox.flush { bytes throws(SystemCallError) in try connection.sendSome(bytes) }
         } catch {
             lose("\(error)")
         }
@@ -88,7 +85,8 @@ final class DaemonLink {
         retryAt = nil
         connectionCount += 1
         let first = owner?.didConnect(again: connectionCount > 1) ?? []
-        for line in first.map({ Array($0.utf8) }) + waiting { outbox.append(line) }
+        for line in first { outbox.append("\(line)\n".utf8) }
+        outbox.append(waiting)
         waiting = []
     }
 
@@ -102,17 +100,15 @@ final class DaemonLink {
     /// When to look again without an event.
     var nextTry: ContinuousClock.Instant? { connection == nil && (isWanted || !waiting.isEmpty) ? retryAt : nil }
 
-    /// The lines that are there now.
-    func receive() -> [[UInt8]] {
+    /// The lines that are there now, each with its line break.
+    func receive() -> [UInt8] {
         guard let connection else { return [] }
-        do throws(SystemCallError) {
-            if let lines = try connection.receiveSome() {
-                if !lines.isEmpty { pause = .milliseconds(50) }
-                return lines
-            }
-            lose("the daemon closed the connection")
-        } catch {
-            lose("\(error)")
+        switch inbox.receive(from: connection.descriptor) {
+        case .lines(let lines):
+            if !lines.isEmpty { pause = .milliseconds(50) }
+            return lines
+        case .closed: lose("the daemon closed the connection")
+        case .failed(let code): lose("recv: \(String(cString: strerror(code)))")
         }
         return []
     }
@@ -121,6 +117,7 @@ final class DaemonLink {
         connection = nil
         lossCount += 1
         outbox.clear()
+        inbox.clear()
         retryAt = .now + pause
         owner?.didLose(reason)
     }

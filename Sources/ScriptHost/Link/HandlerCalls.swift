@@ -36,6 +36,9 @@ final class HandlerCalls: Sendable {
         }
     }
 
+    /// Whether the script is given messages now.
+    var isRunning: Bool { state.withLock { $0.current != nil } }
+
     func begin(_ id: String, handler: String) {
         let now = ContinuousClock.now
         state.withLock { state in

@@ -3,52 +3,96 @@ import Linux
 internal import QuickConnectClient
 internal import Synchronization
 
-/// What waits to be sent to the daemon. The script's thread fills and empties it; the watching thread puts the last
-/// words of a script that it ends there, between whole lines.
+/// What waits to be sent to the daemon: whole lines. The script's thread fills and empties it; the watching thread puts
+/// the last words of a script that it ends there.
+///
+/// Whoever sends has the bytes for himself meanwhile, so no lock is held while the kernel is called.
 final class Outbox: Sendable {
-    private let bytes = Mutex<[UInt8]>([])
+    private struct State {
+        /// What was begun to be sent.
+        var begun: ArraySlice<UInt8> = []
+        /// What came since.
+        var bytes: [UInt8] = []
+        var isSending = false
 
-    func append(_ line: String) { append(Array(line.utf8)) }
+        /// The bytes that are to be sent next; nil where there are none, or another thread sends.
+        mutating func take() -> ArraySlice<UInt8>? {
+            if begun.isEmpty {
+                begun = bytes[...]
+                bytes = []
+            }
+            guard !isSending, !begun.isEmpty else { return nil }
+            isSending = true
+            defer { begun = [] }
+            return begun
+        }
 
-    func append(_ line: [UInt8]) {
-        bytes.withLock { bytes in
-            bytes.append(contentsOf: line)
-            bytes.append(UInt8(ascii: "\n"))
+        mutating func giveBack(_ rest: ArraySlice<UInt8>) {
+            begun = rest
+            isSending = false
         }
     }
 
-    var isEmpty: Bool { bytes.withLock { $0.isEmpty } }
+    private let state = Mutex(State())
+
+    /// - Parameter lines: each with its line break.
+    func append(_ lines: some Collection<UInt8>) {
+        state.withLock { $0.bytes.append(contentsOf: lines) }
+    }
+
+    var isEmpty: Bool { state.withLock { $0.begun.isEmpty && $0.bytes.isEmpty } }
 
     /// Sends what the kernel takes now.
-    func flush(to connection: DaemonConnection) throws(SystemCallError) {
-        let result = bytes.withLock { bytes in
-            Result<Void, SystemCallError> { () throws(SystemCallError) in
-                guard !bytes.isEmpty else { return }
-                let count = try connection.sendSome(bytes[...])
-                if count == bytes.count {
-                    bytes.removeAll(keepingCapacity: count < 1 << 20)
-                } else {
-                    bytes.removeFirst(count)
-                }
-            }
+    /// - Parameter send: sends some of the bytes, and says how many.
+    func flush(_ send: (ArraySlice<UInt8>) throws(SystemCallError) -> Int) throws(SystemCallError) {
+        guard let bytes = state.withLock({ $0.take() }) else { return }
+        do throws(SystemCallError) {
+            let count = try send(bytes)
+            state.withLock { $0.giveBack(bytes.dropFirst(count)) }
+        } catch {
+            state.withLock { $0.giveBack(bytes) }
+            throw error
         }
-        try result.get()
     }
 
-    /// Sends all, as far as that can be done within a time, in milliseconds: the last words of a process. Nobody else
-    /// sends meanwhile, or the two would mix.
-    func flush(toDescriptor socket: Int32, within milliseconds: Int32) {
-        bytes.withLock { bytes in
-            while !bytes.isEmpty {
-                var poller = pollfd(fd: socket, events: Int16(POLLOUT), revents: 0)
-                guard poll(&poller, 1, milliseconds) > 0 else { return }
-                let count = send(socket, bytes, bytes.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
-                guard count > 0 || errno == EAGAIN || errno == EINTR else { return }
-                bytes.removeFirst(max(count, 0))
+    /// Sends all, as far as that can be done within a time, in milliseconds: the last words of a process. Another
+    /// thread that is sending comes to its end first.
+    func sendLastWords(to socket: Int32, within milliseconds: Int) {
+        let end = ContinuousClock.now + .milliseconds(milliseconds)
+        while ContinuousClock.now < end, !isEmpty {
+            guard var bytes = state.withLock({ $0.take() }) else {
+                poll(nil, 0, 1)
+                continue
             }
+            while !bytes.isEmpty, let count = Self.send(bytes, to: socket, before: end) {
+                bytes = bytes.dropFirst(count)
+            }
+            // Half a line may be sent, so that no other may follow.
+            guard bytes.isEmpty else { return }
+            state.withLock { $0.giveBack([]) }
         }
+    }
+
+    /// Nil where it is too late, or the daemon is gone.
+    private static func send(
+        _ bytes: ArraySlice<UInt8>,
+        to socket: Int32,
+        before end: ContinuousClock.Instant
+    ) -> Int? {
+        var poller = pollfd(fd: socket, events: Int16(POLLOUT), revents: 0)
+        let left = DaemonConnection.milliseconds(until: end)
+        guard left > 0, poll(&poller, 1, left) > 0 else { return nil }
+        let count = bytes.withUnsafeBytes {
+            Glibc.send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+        }
+        return count >= 0 ? count : errno == EAGAIN || errno == EINTR ? 0 : nil
     }
 
     /// Forgets what was not sent: half a line may be among it.
-    func clear() { bytes.withLock { $0 = [] } }
+    func clear() {
+        state.withLock {
+            $0.begun = []
+            $0.bytes = []
+        }
+    }
 }

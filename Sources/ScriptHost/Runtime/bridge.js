@@ -3,21 +3,29 @@
     'use strict'
 
     const handlers = new Map()
+    // Calls that the script has not answered yet; the daemon waits for them.
+    let begun = []
+    // How many calls the script has answered.
+    let answerCount = 0
+    // Calls of an earlier connection are answered no more.
+    let connection = 0
+    // Whether the script is to answer what it has, and then end.
+    let isFinishing = false
 
     function registerHandler(name, handler) {
         if (typeof handler !== 'function') throw new TypeError('the handler of ' + name + ' is no function')
         name = String(name)
         const isNew = !handlers.has(name)
         handlers.set(name, handler)
-        if (!isNew) return
+        if (!isNew || isFinishing) return
         host.ask('registerHandler', [name], error => {
             handlers.delete(name)
             globalThis.console.error('the handler ' + name + ' is not registered: ' + error.message)
-        }, true)
+        })
     }
 
     function removeHandler(name) {
-        if (handlers.delete(String(name))) host.ask('removeHandler', [String(name)], () => {}, false)
+        if (handlers.delete(String(name)) && !isFinishing) host.ask('removeHandler', [String(name)], () => {})
     }
 
     function callHandler(name, data, responseCallback) {
@@ -34,7 +42,8 @@
     // What the runtime knows of a call; the script has no use for it.
     const id = Symbol('id')
     const name = Symbol('name')
-    const line = Symbol('line')
+    const origin = Symbol('connection')
+    const isAnswered = Symbol('isAnswered')
     const isLate = Symbol('isLate')
 
     // What a handler is told of a call, besides its data: the third argument.
@@ -42,15 +51,16 @@
         constructor(message) {
             this[id] = message.callbackId
             this[name] = message.handlerName
-            // The line of the answer, once there is one.
-            this[line] = undefined
-            // Whether the handler has returned without one.
+            this[origin] = connection
+            this[isAnswered] = false
+            // Whether its turn is over, so that the host knows of it.
             this[isLate] = false
             this.command = message.command
             this.phase = message.phase
             this.results = message.results
             this.error = message.error
-            // Under which command a reply of the view phase goes.
+            this.caller = message.caller
+            // Under which command the answer goes.
             this.replyCommand = undefined
             this.ends = false
         }
@@ -60,7 +70,7 @@
     }
 
     function succeed(call, value) {
-        if (call[line] !== undefined) return
+        if (call[isAnswered]) return
         if (value instanceof Error) return fail(call, value)
         let text
         try {
@@ -75,7 +85,7 @@
     }
 
     function fail(call, thrown) {
-        if (call[line] !== undefined) return
+        if (call[isAnswered]) return
         const told = host.describe(thrown)
         const text = JSON.stringify(told)
         native.note(call[name], told.message, text)
@@ -83,56 +93,107 @@
     }
 
     function answer(call, members) {
-        call[line] = '{"responseId":' + JSON.stringify(call[id]) + members + '}'
-        if (call[isLate]) native.answer(call[id], call[line])
+        call[isAnswered] = true
+        if (call[origin] !== connection) return
+        // One that came too late has been answered already.
+        if (call[isLate] && !native.ended(call[id])) return
+        answerCount++
+        send(call, members)
+        if (call[isLate]) native.flush(host.takeLines())
     }
 
-    // A call of the daemon to a handler: it answers what it returns, what a promise that it returns becomes, or what
-    // it gives to the callback. One that takes no callback, and returns nothing, has answered null.
-    // Returns the line of the answer, where there is one already.
+    function send(call, members) {
+        const start = '{"responseId":' + JSON.stringify(call[id])
+        try {
+            host.send(start + members + '}')
+        } catch (error) {
+            const {code, message} = error
+            const told = {code, message: 'the answer of ' + host.script.name + ': ' + message}
+            host.send(start + ',"error":' + JSON.stringify(told) + '}')
+        }
+    }
+
+    // A handler that takes a callback answers by it: what it returns, such as the number of a timer, or the promise of
+    // nothing that every async function returns, is no answer. Every other one answers what it returns.
+    function heed(call, result, hasCallback) {
+        if (result && typeof result.then === 'function') {
+            const kept = value => { if (!hasCallback || value !== undefined) succeed(call, value) }
+            result.then(kept, error => fail(call, error))
+        } else if (!hasCallback) {
+            succeed(call, result)
+        }
+    }
+
+    // A call of the daemon to a handler.
     host.called = message => {
         const call = new HandlerCall(message)
-        const handler = handlers.get(message.handlerName)
+        const handler = handlers.get(message.handlerName) || known.get(message.handlerName)
         try {
             if (!handler) throw host.error('unavailable', 'the script has taken back its handler ' + message.handlerName)
-            const result = handler(message.data, value => succeed(call, value), call)
-            if (result && typeof result.then === 'function') {
-                result.then(value => succeed(call, value), error => fail(call, error))
-            } else if (result !== undefined) {
-                succeed(call, result)
-            } else if (handler.length < 2) {
-                succeed(call, null)
-            }
+            heed(call, handler(message.data, value => succeed(call, value), call), handler.length > 1)
         } catch (error) {
             fail(call, error)
         }
-        if (call[line] === undefined) {
-            call[isLate] = true
-            native.began(call[id], call[name])
-        }
-        return call[line]
+        if (!call[isAnswered]) begun.push(call)
     }
 
     // An event is a call without callback.
     host.heard = (name, data) => {
-        const handler = handlers.get(name)
+        const handler = handlers.get(name) || known.get(name)
         if (handler) handler(data, () => {})
     }
 
+    // Tells the host of the calls that this turn has left unanswered.
+    host.tellBegun = () => {
+        if (begun.length === 0) return
+        for (const call of begun) {
+            if (call[isAnswered]) continue
+            call[isLate] = true
+            native.began(call[id], call[name])
+        }
+        begun = []
+    }
+
+    host.forgetBegun = () => {
+        connection++
+        begun = []
+        if (isFinishing) native.released()
+    }
+
+    host.answerCount = () => answerCount
+
+    // Takes back what the script has registered, so that another process may: this one answers what it has, and ends.
+    host.finish = isConnected => {
+        if (isFinishing) return
+        isFinishing = true
+        const names = [...handlers.keys()]
+        if (!isConnected) return native.released()
+        for (const name of names) host.ask('removeHandler', [name], () => {})
+        // Answers come in the order of the calls: behind this one's no call comes any more.
+        host.ask('unsubscribe', [], () => native.released(), () => native.released())
+    }
+
+    host.isFinishing = () => isFinishing
+
     host.handlers = handlers
+
+    // Messages never wait for a timeout here, so there is nothing to disable.
+    const disable = () => {}
+    // What the native side calls in every page; the original has two spellings.
+    const known = new Map([
+        ['_disableJavascriptAlertBoxSafetyTimeout', disable],
+        ['_disableJavscriptAlertBoxSafetyTimeout', disable],
+    ])
 
     const bridge = {
         registerHandler,
         removeHandler,
         callHandler,
-        // Messages never wait for a timeout here, so there is nothing to disable.
-        disableJavscriptAlertBoxSafetyTimeout() {},
+        disableJavscriptAlertBoxSafetyTimeout: disable,
+        disableJavascriptAlertBoxSafetyTimeout: disable,
         // Messages go out at once: none waits to be fetched.
         _fetchQueue: () => '[]',
-        _handleMessageFromObjC: text => {
-            const answer = host.dispatch(JSON.parse(text))
-            if (answer !== undefined) native.send(answer, false, false)
-        },
+        _handleMessageFromObjC: text => host.dispatch(JSON.parse(text)),
     }
     Object.defineProperty(globalThis, 'WebViewJavascriptBridge', {value: bridge, writable: true, configurable: true})
     globalThis.WKWebViewJavascriptBridge = bridge

@@ -2,12 +2,46 @@
 (function (host, native) {
     'use strict'
 
-    // The calls under way: id → {command, data, resolve, reject, site, isSent, isOwn}.
+    // The calls that have no reply yet: id → call.
     const calls = new Map()
+    // Those of them that are not under way yet, in order; those before `first` are.
+    let waiting = []
+    let first = 0
+    // How many of the script's own are under way, and how many of those are answered by lines that it has not seen yet.
+    let underWay = 0
+    let early = 0
+    // How many of the calls are the runtime's.
+    let ownCount = 0
+    let allOwnCount = 0
+    // The bytes of all calls that have no reply yet.
+    let bytes = 0
+    let isConnected = false
     // The promises of calls, which may be ignored.
     const promises = new WeakSet()
     let count = 0
-    let ownCount = 0
+
+    // A burst may be as long as that: each call counts its line, and what the engine needs to remember it.
+    const longestBurst = 32 << 20
+    const bytesOfCall = 512
+
+    class Call {
+        constructor(id, command, data, resolve, reject, site) {
+            this.id = id
+            this.command = command
+            // Only these change what a new connection is told.
+            this.data = command === 'subscribe' || command === 'unsubscribe' ? data : undefined
+            this.line = line(command, data, id)
+            this.bytes = this.line.length + bytesOfCall
+            this.resolve = resolve
+            this.reject = reject
+            // Where the script made it; null: the runtime did. Then it keeps nothing alive.
+            this.site = site
+            // Whether it is among those that may be under way at once.
+            this.counts = false
+            // Whether it is on its way, rather than waiting for a connection.
+            this.isSent = false
+        }
+    }
 
     // The parameters of a call, as JSON: none, an array's items, or the one value. A text is the text of `msg`, as in
     // the book: JSON, or else itself.
@@ -33,72 +67,135 @@
     }
 
     function line(command, data, id) {
-        return '{"handlerName":' + JSON.stringify(String(command)) + (data === undefined ? '' : ',"data":' + data)
+        return '{"handlerName":' + JSON.stringify(command) + (data === undefined ? '' : ',"data":' + data)
             + ',"callbackId":"' + id + '"}'
     }
 
-    // Sends a call. Its promise may be ignored: an error that nobody takes is told on the console.
+    // A call of the script's. Its promise may be ignored: an error that nobody takes is told on the console.
     function start(command, data, site) {
         const promise = new Promise((resolve, reject) => {
-            if (calls.size - ownCount >= host.limits.calls) {
-                const sentence = host.limits.calls + ' calls of this script are under way; wait for a reply'
-                reject(host.failure(site, {cmd: command, code: 'overloaded', message: sentence}))
-                return
-            }
-            const id = 'c' + ++count
-            const call = {command, data, resolve, reject, site, isSent: false, isOwn: false}
-            calls.set(id, call)
-            try {
-                call.isSent = native.send(line(command, data, id), true, true)
-            } catch (error) {
-                calls.delete(id)
-                reject(host.failure(site, {cmd: command, code: error.code, message: error.message}))
-            }
+            enter(new Call('c' + ++count, command, data, resolve, reject, site))
         })
         promises.add(promise)
         return promise
     }
 
-    // A call of the runtime's: it does not count, keeps nothing alive, and its errors go to `failed`.
-    // isNeeded: whether the script is pointless without a daemon that hears it.
-    host.ask = (command, parameters, failed, isNeeded) => {
-        const id = 'r' + ++count
-        ownCount++
-        const call = {command, resolve() {}, reject: failed, site: null, isSent: false, isOwn: true}
-        calls.set(id, call)
-        call.isSent = native.send(line(command, JSON.stringify(parameters), id), false, isNeeded)
+    // Sends a call, or lets it wait until fewer are under way: calls begin in their order.
+    function enter(call) {
+        remember(call)
+        if (bytes > longestBurst) {
+            refuse(call, {code: 'overloaded', message: 'the calls of this script that wait for a reply have more than '
+                + (longestBurst >> 20) + ' MiB; wait for a reply'})
+        } else if (first === waiting.length && underWay < host.limits.calls) {
+            begin(call)
+        } else {
+            waiting.push(call)
+        }
     }
 
-    host.lineOf = (command, parameters) => {
-        const id = 'r' + ++count
-        ownCount++
-        calls.set(id, {command, resolve() {}, reject() {}, site: null, isSent: true, isOwn: true})
-        return line(command, JSON.stringify(parameters), id)
+    function begin(call) {
+        underWay++
+        call.counts = true
+        send(call)
+    }
+
+    // The call is answered as if the daemon had refused it.
+    function refuse(call, error) {
+        const {code, message} = error
+        bytes -= call.bytes
+        call.bytes = 0
+        call.line = undefined
+        host.refuse({responseId: call.id, error: {cmd: call.command, code, message}})
+    }
+
+    function send(call) {
+        const {line} = call
+        call.line = undefined
+        call.isSent = isConnected
+        try {
+            host.send(line)
+        } catch (error) {
+            refuse(call, error)
+        }
+    }
+
+    function sendWaiting() {
+        while (first < waiting.length && underWay < host.limits.calls) {
+            const call = waiting[first]
+            waiting[first++] = undefined
+            begin(call)
+        }
+        if (first === waiting.length) {
+            waiting = []
+            first = 0
+        } else if (first > 1024 && first > waiting.length / 2) {
+            waiting = waiting.slice(first)
+            first = 0
+        }
+    }
+
+    function remember(call) {
+        calls.set(call.id, call)
+        bytes += call.bytes
+        if (!call.site) ownCount++
     }
 
     function take(id) {
         const call = calls.get(id)
         if (!call) return undefined
         calls.delete(id)
-        if (call.isOwn) ownCount--
+        bytes -= call.bytes
+        if (!call.site) ownCount--
+        if (call.counts) {
+            if (early > 0) early--
+            else underWay--
+        }
         return call
+    }
+
+    const makeOwn = (command, parameters, resolve, reject) => {
+        allOwnCount++
+        return new Call('r' + ++count, command, JSON.stringify(parameters), resolve, reject, null)
+    }
+
+    // A call of the runtime's: it does not count, and its errors go to `failed`.
+    host.ask = (command, parameters, failed, done = () => {}) => {
+        const call = makeOwn(command, parameters, done, failed)
+        remember(call)
+        send(call)
+    }
+
+    // A call of the runtime's that is one of the script's burst.
+    host.askInOrder = (command, parameters, failed) => enter(makeOwn(command, parameters, () => {}, failed))
+
+    host.lineOf = (command, parameters) => {
+        const call = makeOwn(command, parameters, () => {}, () => {})
+        remember(call)
+        const {line} = call
+        call.line = undefined
+        call.isSent = true
+        return line
     }
 
     // The reply of a call: its promise is settled, and the front controller sees it.
     host.answered = message => {
         const call = take(message.responseId)
         if (!call) return
+        if (first < waiting.length) sendWaiting()
         if (message.error) {
-            call.reject(call.isOwn ? message.error : host.failure(call.site, message.error))
-            if (!call.isOwn) host.replied('error', message.error)
-            return
+            call.reject(call.site ? host.failure(call.site, message.error) : message.error)
+            if (call.site) host.replied('error', message.error)
+        } else {
+            call.resolve(message.responseData)
+            if (call.site) succeeded(call.command, call.data, message)
         }
-        call.resolve(message.responseData)
-        if (!call.isOwn) succeeded(call.command, call.data, message)
     }
 
+    // A success with nothing to say is the promise's alone.
     function succeeded(command, data, message) {
         if (command === 'subscribe' || command === 'unsubscribe') host.subscribed(command, parsed(data))
+        host.isCommand(command)
+        if (message.responseData === null && message.handlerName === undefined) return
         host.replied(message.handlerName || command, message.responseData)
     }
 
@@ -108,12 +205,24 @@
         return value === null ? [] : Array.isArray(value) ? value : [value]
     }
 
+    // There is a connection, and what waited for it has been sent.
+    host.connected = () => {
+        isConnected = true
+        for (const call of calls.values()) call.isSent = call.line === undefined
+    }
+
     // The connection is lost. What was sent gets an error, for nobody knows whether it was done; the rest waits.
     host.lost = () => {
-        for (const [id, call] of [...calls]) {
-            if (!call.isSent) continue
-            take(id)
-            if (call.isOwn) continue
+        isConnected = false
+        early = 0
+        host.forgetCalls()
+        host.forgetBegun()
+        const lost = [...calls.values()].filter(call => call.isSent)
+        for (const {id} of lost) take(id)
+        underWay = [...calls.values()].filter(call => call.counts).length
+        sendWaiting()
+        for (const call of lost) {
+            if (!call.site) continue
             const sentence = 'the connection to the daemon was lost while ' + call.command + ' was under way'
             const error = {cmd: call.command, code: 'unavailable', message: sentence}
             call.reject(host.failure(call.site, error))
@@ -121,10 +230,10 @@
         }
     }
 
-    // The queue has been sent.
-    host.sent = () => { for (const call of calls.values()) call.isSent = true }
-
     host.hasCalls = () => calls.size > ownCount
+
+    // How many the script has made.
+    host.callCount = () => count - allOwnCount
 
     // A promise that was rejected with nobody to handle it. Says whether it is a call's, which may be ignored.
     host.mayIgnore = (promise, reason) => {
@@ -150,21 +259,33 @@
         return start(command, json(data), site)
     }
 
+    // Lets the calls before it go first, as far as replies make room for them.
+    function sendAllWaiting(command) {
+        sendWaiting()
+        while (first < waiting.length) {
+            const replies = native.awaitReplies(command, host.takeLines())
+            if (replies < 0) return
+            const seen = Math.min(replies, underWay)
+            underWay -= seen
+            early += seen
+            sendWaiting()
+        }
+    }
+
     globalThis.makeCallSync = function makeCallSync(command, message) {
         host.isCommand(command)
+        command = String(command)
         const site = new Error()
-        const id = 's' + ++count
-        // What is answered already need not wait with the script.
-        const answers = host.takeAnswers()
-        if (answers !== '') native.send(answers.slice(0, -1), false, false)
         const data = parametersOf(message)
-        const reply = JSON.parse(native.callSync(id, String(command), line(command, data, id)))
+        const id = 's' + ++count
+        sendAllWaiting(command)
+        const reply = JSON.parse(native.callSync(id, command, host.takeLines(), line(command, data, id)))
         if (reply.error) {
-            const error = host.failure(site, Object.assign({cmd: String(command)}, reply.error))
-            host.replied('error', reply.error)
-            throw error
+            const told = Object.assign({cmd: command}, reply.error)
+            host.replied('error', told)
+            throw host.failure(site, told)
         }
-        succeeded(String(command), data, reply)
+        succeeded(command, data, reply)
         return reply.responseData
     }
 })

@@ -52,17 +52,23 @@
 
     let isTelling = false
 
-    // An error that nobody handles. Says whether the script takes it: as `window.onerror`, or as the command `error`.
+    // An error that nobody handles. Says whether the script goes on: it has a `window.onerror`, or something that is
+    // mapped to the command `error`.
     host.unhandled = thrown => {
         if (isTelling) return false
         isTelling = true
         try {
             const told = host.describe(thrown)
-            if (typeof globalThis.onerror === 'function'
-                && globalThis.onerror(told.message, told.file, told.line, told.column, thrown) === true) return true
-            if (!host.takesErrors()) return false
-            globalThis.handleRequest('error', Object.assign({code: 'scriptFailed'}, told))
-            return true
+            const {onerror} = globalThis
+            const hears = typeof onerror === 'function'
+            // As in a browser, `true` says that nothing is left to tell.
+            if (hears && onerror.call(globalThis, told.message, told.file, told.line, told.column, thrown) === true) return true
+            if (host.takesErrors()) {
+                globalThis.handleRequest('error', Object.assign({code: 'scriptFailed'}, told))
+            } else if (hears) {
+                globalThis.console.error(thrown)
+            }
+            return hears || host.takesErrors()
         } finally {
             isTelling = false
         }

@@ -120,13 +120,12 @@
     // A name that is a command's, and so no event's.
     host.isCommand = command => {
         noEvents.add(command)
-        if (!events.delete(command)) return
-        host.ask('unsubscribe', [command], () => {}, false)
+        if (events.delete(command)) host.ask('unsubscribe', [command], () => {})
     }
 
     // Subscribes to what VCFs have been mapped to since, unless it has turned out to be something else.
     host.subscribe = () => {
-        if (unlooked.size === 0) return
+        if (unlooked.size === 0 || host.isFinishing()) return
         for (const name of unlooked) {
             unlooked.delete(name)
             if (noEvents.has(name) || events.has(name)) continue
@@ -134,9 +133,12 @@
             host.ask('subscribe', [name], error => {
                 events.delete(name)
                 globalThis.console.warn(name + ': ' + error.message)
-            }, false)
+            })
         }
     }
+
+    // Whether there is something for the end of the turn to do.
+    host.isUnsettled = () => unlooked.size > 0 && !host.isFinishing() || Array.isArray(globalThis.WVJBCallbacks)
 
     host.events = events
 

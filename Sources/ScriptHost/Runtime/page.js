@@ -5,6 +5,15 @@
     globalThis.window = globalThis
     globalThis.self = globalThis
 
+    // Nobody looks at a script: what it says is logged, and what it asks is declined.
+    globalThis.alert = (text = '') => {
+        text = String(text)
+        globalThis.console.info(text)
+        host.askInOrder('post', ['alert', text], error => globalThis.console.warn('alert: ' + error.message))
+    }
+    globalThis.confirm = () => false
+    globalThis.prompt = () => null
+
     // com.js of the book: calls wait in `messages` while `storeMessage` says that one is on its way.
     globalThis.messages = []
     globalThis.storeMessage = false

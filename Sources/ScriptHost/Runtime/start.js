@@ -2,46 +2,78 @@
 (function (host, native) {
     'use strict'
 
-    // Messages of the daemon that the script has not seen yet, and the answers that are still to be sent.
+    // Messages of the daemon that the script has not seen yet.
     let messages = []
     let next = 0
-    let answers = ''
+    // Lines that are to be sent when the turn is over.
+    let lines = ''
+    // Answers of the runtime's own to calls that it does not send.
+    let refusals = []
+    let nextRefusal = 0
     // So long may one turn go on with messages, so that a turn stays short however many there are.
     const turnTime = 5
+    // So many messages are dealt with at most before the clock is looked at again.
+    const longestStep = 64
 
-    // Takes messages of the daemon, a JSON array or nothing, and deals with as many as one turn may. Returns the answers
-    // that there are, a line each. Where messages are left, or one failed, it wants to be called again, with nothing.
-    host.deliver = text => {
-        if (text !== '') {
-            messages = next < messages.length ? messages.slice(next).concat(JSON.parse(text)) : JSON.parse(text)
-            next = 0
+    // Sends a line, behind those before it. Throws where the daemon would not read it.
+    host.send = line => {
+        if (line.length <= host.limits.shortLine) {
+            lines += line + '\n'
+        } else {
+            native.send(host.takeLines(), line)
         }
-        const end = Date.now() + turnTime
-        while (next < messages.length) {
-            const answer = host.dispatch(messages[next++])
-            if (answer !== undefined) answers += answer + '\n'
-            if (Date.now() >= end) break
-        }
-        return host.takeAnswers()
     }
 
-    host.hasMessages = () => next < messages.length || answers !== ''
-
-    host.takeAnswers = () => {
-        const taken = answers
-        answers = ''
+    host.takeLines = () => {
+        const taken = lines
+        lines = ''
         return taken
     }
 
+    // Takes messages of the daemon, a JSON array or nothing, and deals with as many as one turn may.
+    host.deliver = text => {
+        if (text !== '') messages = unseen().concat(JSON.parse(text))
+        next = text === '' ? next : 0
+        const end = Date.now() + turnTime
+        let step = 1
+        do {
+            const stop = Math.min(next + step, messages.length)
+            while (next < stop) host.dispatch(messages[next++])
+            step = Math.min(2 * step, longestStep)
+        } while (next < messages.length && Date.now() < end)
+        if (next === messages.length) answerRefused(end)
+    }
+
+    // Those that are refused meanwhile have their turn later, when the daemon has been heard.
+    function answerRefused(end) {
+        const stop = refusals.length
+        while (nextRefusal < stop && Date.now() < end) host.answered(refusals[nextRefusal++])
+        refusals = refusals.slice(nextRefusal)
+        nextRefusal = 0
+    }
+
+    const unseen = () => next < messages.length ? messages.slice(next) : []
+
+    // Answers a call in the daemon's place, in a later turn.
+    host.refuse = message => { refusals.push(message) }
+
+    // Calls that came over a connection that is lost have nobody who waits for them.
+    host.forgetCalls = () => {
+        messages = unseen().filter(message => message.callbackId === undefined)
+        next = 0
+    }
+
     host.dispatch = message => {
-        if (message.callbackId !== undefined) return host.called(message)
-        if (message.responseId !== undefined) return void host.answered(message)
-        if (message.handlerName === undefined) {
-            return void globalThis.console.error('the daemon: ' + (message.error ? message.error.message : JSON.stringify(message)))
+        if (message.callbackId !== undefined) {
+            host.called(message)
+        } else if (message.responseId !== undefined) {
+            host.answered(message)
+        } else if (message.handlerName !== undefined) {
+            host.heard(message.handlerName, message.data)
+            host.happened(message.handlerName, message.data)
+        } else {
+            globalThis.console.error('the daemon: ' + (message.error ? message.error.message : JSON.stringify(message)))
         }
-        host.heard(message.handlerName, message.data)
-        host.happened(message.handlerName, message.data)
-        return undefined
     }
 
     // The end of each turn, when its promises have been dealt with.
@@ -50,31 +82,45 @@
         host.subscribe()
     }
 
-    // Lines that tell a daemon, after a new connection, what the script has registered and subscribed to.
-    host.registrations = () => {
-        const lines = [...host.handlers.keys()].map(name => host.lineOf('registerHandler', [name]))
-        if (host.events.size) lines.push(...[...host.events].map(name => host.lineOf('subscribe', [name])))
-        return lines.concat(host.subscriptions.map(parameters => host.lineOf('subscribe', parameters)))
+    // What a turn leaves behind: a digit, which says what there is, and the lines that are to be sent. Runs nothing of
+    // the script's.
+    host.collect = () => {
+        host.tellBegun()
+        const state = (next < messages.length ? 1 : 0) + (nextRefusal < refusals.length ? 2 : 0)
+            + (host.isWaiting() ? 4 : 0) + (host.hasCalls() ? 8 : 0) + (host.isUnsettled() ? 16 : 0)
+            + (host.handlers.size > 0 ? 32 : 0)
+        return String.fromCharCode(0x30 + state) + host.takeLines()
     }
 
-    host.isRegistered = () => host.handlers.size > 0 || host.events.size > 0 || host.subscriptions.length > 0
+    // Lines that tell a daemon, after a new connection, what the script has registered and subscribed to.
+    host.registrations = () => {
+        if (host.isFinishing()) return []
+        const names = [...host.handlers.keys()].map(name => host.lineOf('registerHandler', [name]))
+        const events = [...host.events].map(name => host.lineOf('subscribe', [name]))
+        const own = [...host.subscriptions.values()].map(parameters => host.lineOf('subscribe', parameters))
+        return [...names, ...events, ...own]
+    }
+
+    host.isRegistered = () => host.handlers.size > 0 || host.events.size > 0 || host.subscriptions.size > 0
 
     // What keeps the script alive.
     host.isWaiting = () => host.hasCalls() || host.hasTimers() || host.isRegistered()
 
-    // Subscriptions that the script made itself, by a call of `subscribe`.
-    host.subscriptions = []
+    // Subscriptions that the script made itself, by a call of `subscribe`: event → the parameters of that.
+    host.subscriptions = new Map()
     host.subscribed = (command, parameters) => {
+        const names = parameters.filter(parameter => typeof parameter === 'string')
+        const options = parameters.filter(parameter => typeof parameter !== 'string')
         if (command === 'subscribe') {
-            host.subscriptions.push(parameters)
-        } else if (parameters.length === 0) {
-            host.subscriptions = []
+            for (const name of names) host.subscriptions.set(name, [name, ...options])
+        } else if (names.length === 0) {
+            host.subscriptions.clear()
             host.events.clear()
         } else {
-            host.subscriptions = host.subscriptions
-                .map(names => names.filter(name => !parameters.includes(name)))
-                .filter(names => names.some(name => typeof name === 'string'))
-            for (const name of parameters) host.events.delete(name)
+            for (const name of names) {
+                host.subscriptions.delete(name)
+                host.events.delete(name)
+            }
         }
     }
 

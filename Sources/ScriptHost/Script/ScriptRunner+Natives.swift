@@ -5,23 +5,17 @@ internal import QuickConnect
 internal import QuickConnectClient
 
 extension ScriptRunner: ScriptNatives {
-    func send(_ line: [UInt8], isCall: Bool, isNeeded: Bool) throws -> Bool {
+    func send(_ lines: [UInt8], before line: [UInt8]) throws {
+        link.send(lines)
         try OutgoingLine.check(line, daemonLimits)
-        if isCall { callCount += 1 }
-        if isNeeded { link.isNeeded = true }
-        return link.send(line)
+        link.send(line + [UInt8(ascii: "\n")])
     }
 
-    func began(_ id: String, handler: String) {
-        calls.begin(id, handler: handler)
-    }
+    func flush(_ lines: [UInt8]) { link.send(lines) }
 
-    func answer(_ id: String, _ line: [UInt8]) {
-        // One that came too late has been answered already.
-        guard calls.end(id) else { return }
-        _ = link.send(readable(line))
-        answerCount += 1
-    }
+    func began(_ id: String, handler: String) { calls.begin(id, handler: handler) }
+
+    func ended(_ id: String) -> Bool { calls.end(id) }
 
     func note(_ handler: String, _ message: String, _ error: String) {
         let members = (try? JSONParser.parse(error))?.objectValue ?? [:]
@@ -40,7 +34,8 @@ extension ScriptRunner: ScriptNatives {
     func stopTimer(_ id: Int) { timers.stop(id) }
 
     func write(_ level: String, _ text: String) {
-        guard meter.takes(text.utf8.count + 1) else { return }
+        // A script that has ended says nothing more, where it has not come to a halt yet.
+        guard status == nil, meter.takes(text.utf8.count + 1) else { return }
         // A reader that takes its time is not the script's fault.
         watcher.waiting { console.write(level, text) }
     }
@@ -52,4 +47,9 @@ extension ScriptRunner: ScriptNatives {
     }
 
     func rejected(_ promise: JSValue, _ reason: JSValue) { rejections.append((promise, reason)) }
+
+    func released() {
+        isReleased = true
+        tell { $0.isReleased = true }
+    }
 }

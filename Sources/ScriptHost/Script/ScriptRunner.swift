@@ -24,23 +24,30 @@ public final class ScriptRunner {
     var timers: Timers
     var meter: ConsoleMeter
     var rejections: [(promise: JSValue, reason: JSValue)] = []
-    /// Lines that came while the script waited for a reply.
-    var backlog: [[UInt8]] = []
-    /// Calls made, and calls to handlers answered.
-    var callCount = 0 { didSet { isChanged = true } }
-    var answerCount = 0 { didSet { isChanged = true } }
-    /// Whether the host has not been told of the counts yet, and when it was told last.
-    private var isChanged = false
-    private var toldAt: ContinuousClock.Instant?
+    /// Lines that came while the script waited for a reply, each with its line break.
+    var backlog: [UInt8] = []
+    /// The `makeCallSync` whose reply the script waits for.
+    var syncWait: SyncWait?
+    /// What the last turn has left behind.
+    var state: ScriptState = []
+    /// Whether the script has run since the host was told of the counts, and when it was told last.
+    var isChanged = false
+    var toldAt: ContinuousClock.Instant?
     private var isLoaded = false
-    private(set) var isInTurn = false
+    var isInTurn = false
     /// When the script was entered last.
-    private(set) var turnBegan = ContinuousClock.now
+    var turnBegan = ContinuousClock.now
     private var signals: Int32 = -1
-    /// Set where the host has asked the script to end: when its callers have their answers, at the latest then.
-    var endsAt: ContinuousClock.Instant?
+    /// Whether the host has asked the script to end, when its callers have their answers.
+    private var isStopping = false
+    /// Whether another process takes its place: this one answers what it has, and ends.
+    private(set) var isFinishing = false
+    /// Whether the daemon passes no more calls on to it.
+    var isReleased = false
+    /// It ends then at the latest.
+    private var endsAt: ContinuousClock.Instant?
     /// The exit status, once there is one.
-    private(set) var status: Int32?
+    var status: Int32?
 
     /// - Parameters:
     ///   - daemonLimits: what the daemon reads.
@@ -62,7 +69,7 @@ public final class ScriptRunner {
             place: channel == nil ? .foreground : .journal(name: source.name, hasLevels: hasLevels)
         )
         link = DaemonLink(paths: paths, givesUp: channel == nil, isHeld: channel != nil)
-        let stopper = Stopper(source, limits, calls, link.outbox, console, channel)
+        let stopper = Stopper(script: source.name, path: source.path, limits, calls, link.outbox, console, channel)
         self.stopper = stopper
         watcher = Watcher(limits, isHandlerCall: { [calls] in !calls.running.isEmpty }, onLimit: { stopper.stop($0) })
         timers = Timers(shortest: .seconds(limits.timerSeconds))
@@ -86,7 +93,7 @@ public final class ScriptRunner {
             return ended(2, "\(error)")
         }
         do throws(JSError) {
-            runtime = try ScriptRuntime(source, limits, self)
+            runtime = try ScriptRuntime(source, limits, daemonLimits, self)
         } catch {
             end(1, error)
             return 1
@@ -116,95 +123,50 @@ public final class ScriptRunner {
         tell { $0.isLoaded = true }
     }
 
-    // MARK: Turns
-
-    /// Lets the script run, and deals with what it leaves unhandled.
-    func turn(_ body: (ScriptRuntime) throws(JSError) -> Void) {
-        guard let runtime, status == nil else { return }
-        watcher.begin()
-        turnBegan = .now
-        isInTurn = true
-        defer {
-            isInTurn = false
-            watcher.end()
-        }
-        attempt { () throws(JSError) in try body(runtime) }
-        attempt { () throws(JSError) in try runtime.turnEnded() }
-        while !rejections.isEmpty, status == nil {
-            let (promise, reason) = rejections.removeFirst()
-            if !runtime.mayIgnore(promise, reason) { unhandled(JSError(reason)) }
-        }
-    }
-
-    /// Runs something of the script's, and deals with the error that nobody in there has.
-    func attempt(_ body: () throws(JSError) -> Void) {
-        guard status == nil else { return }
-        do throws(JSError) {
-            try body()
-        } catch {
-            unhandled(error)
-        }
-    }
-
-    private func unhandled(_ error: JSError) {
-        guard let runtime, status == nil else { return }
-        tell { $0.error = "\(error)" }
-        do throws(JSError) {
-            if let thrown = error.value, try runtime.handles(thrown) { return }
-            end(1, error)
-        } catch let second {
-            end(1, error)
-            write("error", "and in handling that: \(second)")
-        }
-    }
-
-    private func end(_ status: Int32, _ error: JSError) {
-        let stack = runtime?.stack(of: error.value) ?? []
-        let place = error.place == nil ? "\(source.path): " : ""
-        end(status, "\(place)\(error)\(stack.map { "\n    at \(Self.frame($0))" }.joined())")
-    }
-
-    /// The engine's `name@place`, for people.
-    private static func frame(_ line: String) -> String {
-        guard let at = line.lastIndex(of: "@") else { return line }
-        return at == line.startIndex ? String(line.dropFirst()) : "\(line[..<at]) (\(line[line.index(after: at)...]))"
-    }
-
-    private func ended(_ status: Int32, _ message: String) -> Int32 {
-        end(status, message)
-        return status
-    }
-
-    private func end(_ status: Int32, _ message: String) {
-        self.status = status
-        console.write("error", message)
-        tell { $0.error = String(message.prefix { $0 != "\n" }) }
-    }
-
     // MARK: The loop
 
     private func wait() {
-        guard let runtime else { return }
         do throws(SocketPaths.NoDaemon) {
             try link.advance()
         } catch {
             return end(3, "\(error)")
         }
-        if !link.isHeld, backlog.isEmpty, endsAt != nil && calls.isEmpty || !runtime.isWaiting {
+        if isOver {
             status = 0
             return
         }
         tellWhenDue()
-        if backlog.isEmpty { poll() }
+        poll()
         // All lines of the daemon that are there, then each timer that is due by now, each once.
-        let lines = backlog + link.receive()
-        backlog = []
-        if !lines.isEmpty { deliver(lines) }
+        takeLines()
         let now = ContinuousClock.now
-        while !link.isHeld, status == nil, let timer = timers.takeDue(at: now) {
+        while mayFireTimers, status == nil, let timer = timers.takeDue(at: now) {
             turn { runtime throws(JSError) in try runtime.fire(timer) }
         }
         answerLateCalls(at: now)
+    }
+
+    /// Whether nothing is left to do.
+    private var isOver: Bool {
+        guard !link.isHeld, !hasWork else { return false }
+        if isStopping { return calls.isEmpty }
+        if isFinishing { return isReleased && calls.isEmpty && !state.contains(.hasCalls) }
+        return !state.contains(.isWaiting)
+    }
+
+    /// Whether the script has something to do before anything else comes.
+    private var hasWork: Bool { !backlog.isEmpty || !state.isDisjoint(with: [.hasMessages, .hasRefusals]) }
+
+    /// The timers of a script that finishes are for those that wait for its answers.
+    private var mayFireTimers: Bool { !link.isHeld && !(isFinishing && calls.isEmpty) }
+
+    /// Gives the script what has come. It is read no faster than the script deals with it.
+    private func takeLines() {
+        guard !state.contains(.hasMessages) else { return deliver([]) }
+        let received = link.receive()
+        let lines = backlog.isEmpty ? received : backlog + received
+        backlog = []
+        if !lines.isEmpty || hasWork { deliver(lines) }
     }
 
     private func poll() {
@@ -212,25 +174,43 @@ public final class ScriptRunner {
             link.events, pollfd(fd: channel?.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
             pollfd(fd: signals, events: Int16(POLLIN), revents: 0),
         ]
-        _ = Glibc.poll(&descriptors, nfds_t(descriptors.count), DaemonConnection.milliseconds(until: nextMoment))
+        let milliseconds = hasWork ? 0 : DaemonConnection.milliseconds(until: nextMoment)
+        _ = Glibc.poll(&descriptors, nfds_t(descriptors.count), milliseconds)
         if descriptors[1].revents != 0, let channel { heed(channel) }
-        if descriptors[2].revents != 0, qc_next_signal(signals) == SIGTERM { endsAt = .now + .seconds(1) }
+        if descriptors[2].revents != 0, qc_next_signal(signals) == SIGTERM {
+            isStopping = true
+            endsAt = .now + .seconds(1)
+        }
         if let endsAt, endsAt <= .now { status = 0 }
     }
 
     func heed(_ channel: HostChannel) {
-        switch channel.mayGoOn() {
-        case true?: link.isHeld = false
+        switch channel.receive() {
+        case .order(.goOn): link.isHeld = false
+        case .order(.finish): finish()
         // Without its host nobody could stop it.
-        case false?: status = 0
-        case nil: break
+        case .closed: status = 0
+        case .nothing: break
         }
+    }
+
+    /// Another process takes its place as soon as the daemon passes no more calls on to this one.
+    private func finish() {
+        guard let runtime, !isFinishing else { return }
+        isFinishing = true
+        endsAt = .now + .seconds(limits.handlerSeconds)
+        link.isWanted = false
+        let isConnected = link.connection != nil
+        guard isInTurn else { return turn { runtime throws(JSError) in try runtime.finish(isConnected: isConnected) } }
+        // Within a turn that waits nothing goes out by itself.
+        attempt { () throws(JSError) in try runtime.finish(isConnected: isConnected) }
+        collect(runtime)
     }
 
     /// When the loop must look again without an event.
     private var nextMoment: ContinuousClock.Instant? {
         [
-            link.isHeld ? nil : timers.next, link.nextTry, meter.tellsAt, endsAt,
+            mayFireTimers ? timers.next : nil, link.nextTry, meter.tellsAt, endsAt,
             calls.oldest.map { $0 + .seconds(limits.handlerSeconds) },
             isChanged ? toldAt.map { $0 + .seconds(1) } : nil,
         ].compactMap { $0 }.min()
@@ -238,37 +218,6 @@ public final class ScriptRunner {
 
     private func flush() {
         guard let connection = link.connection, !link.outbox.isEmpty else { return }
-        link.outbox.flush(toDescriptor: connection.descriptor, within: 1000)
-    }
-
-    // MARK: Telling
-
-    /// Tells the host, where one has started this process.
-    func tell(_ fill: (inout ScriptReport) -> Void) {
-        var report = ScriptReport()
-        fill(&report)
-        channel?.tell(report)
-    }
-
-    /// Tells the host what has been counted, at most once a second.
-    private func tellWhenDue() {
-        if let dropped = meter.takeUntold() {
-            let bytes = limits.consoleBytesPerSecond >> 10
-            console.write("warning", "\(dropped) lines were dropped: more than \(bytes) KiB in a second (consoleBytes)")
-            isChanged = true
-        }
-        guard isChanged, toldAt.map({ .now - $0 >= .seconds(1) }) ?? true else { return }
-        tellCounts()
-    }
-
-    private func tellCounts() {
-        guard isChanged else { return }
-        isChanged = false
-        toldAt = .now
-        tell {
-            $0.calls = callCount
-            $0.answers = answerCount
-            $0.droppedLines = meter.dropped
-        }
+        link.outbox.sendLastWords(to: connection.descriptor, within: 1000)
     }
 }

@@ -4,13 +4,18 @@ internal import QuickConnect
 
 /// What the runtime's JavaScript asks of Swift. Called on the script's thread, while it runs.
 protocol ScriptNatives: AnyObject {
-    /// Sends a line, and says whether it is on its way.
-    /// Throws where the daemon would not read it.
-    func send(_ line: [UInt8], isCall: Bool, isNeeded: Bool) throws -> Bool
-    /// Sends a call, and answers the line of its reply, or `{"error": …}`.
-    func callSync(id: String, command: String, line: String) throws -> String
+    /// Sends lines, and then one more. Throws where the daemon would not read that one.
+    func send(_ lines: [UInt8], before line: [UInt8]) throws
+    /// Sends lines.
+    func flush(_ lines: [UInt8])
+    /// Sends lines, and waits until some of the script's calls are answered. Answers how many, or -1.
+    func awaitReplies(for command: String, sending lines: [UInt8]) -> Int
+    /// Sends lines and a call, and answers the line of its reply, or `{"error": …}`.
+    func callSync(id: String, command: String, sending lines: [UInt8], then line: [UInt8]) -> String
+    /// A call to a handler has no answer when its turn is over.
     func began(_ id: String, handler: String)
-    func answer(_ id: String, _ line: [UInt8])
+    /// Such a call has its answer. Says whether somebody still waits for it.
+    func ended(_ id: String) -> Bool
     /// A handler failed; its caller is told.
     func note(_ handler: String, _ message: String, _ error: String)
     func startTimer(_ id: Int, _ milliseconds: Double, _ repeats: Bool)
@@ -19,6 +24,25 @@ protocol ScriptNatives: AnyObject {
     func loadText(_ name: String) throws -> String
     /// A promise was rejected, and nobody handles it.
     func rejected(_ promise: JSValue, _ reason: JSValue)
+    /// The daemon passes no more calls on to the script.
+    func released()
+}
+
+/// What a turn has left behind.
+struct ScriptState: OptionSet {
+    let rawValue: UInt8
+
+    /// Messages of the daemon that the script has not seen.
+    static let hasMessages = ScriptState(rawValue: 1)
+    /// Calls that the runtime has refused, and the script does not know it yet.
+    static let hasRefusals = ScriptState(rawValue: 2)
+    /// Something to wait for, which keeps the script alive.
+    static let isWaiting = ScriptState(rawValue: 4)
+    /// Calls without a reply.
+    static let hasCalls = ScriptState(rawValue: 8)
+    /// Something that the end of a turn has to do.
+    static let isUnsettled = ScriptState(rawValue: 16)
+    static let hasHandlers = ScriptState(rawValue: 32)
 }
 
 /// The JavaScript engine with what scripts find there. The JavaScript of it lies in `Runtime/`.
@@ -28,8 +52,8 @@ final class ScriptRuntime {
     private let host: JSValue
     private let deliverFunction: JSValue
     private let fireFunction: JSValue
-    private let isWaitingFunction: JSValue
-    private let hasMessagesFunction: JSValue
+    private let turnEndedFunction: JSValue
+    private let collectFunction: JSValue
 
     /// In the order they build on each other.
     private static let files: [(name: String, bytes: [UInt8])] = [
@@ -39,13 +63,18 @@ final class ScriptRuntime {
         ("page", PackageResources.page_js), ("start", PackageResources.start_js),
     ]
 
-    init(_ source: ScriptSource, _ limits: ScriptLimits, _ natives: any ScriptNatives) throws(JSError) {
+    init(
+        _ source: ScriptSource,
+        _ limits: ScriptLimits,
+        _ daemonLimits: Limits,
+        _ natives: any ScriptNatives
+    ) throws(JSError) {
         machine = JSVirtualMachine()
         context = JSContext(virtualMachine: machine)
         context.name = source.name
         host = JSValue(newObjectIn: context)
         host["script"] = JSValue(object: ["name": source.name, "arguments": source.arguments], in: context)
-        host["limits"] = JSValue(object: ["calls": limits.calls], in: context)
+        host["limits"] = JSValue(object: Self.limits(limits, daemonLimits), in: context)
         let functions = Self.functions(natives, context)
         for file in Self.files {
             let text = String(decoding: file.bytes, as: UTF8.self)
@@ -53,24 +82,39 @@ final class ScriptRuntime {
         }
         deliverFunction = host["deliver"]
         fireFunction = host["fire"]
-        isWaitingFunction = host["isWaiting"]
-        hasMessagesFunction = host["hasMessages"]
+        turnEndedFunction = host["turnEnded"]
+        collectFunction = host["collect"]
         context.unhandledRejectionHandler = { [weak natives] _, promise, reason in
             if let promise, let reason { natives?.rejected(promise, reason) }
         }
     }
 
+    private static func limits(_ limits: ScriptLimits, _ daemonLimits: Limits) -> [String: Int] {
+        [
+            // One is left for `makeCallSync`.
+            "calls": max(1, min(limits.calls, daemonLimits.callsPerConnection - 1)),
+            // The daemon reads every line of no more UTF-16 units: nothing can be deeper than it is long, and none has
+            // more than three bytes.
+            "shortLine": min(daemonLimits.depth, daemonLimits.lineBytes / 3),
+        ]
+    }
+
     private static func functions(_ natives: any ScriptNatives, _ context: JSContext) -> JSValue {
         let object: JSValue = JSValue(newObjectIn: context)
         object.setObject(
-            { [unowned natives] (line: JSText, isCall: Bool, isNeeded: Bool) in
-                try natives.send(line.utf8, isCall: isCall, isNeeded: isNeeded)
-            },
+            { [unowned natives] (lines: JSText, line: JSText) in try natives.send(lines.utf8, before: line.utf8) },
             forKeyedSubscript: "send"
         )
+        object.setObject({ [unowned natives] (lines: JSText) in natives.flush(lines.utf8) }, forKeyedSubscript: "flush")
         object.setObject(
-            { [unowned natives] (id: String, command: String, line: String) in
-                try natives.callSync(id: id, command: command, line: line)
+            { [unowned natives] (command: String, lines: JSText) in
+                natives.awaitReplies(for: command, sending: lines.utf8)
+            },
+            forKeyedSubscript: "awaitReplies"
+        )
+        object.setObject(
+            { [unowned natives] (id: String, command: String, lines: JSText, line: JSText) in
+                natives.callSync(id: id, command: command, sending: lines.utf8, then: line.utf8)
             },
             forKeyedSubscript: "callSync"
         )
@@ -78,10 +122,8 @@ final class ScriptRuntime {
             { [unowned natives] (id: String, handler: String) in natives.began(id, handler: handler) },
             forKeyedSubscript: "began"
         )
-        object.setObject(
-            { [unowned natives] (id: String, line: JSText) in natives.answer(id, line.utf8) },
-            forKeyedSubscript: "answer"
-        )
+        object.setObject({ [unowned natives] (id: String) in natives.ended(id) }, forKeyedSubscript: "ended")
+        object.setObject({ [unowned natives] in natives.released() }, forKeyedSubscript: "released")
         object.setObject(
             { [unowned natives] (handler: String, message: String, error: String) in
                 natives.note(handler, message, error)
@@ -110,43 +152,42 @@ final class ScriptRuntime {
 
     // MARK: Called between turns, each a turn of its own
 
-    /// Gives messages of the daemon to the script, a JSON array, and answers the lines that answer them at once. As
-    /// long as ``hasMessages`` says so it is to be called again, with none.
-    func deliver(_ messages: [UInt8]) throws(JSError) -> [UInt8] {
-        do {
-            return try deliverFunction.callAsFunction(JSText(utf8: messages), returning: JSText.self).utf8
-        } catch let error as JSError {
-            throw error
-        } catch {
-            return []
-        }
-    }
+    /// Gives messages of the daemon to the script, a JSON array. As long as some are left it is to be called again,
+    /// with none.
+    func deliver(_ messages: [UInt8]) throws(JSError) { try deliverFunction.callAsFunction(JSText(utf8: messages)) }
 
     func fire(_ timer: Int) throws(JSError) { try fireFunction.callAsFunction(timer) }
 
-    func turnEnded() throws(JSError) { try host["turnEnded"].call([]) }
+    func turnEnded() throws(JSError) { try turnEndedFunction.callAsFunction() }
 
     func lost() throws(JSError) { try host["lost"].call([]) }
 
+    /// Takes back what the script has registered.
+    func finish(isConnected: Bool) throws(JSError) { try host["finish"].callAsFunction(isConnected) }
+
     // MARK: Questions, which run nothing of the script's
 
-    /// Whether there is something left to wait for.
-    var isWaiting: Bool { (try? isWaitingFunction.callAsFunction().toBool()) ?? false }
+    /// What the turns since have left behind: their state, and the lines that are to be sent.
+    func collect() -> (state: ScriptState, lines: ArraySlice<UInt8>) {
+        let text = (try? collectFunction.callAsFunction(returning: JSText.self).utf8) ?? []
+        guard let first = text.first else { return ([], []) }
+        return (ScriptState(rawValue: first &- UInt8(ascii: "0")), text.dropFirst())
+    }
+
+    /// Calls that the script has made, and calls to its handlers that it has answered.
+    var counts: (calls: Int, answers: Int) {
+        let counts = ["callCount", "answerCount"].map { (try? host[$0].call([]).to(Int.self)) ?? 0 }
+        return (counts[0], counts[1])
+    }
 
     /// The lines that tell a daemon of handlers and subscriptions again.
     var registrations: [String] { (try? host["registrations"].call([]).to([String].self)) ?? [] }
 
-    /// The answers that the script has given in a turn that failed.
-    func takeAnswers() -> [UInt8] { (try? host["takeAnswers"].callAsFunction(returning: JSText.self).utf8) ?? [] }
-
-    /// Whether messages are left that the script has not seen, or answers that are not sent.
-    var hasMessages: Bool { (try? hasMessagesFunction.callAsFunction().toBool()) ?? false }
-
     /// Whether a daemon must be told of something when there is a new connection.
     var isRegistered: Bool { (try? host["isRegistered"].call([]).toBool()) ?? false }
 
-    /// All that waits to be sent is on its way.
-    func sent() { _ = try? host["sent"].call([]) }
+    /// There is a connection: all that waits to be sent is on its way.
+    func connected() { _ = try? host["connected"].call([]) }
 
     /// Whether a promise that nobody handles is that of a call, which may be ignored.
     func mayIgnore(_ promise: JSValue, _ reason: JSValue) -> Bool {

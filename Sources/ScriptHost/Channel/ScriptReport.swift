@@ -5,6 +5,8 @@ internal import QuickConnect
 struct ScriptReport: Sendable, Equatable {
     /// The text was run to its end once, or waits for the daemon: it may take the place of an older one.
     var isLoaded: Bool?
+    /// The daemon passes no more calls on to it: another process may take its place.
+    var isReleased: Bool?
     /// Calls made since it began.
     var calls: Int?
     /// Calls to its handlers that it has answered.
@@ -23,6 +25,7 @@ struct ScriptReport: Sendable, Equatable {
     init(_ json: JSONValue) {
         let members = json.objectValue ?? [:]
         isLoaded = members["loaded"]?.boolValue
+        isReleased = members["released"]?.boolValue
         calls = members["calls"]?.integerValue.map(Int.init)
         answers = members["answers"]?.integerValue.map(Int.init)
         droppedLines = members["dropped"]?.integerValue.map(Int.init)
@@ -34,6 +37,7 @@ struct ScriptReport: Sendable, Equatable {
     var json: JSONValue {
         var members: JSONObject = [:]
         if let isLoaded { members["loaded"] = .bool(isLoaded) }
+        if let isReleased { members["released"] = .bool(isReleased) }
         if let calls { members["calls"] = .integer(Int64(calls)) }
         if let answers { members["answers"] = .integer(Int64(answers)) }
         if let droppedLines { members["dropped"] = .integer(Int64(droppedLines)) }

@@ -1,0 +1,51 @@
+internal import CLinux
+public import Glibc
+internal import JSON
+internal import QuickConnect
+
+/// The socket between a script's process and its host: reports one way, orders of one byte the other way.
+public final class HostChannel: Sendable {
+    /// The variable that tells a script's process that a host has started it, and which.
+    public static let hostVariable = "QUICKCONNECT_SCRIPT_HOST"
+    /// The socket's number in the script's process.
+    static let number: Int32 = 3
+
+    public let descriptor: Int32
+
+    /// The socket of a process that a host has started; the process ends when that one does.
+    public init(ofHost host: pid_t) {
+        descriptor = Self.number
+        qc_end_with_parent(host)
+    }
+
+    /// Tells the host. Where it does not read, this is dropped: what is told later says it again.
+    func tell(_ report: ScriptReport) {
+        let bytes = Array("\(report.json.text)\n".utf8)
+        _ = bytes.withUnsafeBytes {
+            send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+        }
+    }
+
+    /// What a host orders.
+    enum Order: UInt8 {
+        /// Connect to the daemon: the script may act.
+        case goOn = 0x67
+        /// Take no new calls, answer those that have begun, and end.
+        case finish = 0x66
+    }
+
+    /// What the host wrote.
+    enum Received: Equatable {
+        case order(Order)
+        case nothing
+        /// It is gone.
+        case closed
+    }
+
+    func receive() -> Received {
+        var byte: UInt8 = 0
+        let count = recv(descriptor, &byte, 1, Int32(MSG_DONTWAIT))
+        if count > 0 { return Order(rawValue: byte).map { .order($0) } ?? .nothing }
+        return count < 0 && (errno == EAGAIN || errno == EINTR) ? .nothing : .closed
+    }
+}

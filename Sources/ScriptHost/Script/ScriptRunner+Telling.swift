@@ -1,0 +1,35 @@
+import Configuration
+internal import QuickConnect
+
+/// What the host is told, where one has started this process.
+extension ScriptRunner {
+    /// Tells the host, where one has started this process.
+    func tell(_ fill: (inout ScriptReport) -> Void) {
+        var report = ScriptReport()
+        fill(&report)
+        channel?.tell(report)
+    }
+
+    /// Tells the host what has been counted, at most once a second.
+    func tellWhenDue() {
+        if let dropped = meter.takeUntold() {
+            let bytes = limits.consoleBytesPerSecond >> 10
+            console.write("warning", "\(dropped) lines were dropped: more than \(bytes) KiB in a second (consoleBytes)")
+            isChanged = true
+        }
+        guard isChanged, toldAt.map({ .now - $0 >= .seconds(1) }) ?? true else { return }
+        tellCounts()
+    }
+
+    func tellCounts() {
+        guard isChanged else { return }
+        isChanged = false
+        toldAt = .now
+        let counts = runtime?.counts ?? (calls: 0, answers: 0)
+        tell {
+            $0.calls = counts.calls
+            $0.answers = counts.answers
+            $0.droppedLines = meter.dropped
+        }
+    }
+}

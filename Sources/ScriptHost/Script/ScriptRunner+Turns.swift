@@ -1,0 +1,91 @@
+internal import JavaScriptCore
+internal import QuickConnect
+internal import QuickConnectClient
+
+/// The turns: each time that the script is entered, and what it leaves behind.
+extension ScriptRunner {
+    /// Lets the script run, and deals with what it leaves unhandled.
+    func turn(_ body: (ScriptRuntime) throws(JSError) -> Void) {
+        guard let runtime, status == nil else { return }
+        watcher.begin()
+        turnBegan = .now
+        isInTurn = true
+        defer {
+            isInTurn = false
+            watcher.end()
+        }
+        attempt { () throws(JSError) in try body(runtime) }
+        repeat {
+            attempt { () throws(JSError) in try runtime.turnEnded() }
+            settleRejections(runtime)
+            collect(runtime)
+        } while status == nil && (state.contains(.isUnsettled) || !rejections.isEmpty)
+        isChanged = true
+    }
+
+    func settleRejections(_ runtime: ScriptRuntime) {
+        while !rejections.isEmpty, status == nil {
+            let (promise, reason) = rejections.removeFirst()
+            if !runtime.mayIgnore(promise, reason) { unhandled(JSError(reason)) }
+        }
+    }
+
+    /// What the script wants to send goes out in one piece when it returns.
+    func collect(_ runtime: ScriptRuntime) {
+        let (state, lines) = runtime.collect()
+        self.state = state
+        if !lines.isEmpty { link.send(lines) }
+        if !state.isDisjoint(with: [.hasCalls, .hasHandlers]) { link.isNeeded = true }
+    }
+
+    /// Runs something of the script's, and deals with the error that nobody in there has.
+    func attempt(_ body: () throws(JSError) -> Void) {
+        guard status == nil else { return }
+        do throws(JSError) {
+            try body()
+        } catch {
+            unhandled(error)
+        }
+    }
+
+    func unhandled(_ error: JSError) {
+        guard let runtime, status == nil else { return }
+        tell { $0.error = "\(error)" }
+        do throws(JSError) {
+            if let thrown = error.value, try runtime.handles(thrown) { return }
+            end(1, error)
+        } catch let second {
+            end(1, error)
+            console.write("error", "and in handling that: \(second)")
+        }
+    }
+
+    func end(_ status: Int32, _ error: JSError) {
+        let stack = runtime?.stack(of: error.value) ?? []
+        let place = error.place == nil ? "\(source.path): " : ""
+        end(status, "\(place)\(error)\(stack.map { "\n    at \(Self.frame($0))" }.joined())")
+    }
+
+    /// The engine's `name@place`, for people.
+    private static func frame(_ line: String) -> String {
+        guard let at = line.lastIndex(of: "@") else { return line }
+        return at == line.startIndex ? String(line.dropFirst()) : "\(line[..<at]) (\(line[line.index(after: at)...]))"
+    }
+
+    func ended(_ status: Int32, _ message: String) -> Int32 {
+        end(status, message)
+        return status
+    }
+
+    /// The script waits for a daemon that is not there. It is ended where it stands, so that it cannot go on.
+    func end(withoutDaemon reason: SocketPaths.NoDaemon) {
+        end(3, "\(reason)")
+        runtime?.machine.setExecutionTimeLimit(0) { _ in true }
+    }
+
+    func end(_ status: Int32, _ message: String) {
+        self.status = status
+        console.write("error", message)
+        tell { $0.error = String(message.prefix { $0 != "\n" }) }
+    }
+}
