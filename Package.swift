@@ -209,7 +209,7 @@ let package = Package(
         .testTarget(
             name: "QuickConnectTests",
             dependencies: [
-                "QuickConnect", "JSON", "Commands", "Conversations", "Concurrency",
+                "QuickConnect", "JSON", "Commands", "Conversations", "Concurrency", "Linux",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: swiftSettings

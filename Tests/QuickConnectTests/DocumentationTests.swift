@@ -91,13 +91,13 @@ struct DocumentationTests {
         }
         mappings.mapShipped()
         mappings.map("echo", .bco { call in .result(.array(call.arguments)) })
-        mappings.map("slow", .waits(for: Promise<Outcome>()))
+        mappings.map("slow", .waitsForEver)
         mappings.map("lamp", .script("brighten", .business))
         mappings.map("rec", users: [], groups: ["audio"])
         mappings.map(
             "loc",
             .bco { _ in .result([51.5007, -0.1246, 35.0, 4.2]) },
-            .vco { call in .reply(call.results.last ?? .null, under: "showLoc") },
+            .vco { call in .reply(call.results.last?.value ?? .null, under: "showLoc") },
             parameters: []
         )
         mappings.map(

@@ -1,13 +1,14 @@
-import QuickConnect
 import Testing
+
+@testable import QuickConnect
 
 /// The command objects of a small catalog, and places in the files that a test pretends to have read.
 private let catalog: [String: any CommandObject] = [
-    "LampValCO": TestObject(phase: .validation) { _ in .proceed },
-    "LampBCO": TestObject(phase: .business) { _ in .proceed },
-    "DimBCO": TestObject(phase: .business) { _ in .proceed },
-    "LampVCO": TestObject(phase: .view) { _ in .proceed },
-    "LampECO": TestObject(phase: .error) { _ in .proceed },
+    "LampValCO": TestValCO { _ in .accept },
+    "LampBCO": TestBCO { _ in .proceed },
+    "DimBCO": TestBCO { _ in .proceed },
+    "LampVCO": TestVCO { _ in .proceed },
+    "LampECO": TestECO { _, _ in .proceed },
 ]
 
 private func place(_ line: Int, _ column: Int = 1, file: String = "a.yaml") -> QuickConnect.SourceLocation {
@@ -33,7 +34,7 @@ private func build(
     for declaration in declarations { builder.add(declaration) }
     return try builder.build(
         catalog: catalog,
-        scripts: { _, phase in TestObject(phase: phase) { _ in .proceed } },
+        scripts: { HandlerCommandObject($0, handlers: .none) },
         accounts: TestAccounts()
     )
 }
@@ -239,11 +240,11 @@ struct AllowRuleTests {
                 Caller(.peer(uid: 1000, pid: 1, groups: [])), Caller(.peer(uid: 0, pid: 2, groups: []))
             )
             let again = Caller(.peer(uid: 1000, pid: 9, groups: [5]))
-            #expect(daemon.frontController.mayEnd(alice)(again))
-            #expect(!daemon.frontController.mayEnd(alice)(root))
-            #expect(daemon.frontController.mayEnd(root)(alice))
+            #expect(daemon.permissions.mayEnd(alice)(again))
+            #expect(!daemon.permissions.mayEnd(alice)(root))
+            #expect(daemon.permissions.mayEnd(root)(alice))
             #expect(
-                !daemon.frontController.mayEnd(Caller(.gateway(name: "a", user: "x")))(
+                !daemon.permissions.mayEnd(Caller(.gateway(name: "a", user: "x")))(
                     .init(.gateway(name: "b", user: "x"))
                 )
             )

@@ -1,6 +1,7 @@
 import JSON
-import QuickConnect
 import Testing
+
+@testable import QuickConnect
 
 @Suite("Declared parameters")
 struct ParameterListTests {
@@ -14,9 +15,18 @@ struct ParameterListTests {
         return parameter
     }
 
-    /// The arguments, or the fields that fail as `/0 expectation`.
+    /// The arguments that command objects see, or the error with the fields that fail.
     private static func arguments(_ parameters: [Parameter], _ sent: [JSONValue]) -> Result<[JSONValue], CommandError> {
-        Result { () throws(CommandError) in try ParameterList(parameters).arguments(from: sent) }
+        let line = #"{"handlerName":"a","data":\#(JSONValue.array(sent).text)}"#
+        guard case .call(let request)? = messages(of: Array(line.utf8)).first else {
+            return .failure(CommandError(.internal, "no call"))
+        }
+        let list = ParameterList(parameters)
+        return Result { () throws(CommandError) in
+            var call = Call(request, "a", list, on: NoConnection())
+            call.trailing = try list.check(request)
+            return call.arguments
+        }
     }
 
     private static func problems(_ parameters: [Parameter], _ sent: [JSONValue]) -> [String] {
