@@ -46,39 +46,42 @@ final class ScriptedSource: ReportSource {
 @Suite(.serialized) struct LocationEventTests {
     private let source = ScriptedSource()
     private let provider: GPSDLocationProvider
-    private let controller: FrontController
+    private let router: Router
 
     init() {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         provider = GPSDLocationProvider(source, answer: .seconds(5), logger: logger)
-        controller = FrontController(
+        let (handlers, permissions) = (HandlerRegistry.none, Permissions(ownUID: 0))
+        let controller = FrontController(
             table: MappingTable(),
-            ownUID: 0,
+            handlers: handlers,
+            permissions: permissions,
             waitingCalls: WaitingCalls(clock: AlarmThread.shared)
         )
-        controller.events.add(provider.event)
+        router = Router(controller, handlers, EventHub(limits: Limits()))
+        router.events.add(provider.event)
     }
 
     /// A subscriber, which keeps the events it gets.
-    private final class Subscriber: MessageOutput, Sendable {
+    private final class Subscriber: ConnectionOutput {
         let values = Mutex<[JSONObject]>([])
 
-        func send(_ message: OutgoingMessage) {
-            guard case .event(let event, _) = message, let value = event.value.objectValue else { return }
+        func send(_ event: Event, form: WireForm) {
+            guard let value = event.message.value.objectValue else { return }
             values.withLock { $0.append(value) }
         }
 
-        func sendLine(_ start: [UInt8], _ id: borrowing Span<UInt8>) {}
+        func write(_ line: (OutputBuffer) -> Void) {}
         func finish() {}
 
         var latitudes: [Double?] { values.withLock { $0.map { $0["latitude"]?.numberValue } } }
     }
 
-    private func subscribe(_ options: JSONObject = [:]) throws -> (Subscriber, Session) {
+    private func subscribe(_ options: JSONObject = [:]) throws -> (Subscriber, Connection) {
         let subscriber = Subscriber()
-        let session = Session(caller: .daemon, frontController: controller, output: subscriber)
-        try controller.events.subscribe(session, to: ["location"], options: options, form: .url)
-        return (subscriber, session)
+        let connection = Connection(caller: .daemon, router, output: subscriber)
+        try router.events.subscribe(connection, to: ["location"], options: options, form: .url)
+        return (subscriber, connection)
     }
 
     private func fix(_ latitude: Double, age: Double = 0, altitude: Double = 10) -> Report {
@@ -110,14 +113,14 @@ final class ScriptedSource: ReportSource {
 
     @Test func `gpsd is watched exactly while somebody subscribes or waits`() async throws {
         #expect(source.openings.withLock { $0 } == 0)
-        let (_, session) = try subscribe()
+        let (_, one) = try subscribe()
         let (_, other) = try subscribe()
         try await eventually("it is watched") { source.isOpen.withLock { $0 } }
-        controller.events.unsubscribeAll(session)
+        router.events.unsubscribeAll(one)
         source.say(fix(1))
         let position = try await provider.position(.init(timeout: 5), for: .daemon)
         #expect(position.latitude == 1 && source.openings.withLock { $0 } == 1)
-        controller.events.unsubscribeAll(other)
+        router.events.unsubscribeAll(other)
         try await eventually("it is left alone") { !source.isOpen.withLock { $0 } }
         // An earlier position does for whoever does not mind its age, without a watch.
         #expect(try await provider.position(.init(maximumAge: 60), for: .daemon).latitude == 1)
