@@ -26,7 +26,7 @@ extension OutputBuffer {
             appendBridgeID(request)
             append(",\"responseData\":")
             message.write(to: self)
-            if let command, command != call {
+            if let command, ByteName(command) != ByteName(call) {
                 append(",\"handlerName\":")
                 append(json: command)
             }
