@@ -86,8 +86,8 @@ struct MappingFilesTests {
                 "a.yaml:1:18: 'repeat' is for the last parameter only"
             ),
             (
-                "a: {view: []}\nb: {help: nothing}",
-                "a.yaml:2:1: no file maps 'b' to a command object; a command that does nothing has 'view: []'"
+                "lamp: {view: []}\nfan: {help: nothing}",
+                "a.yaml:2:1: no file maps 'fan' to a command object; a command that does nothing has 'view: []'"
             ),
             ("- a", "a.yaml:1:1: a file of mappings must be a mapping of keys to values"),
         ]
