@@ -10,7 +10,7 @@ final class TestDaemon: Sendable {
 
     let router: Router
     let permissions = Permissions(ownUID: uid)
-    let waitingCalls = WaitingCalls(clock: AlarmThread.shared)
+    let waitingCalls: WaitingCalls
     private let clients = Mutex<[TestClient]>([])
 
     var frontController: FrontController { router.frontController }
@@ -21,8 +21,10 @@ final class TestDaemon: Sendable {
         _ mappings: TestMappings,
         handlerRule: AllowRule? = nil,
         limits: Limits = Limits(),
-        observer: (any CallObserver)? = nil
+        observer: (any CallObserver)? = nil,
+        clock: any AlarmClock = AlarmThread.shared
     ) throws {
+        waitingCalls = WaitingCalls(clock: clock)
         let handlers = HandlerRegistry(commandRule: handlerRule, permissions: permissions, limits: limits)
         let controller = FrontController(
             table: MappingTable(),
@@ -81,13 +83,14 @@ func withDaemon(
     handlerRule: AllowRule? = nil,
     limits: Limits = Limits(),
     observer: (any CallObserver)? = nil,
+    clock: any AlarmClock = AlarmThread.shared,
     _ map: (inout TestMappings) -> Void = { _ in },
     sourceLocation: Testing.SourceLocation = #_sourceLocation,
     test: (TestDaemon) async throws -> Void
 ) async throws {
     var mappings = TestMappings()
     map(&mappings)
-    let daemon = try TestDaemon(mappings, handlerRule: handlerRule, limits: limits, observer: observer)
+    let daemon = try TestDaemon(mappings, handlerRule: handlerRule, limits: limits, observer: observer, clock: clock)
     try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask { await daemon.waitingCalls.run() }
         do {
