@@ -215,6 +215,17 @@ let package = Package(
             swiftSettings: swiftSettings
         ),
         .testTarget(
+            name: "UnixSocketListenerTests",
+            dependencies: [
+                "UnixSocketListener", "QuickConnect", "JSON", "Concurrency", "TestRig",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            swiftSettings: swiftSettings
+        ),
+        .testTarget(
             name: "ConfigurationTests",
             dependencies: ["Configuration", "QuickConnect", "JSON", "TestRig"],
             swiftSettings: swiftSettings
@@ -249,8 +260,9 @@ let package = Package(
         .testTarget(
             name: "ConversationTests",
             dependencies: [
-                "QuickConnect", "QuickConnectClient", "JSON", "Conversations", "TestRig", "quickconnectd",
-                "quickconnect",
+                "QuickConnect", "QuickConnectClient", "JSON", "Concurrency", "Conversations", "TestRig",
+                "quickconnectd", "quickconnect",
+                .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: swiftSettings
         ),

@@ -67,7 +67,10 @@ struct JSONScannerTests {
         #expect(Self.isSyntax(Self.error(Self.scan(#"{"a":\#(text)}"#))))
     }
 
-    @Test("Strings with escapes are passed over, and what is kept of them is the text", arguments: JSONParserTests.escapeTexts)
+    @Test(
+        "Strings with escapes are passed over, and what is kept of them is the text",
+        arguments: JSONParserTests.escapeTexts
+    )
     func escapes(text: String, value: String) throws {
         let kept = try Self.text(text)
         #expect(kept.stringValue.map { Array($0.utf8) } == Array(value.utf8))
@@ -143,7 +146,10 @@ struct JSONScannerTests {
             for level in Set([0, depth / 2, depth - 1, min(depth - 1, 63), min(depth - 1, 64)]) {
                 var wrong = close
                 wrong[level] = wrong[level] == "]" ? "}" : "]"
-                #expect(Self.isSyntax(Self.error(Self.scan(open + "1" + String(wrong.reversed())))), "\(depth) \(level)")
+                #expect(
+                    Self.isSyntax(Self.error(Self.scan(open + "1" + String(wrong.reversed())))),
+                    "\(depth) \(level)"
+                )
             }
             // Behind an inner one that is closed the outer ones go on as what they are.
             let member = close.last == "}" ? #","b":2"# : ",2"
@@ -222,7 +228,9 @@ struct JSONScannerTests {
         for offset in 0...16 {
             for behind in [0, 1, 7, 8, 9, 20] {
                 let (front, back) = (String(repeating: "a", count: offset), String(repeating: "b", count: behind))
-                for (special, meaning) in [("\\n", "\n"), ("é", "é"), ("𝄞", "𝄞"), ("\\u00e9", "é"), ("\u{7F}", "\u{7F}")] {
+                for (special, meaning) in [
+                    ("\\n", "\n"), ("é", "é"), ("𝄞", "𝄞"), ("\\u00e9", "é"), ("\u{7F}", "\u{7F}"),
+                ] {
                     let text = try Self.text("\"\(front)\(special)\(back)\"")
                     #expect(text.stringValue == front + meaning + back)
                 }
@@ -301,10 +309,12 @@ struct JSONScannerTests {
         for other in ["[]", "1", "\"{}\"", "null"] {
             #expect(try !Self.text(other).forEachMember { _, _ in false })
         }
-        #expect(try Self.text("{ }").forEachMember { _, _ in
-            Issue.record("there is none")
-            return true
-        })
+        #expect(
+            try Self.text("{ }").forEachMember { _, _ in
+                Issue.record("there is none")
+                return true
+            }
+        )
         // A part of a part.
         text.forEachMember { name, value in
             value.forEachMember { inner, value in
@@ -318,7 +328,8 @@ struct JSONScannerTests {
     @Test("A text's kind is told by its first byte")
     func kinds() throws {
         let kinds: [(String, JSONKind)] = [
-            ("null", .null), ("true", .boolean), ("false", .boolean), ("-1", .number), ("0", .number), ("\"\"", .string),
+            ("null", .null), ("true", .boolean), ("false", .boolean), ("-1", .number), ("0", .number),
+            ("\"\"", .string),
             ("[]", .array), ("{}", .object),
         ]
         for (text, kind) in kinds {

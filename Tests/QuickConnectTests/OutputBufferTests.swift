@@ -37,7 +37,10 @@ struct OutputBufferTests {
     func lines(length: Int) throws {
         let text = String(repeating: "é\\\"", count: length)
         for (line, form) in [
-            (#"{"handlerName":"a","data":["\#(String(repeating: "é\\\\\\\"", count: length))"],"callbackId":"7"}"#, WireForm.bridge),
+            (
+                #"{"handlerName":"a","data":["\#(String(repeating: "é\\\\\\\"", count: length))"],"callbackId":"7"}"#,
+                WireForm.bridge
+            ),
             ("call?cmd=a&msg=\(PercentEncoding.encode(JSONValue.array([.string(text)]).text))&id=7", .url),
         ] {
             guard case .call(let request)? = messages(of: Array(line.utf8)).first else {

@@ -301,7 +301,9 @@ extension StackRulesTests {
         }
     }
 
-    @Test("On a socket with a list of its own every other command is denied, to root too, and none is found by its name")
+    @Test(
+        "On a socket with a list of its own every other command is denied, to root too, and none is found by its name"
+    )
     func socketRule() async throws {
         let journal = Journal()
         try await withDaemon({ mappings in

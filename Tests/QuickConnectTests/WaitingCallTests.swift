@@ -90,7 +90,10 @@ struct WaitingCallTests {
     func closedMeanwhile() async throws {
         let handlers = Mutex<[TestClient]>([])
         try await withDaemon({ mappings in
-            mappings.map("a", .waitingBCO { _ in .handler(HandlerWait("x", of: handlers.withLock { $0[0] }.connection)) })
+            mappings.map(
+                "a",
+                .waitingBCO { _ in .handler(HandlerWait("x", of: handlers.withLock { $0[0] }.connection)) }
+            )
         }) { daemon in
             let (client, handler) = (daemon.connect(), daemon.connect())
             handlers.withLock { $0 = [handler] }
@@ -258,10 +261,16 @@ struct DeadlineTests {
         _ timeouts: [Duration],
         test: (TestDaemon) async throws -> Void
     ) async throws {
-        try await withDaemon(clock: clock, { mappings in
-            mappings.mapShipped()
-            for (index, timeout) in timeouts.enumerated() { mappings.map("c\(index)", .waitsForEver, timeout: timeout) }
-        }, test: test)
+        try await withDaemon(
+            clock: clock,
+            { mappings in
+                mappings.mapShipped()
+                for (index, timeout) in timeouts.enumerated() {
+                    mappings.map("c\(index)", .waitsForEver, timeout: timeout)
+                }
+            },
+            test: test
+        )
     }
 
     @Test("Calls come due in the order of their deadlines, whatever the order they began in")
