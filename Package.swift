@@ -209,8 +209,19 @@ let package = Package(
         .testTarget(
             name: "QuickConnectTests",
             dependencies: [
-                "QuickConnect", "JSON", "Commands", "Conversations", "Concurrency",
+                "QuickConnect", "JSON", "Commands", "Conversations", "Concurrency", "Linux",
                 .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: swiftSettings
+        ),
+        .testTarget(
+            name: "UnixSocketListenerTests",
+            dependencies: [
+                "UnixSocketListener", "QuickConnect", "JSON", "Concurrency", "TestRig",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
             ],
             swiftSettings: swiftSettings
         ),
@@ -254,8 +265,9 @@ let package = Package(
         .testTarget(
             name: "ConversationTests",
             dependencies: [
-                "QuickConnect", "QuickConnectClient", "JSON", "Conversations", "TestRig", "quickconnectd",
-                "quickconnect",
+                "QuickConnect", "QuickConnectClient", "JSON", "Concurrency", "Conversations", "TestRig",
+                "quickconnectd", "quickconnect",
+                .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: swiftSettings
         ),

@@ -15,7 +15,8 @@ struct SettingsReader {
         "consoleBytes",
     ]
     static let limitKeys = [
-        "lineBytes", "depth", "connections", "callsPerConnection", "replyBytes", "stalledAfter", "shutdownAfter",
+        "lineBytes", "depth", "connections", "callsPerConnection", "handlersPerConnection",
+        "subscriptionsPerConnection", "replyBytes", "stalledAfter", "shutdownAfter",
     ]
 
     init(path: String) {
@@ -145,6 +146,12 @@ struct SettingsReader {
             case "connections": limits.connections = file.integer(value, what, in: 1...60_000) ?? limits.connections
             case "callsPerConnection":
                 limits.callsPerConnection = file.integer(value, what, in: 1...1_000_000) ?? limits.callsPerConnection
+            case "handlersPerConnection":
+                limits.handlersPerConnection =
+                    file.integer(value, what, in: 1...1_000_000) ?? limits.handlersPerConnection
+            case "subscriptionsPerConnection":
+                limits.subscriptionsPerConnection =
+                    file.integer(value, what, in: 1...1_000_000) ?? limits.subscriptionsPerConnection
             case "replyBytes":
                 limits.replyBytes = file.integer(value, what, in: (1 << 20)...(1 << 32)) ?? limits.replyBytes
             case "stalledAfter": limits.stalledSeconds = file.duration(value, what)?.seconds ?? limits.stalledSeconds

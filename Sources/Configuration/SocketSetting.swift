@@ -40,6 +40,6 @@ public struct SocketSetting: Sendable {
     public var location: SourceLocation
 
     public var rule: SocketRule {
-        SocketRule(name: place.name, commands: Set(commands.map(\.value)), connections: connections, location: location)
+        SocketRule(name: place.name, commands: commands.map(\.value), connections: connections, location: location)
     }
 }

@@ -15,8 +15,8 @@ import Synchronization
 ///
 /// Nobody can drown it: of one user's calls in one second, no more than some are written, and how many were left out.
 final class AuditLog: CallObserver {
-    /// Nil: no lines are wanted.
-    private let journal: Journal?
+    /// Takes a line; nil: none are wanted.
+    private let write: (@Sendable (String) -> Void)?
     private let failures: FailureLogger
     private let clock: any AlarmClock
     /// Told that a device may have begun or ended something.
@@ -37,13 +37,16 @@ final class AuditLog: CallObserver {
     private static let mostLines = 200
     private static let mostRefusals = 10
 
+    /// - Parameters:
+    ///   - write: takes a line; nil: none are wanted.
+    ///   - changed: told that a device may have begun or ended something.
     init(
-        journal: Journal?,
+        write: (@Sendable (String) -> Void)?,
         failures: FailureLogger,
         clock: any AlarmClock,
         changed: @escaping @Sendable () -> Void
     ) {
-        self.journal = journal
+        self.write = write
         self.failures = failures
         self.clock = clock
         self.changed = changed
@@ -56,14 +59,14 @@ final class AuditLog: CallObserver {
 
     func ended(_ call: borrowing Call, after time: Duration) {
         changed()
-        guard let journal, hasRoom(for: call.connection.caller, isRefused: call.isRefused) else { return }
+        guard let write, hasRoom(for: call.connection.caller, isRefused: call.isRefused) else { return }
         let error = call.error
         var line =
             "audit: command=\(Self.word(Self.cut(call.command))) allowed=\(call.isRefused ? "no" : "yes")"
         line += " outcome=\(error?.code.rawValue ?? "ok") seconds=\(Self.seconds(time)) \(Self.words(call.connection))"
         let arguments = Self.arguments(call)
         if !arguments.isEmpty { line += " arguments=\(arguments)" }
-        journal.write(line, level: .notice)
+        write(line)
     }
 
     /// Whether one more line of that user may be written in this second.
@@ -87,7 +90,7 @@ final class AuditLog: CallObserver {
         let leftOut = counts.withLock { $0.removeValue(forKey: key)?.leftOut ?? 0 }
         guard leftOut > 0 else { return }
         let what = key.isRefused ? "refused calls" : "calls"
-        journal?.write("audit: \(leftOut) more \(what) of \(key.caller) within a second", level: .notice)
+        write?("audit: \(leftOut) more \(what) of \(key.caller) within a second")
     }
 
     private static func user(_ caller: Caller) -> String {

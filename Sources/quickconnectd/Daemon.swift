@@ -81,11 +81,12 @@ struct Daemon {
         let reloader = Reloader(Tables(settings, accounts), logger: log)
         let status = StatusLine(manager, devices.all, clock: AlarmThread.shared)
         let failures = FailureLogger(logger: log)
+        let auditLine: @Sendable (String) -> Void = { [journal] in journal.write($0, level: .notice) }
         let router = makeRouter(
             waitingCalls,
             rule: handlerRule(log),
             observer: AuditLog(
-                journal: settings.audit ? journal : nil,
+                write: settings.audit ? auditLine : nil,
                 failures: failures,
                 clock: AlarmThread.shared,
                 changed: { status.changed() }

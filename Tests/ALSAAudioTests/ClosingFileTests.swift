@@ -1,3 +1,5 @@
+import Concurrency
+import JSON
 import Foundation
 import MediaFolder
 import QuickConnect

@@ -7,15 +7,22 @@ import Testing
 
 @Suite("The files of mappings")
 struct MappingFilesTests {
-    /// A command object of any phase, for names that files use.
-    private struct Stub: CommandObject {
-        let phase: Phase
-        func handle(_ call: borrowing Call) throws(CommandError) -> Outcome { .proceed }
+    // Command objects for the names that files use.
+    private struct StubValCO: ValCO {
+        func validate(_ call: borrowing Call) throws(CommandError) -> ValidationOutcome { .accept }
+    }
+    private struct StubBCO: BCO {
+        func handle(_ call: borrowing Call) throws(CommandError) -> BusinessOutcome { .proceed }
+    }
+    private struct StubVCO: VCO {
+        func show(_ call: borrowing Call) throws(CommandError) -> ViewOutcome { .proceed }
+    }
+    private struct StubECO: ECO {
+        func see(_ error: CommandError, of call: borrowing Call) throws(CommandError) -> ErrorOutcome { .proceed }
     }
 
     private static let catalog: [String: any CommandObject] = [
-        "AValCO": Stub(phase: .validation), "ABCO": Stub(phase: .business), "BBCO": Stub(phase: .business),
-        "AVCO": Stub(phase: .view), "AECO": Stub(phase: .error),
+        "AValCO": StubValCO(), "ABCO": StubBCO(), "BBCO": StubBCO(), "AVCO": StubVCO(), "AECO": StubECO(),
     ]
 
     private func folder(_ files: [String: String]) throws -> TestFolder {
@@ -29,7 +36,7 @@ struct MappingFilesTests {
         catalog: [String: any CommandObject] = Self.catalog
     ) throws -> MappingTable {
         let builder = try MappingFiles.load(folders.map { MappingFiles.Folder($0.path, isRequired: true) })
-        let scripts = { (name: String, phase: Phase) in Stub(phase: phase) as any CommandObject }
+        let scripts = { (name: String) in HandlerCommandObject(name, handlers: .none) as any CommandObject }
         return try builder.build(catalog: catalog, scripts: scripts, accounts: SystemAccounts()).table
     }
 
@@ -39,7 +46,7 @@ struct MappingFilesTests {
     @Test func `files replace each other where the bytes of their names are the same`() throws {
         let shipped = try folder([Self.composed: "a: {view: []}", "b.yaml": "b: {view: []}"])
         let owners = try folder([Self.decomposed: "c: {view: []}", "b.yaml": "d: {view: []}"])
-        #expect(Set(try table(shipped, owners).entries.keys) == ["a", "c", "d"])
+        #expect(Set(try table(shipped, owners).entries.map(\.command)) == ["a", "c", "d"])
     }
 
     @Test func `keys are the same where their bytes are`() throws {
@@ -93,6 +100,10 @@ struct MappingFilesTests {
             (
                 "a: {parameters: [{name: x, type: any, repeat: true}, {name: y, type: any}]}",
                 "a.yaml:1:18: 'repeat' is for the last parameter only"
+            ),
+            (
+                "lamp: {view: []}\nfan: {help: nothing}",
+                "a.yaml:2:1: no file maps 'fan' to a command object; a command that does nothing has 'view: []'"
             ),
             ("- a", "a.yaml:1:1: a file of mappings must be a mapping of keys to values"),
         ]
@@ -149,7 +160,7 @@ struct MappingFilesTests {
 
     @Test func `an owner's file of the same name stands in for the shipped one`() throws {
         let shipped = try folder(["1.yaml": "a: {business: [ABCO]}", "2.yaml": "b: {business: [ABCO]}"])
-        let own = try folder(["1.yaml": "c: {}"])
+        let own = try folder(["1.yaml": "c: {view: []}"])
         let table = try table(shipped, own)
         #expect(table["a"] == nil && table["b"] != nil && table["c"] != nil)
     }

@@ -1,4 +1,5 @@
 import Foundation
+import JSON
 import QuickConnect
 import TestRig
 import Testing
@@ -61,6 +62,14 @@ struct SettingsTests {
         ("sound: x", ":1:1: unknown key 'sound' in the settings, did you mean 'sounds'?"),
         ("logLevel: loud", ":1:11: unknown log level 'loud'"),
         ("limits: {depth: 0}", ":1:17: 'depth' must be a whole number from 1 to 4096"),
+        (
+            "limits: {handlersPerConnection: 0}",
+            ":1:33: 'handlersPerConnection' must be a whole number from 1 to 1000000"
+        ),
+        (
+            "limits: {subscriptionsPerConnection: 1000001}",
+            ":1:38: 'subscriptionsPerConnection' must be a whole number from 1 to 1000000"
+        ),
         ("limits:\n  stalledAfter: 30", ":2:17: 'stalledAfter' must be a duration such as 500ms, 30s or 2m"),
         ("simulate: maybe", ":1:11: 'simulate' must be true or false"),
         ("sockets: {}", ":1:10: 'sockets' must be a list of sockets, each a mapping"),
@@ -106,6 +115,20 @@ struct SettingsTests {
         let loaded = try load(text)
         #expect(loaded.scriptLimits == .init())
         #expect(loaded.limits == .init() && loaded.pcm == "default" && !loaded.simulate)
+    }
+
+    @Test func `each limit is set by its own key`() throws {
+        let limits = try load(
+            """
+            limits: {lineBytes: 2048, depth: 2, connections: 3, callsPerConnection: 4, handlersPerConnection: 5,
+              subscriptionsPerConnection: 6, replyBytes: 2097152, stalledAfter: 8s, shutdownAfter: 9s}
+            """
+        ).limits
+        var expected = Limits()
+        (expected.lineBytes, expected.depth, expected.connections, expected.callsPerConnection) = (2048, 2, 3, 4)
+        (expected.handlersPerConnection, expected.subscriptionsPerConnection) = (5, 6)
+        (expected.replyBytes, expected.stalledSeconds, expected.shutdownSeconds) = (2 << 20, 8, 9)
+        #expect(limits == expected)
     }
 
     @Test func `a socket has its commands, mode and group, or is one of systemd's`() throws {

@@ -149,13 +149,7 @@ struct GPSDTests {
         }
         defer { for descriptor in others { close(descriptor) } }
         let provider = provider(port: port, answer: .milliseconds(500))
-        provider.event.start(
-            publishingTo: FrontController(
-                table: MappingTable(),
-                ownUID: 0,
-                waitingCalls: WaitingCalls(clock: AlarmThread.shared)
-            ).events
-        )
+        provider.event.start(publishingTo: EventHub(limits: Limits()))
         let time = await seconds {
             let result = await position(provider, .init(timeout: 5))
             #expect(result.code == .timeout && reason(result) == "unreachable")

@@ -56,41 +56,50 @@ final class ScriptedSource: ReportSource {
 }
 
 /// A subscriber, which keeps the events it gets.
-final class Subscriber: MessageOutput, Sendable {
+final class Subscriber: ConnectionOutput {
     let values = Mutex<[JSONObject]>([])
 
-    func send(_ message: OutgoingMessage) {
-        guard case .event(let event, _) = message, let value = event.value.objectValue else { return }
+    func send(_ event: Event, form: WireForm) {
+        guard let value = event.message.value.objectValue else { return }
         values.withLock { $0.append(value) }
     }
 
-    func sendLine(_ start: [UInt8], _ id: borrowing Span<UInt8>) {}
+    func write(_ line: (OutputBuffer) -> Void) {}
     func finish() {}
 
     var latitudes: [Double?] { values.withLock { $0.map { $0["latitude"]?.numberValue } } }
+}
+
+/// A router without commands, whose events can be subscribed to.
+func eventRouter(_ source: any EventSource) -> Router {
+    let (handlers, permissions) = (HandlerRegistry.none, Permissions(ownUID: 0))
+    let controller = FrontController(
+        table: MappingTable(),
+        handlers: handlers,
+        permissions: permissions,
+        waitingCalls: WaitingCalls(clock: AlarmThread.shared)
+    )
+    let router = Router(controller, handlers, EventHub(limits: Limits()))
+    router.events.add(source)
+    return router
 }
 
 /// What subscribers of the event get.
 @Suite(.serialized) struct LocationEventTests {
     private let source = ScriptedSource()
     private let provider: GPSDLocationProvider
-    private let controller: FrontController
+    private let router: Router
 
     init() {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         provider = GPSDLocationProvider(source, answer: .seconds(5), logger: logger)
-        controller = FrontController(
-            table: MappingTable(),
-            ownUID: 0,
-            waitingCalls: WaitingCalls(clock: AlarmThread.shared)
-        )
-        controller.events.add(provider.event)
+        router = eventRouter(provider.event)
     }
 
-    private func subscribe(_ options: JSONObject = [:]) throws -> (Subscriber, Session) {
+    private func subscribe(_ options: JSONObject = [:]) throws -> (Subscriber, Connection) {
         let subscriber = Subscriber()
-        let session = Session(caller: .daemon, frontController: controller, output: subscriber)
-        try controller.events.subscribe(session, to: ["location"], options: options, form: .url)
+        let session = Connection(caller: .daemon, router, output: subscriber)
+        try router.events.subscribe(session, to: ["location"], options: options, form: .url)
         return (subscriber, session)
     }
 
@@ -128,13 +137,13 @@ final class Subscriber: MessageOutput, Sendable {
         let (_, session) = try subscribe()
         let (_, other) = try subscribe()
         try await eventually("it is watched") { source.isOpen.withLock { $0 } }
-        controller.events.unsubscribeAll(session)
+        router.events.unsubscribeAll(session)
         async let waiting = provider.position(.init(timeout: 5), for: .daemon)
         try await eventually("it is waited for") { provider.state()["locating"] != [] }
         source.say(fix(1))
         let position = try await waiting
         #expect(position.latitude == 1 && source.openings.withLock { $0 } == 1)
-        controller.events.unsubscribeAll(other)
+        router.events.unsubscribeAll(other)
         try await eventually("it is left alone") { !source.isOpen.withLock { $0 } }
         // An earlier position does for whoever does not mind its age, without a watch.
         #expect(try await provider.position(.init(maximumAge: 60), for: .daemon).latitude == 1)

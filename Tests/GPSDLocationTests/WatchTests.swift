@@ -1,3 +1,4 @@
+import JSON
 import Concurrency
 import Foundation
 import Logging
@@ -125,15 +126,10 @@ struct WatchTests {
     }
 
     @Test func `of two receivers one counts as long as it has a fix, with its own satellites`() async throws {
-        let controller = FrontController(
-            table: MappingTable(),
-            ownUID: 0,
-            waitingCalls: WaitingCalls(clock: AlarmThread.shared)
-        )
-        controller.events.add(provider.event)
+        let router = eventRouter(provider.event)
         let subscriber = Subscriber()
-        let session = Session(caller: .daemon, frontController: controller, output: subscriber)
-        try controller.events.subscribe(session, to: ["location"], options: [:], form: .url)
+        let session = Connection(caller: .daemon, router, output: subscriber)
+        try router.events.subscribe(session, to: ["location"], options: [:], form: .url)
         try await server.awaitClient(receivers: ["/dev/a", "/dev/b"])
         server.sky(9, from: "/dev/b")
         server.sky(5, from: "/dev/a")

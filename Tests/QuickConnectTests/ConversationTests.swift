@@ -24,8 +24,8 @@ private struct InProcessHost: ConversationHost {
 private final class InProcessClient: ConversationClient {
     private struct Input {
         var line: [UInt8] = []
-        /// The first byte of a line that is too long.
-        var overlong: UInt8?
+        /// The beginning of a line that is too long.
+        var overlong: [UInt8]?
     }
 
     private let client: TestClient
@@ -44,12 +44,12 @@ private final class InProcessClient: ConversationClient {
     }
 
     private func take(_ bytes: ArraySlice<UInt8>) {
-        let limit = client.session.frontController.limits.lineBytes
+        let limit = client.connection.frontController.limits.lineBytes
         input.withLock { input in
             guard input.overlong == nil else { return }
             input.line += bytes
             guard input.line.count > limit + 1 else { return }
-            input.overlong = input.line.first
+            input.overlong = Array(input.line.prefix(512))
             input.line = []
         }
     }
@@ -57,12 +57,12 @@ private final class InProcessClient: ConversationClient {
     private func endLine() {
         let (line, overlong) = input.withLock { input in
             defer { input = Input() }
-            return (input.line.last == 0x0D ? input.line.dropLast() : input.line, input.overlong)
+            return (input.line.last == 0x0D ? Array(input.line.dropLast()) : input.line, input.overlong)
         }
         if let overlong {
-            client.session.receiveOverlongLine(firstByte: overlong)
+            client.driver.receiveOverlongLine(overlong)
         } else {
-            client.session.receive(line.span)
+            client.driver.receive(line)
         }
     }
 
@@ -73,10 +73,10 @@ private final class InProcessClient: ConversationClient {
         return line == LineQueue.end ? nil : line
     }
 
-    func endInput() { client.session.endInput() }
+    func endInput() { client.connection.endInput() }
 
     func close() {
         if client.lines.unread.isEmpty { client.ignoreTheRest() }
-        client.session.close()
+        client.connection.close()
     }
 }

@@ -19,7 +19,7 @@ struct DocumentationTests {
             $0.output.1.split(whereSeparator: \.isWhitespace).joined(separator: " ")
         }
         var tests: [String] = []
-        for part in ["", "+Replies", "+Waiting", "+Endings", "+Handlers", "+Events"] {
+        for part in ["", "+Replies", "+Waiting", "+Endings", "+Handlers", "+Events", "+Bounds"] {
             let source = try page("Tests/QuickConnectTests/StackRulesTests\(part).swift")
             tests += source.matches(of: /@Test\(\s*"([^"]+)"/).map { String($0.output.1) }
         }
@@ -30,7 +30,7 @@ struct DocumentationTests {
 
     @Test("The rules of docs/stack.md are numbered in their order")
     func numbers() throws {
-        let numbers = try page("docs/stack.md").matches(of: /\n(\d+)\. \*\*/).compactMap { Int($0.output.1) }
+        let numbers = try page("docs/stack.md").matches(of: /\n(\d+)\. \*/).compactMap { Int($0.output.1) }
         #expect(numbers == Array(1...max(1, numbers.count)))
     }
 
@@ -91,13 +91,13 @@ struct DocumentationTests {
         }
         mappings.mapShipped()
         mappings.map("echo", .bco { call in .result(.array(call.arguments)) })
-        mappings.map("slow", .waits(for: Promise<Outcome>()))
+        mappings.map("slow", .waitsForEver)
         mappings.map("lamp", .script("brighten", .business))
         mappings.map("rec", users: [], groups: ["audio"])
         mappings.map(
             "loc",
             .bco { _ in .result([51.5007, -0.1246, 35.0, 4.2]) },
-            .vco { call in .reply(call.results.last ?? .null, under: "showLoc") },
+            .vco { call in .reply(call.results.last?.value ?? .null, under: "showLoc") },
             parameters: []
         )
         mappings.map(

@@ -1,13 +1,14 @@
-import QuickConnect
 import Testing
+
+@testable import QuickConnect
 
 /// The command objects of a small catalog, and places in the files that a test pretends to have read.
 private let catalog: [String: any CommandObject] = [
-    "LampValCO": TestObject(phase: .validation) { _ in .proceed },
-    "LampBCO": TestObject(phase: .business) { _ in .proceed },
-    "DimBCO": TestObject(phase: .business) { _ in .proceed },
-    "LampVCO": TestObject(phase: .view) { _ in .proceed },
-    "LampECO": TestObject(phase: .error) { _ in .proceed },
+    "LampValCO": TestValCO { _ in .accept },
+    "LampBCO": TestBCO { _ in .proceed },
+    "DimBCO": TestBCO { _ in .proceed },
+    "LampVCO": TestVCO { _ in .proceed },
+    "LampECO": TestECO { _, _ in .proceed },
 ]
 
 private func place(_ line: Int, _ column: Int = 1, file: String = "a.yaml") -> QuickConnect.SourceLocation {
@@ -33,7 +34,7 @@ private func build(
     for declaration in declarations { builder.add(declaration) }
     return try builder.build(
         catalog: catalog,
-        scripts: { _, phase in TestObject(phase: phase) { _ in .proceed } },
+        scripts: { HandlerCommandObject($0, handlers: .none) },
         accounts: TestAccounts()
     )
 }
@@ -100,7 +101,7 @@ struct MappingTableTests {
 
     @Test("What is not mapped cannot be removed")
     func removeUnknown() {
-        let text = mistakes([declaration("lamp"), declaration("lamb", at: 2) { $0.removes = true }])
+        let text = mistakes([declaration("lamp", [.view: []]), declaration("lamb", at: 2) { $0.removes = true }])
         #expect(text == "a.yaml:2:1: no file before maps 'lamb', so it cannot be removed, did you mean 'lamp'?")
     }
 
@@ -155,6 +156,47 @@ struct MappingTableTests {
         )
     }
 
+    @Test("An entry for which no file gives a phase is a mistake: an empty phase is given, default may have none")
+    func emptyEntry() throws {
+        #expect(
+            mistakes([declaration("lamp", [.view: ["LampVCO"]]), declaration("lmap", at: 2) { $0.help = "slip" }])
+                == """
+                a.yaml:2:1: no file maps 'lmap' to a command object, did you mean 'lamp'?; \
+                a command that does nothing has 'view: []'
+                """
+        )
+        let (table, _) = try build([
+            declaration("ping", [.view: []]), declaration("lamp") { $0.help = "first" },
+            declaration("lamp", [.business: ["LampBCO"]]), declaration("default") { $0.timeout = .seconds(3) },
+        ])
+        #expect(names(table["ping"], .view) == [])
+        #expect(table["ping"]?.timeout == .seconds(3))
+        #expect(names(table["lamp"], .business) == ["LampBCO"])
+        #expect(table["lamp"]?.help == "first")
+        #expect(table.count == 2)
+    }
+
+    @Test("A command object of several phases may stand under each of them, and under no other")
+    func severalPhases() throws {
+        let (table, _) = try build([
+            declaration("lamp", [.validation: ["script:a"], .business: ["script:a"], .error: ["script:a"]])
+        ])
+        for phase in [Phase.validation, .business, .error] { #expect(names(table["lamp"], phase) == ["script:a"]) }
+        #expect(names(table["lamp"], .view) == [])
+    }
+
+    @Test("Commands are the same only byte for byte")
+    func byteNames() throws {
+        let (table, _) = try build([
+            declaration("n\u{E9}", [.business: ["LampBCO"]]), declaration("ne\u{301}", [.view: ["LampVCO"]]),
+        ])
+        #expect(table.count == 2)
+        #expect(names(table["n\u{E9}"], .business) == ["LampBCO"])
+        #expect(names(table["n\u{E9}"], .view) == [])
+        #expect(names(table["ne\u{301}"], .view) == ["LampVCO"])
+        #expect(table["ne"] == nil)
+    }
+
     @Test("All mistakes are told at once, in the order of their places")
     func allMistakes() {
         let text = mistakes([
@@ -167,7 +209,7 @@ struct MappingTableTests {
     @Test("An unknown user or group is a warning and matches nobody")
     func unknownAccounts() throws {
         let (table, warnings) = try build([
-            declaration("lamp") {
+            declaration("lamp", [.view: []]) {
                 $0.allow = MappingDeclaration.Allow(
                     users: [Located("alice", at: place(2)), Located("nobody2", at: place(3))],
                     groups: [Located("audio", at: place(4)), Located("adio", at: place(5))],
@@ -239,11 +281,11 @@ struct AllowRuleTests {
                 Caller(.peer(uid: 1000, pid: 1, groups: [])), Caller(.peer(uid: 0, pid: 2, groups: []))
             )
             let again = Caller(.peer(uid: 1000, pid: 9, groups: [5]))
-            #expect(daemon.frontController.mayEnd(alice)(again))
-            #expect(!daemon.frontController.mayEnd(alice)(root))
-            #expect(daemon.frontController.mayEnd(root)(alice))
+            #expect(daemon.permissions.mayEnd(alice)(again))
+            #expect(!daemon.permissions.mayEnd(alice)(root))
+            #expect(daemon.permissions.mayEnd(root)(alice))
             #expect(
-                !daemon.frontController.mayEnd(Caller(.gateway(name: "a", user: "x")))(
+                !daemon.permissions.mayEnd(Caller(.gateway(name: "a", user: "x")))(
                     .init(.gateway(name: "b", user: "x"))
                 )
             )
@@ -287,6 +329,105 @@ struct NearestNamesTests {
 
     @Test("A very long name is near to none, and takes no time")
     func longNames() {
-        #expect(NearestNames.find(String(repeating: "a", count: 1_000_000), among: Self.commands) == [])
+        let long = String(repeating: "a", count: 1_000_000)
+        #expect(NearestNames.find(long, among: Self.commands) == [])
+        #expect(NameIndex(Self.commands + [long]).nearest(long) == [])
+    }
+
+    @Test("The index finds what one letter added, left out, changed or two swapped has made of a name")
+    func oneSlip() {
+        let index = NameIndex(Self.commands)
+        for name in Self.commands {
+            for slip in Self.slips(of: name) {
+                let near = NearestNames.find(slip, among: Self.commands)
+                #expect(index.nearest(slip) == near || near.contains { !Self.isOneSlip(slip, from: $0) }, "\(slip)")
+                #expect(index.nearest(slip).contains(name) || near.first != name, "\(slip)")
+                #expect(index.nearest(slip).allSatisfy { near.contains($0) }, "\(slip)")
+            }
+        }
+        #expect(index.nearest("playSound") == ["playSound"])
+        #expect(index.nearest("PLAYSOUND") == ["playSound"])
+        #expect(index.nearest("") == [] && index.nearest("record") == [] && index.nearest("xyz") == [])
+        #expect(NameIndex().nearest("play") == [])
+        #expect(NameIndex([]).nearest("play") == [])
+    }
+
+    @Test("The index finds much of what two slips have made of a name")
+    func twoSlips() {
+        let index = NameIndex(Self.commands)
+        for slip in ["playSnud", "lcoaiton", "locatonn"] {
+            #expect(!index.nearest(slip).isEmpty || !NearestNames.find(slip, among: Self.commands).isEmpty)
+        }
+        #expect(index.nearest("locatino") == ["location"])
+    }
+
+    @Test("Among 100,000 names the nearest are found without a look at all of them")
+    func manyNames() {
+        let names = (0..<100_000).map { "command\($0)" }
+        let index = NameIndex(names)
+        let start = ContinuousClock.now
+        for number in stride(from: 0, to: 100_000, by: 100) {
+            #expect(index.nearest("comand\(number)").contains("command\(number)"))
+        }
+        for _ in 0..<1000 { #expect(index.nearest("somethingElse") == []) }
+        // 1,000 looks at all of them take minutes.
+        #expect(ContinuousClock.now - start < .seconds(20))
+    }
+
+    @Test("Names of which very many differ in one letter only do not make the index slow")
+    func crowdedNames() {
+        let names = (0..<30_000).compactMap { Unicode.Scalar(UInt32(0x4E00 + $0 % 20_000)) }.map { "lamp\($0)" }
+        let start = ContinuousClock.now
+        let index = NameIndex(names)
+        for name in names.prefix(2000) { #expect(index.nearest(name).count <= 3) }
+        #expect(ContinuousClock.now - start < .seconds(20))
+    }
+
+    /// Everything that one slip makes of a name.
+    private static func slips(of name: String) -> [String] {
+        let letters = Array(name)
+        var slips: [String] = []
+        for index in letters.indices {
+            var left = letters
+            left.remove(at: index)
+            var changed = letters
+            changed[index] = "x"
+            slips += [String(left), String(changed)]
+            if index + 1 < letters.count {
+                var swapped = letters
+                swapped.swapAt(index, index + 1)
+                slips.append(String(swapped))
+            }
+        }
+        for index in 0...letters.count {
+            var more = letters
+            more.insert("x", at: index)
+            slips.append(String(more))
+        }
+        return slips
+    }
+
+    private static func isOneSlip(_ slip: String, from name: String) -> Bool {
+        slip.lowercased() == name.lowercased() || slips(of: name).contains(slip)
+    }
+}
+
+@Suite("Names by their bytes")
+struct NameTableTests {
+    @Test("A look-up finds each name, and nothing else")
+    func lookUp() {
+        let names = (0..<5000).map { "name\($0)" } + ["", "n\u{E9}", "ne\u{301}"]
+        let table = NameTable(names.enumerated().map { (name: $1, element: $0) })
+        for (index, name) in names.enumerated() { #expect(table[name] == index) }
+        #expect(table.elements.count == names.count)
+        for name in ["name5000", "name", "NAME1", "n", "ne", "name1\u{0}", String(repeating: "n", count: 100_000)] {
+            #expect(table[name] == nil)
+        }
+    }
+
+    @Test("An empty table has nothing")
+    func empty() {
+        #expect(NameTable<Int>()["a"] == nil)
+        #expect(NameTable<Int>([])[""] == nil)
     }
 }

@@ -1,6 +1,7 @@
 import JSON
-import QuickConnect
 import Testing
+
+@testable import QuickConnect
 
 @Suite("Declared parameters")
 struct ParameterListTests {
@@ -14,9 +15,27 @@ struct ParameterListTests {
         return parameter
     }
 
-    /// The arguments, or the fields that fail as `/0 expectation`.
+    /// The arguments that command objects see, or the error with the fields that fail.
     private static func arguments(_ parameters: [Parameter], _ sent: [JSONValue]) -> Result<[JSONValue], CommandError> {
-        Result { () throws(CommandError) in try ParameterList(parameters).arguments(from: sent) }
+        let line = #"{"handlerName":"a","data":\#(JSONValue.array(sent).text)}"#
+        guard case .call(let request)? = messages(of: Array(line.utf8)).first else {
+            return .failure(CommandError(.internal, "no call"))
+        }
+        let list = ParameterList(parameters)
+        return Result { () throws(CommandError) in
+            var call = Call(request, "a", list, on: NoConnection())
+            call.trailing = try list.check(request)
+            return arguments(of: call, parameters)
+        }
+    }
+
+    /// What command objects see: a whole number as an integer, also where it was written as 3.0.
+    private static func arguments(of call: borrowing Call, _ parameters: [Parameter]) -> [JSONValue] {
+        var arguments = call.arguments
+        for (index, parameter) in parameters.enumerated() where parameter.kind == .integer {
+            if let integer = call.integer(index) { arguments[index] = .integer(integer) }
+        }
+        return arguments
     }
 
     private static func problems(_ parameters: [Parameter], _ sent: [JSONValue]) -> [String] {
@@ -78,6 +97,61 @@ struct ParameterListTests {
         )
         guard case .failure(let error) = Self.arguments(list, [1, 2]) else { return }
         #expect(error.message == "/0: expected a, a string; /2: expected c, true or false")
+    }
+
+    @Test("Of many failing fields the first 16 are told, and how many more there are")
+    func manyProblems() throws {
+        func error(_ parameters: [Parameter], _ sent: [JSONValue]) throws -> CommandError {
+            guard case .failure(let error) = Self.arguments(parameters, sent) else {
+                throw CommandError(.internal, "they fit")
+            }
+            return error
+        }
+        let list = (0..<20).map { Parameter("p\($0)", .string) }
+        let many = try error(list, Array(repeating: 1, count: 20))
+        #expect(many.details["fields"]?.arrayValue?.count == 16)
+        #expect(many.details["more"] == 4)
+        #expect(many.message.hasPrefix("/0: expected p0, a string; /1: ") && many.message.hasSuffix("; and 4 more"))
+        let sixteen = try error(Array(list.prefix(16)), Array(repeating: 1, count: 16))
+        #expect(sixteen.details["fields"]?.arrayValue?.count == 16)
+        #expect(sixteen.details["more"] == nil)
+        let surplus = try error([], Array(repeating: 1, count: 100_000))
+        #expect(surplus.details["fields"]?.arrayValue?.count == 16)
+        #expect(surplus.details["more"] == 99_984)
+        let names = Self.parameter("name", .string) { $0.repeats = true }
+        let repeated = try error([names], Array(repeating: 1, count: 100_000))
+        #expect(repeated.details["more"] == 99_984)
+        #expect(repeated.message.utf8.count < 1000)
+    }
+
+    @Test("Field problems are counted, shown and told, each by its pointer; one for all by the word parameters")
+    func fieldProblems() {
+        var problems = FieldProblems()
+        #expect(problems.isEmpty)
+        problems.add("", expected: "at most two")
+        problems.add("/1/a", expected: "a string")
+        #expect(!problems.isEmpty && problems.count == 2)
+        #expect(problems.error.code == .invalid)
+        #expect(problems.error.message == "parameters: expected at most two; /1/a: expected a string")
+        problems.add(more: 0)
+        #expect(problems.error.details["more"] == nil)
+        for _ in 0..<14 { problems.add("/2", expected: "a number") }
+        let isAsked = Journal()
+        func field() -> String {
+            isAsked.note("field")
+            return "/3"
+        }
+        problems.add(field(), expected: "nothing")
+        // What is not shown is not put into words.
+        #expect(isAsked.notes == [])
+        #expect(problems.error.details["fields"]?.arrayValue?.count == 16)
+        #expect(problems.error.details["more"] == 1)
+        problems.add(more: 7)
+        #expect(problems.error.details["more"] == 8)
+        #expect(problems.error.message.hasSuffix("; and 8 more"))
+        let one = CommandError.invalid("/0", expected: "a name")
+        #expect(one.message == "/0: expected a name")
+        #expect(one.details["fields"] == [["field": "/0", "expected": "a name"]])
     }
 
     @Test("An empty list takes nothing, a surplus is invalid")

@@ -11,30 +11,36 @@ private func onOwnThread<Result: Sendable>(_ work: @escaping @Sendable () -> Res
     }
 }
 
-/// Keeps what a session sends, as it is.
-private final class KeptOutput: MessageOutput {
+/// Keeps what a connection sends, as a client reads it.
+private final class KeptOutput: ConnectionOutput {
     typealias Kept = (id: String?, isError: Bool)
 
-    private let kept = Mutex<[Kept]>([])
+    private let lines = Mutex<[[UInt8]]>([])
 
-    func send(_ message: OutgoingMessage) {
-        guard case .reply(let reply) = message else { return }
-        let isError = if case .error = reply.body { true } else { false }
-        kept.withLock { $0.append((reply.id, isError)) }
+    func write(_ line: (OutputBuffer) -> Void) {
+        let buffer = OutputBuffer()
+        line(buffer)
+        let bytes = buffer.flattened()
+        lines.withLock { $0.append(bytes) }
     }
 
-    func sendLine(_ start: [UInt8], _ id: borrowing Span<UInt8>) {
-        let text = id.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
-        kept.withLock { $0.append((text, false)) }
-    }
-
+    func send(_ event: Event, form: WireForm) {}
     func finish() {}
 
-    func take() -> [Kept] {
-        kept.withLock { kept in
-            defer { kept = [] }
-            return kept
+    /// Nil where a line is none that a client can read.
+    func take() -> [Kept]? {
+        let taken = lines.withLock { lines in
+            defer { lines = [] }
+            return lines
         }
+        let kept = taken.compactMap { Self.kept($0.dropLast()) }
+        return kept.count == taken.count ? kept : nil
+    }
+
+    private static func kept(_ line: ArraySlice<UInt8>) -> Kept? {
+        if let reply = URLReply(Array(line)) { return (reply.id, reply.command == CommandError.replyCommand) }
+        guard let value = try? JSONParser.parse(Array(line).span), let members = value.objectValue else { return nil }
+        return (members["responseId"]?.stringValue, members["error"] != nil)
     }
 }
 
@@ -52,45 +58,38 @@ struct ParserFuzzTests {
         var lines = LineGenerator(seed: seed)
         var calls = 0
         for _ in 0..<count {
-            for case .call in read(lines.next()) { calls += 1 }
+            for case .call in messages(of: lines.next()) { calls += 1 }
         }
         return calls
     }
 
-    private static func read(_ line: [UInt8]) -> [IncomingMessage] {
-        switch WireForm(firstByte: line.first) {
-        case .url: [URLForm.read(line.span)]
-        case .bridge: BridgeForm.read(line.span)
-        }
-    }
-
     @Test("Every call with an id gets exactly one reply with it, every bad line or member one error", arguments: 0..<2)
-    func sessions(shard: UInt64) async throws {
+    func connections(shard: UInt64) async throws {
         try await withDaemon({ mappings in
             mappings.map("ping")
             mappings.map("echo", .bco { call in .result(.array(call.arguments)) })
             mappings.map("loud", .vco { _ in .reply(1) }, .vco { _ in .reply(2) })
             mappings.map("fail", .bco { _ throws(CommandError) in throw CommandError(.busy, "taken") })
         }) { daemon in
-            let controller = daemon.frontController
-            let wrong = await onOwnThread { Self.wrongReplies(of: controller, among: 50_000, seed: 100 + shard) }
+            let router = daemon.router
+            let wrong = await onOwnThread { Self.wrongReplies(of: router, among: 50_000, seed: 100 + shard) }
             #expect(wrong == [])
         }
     }
 
     /// The lines that got other replies than they should, with these.
-    private static func wrongReplies(of controller: FrontController, among count: Int, seed: UInt64) -> [String] {
+    private static func wrongReplies(of router: Router, among count: Int, seed: UInt64) -> [String] {
         let output = KeptOutput()
         let caller = Caller(.peer(uid: 1000, pid: 1, groups: []))
-        let session = Session(caller: caller, frontController: controller, output: output)
+        let driver = LineDriver(Connection(caller: caller, router, output: output))
         var lines = LineGenerator(seed: seed)
         var wrong: [String] = []
         for _ in 0..<count {
             let line = lines.next()
-            session.receive(line.span)
+            driver.receive(line)
             let replies = output.take()
-            if !areRight(replies, for: read(line)) {
-                wrong.append("\(replies) for \(String(decoding: line, as: UTF8.self))")
+            if !areRight(replies ?? [], for: messages(of: line)) {
+                wrong.append("\(String(describing: replies)) for \(String(decoding: line, as: UTF8.self))")
             }
         }
         return wrong

@@ -13,7 +13,7 @@ extension StackRulesTests {
             mappings.map(
                 "a",
                 .waits { () async throws(CommandError) in
-                    let never = Promise<Outcome>()
+                    let never = Promise<BusinessOutcome>()
                     do throws(CommandError) {
                         return try await never.value()
                     } catch {
@@ -25,31 +25,31 @@ extension StackRulesTests {
         }) { daemon in
             let client = daemon.connect()
             client.send(#"{"handlerName":"a","callbackId":"1"}"#)
-            client.session.close()
+            client.connection.close()
             await #expect(throws: CommandError.self) { try await ended.value() }
             #expect(await client.next().contains(#""code":"cancelled""#))
         }
     }
 
-    @Test("At the end of input the session finishes at once where no call waits")
+    @Test("At the end of input the connection finishes at once where no call waits")
     func endOfInputAtOnce() async throws {
         try await withDaemon({ $0.map("ping") }) { daemon in
             let client = daemon.connect()
             client.send("call?cmd=ping&id=1")
-            client.session.endInput()
+            client.connection.endInput()
             #expect(client.lines.drain() == ["handleJSONRequest?cmd=ping&msg=null&id=1", LineQueue.end])
         }
     }
 
-    @Test("At the end of input calls under way still get their replies; then, exactly then, the session finishes")
+    @Test("At the end of input calls under way still get their replies; then, exactly then, the connection finishes")
     func endOfInput() async throws {
-        let doors = (0..<20).map { _ in Promise<Outcome>() }
+        let doors = (0..<20).map { _ in Promise<BusinessOutcome>() }
         try await withDaemon({ mappings in
             for (index, door) in doors.enumerated() { mappings.map("a\(index)", .waits(for: door)) }
         }) { daemon in
             let client = daemon.connect()
             for index in doors.indices { client.send("call?cmd=a\(index)&id=\(index)") }
-            client.session.endInput()
+            client.connection.endInput()
             for (index, door) in doors.enumerated().reversed() {
                 door.fulfil(.proceed)
                 #expect(await client.next() == "handleJSONRequest?cmd=a\(index)&msg=null&id=\(index)")
@@ -62,15 +62,15 @@ extension StackRulesTests {
     @Test("When the daemon stops, a call that would wait, and one that still waits, is cancelled")
     func daemonStops() async throws {
         var mappings = TestMappings()
-        mappings.map("a", .waits(for: Promise<Outcome>()))
+        mappings.map("a", .waits(for: Promise<BusinessOutcome>()))
         mappings.map(
             "deaf",
             .waits { () async throws(CommandError) in
                 await Task.yield()
-                return try await Promise<Outcome>().value()
+                return try await Promise<BusinessOutcome>().value()
             }
         )
-        let daemon = try TestDaemon(mappings, handlerRule: nil, limits: Limits(), observer: nil)
+        let daemon = try TestDaemon(mappings)
         let client = daemon.connect()
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await daemon.waitingCalls.run() }
@@ -94,14 +94,14 @@ extension StackRulesTests {
     @Test("A call gets exactly one final reply, whichever comes first: its value, its deadline, cancel or the end")
     func exactlyOneReply() async throws {
         let repetitions = 2000
-        let doors = (0..<repetitions).map { _ in Promise<Outcome>() }
+        let doors = (0..<repetitions).map { _ in Promise<BusinessOutcome>() }
         try await withDaemon({ mappings in
             for (index, door) in doors.enumerated() {
                 mappings.map(
                     "a\(index)",
                     .waits(for: door),
                     .waits { () async throws(CommandError) in .result(2) },
-                    .waits(.error) { () async throws(CommandError) in .proceed },
+                    .ecoWaits { () async throws(CommandError) in .proceed },
                     timeout: .microseconds(index % 50 * 4)
                 )
             }
@@ -112,9 +112,9 @@ extension StackRulesTests {
                     client.send(#"{"handlerName":"a\#(index)","callbackId":"x"}"#)
                     group.addTask { door.fulfil(.result(1)) }
                     group.addTask {
-                        client.session.interruptCalls(id: "x", with: CommandError(.cancelled, "cancelled"))
+                        client.connection.interruptCalls(id: "x", with: CommandError(.cancelled, "cancelled"))
                     }
-                    client.session.endInput()
+                    client.connection.endInput()
                     let reply = await client.next()
                     #expect(reply.hasPrefix(#"{"responseId":"x","#))
                     #expect(await client.next() == LineQueue.end)
@@ -124,16 +124,16 @@ extension StackRulesTests {
         }
     }
 
-    @Test("An interruption in the middle of running command objects lets the reply out before the session finishes")
+    @Test("An interruption in the middle of running command objects lets the reply out before the connection finishes")
     func interruptedBeforeFinish() async throws {
         try await withDaemon({ mappings in
             mappings.map(
                 "a",
                 .waits { () async throws(CommandError) in .result(1) },
                 .vco { call in
-                    let session = call.session
-                    session.interruptCalls(with: CommandError(.cancelled, "too late"))
-                    for _ in 0..<200 { _ = session.waitingCount }
+                    let connection = call.connection
+                    connection.interruptCalls(id: nil, with: CommandError(.cancelled, "too late"))
+                    for _ in 0..<200 { _ = connection.isClosed }
                     return .reply(2)
                 }
             )
@@ -141,7 +141,7 @@ extension StackRulesTests {
             for _ in 0..<500 {
                 let client = daemon.connect()
                 client.send(#"{"handlerName":"a","callbackId":"x"}"#)
-                client.session.endInput()
+                client.connection.endInput()
                 #expect(await client.next() == #"{"responseId":"x","responseData":2}"#)
                 #expect(await client.next() == LineQueue.end)
             }

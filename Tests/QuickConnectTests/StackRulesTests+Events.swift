@@ -24,13 +24,13 @@ extension StackRulesTests {
     func eventForms() async throws {
         let accel = TestSource(name: "accel")
         try await withDaemon({ $0.mapShipped() }) { daemon in
-            daemon.frontController.events.add(accel)
+            daemon.events.add(accel)
             let (one, two) = (daemon.connect(), daemon.connect())
             one.send("call?cmd=subscribe&msg=accel&id=1")
             #expect(await one.next() == "handleJSONRequest?cmd=subscribe&msg=null&id=1")
             two.send(#"{"handlerName":"subscribe","data":["accel",{"rate":10}],"callbackId":"1"}"#)
             #expect(await two.next() == #"{"responseId":"1","responseData":null}"#)
-            daemon.frontController.events.publish(Event("accel", ["x": 0.01, "y": 0.0, "z": -0.99], kind: .sensor))
+            daemon.events.publish(Event("accel", ["x": 0.01, "y": 0.0, "z": -0.99], kind: .sensor))
             #expect(
                 await one.next() == """
                     handleJSONRequest?cmd=accel&msg=%7B%22x%22%3A0.01%2C%22y%22%3A0.0%2C%22z%22%3A-0.99%7D
@@ -44,7 +44,7 @@ extension StackRulesTests {
     func sourceRuns() async throws {
         let accel = TestSource(name: "accel")
         try await withDaemon({ $0.mapShipped() }) { daemon in
-            daemon.frontController.events.add(accel)
+            daemon.events.add(accel)
             let (one, two) = (daemon.connect(), daemon.connect())
             one.send(#"{"handlerName":"subscribe","data":["accel","accel"]}"#)
             one.send(#"{"handlerName":"subscribe","data":"accel"}"#)
@@ -53,12 +53,12 @@ extension StackRulesTests {
             one.send(#"{"handlerName":"unsubscribe","data":"accel"}"#)
             one.send(#"{"handlerName":"unsubscribe","data":"accel"}"#)
             #expect(accel.journal.notes == ["start"])
-            two.session.close()
+            two.connection.close()
             #expect(accel.journal.notes == ["start", "stop"])
             one.send(#"{"handlerName":"subscribe","data":"accel"}"#)
             one.send(#"{"handlerName":"unsubscribe"}"#)
             #expect(accel.journal.notes == ["start", "stop", "start", "stop"])
-            daemon.frontController.events.publish(Event("accel", [:], kind: .sensor))
+            daemon.events.publish(Event("accel", [:], kind: .sensor))
         }
     }
 
@@ -66,7 +66,7 @@ extension StackRulesTests {
     func subscribeAllOrNone() async throws {
         let accel = TestSource(name: "accel")
         try await withDaemon({ $0.mapShipped() }) { daemon in
-            daemon.frontController.events.add(accel)
+            daemon.events.add(accel)
             let client = daemon.connect()
             let refusals = [
                 (#"["news","accel","location"]"#, "unsupported", "this device has no event 'location'"),
@@ -79,7 +79,7 @@ extension StackRulesTests {
                 let start = #"{"responseId":"1","error":{"cmd":"subscribe","code":"\#(code)","message":"\#(message)""#
                 #expect(await client.next().hasPrefix(start))
             }
-            #expect(daemon.frontController.events.subscriberCounts == [:])
+            #expect(daemon.events.subscriberCounts.isEmpty)
             #expect(accel.journal.notes == [])
         }
     }
@@ -122,23 +122,23 @@ extension StackRulesTests {
         try await withDaemon({ mappings in
             mappings.map(
                 "late",
-                .waits(.validation) { () async throws(CommandError) in
+                .valWaits { () async throws(CommandError) in
                     await door.pass()
-                    return .proceed
+                    return .accept
                 },
                 .shipped("SubscribeBCO", .business)
             )
             mappings.mapShipped()
         }) { daemon in
-            daemon.frontController.events.add(accel)
+            daemon.events.add(accel)
             let client = daemon.connect()
             client.ignoreTheRest()
             client.send(#"{"handlerName":"late","data":["accel"]}"#)
-            client.session.close()
+            client.connection.close()
             door.open()
             client.send(#"{"handlerName":"subscribe","data":["accel"]}"#)
             client.send(#"{"handlerName":"registerHandler","data":["brighten"]}"#)
-            #expect(daemon.frontController.handlers.holders.isEmpty)
+            #expect(daemon.handlers.holders.isEmpty)
         }
         #expect(accel.journal.notes.count.isMultiple(of: 2))
         #expect(accel.journal.notes == [])

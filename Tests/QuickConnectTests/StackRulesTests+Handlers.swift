@@ -248,7 +248,7 @@ extension StackRulesTests {
             #expect(await handler.next() == #"{"responseId":"2","responseData":null}"#)
             other.send(register)
             #expect(await other.next() == #"{"responseId":"1","responseData":null}"#)
-            other.session.close()
+            other.connection.close()
             handler.send(register)
             #expect(await handler.next() == #"{"responseId":"1","responseData":null}"#)
         }
@@ -260,7 +260,7 @@ extension StackRulesTests {
             let client = daemon.connect()
             for id in 1...50 { client.send(#"{"handlerName":"lamp","callbackId":"\#(id)"}"#) }
             for _ in 1...50 { _ = await handler.next() }
-            handler.session.close()
+            handler.connection.close()
             for _ in 1...50 { #expect(await client.next().contains(#""code":"scriptFailed""#)) }
             client.send(#"{"handlerName":"lamp","callbackId":"51"}"#)
             #expect(await client.next().contains(#""code":"unavailable""#))
@@ -273,7 +273,7 @@ extension StackRulesTests {
             let client = daemon.connect()
             client.send(#"{"handlerName":"lamp","callbackId":"1"}"#)
             _ = await handler.next()
-            handler.session.endInput()
+            handler.connection.endInput()
             #expect(await handler.next() == LineQueue.end)
             #expect(await client.next().contains(#""code":"scriptFailed""#))
             client.send(#"{"handlerName":"lamp","callbackId":"2"}"#)
@@ -293,10 +293,10 @@ extension StackRulesTests {
             ] {
                 stranger.send(line)
             }
-            #expect(daemon.frontController.droppedAnswerCount == 4)
+            #expect(daemon.handlers.droppedAnswerCount == 4)
             for _ in 1...2 { handler.send(#"{"responseId":"q1","responseData":"in time"}"#) }
             #expect(await client.next() == #"{"responseId":"1","responseData":"in time"}"#)
-            #expect(daemon.frontController.droppedAnswerCount == 5)
+            #expect(daemon.handlers.droppedAnswerCount == 5)
         }
     }
 
@@ -316,7 +316,7 @@ extension StackRulesTests {
         // Every call is over now, so nobody waits for the answer.
         let (daemon, handler) = (try await clients.value(), try await handlers.value())
         handler.send(#"{"responseId":"q1","responseData":"late"}"#)
-        #expect(daemon.frontController.droppedAnswerCount == 1)
+        #expect(daemon.handlers.droppedAnswerCount == 1)
         #expect(handler.lines.unread == [])
     }
 

@@ -96,21 +96,6 @@ extension StackRulesTests {
         }
     }
 
-    @Test("A command object that does what its phase may not is an internal error", arguments: 0..<6)
-    func wrongPhase(number: Int) async throws {
-        let steps: [TestStep] = [
-            .val { _ in .result(1) }, .val { _ in .reply(1) }, .val { _ in .end(1) },
-            .bco { _ in .reply(1) }, .vco { _ in .result(1) },
-            .bco { _ in .wait { () async throws(CommandError) in .proceed } },
-        ]
-        try await withDaemon({ $0.map("a", steps[number]) }) { daemon in
-            let client = daemon.connect()
-            client.send(#"{"handlerName":"a","callbackId":"1"}"#)
-            let reply = await client.next()
-            #expect(reply.hasPrefix(#"{"responseId":"1","error":{"cmd":"a","code":"internal","#))
-        }
-    }
-
     // MARK: Errors
 
     @Test("default's ECOs, then the command's, see the error before the caller gets it")
@@ -120,9 +105,10 @@ extension StackRulesTests {
             for command in ["a", "default"] {
                 mappings.map(
                     command,
-                    .eco { call in
-                        journal.note("\(command): \(call.error?.code.rawValue ?? "none")")
-                        call.session.send(.event(Event("seen by \(command)", nil, kind: .message), form: .bridge))
+                    .eco { error, call in
+                        journal.note("\(command): \(error.code.rawValue)")
+                        #expect(call.error == error)
+                        call.connection.send(Event("seen by \(command)", nil, kind: .message), form: .bridge)
                         return .proceed
                     }
                 )
@@ -146,8 +132,8 @@ extension StackRulesTests {
         try await withDaemon({ mappings in
             mappings.map(
                 "default",
-                .eco { call in
-                    journal.note("\(call.command): \(call.error?.code.rawValue ?? "none")")
+                .eco { error, call in
+                    journal.note("\(call.command): \(error.code.rawValue)")
                     return .proceed
                 }
             )
@@ -162,16 +148,14 @@ extension StackRulesTests {
         }
     }
 
-    @Test("An ECO that fails, replies or gives a result is passed over: the caller gets the first error")
+    @Test("An ECO that fails is passed over: the caller gets the first error")
     func failingErrorPhase() async throws {
         let journal = Journal()
         try await withDaemon({ mappings in
             mappings.map(
                 "a",
                 .bco { _ throws(CommandError) in throw CommandError(.busy, "first") },
-                .eco { _ throws(CommandError) in throw CommandError(.internal, "second") },
-                .eco { _ in .reply(1) },
-                .eco { _ in .result(1) },
+                .eco { _, _ throws(CommandError) in throw CommandError(.internal, "second") },
                 .notes("last", .error, in: journal)
             )
         }) { daemon in
@@ -191,7 +175,7 @@ extension StackRulesTests {
             mappings.map(
                 "a",
                 .bco { _ throws(CommandError) in throw CommandError(.busy, "taken") },
-                .eco { _ in .end },
+                .eco { _, _ in .end },
                 .notes("last", .error, in: journal)
             )
         }) { daemon in

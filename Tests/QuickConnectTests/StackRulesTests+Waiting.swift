@@ -8,7 +8,7 @@ extension StackRulesTests {
 
     @Test("A call that waits does not hold up those behind it, and answers when it is done")
     func waitingHoldsNobodyUp() async throws {
-        let fix = Promise<Outcome>()
+        let fix = Promise<BusinessOutcome>()
         try await withDaemon({ mappings in
             mappings.map("loc", .waits(for: fix))
             mappings.map("ping")
@@ -25,16 +25,14 @@ extension StackRulesTests {
     @Test("The calls of a connection start in the order sent, those that wait too")
     func startOrder() async throws {
         let journal = Journal()
-        let door = Promise<Outcome>()
+        let door = Promise<BusinessOutcome>()
         try await withDaemon({ mappings in
             mappings.map(
                 "waits",
-                .object(
-                    TestObject(phase: .business, waits: true) { call in
-                        journal.note(call.request.id ?? "")
-                        return .wait { () async throws(CommandError) in .proceed }
-                    }
-                )
+                .waitingBCO { call in
+                    journal.note(call.request.id ?? "")
+                    return .wait { () async throws(CommandError) in .proceed }
+                }
             )
             mappings.map(
                 "runs",
@@ -58,12 +56,12 @@ extension StackRulesTests {
         try await withDaemon({ mappings in
             mappings.map(
                 "a",
-                .waits(.validation) { () async throws(CommandError) in .proceed },
+                .valWaits { () async throws(CommandError) in .accept },
                 .notes("validation", .validation, in: journal),
                 .waits { () async throws(CommandError) in .result(1) },
-                .waits { () async throws(CommandError) in .wait { () async throws(CommandError) in .result(2) } },
-                .waits(.view) { () async throws(CommandError) in .reply(3, under: "early") },
-                .vco { call in .reply(.array(call.results)) }
+                .waits { () async throws(CommandError) in .result(2) },
+                .vcoWaits { () async throws(CommandError) in .reply(3, under: "early") },
+                .vco { call in .reply(.array(call.results.values)) }
             )
         }) { daemon in
             let client = daemon.connect()
@@ -78,8 +76,8 @@ extension StackRulesTests {
     func timeout() async throws {
         try await withDaemon({ mappings in
             mappings.map("default", timeout: .milliseconds(5))
-            mappings.map("a", .waits(for: Promise<Outcome>()))
-            mappings.map("b", .waits(for: Promise<Outcome>()), timeout: .milliseconds(10))
+            mappings.map("a", .waits(for: Promise<BusinessOutcome>()))
+            mappings.map("b", .waits(for: Promise<BusinessOutcome>()), timeout: .milliseconds(10))
         }) { daemon in
             let client = daemon.connect()
             client.send(#"{"handlerName":"a","callbackId":"1"}"#)
@@ -98,15 +96,7 @@ extension StackRulesTests {
     func cancel() async throws {
         try await withDaemon({ mappings in
             mappings.mapShipped()
-            mappings.map(
-                "a",
-                .object(
-                    TestObject(phase: .business, waits: true) { _ in
-                        let never = Promise<Outcome>()
-                        return .wait { () async throws(CommandError) in try await never.value() }
-                    }
-                )
-            )
+            mappings.map("a", .waitsForEver)
         }) { daemon in
             let (client, other) = (daemon.connect(), daemon.connect())
             other.send(#"{"handlerName":"a","callbackId":"7"}"#)
@@ -144,7 +134,7 @@ extension StackRulesTests {
             client.send(#"{"handlerName":"deaf","callbackId":"1"}"#)
             client.send(#"{"handlerName":"cancel","data":"1"}"#)
             #expect(await client.next().hasPrefix(#"{"responseId":"1","error":{"cmd":"deaf","code":"cancelled""#))
-            client.session.endInput()
+            client.connection.endInput()
             #expect(await client.next() == LineQueue.end)
             door.open()
         }
@@ -158,11 +148,11 @@ extension StackRulesTests {
                 "a",
                 .waits { () async throws(CommandError) in .result(1) },
                 .bco { call in
-                    let session = call.session
-                    session.interruptCalls(with: CommandError(.cancelled, "now"))
+                    let connection = call.connection
+                    connection.interruptCalls(id: nil, with: CommandError(.cancelled, "now"))
                     return .proceed
                 },
-                .waits { () async throws(CommandError) in try await Promise<Outcome>().value() },
+                .waits { () async throws(CommandError) in try await Promise<BusinessOutcome>().value() },
                 .notes("behind", .business, in: journal)
             )
         }) { daemon in
@@ -182,16 +172,14 @@ extension StackRulesTests {
             mappings.mapShipped()
             mappings.map(
                 "a",
-                .waits(for: Promise<Outcome>()),
-                .object(
-                    TestObject(phase: .error, waits: true) { call in
-                        journal.note("begun: \(call.error?.code.rawValue ?? "none")")
-                        return .wait { () async throws(CommandError) in
-                            await Door().pass()
-                            return .proceed
-                        }
+                .waits(for: Promise<BusinessOutcome>()),
+                .waitingECO { error, call in
+                    journal.note("begun: \(error.code.rawValue)")
+                    return .wait { () async throws(CommandError) in
+                        await Door().pass()
+                        return .proceed
                     }
-                ),
+                },
                 .notes("behind", .error, in: journal)
             )
         }) { daemon in
@@ -205,11 +193,11 @@ extension StackRulesTests {
 
     @Test("An ECO that waits is awaited before the caller gets the error, but no longer than the call's time")
     func waitingErrorPhase() async throws {
-        let told = Promise<Outcome>()
+        let told = Promise<ErrorOutcome>()
         try await withDaemon({ mappings in
             let failing = TestStep.bco { _ throws(CommandError) in throw CommandError(.busy, "taken") }
-            mappings.map("a", failing, .waits(.error, for: told))
-            mappings.map("b", failing, .waits(.error, for: Promise<Outcome>()), timeout: .milliseconds(5))
+            mappings.map("a", failing, .ecoWaits(for: told))
+            mappings.map("b", failing, .ecoWaits(for: Promise<ErrorOutcome>()), timeout: .milliseconds(5))
             mappings.map("ping")
         }) { daemon in
             let client = daemon.connect()
@@ -238,7 +226,7 @@ extension StackRulesTests {
                 mappings.mapShipped()
                 mappings.map(
                     "default",
-                    .waits(.error) { () async throws(CommandError) in
+                    .ecoWaits { () async throws(CommandError) in
                         await door.pass()
                         return .proceed
                     }
@@ -264,7 +252,7 @@ extension StackRulesTests {
             #expect(await client.next() == #"{"responseId":"5","responseData":null}"#)
             client.send(#"{"handlerName":"nothing","callbackId":"6"}"#)
             #expect(await client.next().contains("unknownCommand"))
-            #expect(client.session.waitingCount == 3)
+            #expect(client.connection.waitingCount == 3)
             door.open()
             for _ in 1...3 { #expect(await client.next().hasSuffix(#""responseData":1}"#)) }
         }
@@ -272,7 +260,7 @@ extension StackRulesTests {
 
     @Test("A call keeps the table it started with")
     func keepsTable() async throws {
-        let door = Promise<Outcome>()
+        let door = Promise<BusinessOutcome>()
         try await withDaemon({ $0.map("a", .waits(for: door), .bco { _ in .result("old") }) }) { daemon in
             let client = daemon.connect()
             client.send("call?cmd=a&id=1")

@@ -192,7 +192,7 @@ struct StackRulesTests {
                 "a",
                 .bco { _ in .result("first") },
                 .bco { _ in .proceed },
-                .bco { call in .result([.array(call.arguments), .array(call.results)]) }
+                .bco { call in .result([.array(call.arguments), .array(call.results.values)]) }
             )
         }) { daemon in
             let client = daemon.connect()
@@ -247,7 +247,7 @@ struct StackRulesTests {
                 "a",
                 .bco { _ in .result(1) },
                 .bco { _ in .result(2) },
-                .vco { call in .reply([.array(call.arguments), .array(call.results)]) }
+                .vco { call in .reply([.array(call.arguments), .array(call.results.values)]) }
             )
         }) { daemon in
             let client = daemon.connect()

@@ -15,12 +15,12 @@ struct CommandsBCO: WaitingBCO {
         return .wait { () async throws(CommandError) in .result(answer(listed)) }
     }
 
-    private func answer(_ listed: Set<String>?) -> JSONValue {
+    private func answer(_ listed: Set<ByteName>?) -> JSONValue {
         var all = controller.currentTable.entries.map { (name: $0.command, value: JSONValue.object(describe($0))) }
         all += controller.handlerCommands.map { name in
             (name, ["help": "A handler that a client registered.", "parameters": nil, "handler": true])
         }
-        let shown = all.filter { listed?.contains($0.name) ?? true }.sorted { $0.name < $1.name }
+        let shown = all.filter { listed?.contains(ByteName($0.name)) ?? true }.sorted { $0.name < $1.name }
         return .object(JSONObject(shown.map { ($0.name, $0.value) }))
     }
 

@@ -1,4 +1,4 @@
-import JSON
+public import JSON
 
 /// What may be asked on a socket that has a list of commands of its own, such as one for guests.
 ///
@@ -7,24 +7,24 @@ import JSON
 public struct SocketRule: Sendable, Hashable {
     /// What the socket is called in messages: its path, or the name that systemd knows it by.
     public var name: String
-    public var commands: Set<String>
+    public var commands: Set<ByteName>
     /// How many connections it takes at once. They do not count for other sockets: nobody there is locked out.
     public var connections: Int
     /// Where the list is written.
     public var location: SourceLocation
 
-    public init(name: String, commands: Set<String>, connections: Int, location: SourceLocation) {
+    public init(name: String, commands: some Sequence<String>, connections: Int, location: SourceLocation) {
         self.name = name
         self.connections = connections
-        self.commands = commands
+        self.commands = Set(commands.map { ByteName($0) })
         self.location = location
     }
 
     /// `denied`, where the command is not on the list.
     func refusal(of command: String) -> CommandError? {
-        guard !commands.contains(command) else { return nil }
+        guard !commands.contains(ByteName(command)) else { return nil }
         let command = command.shortened
-        let line = "commands: [\((commands + [command]).sorted().joined(separator: ", "))]"
+        let line = "commands: [\((commands.map(\.text) + [command]).sorted().joined(separator: ", "))]"
         return CommandError(
             .denied,
             """

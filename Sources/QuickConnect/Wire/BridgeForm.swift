@@ -17,8 +17,17 @@ public enum BridgeForm {
         do throws(JSONError) {
             return try Members(bytes, maximumDepth: maximumDepth).message
         } catch {
-            return .unreadable(unreadable(error))
+            guard let id = responseID(atStartOf: message) else { return .unreadable(unreadable(error)) }
+            return .answer(id: id, .failure(unreadableAnswer(error)))
         }
+    }
+
+    /// An answer that is no JSON, or too deep: the call that waits for it need wait no longer.
+    private static func unreadableAnswer(_ error: JSONError) -> HandlerFailure {
+        if case .tooDeep = error {
+            return HandlerFailure(code: .tooLarge, message: "the handler's answer has \(error.message)")
+        }
+        return HandlerFailure(code: .scriptFailed, message: "the handler's answer is not JSON: \(error.message)")
     }
 
     /// A line that is no JSON, or too deep.
@@ -161,12 +170,15 @@ public enum BridgeForm {
             return nil
         }
 
-        /// Where the text of a string is, nil where it is something else. One with escapes is written anew.
+        /// Where the text of a string is, nil where it is something else, or no text. One with escapes is written anew.
         private func text(_ range: Range<Int>, _ bytes: inout SharedBytes) -> Range<Int>? {
             let value = bytes.slice(range)
             guard value.first == UInt8(ascii: "\"") else { return nil }
             let inner = (range.lowerBound + 1)..<(range.upperBound - 1)
             guard bytes.slice(inner).contains(UInt8(ascii: "\\")) else { return inner }
+            var scanner = JSONScanner(value)
+            // Half a surrogate pair.
+            guard (try? scanner.string()) != nil, scanner.problem == nil else { return nil }
             var text = String(checkedJSON: bytes.slice(inner))
             return text.withUTF8 { text in
                 var longer = SharedBytes(capacity: bytes.count + text.count)

@@ -26,7 +26,7 @@ extension OutputBuffer {
             appendBridgeID(request)
             append(",\"responseData\":")
             message.write(to: self)
-            if let command, command != call.command {
+            if let command, ByteName(command) != ByteName(call.command) {
                 append(",\"handlerName\":")
                 append(json: command)
             }

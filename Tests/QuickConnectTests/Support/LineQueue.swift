@@ -1,9 +1,10 @@
 import Concurrency
+import JSON
 import QuickConnect
 import Synchronization
 
-/// The lines that a session sends, kept for a test to await.
-final class LineQueue: MessageOutput {
+/// The lines that a connection sends, kept for a test to await.
+final class LineQueue: ConnectionOutput {
     private struct State {
         var lines: [String] = []
         var next = 0
@@ -19,23 +20,14 @@ final class LineQueue: MessageOutput {
 
     private let state = Mutex(State())
 
-    func send(_ message: OutgoingMessage) {
-        var bytes: [UInt8] = []
-        message.write(to: &bytes)
-        append(bytes)
+    func write(_ line: (OutputBuffer) -> Void) {
+        let buffer = OutputBuffer()
+        line(buffer)
+        let text = String(decoding: buffer.flattened().dropLast(), as: UTF8.self)
+        change { $0.lines.append(text) }
     }
 
-    func sendLine(_ start: [UInt8], _ id: borrowing Span<UInt8>) {
-        var bytes = start
-        for index in id.indices { bytes.append(id[index]) }
-        bytes.append(0x0A)
-        append(bytes)
-    }
-
-    private func append(_ bytes: [UInt8]) {
-        let line = String(decoding: bytes.dropLast(), as: UTF8.self)
-        change { $0.lines.append(line) }
-    }
+    func send(_ event: Event, form: WireForm) { write { $0.append(event, form: form) } }
 
     func finish() {
         change { state in
@@ -53,7 +45,7 @@ final class LineQueue: MessageOutput {
         arrival?.fulfil(())
     }
 
-    /// Stands behind the last line when the session has finished.
+    /// Stands behind the last line when the connection has finished.
     static let end = "<end>"
 
     /// The next line, ``end`` behind the last one, nil when none comes in time.
@@ -90,7 +82,7 @@ final class LineQueue: MessageOutput {
     /// All lines from the first one.
     var all: [String] { state.withLock { $0.lines } }
 
-    /// How many times the session has finished.
+    /// How many times the connection has finished.
     var finishes: Int { state.withLock { $0.finishes } }
 
     /// Takes what is there.

@@ -8,31 +8,39 @@ final class TestDaemon: Sendable {
     /// The user that the daemon runs as in tests.
     static let uid: UInt32 = 990
 
-    let frontController: FrontController
-    let waitingCalls = WaitingCalls(clock: AlarmThread.shared)
+    let router: Router
+    let permissions = Permissions(ownUID: uid)
+    let waitingCalls: WaitingCalls
     private let clients = Mutex<[TestClient]>([])
+
+    var frontController: FrontController { router.frontController }
+    var handlers: HandlerRegistry { router.handlers }
+    var events: EventHub { router.events }
 
     init(
         _ mappings: TestMappings,
-        handlerRule: AllowRule?,
-        limits: Limits,
-        observer: (any CallObserver)?
+        handlerRule: AllowRule? = nil,
+        limits: Limits = Limits(),
+        observer: (any CallObserver)? = nil,
+        clock: any AlarmClock = AlarmThread.shared
     ) throws {
+        waitingCalls = WaitingCalls(clock: clock)
+        let handlers = HandlerRegistry(commandRule: handlerRule, permissions: permissions, limits: limits)
         let controller = FrontController(
             table: MappingTable(),
-            handlerRule: handlerRule,
-            ownUID: Self.uid,
+            handlers: handlers,
+            permissions: permissions,
             limits: limits,
             waitingCalls: waitingCalls,
             observer: observer
         )
-        controller.replaceTable(try mappings.table(handlers: { controller.handlers }))
-        frontController = controller
+        router = Router(controller, handlers, EventHub(limits: limits))
+        controller.replaceTable(try mappings.table(router, permissions))
     }
 
     /// A new connection, of user alice where nothing else is said.
-    func connect(uid: UInt32 = 1000, groups: Set<UInt32> = []) -> TestClient {
-        let client = TestClient(Caller(.peer(uid: uid, pid: 42, groups: groups)), frontController)
+    func connect(uid: UInt32 = 1000, groups: Set<UInt32> = [], rule: SocketRule? = nil) -> TestClient {
+        let client = TestClient(Caller(.peer(uid: uid, pid: 42, groups: groups)), router, socketRule: rule)
         clients.withLock { $0.append(client) }
         return client
     }
@@ -46,21 +54,20 @@ final class TestDaemon: Sendable {
     }
 }
 
-/// One connection, by its session.
+/// One connection, and its client.
 final class TestClient: Sendable {
-    let session: Session
+    let connection: Connection
+    let driver: LineDriver
     let lines = LineQueue()
     /// Whether the test fails where lines are left unread.
     private let isChecked = Atomic<Bool>(true)
 
-    init(_ caller: Caller, _ frontController: FrontController) {
-        session = Session(caller: caller, frontController: frontController, output: lines)
+    init(_ caller: Caller, _ router: Router, socketRule: SocketRule? = nil) {
+        connection = Connection(caller: caller, router, output: lines, socketRule: socketRule)
+        driver = LineDriver(connection)
     }
 
-    func send(_ line: String) {
-        let bytes = Array(line.utf8)
-        session.receive(bytes.span)
-    }
+    func send(_ line: String) { driver.receive(Array(line.utf8)) }
 
     /// The next line, ``LineQueue/end`` behind the last one.
     func next() async -> String { await lines.next() ?? "<no line in time>" }
@@ -76,13 +83,14 @@ func withDaemon(
     handlerRule: AllowRule? = nil,
     limits: Limits = Limits(),
     observer: (any CallObserver)? = nil,
+    clock: any AlarmClock = AlarmThread.shared,
     _ map: (inout TestMappings) -> Void = { _ in },
     sourceLocation: Testing.SourceLocation = #_sourceLocation,
     test: (TestDaemon) async throws -> Void
 ) async throws {
     var mappings = TestMappings()
     map(&mappings)
-    let daemon = try TestDaemon(mappings, handlerRule: handlerRule, limits: limits, observer: observer)
+    let daemon = try TestDaemon(mappings, handlerRule: handlerRule, limits: limits, observer: observer, clock: clock)
     try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask { await daemon.waitingCalls.run() }
         do {

@@ -7,7 +7,7 @@ import QuickConnect
 /// Builds a table of test commands, and of shipped ones, with the mapping builder.
 struct TestMappings {
     private var builder = MappingTableBuilder()
-    private var catalog: [String: any CommandObject] = ShippedCatalog.make()
+    private var objects: [String: any CommandObject] = [:]
     private var line = 0
 
     mutating func map(
@@ -30,6 +30,8 @@ struct TestMappings {
                 location: place
             )
         }
+        // A command that does nothing says so.
+        if steps.isEmpty, command != MappingDeclaration.defaultName { declaration.phases[.view] = [] }
         for step in steps {
             let (name, phase) = add(step)
             declaration.phases[phase, default: []].append(Located(name, at: place))
@@ -41,10 +43,10 @@ struct TestMappings {
         switch step {
         case .script(let name, let phase): return ("script:\(name)", phase)
         case .shipped(let name, let phase): return (name, phase)
-        case .object(let object):
-            let name = "Test\(catalog.count)"
-            catalog[name] = object
-            return (name, object.phase)
+        case .object(let object, let phase):
+            let name = "Test\(objects.count)"
+            objects[name] = object
+            return (name, phase)
         }
     }
 
@@ -69,10 +71,11 @@ struct TestMappings {
         map("logMessage", .shipped("LoggingVCO", .view))
     }
 
-    func table(handlers: @escaping () -> HandlerRegistry) throws -> MappingTable {
-        try builder.build(
+    func table(_ router: Router, _ permissions: Permissions) throws -> MappingTable {
+        let catalog = ShippedCatalog.make(router, permissions).merging(objects) { _, own in own }
+        return try builder.build(
             catalog: catalog,
-            scripts: { name, phase in ScriptCommandObject(name, phase: phase, handlers: handlers()) },
+            scripts: { HandlerCommandObject($0, handlers: router.handlers) },
             accounts: TestAccounts()
         ).table
     }
@@ -86,10 +89,12 @@ struct TestAccounts: Accounts {
 
 /// The shipped command objects, on a device that has nothing.
 enum ShippedCatalog {
-    static func make() -> [String: any CommandObject] {
+    static func make(_ router: Router, _ permissions: Permissions) -> [String: any CommandObject] {
         let device = NoDevice()
         return Catalog.make(
-            Parts(
+            Dependencies(
+                router: router,
+                permissions: permissions,
                 soundPlayer: device,
                 filePlayer: device,
                 recorder: device,

@@ -1,0 +1,27 @@
+import QuickConnect
+
+/// The connection of a call that came on none.
+final class NoConnection: CallConnection {
+    let caller: Caller
+    let socketRule: SocketRule?
+    let process: CallingProcess?
+
+    init(_ caller: Caller = .daemon, socketRule: SocketRule? = nil, process: CallingProcess? = nil) {
+        self.caller = caller
+        self.socketRule = socketRule
+        self.process = process
+    }
+
+    var isClosed: Bool { false }
+    var answers: Bool { false }
+    func interruptCalls(id: String?, with error: CommandError) {}
+    func send(_ event: Event, form: WireForm) {}
+    func forgetAnswer(_ number: Int) {}
+
+    func callHandler(
+        _ handler: String,
+        _ call: borrowing Call,
+        in phase: Phase,
+        for receiver: any AnswerReceiver
+    ) -> Int { 0 }
+}
