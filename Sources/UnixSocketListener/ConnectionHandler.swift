@@ -143,7 +143,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     /// Goes on when the other connections have had their turn. A task that is due at once would run before them: the loop
     /// looks at its descriptors only when no such task is left.
     private func continueLater() {
-        guard let context else { return }
+        guard !isScheduled, let context else { return }
         isScheduled = true
         context.eventLoop.assumeIsolated().scheduleTask(in: Self.breath) {
             self.isScheduled = false
@@ -283,8 +283,9 @@ final class ConnectionHandler: ChannelDuplexHandler {
         queue.append(output, context.channel.allocator)
         resources.giveBack(output)
         self.output = nil
-        send(to: context)
+        // Before it is sent: what the kernel takes at once asks for more only while the connection is paused.
         if writtenBytes + queue.count > Self.pauseMark { pause() }
+        send(to: context)
     }
 
     /// Hands as much to the transport as it should hold.
@@ -358,8 +359,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
         if !sensors.isEmpty, let connection {
             for event in sensors.take(droppedForm: connection.droppedForm) { send(event.event, form: event.form) }
         }
-        processInput()
-        readIfPending()
+        // Not at once: the kernel may have taken bytes while a line, of this connection or of another, is being received.
+        continueLater()
     }
 
     private func watchForStall() {

@@ -37,7 +37,8 @@ struct LocationOnTheWayTests {
         talker.send("call?cmd=location&id=2&msg=%7B%22timeout%22%3A-1%2C%22maxAge%22%3A5%7D")
         let invalid = try await talker.nextReply()
         let fields = invalid?.value.objectValue?["fields"]?.arrayValue?.compactMap { $0.objectValue?["field"] }
-        #expect(invalid?.code == "invalid" && fields == ["/0/timeout", "/0/maxAge"])
+        #expect(invalid?.code == "invalid" && fields?.count == 2)
+        #expect(Set(fields ?? []) == ["/0/timeout", "/0/maxAge"])
     }
 
     @Test func `simulated, the position follows the track`() async throws {

@@ -22,16 +22,21 @@ struct SocketTests {
     @Test func `a client that reads late gets every reply`() async throws {
         let daemon = try await DaemonProcess()
         let talker = try daemon.talker()
-        // Some 10 MB of replies: far more than socket buffers hold, so the daemon must pause and go on.
-        let calls = (0..<3000).map { "call?cmd=commands&id=\($0)\n" }.joined()
+        // Some 10 MB of replies: far more than socket buffers hold, so the daemon must pause and go on. Each tells of
+        // sixteen parameters that ping does not take, and none waits, so they come in order.
+        let surplus = Array(repeating: "1", count: 16).joined(separator: ",")
+        let calls = (0..<3000).map { "call?cmd=ping&msg=[\(surplus)]&id=\($0)\n" }.joined()
         talker.send([UInt8](calls.utf8))
         talker.endInput()
         var expected = 0
+        var size = 0
         while let reply = try await talker.nextReply() {
             #expect(reply.id == "\(expected)")
+            size += reply.value.text.utf8.count
             expected += 1
         }
         #expect(expected == 3000)
+        #expect(size > 4 << 20)
     }
 
     @Test func `half a line and then the end leaves no trace`() async throws {
@@ -123,10 +128,10 @@ struct SocketTests {
     @Test func `a reload with a mistake keeps the old table and says where`() async throws {
         let folder = try TestFolder()
         let file = folder("own.yaml")
-        try "ping: {parameters: []}\nhello: {business: [HelloBCO]}\nreload: {business: [ReloadBCO]}\n"
+        try "ping: {parameters: [], view: []}\nhello: {business: [HelloBCO]}\nreload: {business: [ReloadBCO]}\n"
             .write(toFile: file, atomically: true, encoding: .utf8)
         let daemon = try await DaemonProcess(mappings: folder.path)
-        try "ping: {parameters: []}\nhello: {business: [HelloBC]}\n".write(
+        try "ping: {parameters: [], view: []}\nhello: {business: [HelloBC]}\n".write(
             toFile: file,
             atomically: true,
             encoding: .utf8
@@ -141,7 +146,7 @@ struct SocketTests {
         )
         talker.send("call?cmd=hello&id=2")
         #expect(try await talker.nextReply()?.value.objectValue?["protocol"] == 1)
-        try "ping: {parameters: []}\n".write(toFile: file, atomically: true, encoding: .utf8)
+        try "ping: {parameters: [], view: []}\n".write(toFile: file, atomically: true, encoding: .utf8)
         daemon.process.send(SIGHUP)
         try await eventually("SIGHUP reloads") {
             talker.send("call?cmd=hello&id=3")

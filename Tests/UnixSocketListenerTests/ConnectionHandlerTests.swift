@@ -112,6 +112,28 @@ struct ConnectionHandlerTests {
         }
     }
 
+    @Test("A reply, or an event, of megabytes goes out whole to a client that reads at once")
+    func largeReply() async throws {
+        try await withConnections { connections in
+            let client = try await connections.connect()
+            let text = String(repeating: "x%", count: 1_000_000)
+            try await client.send(#"{"handlerName":"echo","data":["\#(text)"],"callbackId":"1"}"# + "\n")
+            #expect(try await client.lines(1) == [#"{"responseId":"1","responseData":"\#(text)"}"#])
+            let encoded = PercentEncoding.encode("[\"\(text)\"]")
+            try await client.send("call?cmd=echo&msg=\(encoded)&id=2\ncall?cmd=ping&id=3\n")
+            let reply = "handleJSONRequest?cmd=echo&msg=\(PercentEncoding.encode("\"\(text)\""))&id=2"
+            #expect(try await client.lines(2) == [reply, "handleJSONRequest?cmd=ping&msg=null&id=3"])
+            try connections.router.events.subscribe(
+                try await client.connection,
+                to: ["news"],
+                options: [:],
+                form: .bridge
+            )
+            connections.router.events.publish(Event("news", .string(text), kind: .message))
+            #expect(try await client.lines(1) == [#"{"handlerName":"news","data":"\#(text)"}"#])
+        }
+    }
+
     @Test("A line that is too long is answered tooLarge, once, in its form; the next one is read")
     func overlong() async throws {
         var limits = Limits()
@@ -198,6 +220,33 @@ struct ConnectionHandlerTests {
             )
             connections.router.events.publish(Event("tilt", 6, kind: .sensor))
             #expect(try await client.lines(1) == [#"{"handlerName":"tilt","data":6}"#])
+        }
+    }
+
+    @Test("A client that turns out to read while another one's call is running goes on behind that call")
+    func resumedByOthers() async throws {
+        try await withConnections { connections in
+            let (client, other) = (try await connections.connect(), try await connections.connect())
+            try connections.router.events.subscribe(
+                try await client.connection,
+                to: ["news"],
+                options: [:],
+                form: .bridge
+            )
+            try await client.setReading(false)
+            let text = String(repeating: "x", count: 30_000)
+            let calls = (0..<50).map { #"{"handlerName":"echo","data":["\#(text)"],"callbackId":"\#($0)"}"# + "\n" }
+            try await client.send(calls.joined())
+            await connections.loop.run()
+            // It has room for more, and is not asked for input yet. A large event goes out at once.
+            try await client.readOne()
+            try await client.readWithNextBytes()
+            let news = String(repeating: "n", count: 70_000)
+            try await other.send(#"{"handlerName":"post","data":["news","\#(news)"],"callbackId":"1"}"# + "\n")
+            #expect(try await other.lines(1) == [#"{"responseId":"1","responseData":null}"#])
+            var lines = try await client.lines(51)
+            lines.removeAll { $0 == #"{"handlerName":"news","data":"\#(news)"}"# }
+            #expect(lines == (0..<50).map { #"{"responseId":"\#($0)","responseData":"\#(text)"}"# })
         }
     }
 

@@ -16,12 +16,21 @@ private struct EchoBCO: BCO {
     }
 }
 
+private struct PostBCO: BCO {
+    let events: EventHub
+
+    func handle(_ call: borrowing Call) throws(CommandError) -> BusinessOutcome {
+        events.publish(Event(call.string(0) ?? "", call.argument(1), kind: .message))
+        return .proceed
+    }
+}
+
 private struct NoAccounts: Accounts {
     func uid(ofUser name: String) -> UInt32? { nil }
     func gid(ofGroup name: String) -> UInt32? { nil }
 }
 
-/// Connections on one event loop that runs when the test says so. They know `echo` and `ping`.
+/// Connections on one event loop that runs when the test says so. They know `echo`, `post` and `ping`.
 final class TestConnections: Sendable {
     let router: Router
     let loop = NIOAsyncTestingEventLoop()
@@ -31,15 +40,19 @@ final class TestConnections: Sendable {
     init(limits: Limits) throws {
         let place = SourceLocation(file: "test.yaml", line: 1, column: 1)
         var builder = MappingTableBuilder()
-        for (command, phase, objects) in [("echo", Phase.business, ["EchoBCO"]), ("ping", .view, [])] {
+        let commands: [(String, Phase, [String])] = [
+            ("echo", .business, ["EchoBCO"]), ("post", .business, ["PostBCO"]), ("ping", .view, []),
+        ]
+        for (command, phase, objects) in commands {
             var declaration = MappingDeclaration(Located(command, at: place))
             declaration.phases[phase] = objects.map { Located($0, at: place) }
             builder.add(declaration)
         }
         let permissions = Permissions(ownUID: 0)
+        let events = EventHub(limits: limits)
         let handlers = HandlerRegistry(commandRule: nil, permissions: permissions, limits: limits)
         let (table, _) = try builder.build(
-            catalog: ["EchoBCO": EchoBCO()],
+            catalog: ["EchoBCO": EchoBCO(), "PostBCO": PostBCO(events: events)],
             scripts: { HandlerCommandObject($0, handlers: handlers) },
             accounts: NoAccounts()
         )
@@ -50,7 +63,7 @@ final class TestConnections: Sendable {
             limits: limits,
             waitingCalls: WaitingCalls(clock: AlarmThread.shared)
         )
-        router = Router(controller, handlers, EventHub(limits: limits))
+        router = Router(controller, handlers, events)
         longLines.start()
         resources = NIOLoopBoundBox.makeEmptyBox(eventLoop: loop)
     }
@@ -108,19 +121,18 @@ final class SlowTransport: ChannelOutboundHandler, @unchecked Sendable {
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        if isReading {
-            context.write(data, promise: promise)
-        } else {
-            waiting.append((data, promise))
-        }
+        waiting.append((data, promise))
     }
 
-    func flush(context: ChannelHandlerContext) { if isReading { context.flush() } }
-
-    /// Lets the client read on.
-    func resume() {
+    func flush(context: ChannelHandlerContext) {
+        guard isReading else { return }
         while !waiting.isEmpty { takeOne() }
+    }
+
+    /// Lets the client read on, now.
+    func resume() {
         isReading = true
+        while !waiting.isEmpty { takeOne() }
     }
 
     /// Lets the client read one piece. That may lead to more, behind the others.
@@ -148,6 +160,11 @@ struct TestPeer {
         try await channel.testingEventLoop.executeInContext {
             if isReading { transport.resume() } else { transport.isReading = false }
         }
+    }
+
+    /// The client reads on, which is found out with the next bytes for it.
+    func readWithNextBytes() async throws {
+        try await channel.testingEventLoop.executeInContext { transport.isReading = true }
     }
 
     /// Lets a client that does not read take one piece.

@@ -36,6 +36,7 @@ public enum HandlerOutcome: Sendable {
 
 /// Waits for a handler's answer.
 public protocol AnswerReceiver: AnyObject, Sendable {
-    /// Takes the outcome of the call with that number, once, on the thread that brings it, and says whether anybody still waited for it.
+    /// Takes the outcome of the call with that number, once, on the thread that brings it, and says whether anybody
+    /// still waited for it.
     func receive(_ outcome: HandlerOutcome, number: Int) -> Bool
 }
