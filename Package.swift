@@ -253,7 +253,10 @@ let package = Package(
         ),
         .testTarget(
             name: "ScriptHostTests",
-            dependencies: ["ScriptHost", "QuickConnect", "QuickConnectClient", "Configuration", "JSON", "Concurrency", "Linux", "TestRig"],
+            dependencies: [
+                "ScriptHost", "QuickConnect", "QuickConnectClient", "Configuration", "JSON", "Concurrency", "Linux",
+                "TestRig",
+            ],
             swiftSettings: swiftSettings
         ),
         .testTarget(name: "JavaScriptCoreTests", dependencies: ["JavaScriptCore"], swiftSettings: swiftSettings),

@@ -46,6 +46,9 @@ public final class OutputBuffer {
     /// How many bytes there are, without what is attached.
     public var count: Int { state.pointee.count }
 
+    /// How many bytes it has memory for.
+    package var capacity: Int { state.pointee.capacity }
+
     public var isEmpty: Bool { count == 0 && attachments.isEmpty }
 
     /// Gives the bytes, without what is attached. They stay where they are while `body` runs.

@@ -1,6 +1,6 @@
 import Concurrency
-import JSON
 import Foundation
+import JSON
 import MediaFolder
 import QuickConnect
 import Synchronization

@@ -99,7 +99,7 @@ struct AuditLogTests {
             Issue.record("it is a call")
             return
         }
-        var call = Call(request, command, nil, on: connection)
+        var call = Call(request, CommandDescription(command), on: connection)
         call.error = error
         call.isRefused = refused
         log.ended(call, after: time)
@@ -199,7 +199,7 @@ struct AuditLogTests {
         var reader = LineReader()
         var line = "call?cmd=x"
         guard case .message(.call(let request)) = line.withUTF8({ reader.read($0) }) else { return }
-        silent.ended(Call(request, "x", nil, on: Self.alice), after: .zero)
+        silent.ended(Call(request, CommandDescription("x"), on: Self.alice), after: .zero)
         #expect(changes.changes.load(ordering: .relaxed) == 1 && clock.count == 0)
     }
 

@@ -1,6 +1,6 @@
-import JSON
 import Concurrency
 import Foundation
+import JSON
 import Logging
 import QuickConnect
 import Synchronization

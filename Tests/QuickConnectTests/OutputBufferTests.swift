@@ -49,7 +49,7 @@ struct OutputBufferTests {
             }
             let buffer = OutputBuffer()
             let message = Message.text(request.parameter(0))
-            buffer.appendReply(message, to: request, of: "a", under: nil, isFinal: true)
+            buffer.appendReply(message, to: request, of: CommandDescription("a"), under: nil, isFinal: true)
             buffer.append(Event("e", message, kind: .message), form: form)
             #expect(buffer.attachments.count == (length > 1000 ? 2 : 0))
             let lines = Self.text(buffer.flattened()).split(separator: "\n", omittingEmptySubsequences: false)
@@ -99,7 +99,7 @@ struct OutputBufferTests {
             [byte].withUnsafeBufferPointer { buffer.append($0, as: .percent) }
             let kept = unreserved.contains(byte)
             let encoded = kept ? [byte] : [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-            #expect(Array(buffer.bytes) == encoded)
+            #expect(buffer.copy == encoded)
             #expect(URIComponent.keeps(byte) == kept)
             if byte < 0x80 {
                 #expect(Self.text(encoded) == PercentEncoding.encode(String(Unicode.Scalar(byte))))
@@ -107,11 +107,11 @@ struct OutputBufferTests {
             [byte].withUnsafeBufferPointer { all.appendPercentEncoded($0) }
             expected += encoded
         }
-        #expect(Array(all.bytes) == expected)
+        #expect(all.copy == expected)
         let text = String(String.UnicodeScalarView((0..<0x3000).compactMap { Unicode.Scalar(UInt32($0)) }))
         let whole = OutputBuffer(capacity: 0)
         whole.appendPercentEncoded(text)
-        #expect(Self.text(whole.bytes) == PercentEncoding.encode(text))
+        #expect(whole.text == PercentEncoding.encode(text))
     }
 
     @Test("It grows as needed, from nothing, whatever is appended")
@@ -143,7 +143,7 @@ struct OutputBufferTests {
                     expected += Array("\"\(text)\"".utf8)
                 }
             }
-            #expect(Array(buffer.bytes) == expected)
+            #expect(buffer.copy == expected)
             #expect(buffer.flattened() == expected)
         }
     }
@@ -158,7 +158,7 @@ struct OutputBufferTests {
         buffer.removeAll()
         #expect(buffer.isEmpty && buffer.capacity <= 256 << 10)
         buffer.append("again")
-        #expect(Self.text(buffer.bytes) == "again")
+        #expect(buffer.text == "again")
     }
 
     @Test(
@@ -168,7 +168,7 @@ struct OutputBufferTests {
     func decimals(number: Int64) {
         let buffer = OutputBuffer(capacity: 0)
         buffer.append(decimal: number)
-        #expect(Self.text(buffer.bytes) == "\(number)")
+        #expect(buffer.text == "\(number)")
     }
 }
 

@@ -191,7 +191,13 @@ struct URLFormTests {
 
     private func reply(_ value: JSONValue, to request: Request, under command: String? = nil) -> String {
         line {
-            $0.appendReply(.value(value), to: request, of: request.command, under: command, isFinal: true)
+            $0.appendReply(
+                .value(value),
+                to: request,
+                of: CommandDescription(request.command),
+                under: command,
+                isFinal: true
+            )
         }
     }
 
