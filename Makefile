@@ -13,7 +13,7 @@ RELEASE := .build-release
 STATIC := -c release --static-swift-stdlib --scratch-path $(RELEASE) \
   -Xswiftc -use-ld=lld -Xlinker -z -Xlinker pack-relative-relocs
 
-.PHONY: all deps demo test test-system lint bench release install uninstall deb clean
+.PHONY: all deps demo test test-system fuzz lint bench release install uninstall deb clean
 
 all: deps
 	$(SWIFT) build
@@ -37,8 +37,15 @@ test: deps lint
 test-system:
 	Tests/System/run
 
+# Feeds the readers of lines with what libFuzzer makes of a corpus.
+FUZZ_SECONDS ?= 60
+fuzz: deps
+	$(SWIFT) build --package-path Fuzz --scratch-path .build-fuzz -c release
+	mkdir -p .build-fuzz/found
+	.build-fuzz/release/FuzzLines -max_total_time=$(FUZZ_SECONDS) -artifact_prefix=.build-fuzz/found/ .build-fuzz/found Fuzz/corpus
+
 lint:
-	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests Benchmarks
+	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests Benchmarks Fuzz/Package.swift Fuzz/Sources
 	sounds/generate --check
 	mandoc -T lint -W warning man/*.1 man/*.8
 
@@ -106,4 +113,4 @@ deb: release
 	@ls .build-deb/*.deb
 
 clean:
-	rm -rf $(BUILD) $(RELEASE) .build-deb
+	rm -rf $(BUILD) $(RELEASE) .build-deb .build-fuzz

@@ -17,6 +17,7 @@ let package = Package(
         .executable(name: "quickconnect", targets: ["quickconnect"]),
         .executable(name: "quickconnect-scripts", targets: ["quickconnect-scripts"]),
         .library(name: "QuickConnect", targets: ["QuickConnect"]),
+        .library(name: "JSON", targets: ["JSON"]),
         .library(name: "QuickConnectClient", targets: ["QuickConnectClient"]),
         .library(name: "JavaScriptCore", targets: ["JavaScriptCore"]),
     ],

@@ -1,5 +1,6 @@
 internal import CGPS
 internal import Glibc
+import Linux
 
 /// A recorded track in place of a receiver: gpsd's own lines, one a second, told as if they were of now.
 struct TrackSource: ReportSource {
@@ -20,7 +21,7 @@ private final class TrackStream: ReportStream, @unchecked Sendable {
 
     init(path: String) throws(Unreachable) {
         guard let text = Self.text(of: path) else {
-            throw Unreachable(reason: "fopen: \(String(cString: strerror(errno))) (\(errno))")
+            throw Unreachable(reason: "fopen: \(SystemCallError.text(errno)) (\(errno))")
         }
         lines = text.split(separator: "\n").filter { $0.hasPrefix("{") }.map(String.init)
         guard !lines.isEmpty else { throw Unreachable(reason: "there is no track in it") }

@@ -1,4 +1,5 @@
 internal import Glibc
+import Linux
 
 /// Lets a thread sleep until there is something to read, and others wake it: a pair of sockets for
 /// poll(2).
@@ -12,7 +13,7 @@ final class Waker: Sendable {
         var ends: [Int32] = [-1, -1]
         let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
         guard socketpair(AF_UNIX, type, 0, &ends) == 0 else {
-            throw Unreachable(reason: "socketpair: \(String(cString: strerror(errno))) (\(errno))")
+            throw Unreachable(reason: "socketpair: \(SystemCallError.text(errno)) (\(errno))")
         }
         (reading, writing) = (ends[0], ends[1])
     }

@@ -56,6 +56,12 @@ public struct JSONScanner {
     /// Passes over one value.
     /// - Parameter depth: how many arrays and objects it stands in.
     public mutating func skipValue(depth: Int = 0) throws(JSONError) {
+        // Most values are no arrays and no objects.
+        skipWhiteSpace()
+        if next == UInt8(ascii: "\"") {
+            _ = try string()
+            return
+        }
         var open = Nesting()
         while true {
             guard try begin(&open, depth: depth) else { continue }

@@ -53,7 +53,7 @@ public enum FileText {
     }
 
     public static func problem(_ what: String) -> Problem {
-        Problem(message: "\(what): \(String(cString: strerror(errno)))")
+        Problem(message: "\(what): \(SystemCallError.text(errno))")
     }
 
     public static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }

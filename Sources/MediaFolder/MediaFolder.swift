@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Glibc
+import Linux
 public import QuickConnect
 
 /// The folder that callers' files live in. Nothing outside of it is ever opened, whatever a name says.
@@ -114,7 +115,7 @@ struct SystemFailure: Error {
     let call: String
     let code: Int32
 
-    var reason: String { "\(String(cString: strerror(code))) (\(call), \(code))" }
+    var reason: String { "\(SystemCallError.text(code)) (\(call), \(code))" }
 
     func commandError(about name: MediaName) -> CommandError {
         switch code {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import JSON
+import Linux
 import QuickConnect
 import QuickConnectClient
 
@@ -28,7 +29,7 @@ struct ConnectionOptions: ParsableArguments {
 
     private var noDaemon: SocketPaths.NoDaemon? {
         do throws(SocketPaths.NoDaemon) {
-            _ = try SocketPaths.connect(candidates)
+            _ = try SocketPaths.connect(candidates, before: deadline ?? .now + Self.patience)
             return nil
         } catch {
             return error
@@ -44,18 +45,26 @@ struct ConnectionOptions: ParsableArguments {
         return SocketPaths.candidates(named: socket, environment: environment)
     }
 
-    func connect() throws -> Client {
+    /// How long a daemon has to accept, where somebody only asks whether there is one.
+    private static let patience = Duration.seconds(5)
+
+    /// When `--timeout` is over, from now.
+    var deadline: ContinuousClock.Instant? { timeout.map { .now + .seconds($0) } }
+
+    /// - Parameter deadline: when to stop waiting for a daemon that does not accept.
+    func connect(before deadline: ContinuousClock.Instant?) throws -> Client {
         do throws(SocketPaths.NoDaemon) {
-            return Client(try SocketPaths.connect(candidates))
+            return Client(try SocketPaths.connect(candidates, before: deadline))
         } catch {
+            if error.attempts.contains(where: \.failure.isTimeout) { throw End(ClientFailure.timedOut) }
             throw End(error)
         }
     }
 
     /// Makes one call on a connection of its own and gives its value; everything else ends the program.
     func call(_ command: String, message: String?) throws -> JSONValue {
-        let deadline = timeout.map { ContinuousClock.now + .seconds($0) }
-        let client = try connect()
+        let deadline = deadline
+        let client = try connect(before: deadline)
         do {
             switch try client.call(command, message: message, before: deadline) {
             case .success(let value): return value

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import JSON
+import Linux
 import QuickConnect
 import QuickConnectClient
 
@@ -50,24 +51,13 @@ struct DoctorCommand: ParsableCommand {
     private func lookWithoutDaemon() throws -> DoctorReport {
         let mend = "sudo systemctl start quickconnectd"
         let absent = Finding("daemon", .fault, "none answers: \(connection.attempts)", mend: mend)
-        guard let output = output(of: OwnPrograms.path("quickconnectd")), let json = try? JSONParser.parse(output)
+        guard let output = Program.output(of: OwnPrograms.path("quickconnectd"), ["--doctor", "--json"]),
+            let json = try? JSONParser.parse(output)
         else {
             let says = "none answers, and quickconnectd cannot be run"
             return DoctorReport([Finding("daemon", .fault, says, mend: "sudo apt-get install quickconnect")])
         }
         let others = DoctorReport(json)?.findings.filter { $0.subject != "daemon" } ?? []
         return DoctorReport([absent] + others)
-    }
-
-    private func output(of program: String) -> String? {
-        guard let pipe = popen("\(program.shellWord) --doctor --json", "re") else { return nil }
-        defer { pclose(pipe) }
-        var output: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 4096)
-        while true {
-            let count = fread(&buffer, 1, buffer.count, pipe)
-            guard count > 0 else { return output.isEmpty ? nil : String(decoding: output, as: UTF8.self) }
-            output += buffer[..<count]
-        }
     }
 }

@@ -24,8 +24,8 @@ struct EventsCommand: ParsableCommand {
 
     func run() throws {
         for number in [SIGINT, SIGTERM] { signal(number) { _ in _exit(0) } }
-        let deadline = connection.timeout.map { ContinuousClock.now + .seconds($0) }
-        let client = try connection.connect()
+        let deadline = connection.deadline
+        let client = try connection.connect(before: deadline)
         do {
             if case .failure(let error) = try client.call("subscribe", parameters, before: deadline) {
                 throw End(error)

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import Linux
 import QuickConnectClient
 
 struct RunCommand: ParsableCommand {
@@ -47,6 +48,6 @@ struct RunCommand: ParsableCommand {
         var arguments = ([program] + flags + words).map { strdup($0) }
         arguments.append(nil)
         execvp(program, arguments)
-        throw End(message: "\(program) cannot be run: \(String(cString: strerror(errno)))", status: 1)
+        throw End(message: "\(program) cannot be run: \(SystemCallError.text(errno))", status: 1)
     }
 }

@@ -1,4 +1,5 @@
 internal import Glibc
+import Linux
 internal import QuickConnect
 
 /// The sound server that ALSA's plugins would speak to, as its sockets showed at one look.
@@ -64,7 +65,7 @@ struct SoundServer {
     }
 
     private static func reason(_ code: Int32) -> String {
-        let text = String(cString: strerror(code))
+        let text = SystemCallError.text(code)
         let hint = code == EAGAIN ? "; too many wait already, so it is stopped or overloaded" : ""
         return "connect: \(text) (\(code))\(hint)"
     }

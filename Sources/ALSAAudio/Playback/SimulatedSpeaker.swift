@@ -1,4 +1,5 @@
 internal import Glibc
+import Linux
 internal import QuickConnect
 internal import Synchronization
 
@@ -62,8 +63,8 @@ public final class SimulatedSpeaker: Sendable {
 
     /// Makes the folder, deletes what is too old, and names the next file.
     private func nextFile() throws(StreamFailure) -> String {
-        guard makeFolders(folder) else { throw .folder(folder, reason: String(cString: strerror(errno))) }
-        guard let names = fileNames(in: folder) else { throw .folder(folder, reason: String(cString: strerror(errno))) }
+        guard makeFolders(folder) else { throw .folder(folder, reason: SystemCallError.text(errno)) }
+        guard let names = fileNames(in: folder) else { throw .folder(folder, reason: SystemCallError.text(errno)) }
         let recordings = NumberedFiles(names)
         for name in recordings.surplus(keeping: kept - 1) { unlink("\(folder)/\(name)") }
         return "\(folder)/\(recordings.next)"

@@ -63,7 +63,7 @@ public final class ScriptHost {
     public func run() -> Int32 {
         signals = qc_signal_descriptor([SIGCHLD, SIGTERM, SIGINT, SIGHUP], 4)
         guard signals >= 0 else {
-            console.write("error", "signalfd: \(String(cString: strerror(-signals)))")
+            console.write("error", "signalfd: \(SystemCallError.text(-signals))")
             return 1
         }
         link.owner = self

@@ -108,7 +108,7 @@ final class DaemonLink {
             if !lines.isEmpty { pause = .milliseconds(50) }
             return lines
         case .closed: lose("the daemon closed the connection")
-        case .failed(let code): lose("recv: \(String(cString: strerror(code)))")
+        case .failed(let code): lose("recv: \(SystemCallError.text(code))")
         }
         return []
     }

@@ -84,7 +84,7 @@ public final class ScriptRunner {
         qc_thread_set_name(source.name)
         if channel != nil {
             signals = qc_signal_descriptor([SIGTERM], 1)
-            if signals < 0 { return ended(1, "signalfd: \(String(cString: strerror(-signals)))") }
+            if signals < 0 { return ended(1, "signalfd: \(SystemCallError.text(-signals))") }
         }
         let text: String
         do throws(ScriptSource.Unreadable) {
@@ -101,7 +101,7 @@ public final class ScriptRunner {
         limitTime()
         // Without the thread no limit would hold.
         let code = watcher.start()
-        if code != 0 { return ended(1, "no thread can be started: \(String(cString: strerror(code)))") }
+        if code != 0 { return ended(1, "no thread can be started: \(SystemCallError.text(code))") }
         turn { runtime throws(JSError) in try runtime.context.evaluate(text, sourceURL: source.path) }
         loaded()
         while status == nil { wait() }

@@ -34,13 +34,13 @@ public struct ScriptSource: Sendable {
     func text(of name: String) throws(Unreadable) -> String {
         guard !name.isEmpty, !name.utf8.contains(0) else { throw Unreadable(description: "load takes a file's name") }
         let root = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard root >= 0 else { throw Unreadable(description: "\(folder): \(String(cString: strerror(errno)))") }
+        guard root >= 0 else { throw Unreadable(description: "\(folder): \(SystemCallError.text(errno))") }
         defer { close(root) }
         let file = qc_open_beneath(root, name, O_RDONLY | O_NONBLOCK, 0)
         switch -file {
         case ..<1: return try Self.text(FileText.read(descriptor: file, maximumBytes: Self.maximumBytes), name)
         case EXDEV: throw Unreadable(description: "\(name) is not below the script's folder")
-        default: throw Unreadable(description: "\(name): \(String(cString: strerror(-file)))")
+        default: throw Unreadable(description: "\(name): \(SystemCallError.text(-file))")
         }
     }
 

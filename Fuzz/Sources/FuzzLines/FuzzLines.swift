@@ -1,0 +1,45 @@
+import JSON
+import QuickConnect
+
+/// What libFuzzer calls with each input: a line, read as the daemon reads it. Two readings of one thing must agree.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func readLine(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    let line = UnsafeBufferPointer(start: bytes, count: count)
+    guard count > 0, !line.contains(UInt8(ascii: "\n")) else { return 0 }
+    compareJSON(line)
+    var reader = LineReader()
+    switch reader.read(line) {
+    case .message(let message): look(at: message)
+    case .batch(var batch):
+        while let message = reader.next(of: &batch) { look(at: message) }
+    }
+    return 0
+}
+
+/// Every part of a message that a command object may ask for.
+private func look(at message: IncomingMessage) {
+    guard case .call(let request) = message else { return }
+    for index in 0..<request.parameterCount {
+        let text = request.parameter(index)
+        let value = text.value
+        check(text.withBytes { try? JSONParser.parse($0.span) } == value, "a parameter is what it was checked as")
+        check(text.stringValue == value.stringValue, "a string is the same, however it is asked for")
+        text.forEachMember { name, member in
+            check(value.objectValue?[name] != nil, "a member is there")
+            return member.count >= 0
+        }
+    }
+    check(request.id.map { $0.utf8.count <= Limits.idBytes } ?? true, "an id is short")
+    check(!request.command.isEmpty, "a call has a command")
+}
+
+/// What is written is read back as the same.
+private func compareJSON(_ line: UnsafeBufferPointer<UInt8>) {
+    guard let value = try? JSONParser.parse(line.span) else { return }
+    let again = try? JSONParser.parse(value.text)
+    check(again == value, "a value is what it was written as")
+}
+
+private func check(_ isRight: Bool, _ rule: StaticString) {
+    if !isRight { fatalError("\(rule)") }
+}
