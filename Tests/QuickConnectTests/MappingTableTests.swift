@@ -1,3 +1,4 @@
+import JSON
 import Testing
 
 @testable import QuickConnect
@@ -372,6 +373,40 @@ struct NearestNamesTests {
         for _ in 0..<1000 { #expect(index.nearest("somethingElse") == []) }
         // 1,000 looks at all of them take minutes.
         #expect(ContinuousClock.now - start < .seconds(20))
+    }
+
+    @Test("Mapped commands and handlers that are commands are found, as they come and go")
+    func atRunTime() async throws {
+        try await withDaemon({ mappings in
+            mappings.mapShipped()
+            mappings.map("brighter")
+        }) { daemon in
+            let client = daemon.connect(uid: 0)
+            func nearest(_ command: String) async -> JSONValue? {
+                client.send(#"{"handlerName":"\#(command)","callbackId":"1"}"#)
+                let reply = try? JSONParser.parse(await client.next())
+                return reply?.objectValue?["error"]?.objectValue?["nearest"]
+            }
+            func say(_ command: String, _ handler: String) async {
+                client.send(#"{"handlerName":"\#(command)","data":["\#(handler)"],"callbackId":"1"}"#)
+                #expect(await client.next() == #"{"responseId":"1","responseData":null}"#)
+            }
+            #expect(await nearest("brightet") == ["brighter"])
+            #expect(await nearest("dimmm") == [])
+            await say("registerHandler", "brightest")
+            await say("registerHandler", "dimm")
+            #expect(await nearest("brightet") == ["brighter", "brightest"])
+            #expect(await nearest("dimmm") == ["dimm"])
+            await say("removeHandler", "brightest")
+            #expect(await nearest("brightet") == ["brighter"])
+            // One that is no command of its own is nobody's business.
+            let other = daemon.connect()
+            other.send(#"{"handlerName":"registerHandler","data":["secret"],"callbackId":"1"}"#)
+            _ = await other.next()
+            #expect(await nearest("secre") == [])
+            client.connection.endInput()
+            #expect(await client.next() == LineQueue.end)
+        }
     }
 
     @Test("Names of which very many differ in one letter only do not make the index slow")

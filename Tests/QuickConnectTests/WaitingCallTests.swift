@@ -107,6 +107,28 @@ struct WaitingCallTests {
         }
     }
 
+    @Test("A handler that is a command stands behind default's command objects as they are now, after a reload too")
+    func reloaded() async throws {
+        try await withDaemon({ mappings in
+            mappings.mapShipped()
+            mappings.map("default", .bco { _ in .result("old") })
+        }) { daemon in
+            let (handler, client) = (daemon.connect(uid: 0), daemon.connect())
+            handler.send(#"{"handlerName":"registerHandler","data":["lamp"]}"#)
+            func results(_ number: Int) async -> String {
+                client.send(#"{"handlerName":"lamp","callbackId":"1"}"#)
+                let call = await handler.next()
+                handler.send(#"{"responseId":"q\#(number)","responseData":1}"#)
+                #expect(await client.next() == #"{"responseId":"1","responseData":1}"#)
+                return call.split(separator: ":").last.map(String.init) ?? ""
+            }
+            #expect(await results(1) == #"["old"]}"#)
+            #expect(await results(2) == #"["old"]}"#)
+            daemon.frontController.replaceTable(MappingTable())
+            #expect(await results(3) == "[]}")
+        }
+    }
+
     @Test("An interrupted call still tells its handlers in the error phase, and awaits no answer of theirs")
     func interruptedHandlers() async throws {
         let client = QuickClient(.answer(HandlerAnswer(.null)))

@@ -179,7 +179,7 @@ struct ConnectionHandlerTests {
             try await client.setReading(false)
             for id in 0..<100 {
                 try await client.send(#"{"handlerName":"echo","data":["\#(text)"],"callbackId":"\#(id)"}"# + "\n")
-                await connections.loop.run()
+                await connections.loop.advanceTime(by: .milliseconds(1))
             }
             #expect(try await client.take() == "")
             try await client.setReading(true)
@@ -203,12 +203,12 @@ struct ConnectionHandlerTests {
             try await client.send(
                 (0..<20).map { _ in "call?cmd=echo&msg=%22\(String(repeating: "x", count: 30_000))%22&id=1\n" }.joined()
             )
-            await connections.loop.run()
+            await connections.loop.advanceTime(by: .milliseconds(1))
             for number in 1...5 {
                 connections.router.events.publish(Event("tilt", .integer(Int64(number)), kind: .sensor))
                 connections.router.events.publish(Event("news", .integer(Int64(number)), kind: .message))
             }
-            await connections.loop.run()
+            await connections.loop.advanceTime(by: .milliseconds(1))
             try await client.setReading(true)
             let lines = try await client.lines(20 + 7).filter { $0.hasPrefix("{") }
             #expect(
@@ -237,7 +237,7 @@ struct ConnectionHandlerTests {
             let text = String(repeating: "x", count: 30_000)
             let calls = (0..<50).map { #"{"handlerName":"echo","data":["\#(text)"],"callbackId":"\#($0)"}"# + "\n" }
             try await client.send(calls.joined())
-            await connections.loop.run()
+            await connections.loop.advanceTime(by: .milliseconds(1))
             // It has room for more, and is not asked for input yet. A large event goes out at once.
             try await client.readOne()
             try await client.readWithNextBytes()
@@ -262,12 +262,12 @@ struct ConnectionHandlerTests {
             let news = Event("news", .string(String(repeating: "x", count: 50_000)), kind: .message)
             for _ in 0..<20 {
                 connections.router.events.publish(news)
-                await connections.loop.run()
+                await connections.loop.advanceTime(by: .milliseconds(1))
             }
             #expect(!connection.isClosed)
             for _ in 0..<5 {
                 connections.router.events.publish(news)
-                await connections.loop.run()
+                await connections.loop.advanceTime(by: .milliseconds(1))
             }
             try await client.channel.closeFuture.get()
             #expect(connection.isClosed)

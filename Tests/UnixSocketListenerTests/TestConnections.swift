@@ -190,13 +190,13 @@ struct TestPeer {
         var text = ""
         var found = 0
         try await eventually("\(count) lines") {
-            await channel.testingEventLoop.run()
+            await channel.testingEventLoop.advanceTime(by: .milliseconds(1))
             let more = try await take()
             found += more.utf8.count { $0 == 0x0A }
             text += more
             return found >= count
         }
-        await channel.testingEventLoop.run()
+        await channel.testingEventLoop.advanceTime(by: .milliseconds(1))
         text += try await take()
         return text.split(separator: "\n").map(String.init)
     }

@@ -256,7 +256,7 @@ extension WaitingCall: AnswerReceiver {
         case .failure(let failure): return .failure(failure.error(of: wait.handler, in: phase))
         case .answer(var answer):
             // The printed bridge sends the handler's own name with each answer, which renames nothing.
-            if answer.replyCommand.map({ ByteName($0) == ByteName(wait.handler) }) ?? false {
+            if let command = answer.replyCommand, ByteName(command) == ByteName(wait.handler) {
                 answer.replyCommand = nil
             }
             return .success(StepOutcome(answer, in: phase))
