@@ -40,7 +40,8 @@ test-system:
 # Feeds the readers of lines with what libFuzzer makes of a corpus.
 FUZZ_SECONDS ?= 60
 fuzz: deps
-	$(SWIFT) build --package-path Fuzz --scratch-path .build-fuzz -c release
+	$(SWIFT) build --package-path Fuzz --scratch-path .build-fuzz -c release \
+	  -Xswiftc -sanitize=fuzzer -Xswiftc -parse-as-library -Xswiftc -use-ld=lld
 	mkdir -p .build-fuzz/found
 	.build-fuzz/release/FuzzLines -max_total_time=$(FUZZ_SECONDS) -artifact_prefix=.build-fuzz/found/ .build-fuzz/found Fuzz/corpus
 

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package of its own: libFuzzer needs flags that would keep others from depending on the main one.
+// A package of its own, for it must be built with flags that nothing else is built with: see `make fuzz`.
 let package = Package(
     name: "fuzz",
     dependencies: [.package(name: "quickconnect", path: "..")],
@@ -12,11 +12,7 @@ let package = Package(
                 .product(name: "QuickConnect", package: "quickconnect"),
                 .product(name: "JSON", package: "quickconnect"),
             ],
-            swiftSettings: [
-                .swiftLanguageMode(.v6), .treatAllWarnings(as: .error),
-                .unsafeFlags(["-parse-as-library", "-sanitize=fuzzer"]),
-            ],
-            linkerSettings: [.unsafeFlags(["-sanitize=fuzzer"])]
+            swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]
         )
     ]
 )

@@ -246,9 +246,9 @@ final class ConnectionHandler: ChannelDuplexHandler {
     // MARK: Output
 
     func write(_ line: (OutputBuffer) -> Void) {
-        guard context != nil, !isClosing else { return }
-        let output = output ?? resources.takeBuffer()
-        self.output = output
+        guard !isClosing else { return }
+        if output == nil { output = context == nil ? nil : resources.takeBuffer() }
+        guard let output else { return }
         line(output)
         if output.count >= Self.flushMark || !output.attachments.isEmpty {
             flush()

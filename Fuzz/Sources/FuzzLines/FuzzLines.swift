@@ -1,9 +1,25 @@
+import Glibc
 import JSON
 import QuickConnect
 
+/// libFuzzer's own main, which SwiftPM's name for that of a program leaves out.
+@_silgen_name("LLVMFuzzerRunDriver")
+private func runDriver(
+    _ count: UnsafeMutablePointer<CInt>,
+    _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>>,
+    _ test: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
+) -> CInt
+
+@main enum FuzzLines {
+    static func main() {
+        var count = CommandLine.argc
+        var arguments = CommandLine.unsafeArgv
+        exit(runDriver(&count, &arguments, readLine))
+    }
+}
+
 /// What libFuzzer calls with each input: a line, read as the daemon reads it. Two readings of one thing must agree.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func readLine(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+private func readLine(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let line = UnsafeBufferPointer(start: bytes, count: count)
     guard count > 0, !line.contains(UInt8(ascii: "\n")) else { return 0 }
     compareJSON(line)
