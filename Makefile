@@ -1,5 +1,6 @@
 # make demo    installs what is needed, builds, and shows a tour of the commands with sound
 # make test    installs what is needed, builds, and runs all tests
+# make test-release    holds the conversations with the release build
 SHELL := /bin/bash
 SWIFT ?= swift
 PREFIX ?= /usr/local
@@ -13,7 +14,7 @@ RELEASE := .build-release
 STATIC := -c release --static-swift-stdlib --scratch-path $(RELEASE) \
   -Xswiftc -use-ld=lld -Xlinker -z -Xlinker pack-relative-relocs
 
-.PHONY: all deps demo test test-system fuzz lint bench release install uninstall deb clean
+.PHONY: all deps demo test test-release test-system fuzz lint bench release install uninstall deb clean
 
 all: deps
 	$(SWIFT) build
@@ -31,6 +32,11 @@ test: deps lint
 	$(SWIFT) build --build-tests
 	# One test after the other: several of them measure time on a sound card's clock.
 	$(SWIFT) test --skip-build --no-parallel
+
+# Holds the conversations with the release build, too: an optimizer shows mistakes that a debug build hides.
+test-release: release
+	$(SWIFT) build --build-tests
+	QUICKCONNECT_PROGRAMS=$(CURDIR)/$(RELEASE)/release $(SWIFT) test --skip-build --no-parallel --filter ConversationTests
 
 # Makes the package, and tries it in a virtual machine with systemd and an emulated sound card. Needs root, qemu and a
 # Debian mirror.

@@ -57,8 +57,9 @@ enum Products {
     static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().path
 
-    /// A program beside the test bundle.
+    /// A program beside the test bundle, or of the folder that `QUICKCONNECT_PROGRAMS` names.
     static func path(_ program: String) -> String {
+        if let folder = ProcessInfo.processInfo.environment["QUICKCONNECT_PROGRAMS"] { return "\(folder)/\(program)" }
         let folder = CommandLine.arguments.compactMap { argument -> String? in
             guard let end = argument.range(of: "/", options: .backwards) else { return nil }
             let folder = String(argument[..<end.lowerBound])
