@@ -12,7 +12,7 @@ struct YAMLFile {
     private(set) var mistakes: [ConfigurationMistake] = []
 
     /// More than this is no settings file, and would only cost time.
-    private static let maximumBytes = 1 << 20
+    private static let maximumBytes = 32 << 20
 
     init(path: String) { self.path = path }
 

@@ -3,15 +3,17 @@ public enum NearestNames {
     /// At most three of the candidates, nearest first: at most a third of the name's letters (and at least one)
     /// added, left out, changed or swapped with a neighbour, without regard to case. It looks at every candidate.
     public static func find(_ name: String, among candidates: some Sequence<String>) -> [String] {
-        let wanted = Array(name.lowercased().unicodeScalars)
-        guard wanted.count <= longest else { return [] }
+        guard name.utf8.count <= longest else { return [] }
+        let wanted = Letters(name)
         let allowed = max(1, wanted.count / 3)
         let near = candidates.compactMap { candidate -> (distance: Int, name: String)? in
-            let letters = Array(candidate.lowercased().unicodeScalars)
+            guard candidate.utf8.count <= 4 * longest else { return nil }
+            let letters = Letters(candidate)
             guard abs(letters.count - wanted.count) <= allowed else { return nil }
-            let distance = editDistance(wanted, letters)
+            let distance = wanted.distance(to: letters)
             return distance <= allowed ? (distance, candidate) : nil
         }
+        guard near.count > 1 else { return near.map(\.name) }
         return near.sorted { ($0.distance, $0.name) < ($1.distance, $1.name) }.prefix(3).map(\.name)
     }
 
@@ -27,21 +29,44 @@ public enum NearestNames {
     static func question(_ near: [String]) -> String {
         near.isEmpty ? "" : ", did you mean \(near.map { "'\($0)'" }.joined(separator: " or "))?"
     }
+}
+
+/// A name's letters, in small.
+private struct Letters {
+    private let scalars: [UInt32]
+
+    init(_ name: String) {
+        // Nearly every name is ASCII.
+        if name.utf8.allSatisfy({ $0 < 0x80 }) {
+            scalars = name.utf8.map { UInt32($0 >= 0x41 && $0 <= 0x5A ? $0 | 0x20 : $0) }
+        } else {
+            scalars = name.lowercased().unicodeScalars.map(\.value)
+        }
+    }
+
+    var count: Int { scalars.count }
 
     /// The optimal string alignment distance: insertions, deletions, changes, swaps of neighbours.
-    private static func editDistance(_ a: [Unicode.Scalar], _ b: [Unicode.Scalar]) -> Int {
-        var beforeLast = [Int](repeating: 0, count: b.count + 1)
-        var last = Array(0...b.count)
-        for i in a.indices {
-            var row = [i + 1]
-            for j in b.indices {
-                var best = min(last[j + 1] + 1, row[j] + 1, last[j] + (a[i] == b[j] ? 0 : 1))
-                if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] { best = min(best, beforeLast[j - 1] + 1) }
-                row.append(best)
+    func distance(to other: Letters) -> Int {
+        let (a, b) = (scalars, other.scalars)
+        let width = b.count + 1
+        return withUnsafeTemporaryAllocation(of: Int32.self, capacity: 3 * width) { cells in
+            var (beforeLast, last, row) = (0, width, 2 * width)
+            for j in 0..<width { (cells[j], cells[last + j]) = (0, Int32(j)) }
+            for i in a.indices {
+                cells[row] = Int32(i + 1)
+                for j in b.indices {
+                    let change = cells[last + j] + (a[i] == b[j] ? 0 : 1)
+                    var best = min(cells[last + j + 1] + 1, cells[row + j] + 1, change)
+                    if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] {
+                        best = min(best, cells[beforeLast + j - 1] + 1)
+                    }
+                    cells[row + j + 1] = best
+                }
+                (beforeLast, last, row) = (last, row, beforeLast)
             }
-            (beforeLast, last) = (last, row)
+            return Int(cells[last + b.count])
         }
-        return last[b.count]
     }
 }
 
@@ -54,7 +79,7 @@ struct NameIndex: Sendable {
     private var mask = 0
     private var names: [String] = []
     /// Of names that differ in one letter only there may be thousands.
-    private static let mostCandidates = 32
+    private static let mostCandidates = 8
 
     init() {}
 
