@@ -18,7 +18,7 @@ public final class OutputBuffer {
     }
 
     /// Texts longer than this are attached.
-    public static let largeText = 64 << 10
+    public static let largeText = 8 << 10
     /// What an empty buffer keeps.
     private static let keptCapacity = 256 << 10
 

@@ -15,6 +15,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     private static let welcomeTime = TimeAmount.milliseconds(250)
     private static let sliceTime = TimeAmount.milliseconds(1)
+    private static let smallLine = 1 << 10
     private static let breath = TimeAmount.microseconds(20)
     private static let pauseMark = 256 << 10
     private static let resumeMark = 64 << 10
@@ -48,6 +49,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private var isPaused = false
     private var sensors = SensorBacklog()
     private var isClosing = false
+    /// Whether it closes once the queue is empty.
+    private var closesWhenSent = false
     /// Pieces that the kernel took: whether a paused client reads at all.
     private var progress = 0
     private var stallTimer: Scheduled<Void>?
@@ -161,7 +164,14 @@ final class ConnectionHandler: ChannelDuplexHandler {
         }
         buffer.moveReaderIndex(forwardBy: done)
         if buffer.readableBytes > 0, !isClosing {
-            buffer.discardReadBytes()
+            if buffer.capacity > LoopResources.longLine, buffer.capacity > 4 * buffer.readableBytes, let context {
+                // The memory of a long line must not stay with the little that came behind it.
+                var rest = context.channel.allocator.buffer(capacity: buffer.readableBytes)
+                rest.writeBuffer(&buffer)
+                buffer = rest
+            } else {
+                buffer.discardReadBytes()
+            }
             input = buffer
         }
         return isDone
@@ -180,7 +190,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         var count = 0
         while !isPaused, !isClosing, !isReadingLine {
             count += 1
-            if count & 31 == 0, .now() >= end { return false }
+            if count & 7 == 0, .now() >= end { return false }
             if batch != nil {
                 receiveNextOfBatch(connection, &state)
                 continue
@@ -189,8 +199,12 @@ final class ConnectionHandler: ChannelDuplexHandler {
             let (step, consumed) = framer.next(rest)
             done += consumed
             switch step {
-            case .line(let range): receive(UnsafeBufferPointer(rebasing: rest[range]), connection, &state)
-            case .overlong: connection.receiveOverlongLine(UnsafeBufferPointer(rebasing: rest.prefix(512)))
+            case .line(let range):
+                receive(UnsafeBufferPointer(rebasing: rest[range]), connection, &state)
+                // What is no small line may have cost much of the time.
+                if range.count > Self.smallLine { count |= 7 }
+            case .overlong(let start):
+                connection.receiveOverlongLine(UnsafeBufferPointer(rebasing: rest[start...].prefix(512)))
             case .needsMore: return true
             }
         }
@@ -207,7 +221,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         if line.count > LoopResources.longLine, let context {
             isReadingLine = true
             let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
-            resources.read(line, on: context.eventLoop) { handler.value.received($0, first) }
+            resources.read(line, on: context.eventLoop) { handler.value.received($0, WireForm(firstByte: first)) }
         } else {
             receive(state.reader.read(line), WireForm(firstByte: first), connection, &state)
         }
@@ -225,11 +239,18 @@ final class ConnectionHandler: ChannelDuplexHandler {
         }
     }
 
+    /// A long member of a batch is read by another thread, as a long line is.
+    private func readBeside(_ member: Batch.Member, _ context: ChannelHandlerContext) {
+        isReadingLine = true
+        let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
+        resources.read(member, on: context.eventLoop) { handler.value.received($0, .bridge) }
+    }
+
     /// A long line has been read.
-    private func received(_ line: IncomingLine, _ first: UInt8) {
+    private func received(_ line: IncomingLine, _ form: WireForm) {
         isReadingLine = false
         guard let connection, !isClosing else { return }
-        receive(line, WireForm(firstByte: first), connection, &resources.input)
+        receive(line, form, connection, &resources.input)
         if let context { resources.trimLater(on: context.eventLoop) }
         processInput()
     }
@@ -237,9 +258,12 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private func receiveNextOfBatch(_ connection: Connection, _ state: inout LoopResources.Input) {
         guard var batch else { return }
         self.batch = nil
-        if let message = state.reader.next(of: &batch) {
-            connection.receive(message, &state.table, form: .bridge)
-            self.batch = batch
+        guard let member = batch.next() else { return }
+        self.batch = batch
+        if member.count > LoopResources.longLine, let context {
+            readBeside(member, context)
+        } else {
+            connection.receive(state.reader.read(member), &state.table, form: .bridge)
         }
     }
 
@@ -311,6 +335,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     /// The kernel has taken something of what a paused client has to read.
     private func sendMore() {
         if writtenBytes <= Self.resumeMark, !queue.isEmpty, let context { send(to: context) }
+        if closesWhenSent, queue.isEmpty { return closeWhenFlushed() }
         if writtenBytes + queue.count <= Self.resumeMark { resume() }
     }
 
@@ -329,13 +354,19 @@ final class ConnectionHandler: ChannelDuplexHandler {
     func closeWhenFlushed(within time: TimeAmount? = nil) {
         guard let context, !isClosing else { return }
         flush()
-        // What is left is encoded at once: nothing more comes in, so nobody would ask for it piece by piece.
-        while let piece = queue.next(context.channel.allocator) { write(piece, context) }
+        // While a large text is being sent, the connection is paused and goes on as its client reads.
+        closesWhenSent = !queue.isEmpty
+        guard !closesWhenSent else { return closeAfter(time, context) }
         isClosing = true
         context.writeAndFlush(wrapOutboundOut(ByteBuffer())).assumeIsolated().whenComplete { _ in
             self.context?.close(promise: nil)
         }
-        if let time {
+        closeAfter(time, context)
+    }
+
+    /// Closes when the time is over, or where the client reads nothing.
+    private func closeAfter(_ time: TimeAmount?, _ context: ChannelHandlerContext) {
+        if let time, closeTimer == nil {
             closeTimer = context.eventLoop.assumeIsolated().scheduleTask(in: time) { () -> Void in
                 self.context?.close(promise: nil)
             }

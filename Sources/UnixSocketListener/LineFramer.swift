@@ -5,8 +5,8 @@ struct LineFramer {
     enum Step: Equatable {
         /// A line: these of the bytes, without its line break.
         case line(Range<Int>)
-        /// The line that begins here is longer than the limit. It is skipped; this comes once for it.
-        case overlong
+        /// The line that begins there is longer than the limit. It is skipped; this comes once for it.
+        case overlong(start: Int)
         /// No whole line is there.
         case needsMore
     }
@@ -28,7 +28,7 @@ struct LineFramer {
             return (shift(rest.step, by: end + 1), rest.consumed + end + 1)
         }
         let length = end > 0 && bytes[end - 1] == UInt8(ascii: "\r") ? end - 1 : end
-        guard length <= limit else { return (.overlong, end + 1) }
+        guard length <= limit else { return (.overlong(start: 0), end + 1) }
         return (.line(0..<length), end + 1)
     }
 
@@ -38,7 +38,7 @@ struct LineFramer {
         // One byte more than the limit may be the '\r' of the line break.
         guard bytes.count <= limit + 1 else {
             isSkipping = true
-            return (.overlong, bytes.count)
+            return (.overlong(start: 0), bytes.count)
         }
         searched = bytes.count
         return (.needsMore, 0)
@@ -52,6 +52,10 @@ struct LineFramer {
     }
 
     private func shift(_ step: Step, by offset: Int) -> Step {
-        if case .line(let range) = step { .line(range.lowerBound + offset..<range.upperBound + offset) } else { step }
+        switch step {
+        case .line(let range): .line(range.lowerBound + offset..<range.upperBound + offset)
+        case .overlong(let start): .overlong(start: start + offset)
+        case .needsMore: .needsMore
+        }
     }
 }

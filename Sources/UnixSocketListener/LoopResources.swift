@@ -7,7 +7,7 @@ import QuickConnect
 final class LoopResources {
     /// What reading lines needs, handed through a slice as one.
     struct Input {
-        var reader: LineReader
+        var reader: MessageReader
         var table = FrontController.CurrentTable()
     }
 
@@ -30,7 +30,7 @@ final class LoopResources {
         self.maximumDepth = maximumDepth
         self.longLines = longLines
         self.isIdle = isIdle
-        input = Input(reader: LineReader(maximumDepth: maximumDepth))
+        input = Input(reader: MessageReader(maximumDepth: maximumDepth))
     }
 
     /// A buffer for the lines of one connection, until it gives it back.
@@ -50,9 +50,24 @@ final class LoopResources {
         let bytes = SharedBytes(copying: line)
         let depth = maximumDepth
         longLines.submit { _ in
-            var reader = LineReader(maximumDepth: depth)
+            var reader = MessageReader(maximumDepth: depth)
             let incoming = withExtendedLifetime(bytes) { reader.read(bytes.slice(0..<bytes.count)) }
             eventLoop.execute { body(incoming) }
+        }
+        trimLater(on: eventLoop)
+    }
+
+    /// Reads a long member of a batch, the same way.
+    func read(
+        _ member: Batch.Member,
+        on eventLoop: any EventLoop,
+        _ body: @escaping @Sendable (IncomingLine) -> Void
+    ) {
+        let depth = maximumDepth
+        longLines.submit { _ in
+            var reader = MessageReader(maximumDepth: depth)
+            let message = reader.read(member)
+            eventLoop.execute { body(.message(message)) }
         }
         trimLater(on: eventLoop)
     }

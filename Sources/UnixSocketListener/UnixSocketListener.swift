@@ -7,7 +7,7 @@ public import QuickConnect
 public import ServiceLifecycle
 import Synchronization
 
-/// Takes connections on Unix sockets, each a session of the front controller.
+/// Takes connections on Unix sockets, each a connection of the router.
 public final class UnixSocketListener: Service {
     /// A socket, and what may be asked there.
     public struct Endpoint: Sendable {

@@ -119,10 +119,13 @@ final class AuditLog: CallObserver {
         return unit + (process?.program.map { " program=\(word($0))" } ?? "")
     }
 
+    /// More arguments are not looked at.
+    private static let mostArguments = 64
+
     /// The arguments as a JSON array, cut; nothing where all of them were left out.
     private static func arguments(_ call: borrowing Call) -> String {
         // Optional parameters that were left out are null at the end.
-        var count = call.argumentCount
+        var count = min(call.argumentCount, mostArguments)
         while count > 0, call.argument(count - 1).isNull { count -= 1 }
         guard count > 0 else { return "" }
         var text = "["

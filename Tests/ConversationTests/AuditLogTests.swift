@@ -93,7 +93,7 @@ struct AuditLogTests {
         error: CommandError? = nil,
         after time: Duration = .milliseconds(812)
     ) {
-        var reader = LineReader()
+        var reader = MessageReader()
         var line = #"{"handlerName":"x","data":\#(data)}"#
         guard case .message(.call(let request)) = line.withUTF8({ reader.read($0) }) else {
             Issue.record("it is a call")
@@ -196,7 +196,7 @@ struct AuditLogTests {
             clock: clock,
             changed: { changes.changes.add(1, ordering: .relaxed) }
         )
-        var reader = LineReader()
+        var reader = MessageReader()
         var line = "call?cmd=x"
         guard case .message(.call(let request)) = line.withUTF8({ reader.read($0) }) else { return }
         silent.ended(Call(request, CommandDescription("x"), on: Self.alice), after: .zero)

@@ -204,7 +204,7 @@ struct SharedBytesTests {
 
     @Test("A part that is kept is what it was, whatever is read behind it")
     func parts() {
-        var reader = LineReader()
+        var reader = MessageReader()
         func read(_ text: String) -> Request? {
             var text = text
             guard case .message(.call(let request)) = text.withUTF8({ reader.read($0) }) else { return nil }

@@ -23,11 +23,11 @@ private func readLine(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let line = UnsafeBufferPointer(start: bytes, count: count)
     guard count > 0, !line.contains(UInt8(ascii: "\n")) else { return 0 }
     compareJSON(line)
-    var reader = LineReader()
+    var reader = MessageReader()
     switch reader.read(line) {
     case .message(let message): look(at: message)
     case .batch(var batch):
-        while let message = reader.next(of: &batch) { look(at: message) }
+        while let member = batch.next() { look(at: reader.read(member)) }
     }
     return 0
 }

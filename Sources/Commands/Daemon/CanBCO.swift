@@ -18,7 +18,7 @@ struct CanBCO: WaitingBCO {
         guard let user = call.string(1) else { return .now(.result(try answer(command, call.caller, rule))) }
         return .wait { () async throws(CommandError) in
             guard let caller = await accounts.caller(forUser: user) else {
-                throw CommandError(.notFound, "this device has no user '\(user)'")
+                throw CommandError(.notFound, "this device has no user '\(user.shortened)'")
             }
             return .result(try answer(command, caller, rule))
         }

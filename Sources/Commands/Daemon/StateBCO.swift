@@ -3,7 +3,7 @@ import QuickConnect
 
 /// `state`: what the device does now, and for whom: `{"playing", "recording", "vibrating", "watched", "handlers",
 /// "droppedAnswers"}`, lists but for the last, which counts answers that fitted no question.
-struct StateBCO: BCO {
+struct StateBCO: WaitingBCO {
     private let devices: [any Device]
     private let events: EventHub
     private let handlers: HandlerRegistry
@@ -14,7 +14,12 @@ struct StateBCO: BCO {
         self.handlers = handlers
     }
 
-    func handle(_ call: borrowing Call) throws(CommandError) -> BusinessOutcome {
+    func handle(_ call: borrowing Call) throws(CommandError) -> Awaited<BusinessOutcome> {
+        // As a task, beside the event loop: there may be thousands of handlers.
+        .wait { () async throws(CommandError) in .result(state) }
+    }
+
+    private var state: JSONValue {
         var state: JSONObject = ["playing": [], "recording": [], "vibrating": []]
         for device in devices {
             for (name, value) in device.state() { state[name] = Self.joined(state[name], value) }
@@ -28,7 +33,7 @@ struct StateBCO: BCO {
             handlers.holders.sorted { $0.name < $1.name }.map { ["name": .string($0.name), "for": $0.caller.json] }
         )
         state["droppedAnswers"] = .integer(Int64(handlers.droppedAnswerCount))
-        return .result(.object(state))
+        return .object(state)
     }
 
     /// Lists of the same name are one list: files and system sounds both play.

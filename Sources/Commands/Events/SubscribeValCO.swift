@@ -41,8 +41,8 @@ struct SubscriptionWish: Sendable {
     /// The options of a device's event are few.
     private static func options(_ text: JSONText, field: String) throws(CommandError) -> JSONObject {
         var count = 0
-        text.forEachMember { _, value in
-            count += value.count > 4096 ? 65 : 1
+        text.forEachMember { name, value in
+            count += value.count > 4096 || name.utf8.count > 128 ? 65 : 1
             return count <= 64
         }
         guard count <= 64 else { throw .invalid(field, expected: "options, an object of at most 64 short members") }

@@ -37,8 +37,7 @@ struct OptionReader {
 
     /// A name in a JSON pointer (RFC 6901), cut where a caller has made up something long.
     private static func pointer(_ name: String) -> String {
-        let shown = name.utf8.count <= 128 ? name : String(decoding: name.utf8.prefix(40), as: UTF8.self) + "…"
-        return shown.replacing("~", with: "~0").replacing("/", with: "~1")
+        name.shortened.replacing("~", with: "~0").replacing("/", with: "~1")
     }
 
     func isNull(_ name: String) -> Bool { options[name] == JSONValue.null }

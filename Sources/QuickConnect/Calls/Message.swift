@@ -45,6 +45,7 @@ public enum Message: Sendable {
 
     /// The beginning of a JSON string that is cut off, perhaps within an escape.
     private static func start(ofString part: UnsafeBufferPointer<UInt8>) -> String {
+        guard part.count > 1 else { return "" }
         var end = part.count
         let tail = part.suffix(12)
         if let escape = tail.lastIndex(of: UInt8(ascii: "\\")) { end = escape }

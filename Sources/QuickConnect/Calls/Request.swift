@@ -35,7 +35,7 @@ public struct Request: Sendable {
         self.items = items
         self.form = form
         hasID = id != nil
-        idIsPlain = id.map { bytes.slice($0).allSatisfy(URIComponent.keeps) } ?? true
+        idIsPlain = withExtendedLifetime(bytes) { id.map { bytes.slice($0).allSatisfy(URIComponent.keeps) } ?? true }
     }
 
     private static func small(_ range: Range<Int>) -> Range<Int32> {
@@ -51,9 +51,8 @@ public struct Request: Sendable {
 
     /// The command as messages show it: cut, where a caller has made up something long.
     var shownCommand: String {
-        let bytes = commandBytes
-        if bytes.count <= 128 { return command }
-        return String(decoding: bytes.prefix(40), as: UTF8.self) + "…"
+        // What is long is not made into a text first.
+        commandRange.count <= 128 ? command : bytes.text(Int(commandRange.lowerBound)..<Int(commandRange.lowerBound) + 40) + "…"
     }
 
     /// Valid while the request lives.

@@ -7,7 +7,8 @@ public final class HandlerRegistry: Sendable {
         let client: any CallConnection
         let isCommand: Bool
         /// Its entry as a command of its own, and the table that this was made for.
-        var entry: (entry: MappingEntry, table: MappingTable)?
+        var entry: MappingEntry?
+        weak var table: MappingTable?
     }
 
     private struct State {
@@ -16,7 +17,15 @@ public final class HandlerRegistry: Sendable {
         var names: [ObjectIdentifier: Set<ByteName>] = [:]
         /// The handlers that are commands, for those who mistype one; nil where they have changed.
         var index: NameIndex?
+
+        mutating func take(_ name: ByteName) {
+            if handlers.removeValue(forKey: name)?.isCommand ?? false { index = nil }
+        }
     }
+
+    /// With more handlers than this nobody's mistyped command is looked for among them: they come and go, and each time the
+    /// index of them would have to be made anew.
+    private static let mostIndexed = 256
 
     private let state = Mutex(State())
     private let commandRule: AllowRule?
@@ -56,7 +65,7 @@ public final class HandlerRegistry: Sendable {
             }
             state.names[ObjectIdentifier(client), default: []].insert(ByteName(name))
             state.handlers[ByteName(name)] = Handler(client: client, isCommand: isCommand)
-            state.index = nil
+            if isCommand { state.index = nil }
             return nil
         }
         if let refusal { throw refusal }
@@ -66,8 +75,7 @@ public final class HandlerRegistry: Sendable {
     public func remove(_ name: String, of client: any CallConnection) throws(CommandError) {
         let isRemoved = state.withLock { state in
             guard state.names[ObjectIdentifier(client)]?.remove(ByteName(name)) != nil else { return false }
-            state.handlers[ByteName(name)] = nil
-            state.index = nil
+            state.take(ByteName(name))
             return true
         }
         guard isRemoved else {
@@ -78,8 +86,7 @@ public final class HandlerRegistry: Sendable {
     func removeAll(of client: any CallConnection) {
         state.withLock { state in
             guard let names = state.names.removeValue(forKey: ObjectIdentifier(client)) else { return }
-            for name in names { state.handlers[name] = nil }
-            state.index = nil
+            for name in names { state.take(name) }
         }
     }
 
@@ -104,9 +111,10 @@ extension HandlerRegistry: CommandHandlers {
         state.withLock { state in
             let name = ByteName(command)
             guard let handler = state.handlers[name], handler.isCommand else { return nil }
-            if let known = handler.entry, known.table === table { return known.entry }
+            if let known = handler.entry, handler.table === table { return known }
             let entry = table.entry(of: command, HandlerCommandObject(command, handlers: self))
-            state.handlers[name]?.entry = (entry, table)
+            state.handlers[name]?.entry = entry
+            state.handlers[name]?.table = table
             return entry
         }
     }
@@ -117,6 +125,7 @@ extension HandlerRegistry: CommandHandlers {
 
     public func nearest(_ command: String) -> [String] {
         state.withLock { state in
+            guard state.handlers.count <= Self.mostIndexed else { return [] }
             let index = state.index ?? NameIndex(state.handlers.filter(\.value.isCommand).map(\.key.text))
             state.index = index
             return index.nearest(command)

@@ -210,12 +210,12 @@ public enum BridgeForm {
         private func failure(_ error: JSONValue) -> HandlerFailure {
             let members = error.objectValue ?? [:]
             let places = HandlerFailure.placeNames.compactMap { name in
-                members[name].map { (name, Self.cut($0, to: 1500)) }
+                members[name].map { (name, Self.cut($0, to: name == "stack" ? 600 : 120)) }
             }
             let message = members["message"]?.stringValue ?? error.stringValue
             return HandlerFailure(
                 code: members["code"]?.stringValue.flatMap(CommandError.Code.init),
-                message: message.map { Message.value(.string($0)).excerpt(atMost: 1024) }
+                message: message.map { Message.value(.string($0)).excerpt(atMost: 400) }
                     ?? "the handler gave an error without message",
                 field: members["field"]?.stringValue.map { Message.value(.string($0)).excerpt(atMost: 128) },
                 place: JSONObject(places)

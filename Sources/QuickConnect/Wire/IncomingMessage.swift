@@ -32,7 +32,7 @@ extension JSONError {
 }
 
 /// Reads lines, one after another. For one thread: it keeps the memory that one line needed for the next.
-public struct LineReader {
+public struct MessageReader {
     private let maximumDepth: Int
     var bytes = SharedBytes(capacity: 4096)
 
@@ -51,9 +51,10 @@ public struct LineReader {
         }
     }
 
-    /// Reads the next message of a batch, nil behind the last one.
-    public mutating func next(of batch: inout Batch) -> IncomingMessage? {
-        batch.next(into: &bytes, maximumDepth: maximumDepth)
+    /// Reads a member of a batch.
+    public mutating func read(_ member: Batch.Member) -> IncomingMessage {
+        defer { if member.count > Self.keptBytes { bytes = SharedBytes(capacity: 4096) } }
+        return member.read(into: &bytes, maximumDepth: maximumDepth - 1)
     }
 
     private func batch(_ line: UnsafeBufferPointer<UInt8>) -> IncomingLine {
@@ -75,7 +76,7 @@ public enum IncomingLine: Sendable {
 /// The messages of a line that is an array. The whole of it has been checked.
 public struct Batch: Sendable {
     private let bytes: SharedBytes
-    private var position: Int
+    private var position = 1
     private var isFirst = true
 
     init(_ line: UnsafeBufferPointer<UInt8>, maximumDepth: Int) throws(JSONError) {
@@ -83,31 +84,39 @@ public struct Batch: Sendable {
         try scanner.skipValue()
         try scanner.finish()
         bytes = SharedBytes(copying: line)
-        position = 1
     }
 
-    mutating func next(into storage: inout SharedBytes, maximumDepth: Int) -> IncomingMessage? {
+    /// One message, which is not read yet.
+    public struct Member: Sendable {
+        fileprivate let bytes: SharedBytes
+        fileprivate let range: Range<Int>
+
+        /// How many bytes it has; 0 where the batch has no member at all, which is a mistake.
+        public var count: Int { range.count }
+
+        fileprivate func read(into storage: inout SharedBytes, maximumDepth: Int) -> IncomingMessage {
+            guard count > 0 else { return .unreadable(UnreadableMessage(.badRequest, "the batch is empty")) }
+            return withExtendedLifetime(bytes) {
+                BridgeForm.read(bytes.slice(range), into: &storage, maximumDepth: maximumDepth)
+            }
+        }
+    }
+
+    /// The next member, nil behind the last one.
+    public mutating func next() -> Member? {
         let bytes = bytes
         defer { withExtendedLifetime(bytes) {} }
-        let all = bytes.slice(0..<bytes.count)
-        let rest = UnsafeBufferPointer(rebasing: all[position...])
-        // The message stands in an array, so it may be less deep.
-        var scanner = JSONScanner(rest, maximumDepth: maximumDepth - 1)
+        // The bytes are checked: nothing here can fail.
+        var scanner = JSONScanner(bytes.slice(position..<bytes.count), maximumDepth: .max)
         scanner.skipWhiteSpace()
-        if scanner.next == UInt8(ascii: "]") { return emptyBatch() }
-        let start = scanner.position
-        // The bytes are checked: this cannot fail.
+        defer { isFirst = false }
+        if scanner.next == UInt8(ascii: "]") { return isFirst ? Member(bytes: bytes, range: 0..<0) : nil }
+        let start = position + scanner.position
         guard (try? scanner.skipValue()) != nil else { return nil }
-        let message = UnsafeBufferPointer(rebasing: rest[start..<scanner.position])
+        let end = position + scanner.position
         scanner.skipWhiteSpace()
         _ = scanner.skip(UInt8(ascii: ","))
         position += scanner.position
-        isFirst = false
-        return BridgeForm.read(message, into: &storage, maximumDepth: maximumDepth - 1)
-    }
-
-    private mutating func emptyBatch() -> IncomingMessage? {
-        defer { isFirst = false }
-        return isFirst ? .unreadable(UnreadableMessage(.badRequest, "the batch is empty")) : nil
+        return Member(bytes: bytes, range: start..<end)
     }
 }

@@ -167,7 +167,7 @@ extension OutputBuffer {
 
 extension String {
     /// A name that a caller made up, as messages show it.
-    var shortened: String {
+    public var shortened: String {
         guard utf8.count > 128 else { return self }
         return String(decoding: utf8.prefix(40), as: UTF8.self) + "…"
     }

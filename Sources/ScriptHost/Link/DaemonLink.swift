@@ -29,6 +29,8 @@ final class DaemonLink {
     private var retryAt: ContinuousClock.Instant?
     private var pause = Duration.milliseconds(50)
     private static let longestPause = Duration.seconds(5)
+    /// How long a daemon has to accept.
+    private static let patience = Duration.seconds(2)
 
     /// Whether lines may be sent. A script whose text is only being tried holds them back.
     var isHeld: Bool
@@ -71,7 +73,7 @@ final class DaemonLink {
     private func connectIfDue() throws(SocketPaths.NoDaemon) {
         guard !isHeld, isWanted || !waiting.isEmpty, retryAt.map({ $0 <= .now }) ?? true else { return }
         do throws(SocketPaths.NoDaemon) {
-            connection = try SocketPaths.connect(paths)
+            connection = try SocketPaths.connect(paths, before: .now + Self.patience)
         } catch {
             if connectionCount == 0 {
                 if givesUp, isNeeded { throw error }

@@ -4,7 +4,7 @@ import Synchronization
 /// Gives a connection what its client sends, line by line, as a listener does.
 final class LineDriver: Sendable {
     private struct State {
-        var reader: LineReader
+        var reader: MessageReader
         var table = FrontController.CurrentTable()
     }
 
@@ -14,7 +14,7 @@ final class LineDriver: Sendable {
     init(_ connection: Connection) {
         self.connection = connection
         let depth = connection.frontController.limits.depth
-        state = Mutex(State(reader: LineReader(maximumDepth: depth)))
+        state = Mutex(State(reader: MessageReader(maximumDepth: depth)))
     }
 
     /// Takes one line, without its line break. An empty one is ignored.
@@ -28,7 +28,8 @@ final class LineDriver: Sendable {
         case .message(let message):
             connection.receive(message, &state.table, form: WireForm(firstByte: line.first))
         case .batch(var batch):
-            while let message = state.reader.next(of: &batch) {
+            while let member = batch.next() {
+                let message = state.reader.read(member)
                 connection.receive(message, &state.table, form: .bridge)
             }
         }
@@ -42,13 +43,13 @@ final class LineDriver: Sendable {
 
 /// All messages of a line.
 func messages(of line: [UInt8], maximumDepth: Int = 512) -> [IncomingMessage] {
-    var reader = LineReader(maximumDepth: maximumDepth)
+    var reader = MessageReader(maximumDepth: maximumDepth)
     return line.withUnsafeBufferPointer { line in
         switch reader.read(line) {
         case .message(let message): return [message]
         case .batch(var batch):
             var messages: [IncomingMessage] = []
-            while let message = reader.next(of: &batch) { messages.append(message) }
+            while let member = batch.next() { messages.append(reader.read(member)) }
             return messages
         }
     }
