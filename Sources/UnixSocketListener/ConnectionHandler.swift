@@ -134,8 +134,12 @@ final class ConnectionHandler: ChannelDuplexHandler {
     /// Gives the connection its messages, for the time of a slice or until the backlog says pause.
     private func processInput() {
         guard !isProcessing, !isScheduled, !isReadingLine, let connection else { return }
+        // A write to a client that has gone lets NIO read what is left of it, in the middle of another one's slice.
+        guard !resources.isInUse else { return continueLater() }
         isProcessing = true
+        resources.isInUse = true
         let isDone = runSlice(connection, until: .now() + Self.sliceTime)
+        resources.isInUse = false
         isProcessing = false
         flush()
         if !isDone { return continueLater() }
@@ -250,7 +254,12 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private func received(_ line: IncomingLine, _ form: WireForm) {
         isReadingLine = false
         guard let connection, !isClosing else { return }
+        isProcessing = true
+        resources.isInUse = true
         receive(line, form, connection, &resources.input)
+        resources.isInUse = false
+        isProcessing = false
+        flush()
         if let context { resources.trimLater(on: context.eventLoop) }
         processInput()
     }
@@ -274,7 +283,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         if output == nil { output = context == nil ? nil : resources.takeBuffer() }
         guard let output else { return }
         line(output)
-        if output.count >= Self.flushMark || !output.attachments.isEmpty {
+        if output.count >= Self.flushMark {
             flush()
         } else if !isProcessing {
             scheduleFlush()
@@ -293,10 +302,13 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private func scheduleFlush() {
         guard !flushIsScheduled, let context else { return }
         flushIsScheduled = true
-        context.eventLoop.assumeIsolated().execute {
-            self.flushIsScheduled = false
-            self.flush()
-        }
+        resources.flushLater(self, on: context.eventLoop)
+    }
+
+    /// Its turn to send has come.
+    func flushScheduled() {
+        flushIsScheduled = false
+        flush()
     }
 
     private func flush() {
@@ -310,6 +322,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         // Before it is sent: what the kernel takes at once asks for more only while the connection is paused.
         if writtenBytes + queue.count > Self.pauseMark { pause() }
         send(to: context)
+        if !queue.isEmpty { pause() }
     }
 
     /// Hands as much to the transport as it should hold.
@@ -328,7 +341,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         context.write(wrapOutboundOut(piece)).assumeIsolated().whenSuccess {
             self.writtenBytes -= count
             self.progress += 1
-            if self.isPaused { self.sendMore() }
+            if self.isPaused || !self.queue.isEmpty { self.sendMore() }
         }
     }
 
@@ -336,7 +349,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private func sendMore() {
         if writtenBytes <= Self.resumeMark, !queue.isEmpty, let context { send(to: context) }
         if closesWhenSent, queue.isEmpty { return closeWhenFlushed() }
-        if writtenBytes + queue.count <= Self.resumeMark { resume() }
+        if isPaused, queue.isEmpty, writtenBytes <= Self.resumeMark { resume() }
     }
 
     // MARK: The end

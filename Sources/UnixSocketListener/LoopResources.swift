@@ -12,6 +12,12 @@ final class LoopResources {
     }
 
     var input: Input
+    /// Whether a slice runs now: there is one input for all.
+    var isInUse = false
+    private var flushes = CircularBuffer<ConnectionHandler>()
+    private var isFlushing = false
+    private static let flushTime = TimeAmount.milliseconds(1)
+    private static let breath = TimeAmount.microseconds(20)
     private var buffers: [OutputBuffer] = []
     private let longLines: NIOThreadPool
     private let maximumDepth: Int
@@ -39,6 +45,24 @@ final class LoopResources {
     func giveBack(_ buffer: OutputBuffer) {
         buffer.removeAll()
         if buffers.count < 4 { buffers.append(buffer) }
+    }
+
+    /// Lets a connection send when those before it have: an event may have many subscribers.
+    func flushLater(_ handler: ConnectionHandler, on eventLoop: any EventLoop) {
+        flushes.append(handler)
+        guard !isFlushing else { return }
+        isFlushing = true
+        eventLoop.assumeIsolated().execute { self.flushSome(on: eventLoop) }
+    }
+
+    private func flushSome(on eventLoop: any EventLoop) {
+        let end = NIODeadline.now() + Self.flushTime
+        while let handler = flushes.popFirst() {
+            handler.flushScheduled()
+            if .now() >= end { break }
+        }
+        isFlushing = !flushes.isEmpty
+        if isFlushing { eventLoop.assumeIsolated().scheduleTask(in: Self.breath) { self.flushSome(on: eventLoop) } }
     }
 
     /// Reads a long line beside the event loop, on which `body` then gets it.

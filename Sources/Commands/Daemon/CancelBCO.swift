@@ -6,6 +6,8 @@ import QuickConnect
 struct CancelBCO: BCO {
     func handle(_ call: borrowing Call) throws(CommandError) -> BusinessOutcome {
         // An id is text, but `msg=7` is read as the number 7.
+        // What is longer than any id need not be read.
+        if case .text(let text) = call.argument(0), text.count > 8 * Limits.idBytes { return .result(.null) }
         guard let id = call.string(0) ?? call.integer(0).map({ "\($0)" }) else {
             throw .invalid("/0", expected: "id, a string")
         }

@@ -4,14 +4,16 @@ import QuickConnect
 /// `commands`: the table, as an object `{NAME: {"help", "parameters", "allow"?}}`, handlers that are commands by
 /// themselves as `{NAME: {"help", "parameters": null, "handler": true}}`. On a socket with a list of its own, those of it.
 ///
-/// There may be a hundred thousand: so it is made as a task, beside the event loop.
+/// Of many commands it is made by a task, beside the event loop.
 struct CommandsBCO: WaitingBCO {
     private let controller: FrontController
+    private static let many = 500
 
     init(_ controller: FrontController) { self.controller = controller }
 
     func handle(_ call: borrowing Call) throws(CommandError) -> Awaited<BusinessOutcome> {
         let listed = call.connection.socketRule?.commands
+        guard controller.currentTable.count > Self.many else { return .now(.result(answer(listed))) }
         return .wait { () async throws(CommandError) in .result(answer(listed)) }
     }
 

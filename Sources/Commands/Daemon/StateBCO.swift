@@ -7,6 +7,7 @@ struct StateBCO: WaitingBCO {
     private let devices: [any Device]
     private let events: EventHub
     private let handlers: HandlerRegistry
+    private static let many = 256
 
     init(_ devices: [any Device], _ events: EventHub, _ handlers: HandlerRegistry) {
         self.devices = devices
@@ -15,8 +16,9 @@ struct StateBCO: WaitingBCO {
     }
 
     func handle(_ call: borrowing Call) throws(CommandError) -> Awaited<BusinessOutcome> {
-        // As a task, beside the event loop: there may be thousands of handlers.
-        .wait { () async throws(CommandError) in .result(state) }
+        // Of thousands of handlers it is told by a task, beside the event loop.
+        guard handlers.count > Self.many else { return .now(.result(state)) }
+        return .wait { () async throws(CommandError) in .result(state) }
     }
 
     private var state: JSONValue {

@@ -59,13 +59,18 @@ public struct Parameter: Sendable, Hashable {
                 if bytes.count - 2 > 100 * max(maxLength, 40) { return false }
                 if bytes.count - 2 > maxLength { return accept(JSONValue(checked: bytes)) != nil }
             }
-        case (.integer, .number): if !isPlainInteger(bytes) { return accept(JSONValue(checked: bytes)) != nil }
-        case (.number, .number): break
+        case (.integer, .number):
+            if bytes.count > Self.longestNumber { return false }
+            if !isPlainInteger(bytes) { return accept(JSONValue(checked: bytes)) != nil }
+        case (.number, .number): if bytes.count > Self.longestNumber { return false }
         default: return false
         }
         guard minimum != nil || maximum != nil || oneOf != nil else { return true }
         return accept(JSONValue(checked: bytes)) != nil
     }
+
+    /// A number with more digits means nothing, and takes long to read.
+    private static let longestNumber = 1024
 
     private func isPlainInteger(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         bytes.count <= 18 && bytes.allSatisfy { $0 &- UInt8(ascii: "0") <= 9 || $0 == UInt8(ascii: "-") }

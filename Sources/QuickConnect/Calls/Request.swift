@@ -44,6 +44,9 @@ public struct Request: Sendable {
 
     private static func wide(_ range: Range<Int32>) -> Range<Int> { Int(range.lowerBound)..<Int(range.upperBound) }
 
+    /// About how many bytes of memory it keeps.
+    var memory: Int { bytes.count + 8 * items.count }
+
     // MARK: Command and id
 
     /// The command's text, of any length: a caller may have made it up.
@@ -52,7 +55,8 @@ public struct Request: Sendable {
     /// The command as messages show it: cut, where a caller has made up something long.
     var shownCommand: String {
         // What is long is not made into a text first.
-        commandRange.count <= 128 ? command : bytes.text(Int(commandRange.lowerBound)..<Int(commandRange.lowerBound) + 40) + "…"
+        commandRange.count <= 128
+            ? command : bytes.text(Int(commandRange.lowerBound)..<Int(commandRange.lowerBound) + 40) + "…"
     }
 
     /// Valid while the request lives.

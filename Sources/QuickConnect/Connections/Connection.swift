@@ -111,7 +111,19 @@ public final class Connection: CallConnection {
 extension Connection: RoutedConnection {
     func write(_ line: (OutputBuffer) -> Void) { output.write(line) }
 
-    var hasRoom: Bool { state.withLock { $0.waiting.count < frontController.limits.callsPerConnection } }
+    var lackOfRoom: CommandError? {
+        let limits = frontController.limits
+        let (count, bytes) = state.withLock { ($0.waiting.count, $0.waiting.bytes) }
+        let what: String
+        if count >= limits.callsPerConnection {
+            what = "\(count) calls of this connection are under way"
+        } else if bytes >= limits.replyBytes {
+            what = "the calls of this connection that are under way take \(bytes) bytes"
+        } else {
+            return nil
+        }
+        return CommandError(.overloaded, "\(what); wait for a reply, or cancel one")
+    }
 
     /// The calls that wait.
     public var waitingCount: Int { state.withLock { $0.waiting.count } }

@@ -65,7 +65,7 @@ public final class HandlerRegistry: Sendable {
             }
             state.names[ObjectIdentifier(client), default: []].insert(ByteName(name))
             state.handlers[ByteName(name)] = Handler(client: client, isCommand: isCommand)
-            if isCommand { state.index = nil }
+            if isCommand, !names.contains(ByteName(name)) { state.index = nil }
             return nil
         }
         if let refusal { throw refusal }
@@ -92,6 +92,9 @@ public final class HandlerRegistry: Sendable {
 
     /// The connection that answers for a handler.
     func client(of name: String) -> (any CallConnection)? { state.withLock { $0.handlers[ByteName(name)]?.client } }
+
+    /// How many handlers there are.
+    public var count: Int { state.withLock { $0.handlers.count } }
 
     /// The handlers, and who answers for them.
     public var holders: [(name: String, caller: Caller)] {

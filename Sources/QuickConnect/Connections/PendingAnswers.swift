@@ -21,11 +21,19 @@ struct PendingAnswers {
 /// The calls of a connection that wait.
 struct WaitingList {
     private var members: [ObjectIdentifier: WaitingCall] = [:]
+    /// What their messages take of memory.
+    private(set) var bytes = 0
 
     var count: Int { members.count }
     var isEmpty: Bool { members.isEmpty }
     var calls: [WaitingCall] { Array(members.values) }
 
-    mutating func add(_ call: WaitingCall) { members[ObjectIdentifier(call)] = call }
-    mutating func remove(_ call: WaitingCall) { members[ObjectIdentifier(call)] = nil }
+    mutating func add(_ call: WaitingCall) {
+        members[ObjectIdentifier(call)] = call
+        bytes += call.messageBytes
+    }
+
+    mutating func remove(_ call: WaitingCall) {
+        if members.removeValue(forKey: ObjectIdentifier(call)) != nil { bytes -= call.messageBytes }
+    }
 }

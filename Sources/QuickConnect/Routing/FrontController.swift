@@ -56,9 +56,9 @@ public final class FrontController: Sendable {
         } else {
             do throws(CommandError) { try stack.checkParameters() } catch { stack.fail(error) }
         }
-        if entry.waits || entry.errorsWait, !connection.hasRoom {
+        if entry.waits || entry.errorsWait, let lack = connection.lackOfRoom {
             stack.leavesOutWaitingErrorSteps = true
-            if entry.waits { stack.fail(overloaded) }
+            if entry.waits { stack.fail(lack) }
         }
         controller.run(stack, on: connection)
     }
@@ -75,7 +75,7 @@ public final class FrontController: Sendable {
     ) {
         let command = request.shownCommand
         var stack = Stack(table.defaults, Call(request, CommandDescription(command), on: connection))
-        stack.leavesOutWaitingErrorSteps = !connection.hasRoom
+        stack.leavesOutWaitingErrorSteps = connection.lackOfRoom != nil
         if let refusal = connection.socketRule?.refusal(of: command) {
             stack.refuse(refusal)
         } else {
@@ -98,13 +98,6 @@ public final class FrontController: Sendable {
         let handlers = handlers.nearest(name)
         let mapped = table.nearest(name)
         return handlers.isEmpty ? mapped : NearestNames.find(name, among: mapped + handlers)
-    }
-
-    private var overloaded: CommandError {
-        CommandError(
-            .overloaded,
-            "\(limits.callsPerConnection) calls of this connection are under way; wait for a reply, or cancel one"
-        )
     }
 
     // MARK: What commands ask

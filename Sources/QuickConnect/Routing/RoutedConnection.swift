@@ -2,8 +2,8 @@ import JSON
 
 /// The connection of a call, as the router uses it: where replies go, and who may end the calls that wait.
 protocol RoutedConnection: CallConnection {
-    /// Whether one more call may wait.
-    var hasRoom: Bool { get }
+    /// Why no other call may wait now, as `overloaded`; nil where one may.
+    var lackOfRoom: CommandError? { get }
 
     /// Writes one line. Any thread; never blocks.
     func write(_ line: (OutputBuffer) -> Void)

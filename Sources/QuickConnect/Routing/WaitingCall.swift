@@ -50,6 +50,8 @@ final class WaitingCall: Sendable {
     let timeout: Duration?
     /// What `cancel` names.
     let id: String?
+    /// What its message takes of memory.
+    let messageBytes: Int
     private let controller: ApplicationController
     private let state = Mutex(State())
 
@@ -58,6 +60,7 @@ final class WaitingCall: Sendable {
         command = stack.call.command
         timeout = stack.entry.timeout
         id = stack.call.request.id
+        messageBytes = stack.call.request.memory
         self.connection = connection
         self.controller = controller
     }

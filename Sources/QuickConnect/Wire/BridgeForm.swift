@@ -210,14 +210,13 @@ public enum BridgeForm {
         private func failure(_ error: JSONValue) -> HandlerFailure {
             let members = error.objectValue ?? [:]
             let places = HandlerFailure.placeNames.compactMap { name in
-                members[name].map { (name, Self.cut($0, to: name == "stack" ? 600 : 120)) }
+                members[name].map { (name, Self.cut($0, to: name == "stack" ? 900 : 200)) }
             }
             let message = members["message"]?.stringValue ?? error.stringValue
             return HandlerFailure(
                 code: members["code"]?.stringValue.flatMap(CommandError.Code.init),
-                message: message.map { Message.value(.string($0)).excerpt(atMost: 400) }
-                    ?? "the handler gave an error without message",
-                field: members["field"]?.stringValue.map { Message.value(.string($0)).excerpt(atMost: 128) },
+                message: message.map { $0.cut(toEncoded: 800) } ?? "the handler gave an error without message",
+                field: members["field"]?.stringValue.map { $0.cut(toEncoded: 180) },
                 place: JSONObject(places)
             )
         }
@@ -226,9 +225,28 @@ public enum BridgeForm {
         private static func cut(_ value: JSONValue, to bytes: Int) -> JSONValue {
             switch value {
             case .array, .object: .null
-            case .string(let text): .string(Message.value(.string(text)).excerpt(atMost: bytes))
+            case .string(let text): .string(text.cut(toEncoded: bytes))
             default: value
             }
         }
+    }
+}
+
+extension String {
+    /// As much of the text as takes so many bytes on a line of either form, escaped and encoded, with `…` where it is cut.
+    fileprivate func cut(toEncoded budget: Int) -> String {
+        var cost = 0
+        var index = unicodeScalars.startIndex
+        while index < unicodeScalars.endIndex {
+            let scalar = unicodeScalars[index]
+            switch scalar.value {
+            case 0..<0x20: cost += 8
+            case 0x22, 0x5C: cost += 6
+            default: cost += scalar.isASCII && URIComponent.keeps(UInt8(scalar.value)) ? 1 : 3 * UTF8.width(scalar)
+            }
+            if cost > budget { return String(unicodeScalars[..<index]) + "…" }
+            index = unicodeScalars.index(after: index)
+        }
+        return self
     }
 }

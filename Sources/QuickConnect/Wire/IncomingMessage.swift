@@ -76,13 +76,16 @@ public enum IncomingLine: Sendable {
 /// The messages of a line that is an array. The whole of it has been checked.
 public struct Batch: Sendable {
     private let bytes: SharedBytes
-    private var position = 1
-    private var isFirst = true
+    /// Where each member is, the first byte and the one behind it in one number.
+    private let members: [UInt64]
+    private var index = 0
 
     init(_ line: UnsafeBufferPointer<UInt8>, maximumDepth: Int) throws(JSONError) {
         var scanner = JSONScanner(line, maximumDepth: maximumDepth)
-        try scanner.skipValue()
+        var found: [UInt64] = []
+        try scanner.skipArray(depth: 0) { found.append(UInt64($0.lowerBound) << 32 | UInt64($0.upperBound)) }
         try scanner.finish()
+        members = found
         bytes = SharedBytes(copying: line)
     }
 
@@ -104,19 +107,10 @@ public struct Batch: Sendable {
 
     /// The next member, nil behind the last one.
     public mutating func next() -> Member? {
-        let bytes = bytes
-        defer { withExtendedLifetime(bytes) {} }
-        // The bytes are checked: nothing here can fail.
-        var scanner = JSONScanner(bytes.slice(position..<bytes.count), maximumDepth: .max)
-        scanner.skipWhiteSpace()
-        defer { isFirst = false }
-        if scanner.next == UInt8(ascii: "]") { return isFirst ? Member(bytes: bytes, range: 0..<0) : nil }
-        let start = position + scanner.position
-        guard (try? scanner.skipValue()) != nil else { return nil }
-        let end = position + scanner.position
-        scanner.skipWhiteSpace()
-        _ = scanner.skip(UInt8(ascii: ","))
-        position += scanner.position
-        return Member(bytes: bytes, range: start..<end)
+        defer { index += 1 }
+        guard !members.isEmpty else { return index == 0 ? Member(bytes: bytes, range: 0..<0) : nil }
+        guard index < members.count else { return nil }
+        let member = members[index]
+        return Member(bytes: bytes, range: Int(member >> 32)..<Int(member & 0xFFFF_FFFF))
     }
 }

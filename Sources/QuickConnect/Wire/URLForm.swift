@@ -145,8 +145,8 @@ public enum URLForm {
             try scanner.finish()
             if let problem = scanner.problem { throw problem }
             // White space that would end a line, where the message is passed on.
-            if bytes.slice(text).contains(UInt8(ascii: "\n")) {
-                bytes.replace(UInt8(ascii: "\n"), with: UInt8(ascii: " "), in: text)
+            if bytes.slice(text).contains(where: { $0 == 0x0A || $0 == 0x0D }) {
+                for lineBreak in [0x0A, 0x0D] as [UInt8] { bytes.replace(lineBreak, with: UInt8(ascii: " "), in: text) }
             }
             return message
         }
