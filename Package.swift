@@ -89,7 +89,7 @@ let package = Package(
             swiftSettings: swiftSettings
         ),
 
-        // Bytes on a Unix socket to and from sessions.
+        // Bytes on Unix sockets to and from connections.
         .target(
             name: "UnixSocketListener",
             dependencies: [

@@ -48,7 +48,7 @@ public struct Settings: Sendable {
         public init() {}
     }
 
-    /// The settings from all sources: flags win over the environment, it over the file, it over the defaults.
+    /// The settings from all sources: flags override environment variables, which override the file, which overrides the defaults.
     public static func load(
         flags: Overrides,
         environment: [String: String],

@@ -120,7 +120,7 @@ final class AuditLog: CallObserver {
     }
 
     /// More arguments are not looked at.
-    private static let mostArguments = 64
+    private static let mostArguments = 256
 
     /// The arguments as a JSON array, cut; nothing where all of them were left out.
     private static func arguments(_ call: borrowing Call) -> String {

@@ -65,8 +65,8 @@ struct Flags: ParsableCommand {
         abstract: "Lets JavaScript, web pages and any program drive this device's hardware over a Unix socket.",
         discussion: """
             Without flags it reads /etc/quickconnect/quickconnectd.yaml (an ordinary user: \
-            ~/.config/quickconnect/quickconnectd.yaml), each setting there being described in place. Flags win over \
-            the environment (QUICKCONNECT_SOCKET, QUICKCONNECT_PCM, …), and it over the file.
+            ~/.config/quickconnect/quickconnectd.yaml), each setting there being described in place. Flags override \
+            environment variables (QUICKCONNECT_SOCKET, QUICKCONNECT_PCM, …), which override the file.
 
             Examples:
               quickconnectd                                as the service runs it

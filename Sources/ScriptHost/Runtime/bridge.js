@@ -59,7 +59,6 @@
             this.phase = message.phase
             this.results = message.results
             this.error = message.error
-            this.caller = message.caller
             // Under which command the answer goes.
             this.replyCommand = undefined
             this.ends = false
