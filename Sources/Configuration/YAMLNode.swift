@@ -42,7 +42,7 @@ struct YAMLMistake: Error {
 /// Reads a text of one YAML document with libyaml.
 struct YAMLParser {
     /// More nodes than this no settings file has; aliases of aliases could make any number.
-    private static let maximumNodes = 100_000
+    private static let maximumNodes = 2_000_000
     /// libyaml allows an alias inside of its own anchor.
     private static let maximumDepth = 64
 
