@@ -176,9 +176,13 @@ final class ConnectionHandler: ChannelDuplexHandler {
             } else {
                 buffer.discardReadBytes()
             }
+            // What came in the middle of the slice stands behind what is left.
+            let hasArrived = input.readableBytes > 0
+            buffer.writeBuffer(&input)
             input = buffer
+            return isDone && !hasArrived
         }
-        return isDone
+        return isDone && input.readableBytes == 0
     }
 
     private func run(

@@ -14,8 +14,10 @@ class StepObject: @unchecked Sendable {
         self.touchesDevice = touchesDevice
     }
 
-    /// Runs the command object.
-    func run(_ call: borrowing Call) throws(CommandError) -> StepResult { .done(.business(.proceed)) }
+    /// Runs the command object, which a subclass has.
+    func run(_ call: borrowing Call) throws(CommandError) -> StepResult {
+        throw CommandError(.internal, "the step has no command object")
+    }
 
     /// The step of an object in a phase, nil where it is none of that phase's.
     static func make(_ object: any CommandObject, in phase: Phase) -> StepObject? {
