@@ -1,3 +1,5 @@
+import Concurrency
+
 /// A command object in the phase that it is mapped to.
 ///
 /// A class for each kind of command object, so that running one copies nothing.
@@ -160,10 +162,27 @@ private final class WaitingErrorStep: StepObject, @unchecked Sendable {
 
 extension StepResult {
     fileprivate init<Outcome>(_ awaited: Awaited<Outcome>, _ wrap: @escaping @Sendable (Outcome) -> StepOutcome) {
-        if case .now(let outcome) = awaited {
-            self = .done(wrap(outcome))
-        } else {
-            self = .waits(Wait(awaited, wrap))
+        switch awaited {
+        case .now(let outcome): self = .done(wrap(outcome))
+        case .operation(let operation):
+            self = .waits(
+                .operation {
+                    do throws(CommandError) { return .success(wrap(try await operation())) } catch {
+                        return .failure(error)
+                    }
+                }
+            )
+        case .promise(let promise, let onCancel):
+            self = .waits(
+                .promise(
+                    whenSettled: { settle in promise.whenSettled { settle($0.map(wrap)) } },
+                    cancel: {
+                        promise.fail(CommandError(.cancelled, "nobody waits for it any more"))
+                        onCancel()
+                    }
+                )
+            )
+        case .handler(let wait): self = .waits(.handler(wait))
         }
     }
 }

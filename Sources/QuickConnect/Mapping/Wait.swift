@@ -11,30 +11,6 @@ enum Wait: Sendable {
     case promise(whenSettled: @Sendable (@escaping Settlement) -> Void, cancel: @Sendable () -> Void)
     /// A client answers.
     case handler(HandlerWait)
-
-    /// - Parameter awaited: anything but an outcome that is there already.
-    init<Outcome>(_ awaited: Awaited<Outcome>, _ wrap: @escaping @Sendable (Outcome) -> StepOutcome) {
-        switch awaited {
-        case .now(let outcome):
-            let outcome = wrap(outcome)
-            self = .operation { .success(outcome) }
-        case .operation(let operation):
-            self = .operation {
-                do throws(CommandError) { return .success(wrap(try await operation())) } catch {
-                    return .failure(error)
-                }
-            }
-        case .promise(let promise, let onCancel):
-            self = .promise(
-                whenSettled: { settle in promise.whenSettled { settle($0.map(wrap)) } },
-                cancel: {
-                    promise.fail(CommandError(.cancelled, "nobody waits for it any more"))
-                    onCancel()
-                }
-            )
-        case .handler(let wait): self = .handler(wait)
-        }
-    }
 }
 
 extension StepOutcome {
