@@ -8,7 +8,8 @@ public enum Catalog {
         let (router, permissions) = (needs.router, needs.permissions)
         let (controller, events, handlers) = (router.frontController, router.events, router.handlers)
         let objects: [any CommandObject] = [
-            CanBCO(accounts: needs.accounts, controller),
+            ActForBCO(),
+            CanBCO(accounts: needs.accounts, controller, needs.gateways),
             CancelBCO(),
             CommandsBCO(controller),
             DoctorBCO(needs.examined),
@@ -25,13 +26,13 @@ public enum Catalog {
             PostBCO(events),
             RecordAudioVCO(needs.recorder, permissions),
             RecordAudioValCO(),
-            RegisterHandlerBCO(handlers),
+            RegisterHandlerBCO(router),
             ReloadBCO(needs.reload),
             RemoveHandlerBCO(handlers),
             SoundsBCO(needs.soundPlayer),
             StateBCO(needs.devices, events, handlers),
             StopBCO(needs.devices, permissions),
-            SubscribeBCO(events, limit: controller.limits.subscriptionsPerConnection),
+            SubscribeBCO(router, limit: controller.limits.subscriptionsPerConnection),
             SubscribeValCO(limit: controller.limits.subscriptionsPerConnection),
             UnsubscribeBCO(events),
             VolumeBCO(needs.volumeControl),

@@ -12,6 +12,8 @@ public struct Dependencies: Sendable {
     /// Where calls go, who gets events, and whose handlers answer.
     public var router: Router
     public var permissions: Permissions
+    /// The sockets of gateways, for `can` of their users.
+    public var gateways: [SocketRule]
     /// What `doctor` looks at, in this order.
     public var examined: [any Examined]
     /// Reads the mappings anew and puts them in place. Fails with `invalid` and the mistakes, the old table kept.
@@ -25,6 +27,7 @@ public struct Dependencies: Sendable {
     public init(
         router: Router,
         permissions: Permissions,
+        gateways: [SocketRule] = [],
         soundPlayer: any SoundPlayer,
         filePlayer: any FilePlayer,
         recorder: any Recorder,
@@ -40,6 +43,7 @@ public struct Dependencies: Sendable {
     ) {
         self.router = router
         self.permissions = permissions
+        self.gateways = gateways
         self.soundPlayer = soundPlayer
         self.filePlayer = filePlayer
         self.recorder = recorder

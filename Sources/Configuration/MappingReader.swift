@@ -5,8 +5,10 @@ struct MappingReader {
     private var file: YAMLFile
 
     static let entryKeys =
-        Phase.allCases.map(\.rawValue) + ["help", "parameters", "timeout", "allow", "replace", "remove"]
-    static let defaultKeys = Phase.allCases.map(\.rawValue) + ["timeout", "allow", "replace", "remove"]
+        Phase.allCases.map(\.rawValue) + [
+            "help", "parameters", "timeout", "allow", "verbs", "answeredBy", "replace", "remove",
+        ]
+    static let defaultKeys = Phase.allCases.map(\.rawValue) + ["timeout", "allow", "answeredBy", "replace", "remove"]
 
     init(path: String) { file = YAMLFile(path: path) }
 
@@ -37,6 +39,8 @@ struct MappingReader {
                 file = reader.file
             case "timeout": declaration.timeout = file.duration(value, "'timeout'")
             case "allow": declaration.allow = file.allow(value)
+            case "verbs": declaration.verbs = verbs(value)
+            case "answeredBy": declaration.answeredBy = file.allow(value, "'answeredBy'")
             case "replace": declaration.replaces = file.bool(value, "'replace'") ?? false
             case "remove": declaration.removes = file.bool(value, "'remove'") ?? false
             default:
@@ -49,13 +53,20 @@ struct MappingReader {
         }
         return declaration
     }
+
+    /// `{verb: {users: [name, …], groups: [name, …]}, …}`.
+    private mutating func verbs(_ node: YAMLNode) -> [MappingDeclaration.Verb] {
+        file.members(node, of: "'verbs'").map { key, verb, value in
+            MappingDeclaration.Verb(Located(verb, at: file.location(key)), file.allow(value, "the verb '\(verb)'"))
+        }
+    }
 }
 
 extension YAMLFile {
     /// `{users: [name, …], groups: [name, …]}`.
-    mutating func allow(_ node: YAMLNode) -> MappingDeclaration.Allow {
+    mutating func allow(_ node: YAMLNode, _ what: String = "'allow'") -> MappingDeclaration.Allow {
         var allow = MappingDeclaration.Allow(location: location(node))
-        for (_, name, value) in members(node, of: "'allow'", known: ["users", "groups"]) {
+        for (_, name, value) in members(node, of: what, known: ["users", "groups"]) {
             if name == "users" {
                 allow.users = words(value, "'users'")
             } else {

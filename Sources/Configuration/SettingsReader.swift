@@ -9,7 +9,7 @@ struct SettingsReader {
         "socket", "mappings", "sounds", "media", "simulatedFolder", "pcm", "capturePCM", "gpsd", "track", "simulate",
         "logLevel", "audit", "sockets", "handlerCommands", "limits", "recording", "scripts",
     ]
-    static let socketKeys = ["path", "systemd", "commands", "connections", "mode", "group"]
+    static let socketKeys = ["path", "systemd", "commands", "connections", "mode", "group", "gateway", "user"]
     static let scriptKeys = [
         "folder", "cpuTime", "handlerTime", "syncTime", "memoryBytes", "sharePercent", "shareTime", "timer", "calls",
         "consoleBytes",
@@ -85,8 +85,13 @@ struct SettingsReader {
             case "mode": socket.mode = mode(value) ?? socket.mode
             case "group":
                 socket.group = file.string(value, "'group'").map { Located($0, at: file.location(value)) }
+            case "gateway": socket.gateway = gatewayName(value)
+            case "user": socket.user = file.string(value, "'user'").map { Located($0, at: file.location(value)) }
             default: socket.commands = file.words(value, "'commands'")
             }
+        }
+        if names.contains("gateway") != names.contains("user") {
+            file.mistake("a gateway's socket needs both 'gateway', its name, and 'user', the user that it runs as", at: node)
         }
         if names.isDisjoint(with: ["path", "systemd"]) || names.isSuperset(of: ["path", "systemd"]) {
             file.mistake("a socket needs either a 'path', or 'systemd' with the name of one of systemd's", at: node)
@@ -109,6 +114,16 @@ struct SettingsReader {
             return nil
         }
         return name
+    }
+
+    /// What a gateway's users begin with in rules: `web` of `web:ann`.
+    private mutating func gatewayName(_ node: YAMLNode) -> Located<String>? {
+        guard let name = file.string(node, "'gateway'") else { return nil }
+        guard GatewayName.isValid(name) else {
+            file.mistake("'gateway' must be a name of \(GatewayName.expectation)", at: node)
+            return nil
+        }
+        return Located(name, at: file.location(node))
     }
 
     /// Permissions as chmod(1) writes them.

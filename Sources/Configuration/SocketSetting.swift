@@ -37,9 +37,36 @@ public struct SocketSetting: Sendable {
     /// The permissions of its file, where the daemon makes it.
     public var mode: UInt32 = 0o660
     public var group: Located<String>?
+    /// The gateway that it is for, and the user that this runs as; both or neither.
+    public var gateway: Located<String>?
+    public var user: Located<String>?
     public var location: SourceLocation
 
-    public var rule: SocketRule {
-        SocketRule(name: place.name, commands: commands.map(\.value), connections: connections, location: location)
+    /// - Parameter accounts: knows the gateway's user.
+    public func rule(_ accounts: any Accounts) -> SocketRule {
+        SocketRule(
+            name: place.name,
+            commands: commands.map(\.value),
+            connections: connections,
+            gateway: gateway(accounts),
+            location: location
+        )
+    }
+
+    private func gateway(_ accounts: any Accounts) -> SocketRule.Gateway? {
+        guard let gateway, let uid = user.flatMap({ accounts.uid(ofUser: $0.value) }) else { return nil }
+        return SocketRule.Gateway(name: gateway.value, uid: uid)
+    }
+
+    /// Users and groups that this device does not have. With one of them missing, a gateway's socket would be one for all.
+    public func mistakes(_ accounts: any Accounts) -> [ConfigurationMistake] {
+        var mistakes: [ConfigurationMistake] = []
+        if let group, accounts.gid(ofGroup: group.value) == nil {
+            mistakes.append(ConfigurationMistake("no group '\(group.value)' on this device", at: group.location))
+        }
+        if let user, accounts.uid(ofUser: user.value) == nil {
+            mistakes.append(ConfigurationMistake("no user '\(user.value)' on this device", at: user.location))
+        }
+        return mistakes
     }
 }

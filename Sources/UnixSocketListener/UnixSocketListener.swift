@@ -30,6 +30,7 @@ public final class UnixSocketListener: Service {
     private let giveBackMemory: @Sendable () -> Void
     private let waitingCalls: WaitingCalls
     private let logger: Logger
+    private let userNames: UserNames
     private let state = Mutex(State())
 
     private struct State {
@@ -43,6 +44,7 @@ public final class UnixSocketListener: Service {
     private static let refusalPause = Duration.seconds(10)
 
     /// - Parameters:
+    ///   - userName: the name of a user of this device; nil where it has none. May block.
     ///   - makeEndpoints: called when the service runs, so that who can connect finds signals heeded already.
     ///   - isListening: called when connections are taken.
     ///   - giveBackMemory: called some time after a large message, on a thread that may block.
@@ -52,6 +54,7 @@ public final class UnixSocketListener: Service {
         router: Router,
         waitingCalls: WaitingCalls,
         logger: Logger,
+        userName: @escaping @Sendable (UInt32) -> String? = { _ in nil },
         makeEndpoints: @escaping @Sendable () throws -> [Endpoint],
         isListening: @escaping @Sendable () -> Void,
         connectionsChanged: @escaping @Sendable () -> Void = {},
@@ -65,6 +68,7 @@ public final class UnixSocketListener: Service {
         self.giveBackMemory = giveBackMemory
         self.waitingCalls = waitingCalls
         self.logger = logger
+        userNames = UserNames(userName)
         self.makeEndpoints = makeEndpoints
     }
 
@@ -93,7 +97,7 @@ public final class UnixSocketListener: Service {
             .serverChannelOption(.backlog, value: SOMAXCONN)
             .childChannelOption(.allowRemoteHalfClosure, value: true)
             .childChannelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture { try self.accept(channel, rule) }
+                self.accept(channel, rule)
             }
     }
 
@@ -103,15 +107,28 @@ public final class UnixSocketListener: Service {
     // MARK: Connections
 
     /// On the connection's event loop.
-    private func accept(_ channel: any Channel, _ rule: SocketRule?) throws {
+    private func accept(_ channel: any Channel, _ rule: SocketRule?) -> EventLoopFuture<Void> {
+        let loop = channel.eventLoop
+        do {
+            let caller = try channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: CInt.self) {
+                try Caller(peerOf: $0)
+            }
+            guard let caller, let uid = caller.uid else { throw ChannelError.operationUnsupported }
+            return userNames.name(of: uid, on: loop).flatMapThrowing { name in
+                try self.serve(channel, Caller(caller.origin, userName: name), rule)
+            }
+        } catch {
+            return loop.makeFailedFuture(error)
+        }
+    }
+
+    private func serve(_ channel: any Channel, _ caller: Caller, _ rule: SocketRule?) throws {
         let limit = rule?.connections ?? limits.connections
+        if let refusal = rule?.refusal(ofConnectionBy: caller) { return refuse(channel, refusal, "\(caller)", rule) }
         guard state.withLock({ $0.counts[rule?.name, default: 0] }) < limit else {
-            return refuse(channel, limit, rule)
+            let error = CommandError(.overloaded, "\(limit) connections are open; close one and try again")
+            return refuse(channel, error, "\(limit) are open", rule)
         }
-        let caller = try channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: CInt.self) {
-            try Caller(peerOf: $0)
-        }
-        guard let caller else { throw ChannelError.operationUnsupported }
         let process = CallingProcess(of: caller)
         let resources = loop.resources(maximumDepth: limits.depth, isIdle: giveBackMemory)
         let handler = ConnectionHandler(limits: limits, logger: logger, resources: resources) { output in
@@ -137,15 +154,14 @@ public final class UnixSocketListener: Service {
         }
     }
 
-    private func refuse(_ channel: any Channel, _ limit: Int, _ rule: SocketRule?) {
+    private func refuse(_ channel: any Channel, _ error: CommandError, _ reason: String, _ rule: SocketRule?) {
         let isNews = state.withLock { state in
             guard state.toldOfRefusal.map({ $0 + Self.refusalPause < .now }) ?? true else { return false }
             state.toldOfRefusal = .now
             return true
         }
         let place = rule.map { " on \($0.name)" } ?? ""
-        if isNews { logger.warning("refused a connection\(place): \(limit) are open") }
-        let error = CommandError(.overloaded, "\(limit) connections are open; close one and try again")
+        if isNews { logger.warning("refused a connection\(place): \(reason)") }
         let line = OutputBuffer()
         line.appendError(error, command: nil, id: nil, form: .url)
         channel.writeAndFlush(ByteBuffer(bytes: line.copy)).whenComplete { _ in channel.close(promise: nil) }

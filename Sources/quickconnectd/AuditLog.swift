@@ -96,7 +96,7 @@ final class AuditLog: CallObserver {
     private static func user(_ caller: Caller) -> String {
         switch caller.origin {
         case .peer(let uid, _, _): "uid=\(uid)"
-        case .gateway(let name, let user): "gateway=\(word(name)) user=\(word(user))"
+        case .gateway(let name, let user, _): "gateway=\(word(name)) user=\(word(user))"
         case .daemon: "daemon=yes"
         }
     }

@@ -45,8 +45,10 @@ struct Daemon {
     /// The mappings as a table, with what is only a warning. Touches no device.
     func loadTable() throws(ConfigurationMistakes) -> (table: MappingTable, warnings: [ConfigurationMistake]) {
         let devices = Devices(settings, sounds: nil, logger: logger)
-        let router = makeRouter(WaitingCalls(clock: AlarmThread.shared), rule: nil, observer: nil)
-        return try Tables(settings, accounts).load(catalog(devices, [:], router, reload: {}), router.handlers)
+        let permissions = Permissions(ownUID: geteuid())
+        let router = makeRouter(WaitingCalls(clock: AlarmThread.shared), permissions, observer: nil)
+        let catalog = catalog(devices, [:], router, permissions, reload: {})
+        return try Tables(settings, accounts).load(catalog, router.handlers)
     }
 
     /// Runs until SIGTERM or SIGINT.
@@ -82,9 +84,10 @@ struct Daemon {
         let status = StatusLine(manager, devices.all, clock: AlarmThread.shared)
         let failures = FailureLogger(logger: log)
         let auditLine: @Sendable (String) -> Void = { [journal] in journal.write($0, level: .notice) }
+        let permissions = Permissions(ownUID: geteuid(), handlerCommands: handlerRule(log))
         let router = makeRouter(
             waitingCalls,
-            rule: handlerRule(log),
+            permissions,
             observer: AuditLog(
                 write: settings.audit ? auditLine : nil,
                 failures: failures,
@@ -93,7 +96,7 @@ struct Daemon {
             )
         )
         let controller = router.frontController
-        let catalog = catalog(devices, environment, router) { () async throws(CommandError) in
+        let catalog = catalog(devices, environment, router, permissions) { () async throws(CommandError) in
             try await reloader.reload()
         }
         try reloader.start(router, catalog)
@@ -107,6 +110,7 @@ struct Daemon {
             router: router,
             waitingCalls: waitingCalls,
             logger: logger("listener"),
+            userName: { [accounts] in accounts.name(ofUser: $0) },
             makeEndpoints: { try sockets.endpoints() },
             isListening: {
                 manager.ready(status.line)
@@ -155,14 +159,13 @@ struct Daemon {
         }
     }
 
-    private var permissions: Permissions { Permissions(ownUID: geteuid()) }
-
     private func makeRouter(
         _ waitingCalls: WaitingCalls,
-        rule: AllowRule?,
+        _ permissions: Permissions,
         observer: (any CallObserver)?
     ) -> Router {
-        let handlers = HandlerRegistry(commandRule: rule, permissions: permissions, limits: settings.limits)
+        let events = EventHub(limits: settings.limits)
+        let handlers = HandlerRegistry(permissions: permissions, events: events, limits: settings.limits)
         let controller = FrontController(
             table: MappingTable(),
             handlers: handlers,
@@ -171,19 +174,21 @@ struct Daemon {
             waitingCalls: waitingCalls,
             observer: observer
         )
-        return Router(controller, handlers, EventHub(limits: settings.limits))
+        return Router(controller, handlers, events)
     }
 
     private func catalog(
         _ devices: Devices,
         _ environment: [String: String],
         _ router: Router,
+        _ permissions: Permissions,
         reload: @escaping @Sendable () async throws(CommandError) -> Void
     ) -> [String: any CommandObject] {
         Catalog.make(
             Dependencies(
                 router: router,
                 permissions: permissions,
+                gateways: Sockets(settings, accounts).gateways,
                 soundPlayer: devices.sound.player,
                 filePlayer: devices.sound.filePlayer,
                 recorder: devices.sound.recorder,

@@ -64,7 +64,7 @@ final class Reloader: Sendable {
         guard let target = target.withLock({ $0 }) else { return }
         let (table, warnings) = try tables.load(target.catalog, target.router.handlers)
         for warning in warnings { logger.warning("\(warning)") }
-        target.router.frontController.replaceTable(table)
+        target.router.replaceTable(table)
         if table.count == 0 {
             logger.warning("no command is mapped: the folders of mappings have no files; --mappings names another")
         } else {

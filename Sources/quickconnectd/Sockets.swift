@@ -21,12 +21,11 @@ struct Sockets: Sendable {
         self.defaultSocket = defaultSocket
     }
 
-    /// Groups that this device does not have.
-    var mistakes: [ConfigurationMistake] {
-        settings.sockets.compactMap(\.group).filter { accounts.gid(ofGroup: $0.value) == nil }.map {
-            ConfigurationMistake("no group '\($0.value)' on this device", at: $0.location)
-        }
-    }
+    /// Users and groups that this device does not have.
+    var mistakes: [ConfigurationMistake] { settings.sockets.flatMap { $0.mistakes(accounts) } }
+
+    /// The sockets of gateways.
+    var gateways: [SocketRule] { settings.sockets.map { $0.rule(accounts) }.filter { $0.gateway != nil } }
 
     /// Takes those that systemd passes, and makes the others.
     func endpoints() throws -> [UnixSocketListener.Endpoint] {
@@ -36,7 +35,7 @@ struct Sockets: Sendable {
         var own: [ListeningSocket] = []
         for socket in passed {
             if let setting = settings.sockets.first(where: { $0.place == .systemd(socket.name) }) {
-                endpoints.append(.init(socket, setting.rule))
+                endpoints.append(.init(socket, setting.rule(accounts)))
             } else if SocketSetting.ownNames.contains(socket.name) {
                 own.append(socket)
             } else {
@@ -66,7 +65,7 @@ struct Sockets: Sendable {
                 throw Self.mistake("\(error); \(remedy)", at: group.location)
             }
         }
-        return UnixSocketListener.Endpoint(socket, setting.rule)
+        return UnixSocketListener.Endpoint(socket, setting.rule(accounts))
     }
 
     private static func mistake(_ text: String, at location: SourceLocation) -> ConfigurationMistakes {

@@ -137,8 +137,8 @@ struct SettingsTests {
         )
         let (made, passed) = (settings.sockets[0], settings.sockets[1])
         #expect(made.place.name.hasSuffix("/guest") && made.mode == 0o666 && made.group?.value == "audio")
-        #expect(made.rule.commands == ["ping"] && made.location.line == 2)
-        #expect(passed.place == .systemd("web") && passed.rule.commands.isEmpty)
+        #expect(made.rule(SystemAccounts()).commands == ["ping"] && made.location.line == 2)
+        #expect(passed.place == .systemd("web") && passed.rule(SystemAccounts()).commands.isEmpty)
     }
 
     @Test func `a service has the folders that systemd names`() {

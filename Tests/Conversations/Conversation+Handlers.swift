@@ -10,10 +10,11 @@ extension Conversation {
             ])
             try await client.expect("handleJSONRequest?cmd=ping&msg=null&id=2")
             try await handler.expect(
-                """
+                holding: """
                 {"handlerName":"\(name)","data":{"level":5},"callbackId":"q1","command":"\(name)",\
-                "phase":"business","results":[]}
-                """
+                "phase":"business","results":[],"caller":{"uid":
+                """,
+                #","user":""#
             )
             try await handler.say(#"{"responseId":"q1","responseData":[5]}"#)
             try await client.expect(#"{"responseId":"1","responseData":[5]}"#)

@@ -116,7 +116,8 @@ extension StackRulesTests {
             #expect(
                 await reply(to: "both", naming: "showLamp", 6) == "handleJSONRequest?cmd=both&msg=%22last%22&id=1"
             )
-            #expect(await reply(to: "brighten", naming: "brighten", 7) == "handleJSONRequest?cmd=brighten&msg=5&id=1")
+            handler.send(#"{"handlerName":"registerHandler","data":["free"]}"#)
+            #expect(await reply(to: "free", naming: "free", 7) == "handleJSONRequest?cmd=free&msg=5&id=1")
         }
     }
 

@@ -32,7 +32,7 @@ extension StackRulesTests {
             #expect(
                 await handler.next() == """
                     {"handlerName":"brighten","data":{"level":5},"callbackId":"q1","command":"lamp",\
-                    "phase":"business","results":["on"]}
+                    "phase":"business","results":["on"],"caller":{"uid":1000,"user":"alice"}}
                     """
             )
             handler.send(#"{"responseId":"q1","responseData":6}"#)
@@ -166,7 +166,7 @@ extension StackRulesTests {
             #expect(
                 await handler.next() == """
                     {"handlerName":"brighten","data":null,"callbackId":"q1","command":"lamp","phase":"error",\
-                    "results":[],"error":{"cmd":"lamp","code":"unavailable","message":"dark"}}
+                    "results":[],"caller":{"uid":1000,"user":"alice"},"error":{"cmd":"lamp","code":"unavailable","message":"dark"}}
                     """
             )
             handler.send(#"{"responseId":"q1","error":{"code":"busy","message":"no"}}"#)
@@ -213,7 +213,7 @@ extension StackRulesTests {
             #expect(
                 await alice.next() == """
                     {"handlerName":"mine","data":"x","callbackId":"q1","command":"mine","phase":"business",\
-                    "results":[]}
+                    "results":[],"caller":{"uid":1001,"user":"bob"}}
                     """
             )
             alice.send(#"{"responseId":"q1","responseData":1}"#)

@@ -50,7 +50,7 @@ final class TestConnections: Sendable {
         }
         let permissions = Permissions(ownUID: 0)
         let events = EventHub(limits: limits)
-        let handlers = HandlerRegistry(commandRule: nil, permissions: permissions, limits: limits)
+        let handlers = HandlerRegistry(permissions: permissions, events: events, limits: limits)
         let (table, _) = try builder.build(
             catalog: ["EchoBCO": EchoBCO(), "PostBCO": PostBCO(events: events)],
             scripts: { HandlerCommandObject($0, handlers: handlers) },

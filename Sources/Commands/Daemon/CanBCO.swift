@@ -1,38 +1,91 @@
 import JSON
 import QuickConnect
 
-/// `can [command, user?]`: whether the caller, or a user, may run a command, without running it.
-/// Answers `{"command", "allowed": true}` or `{"command", "allowed": false, …the error}`.
+/// `can [command, user?, {verb, groups}]`: whether the caller, or a user, may run a command, without running it; with a
+/// verb, whether with that text as its first parameter. A gateway's user is `web:ann`, with the groups that the options
+/// name.
+///
+/// Answers `{"command", "allowed": true}` or `{"command", "allowed": false, …the error}`; with `"verbs": {VERB: true or
+/// false}` where the mapping has rules for verbs.
 struct CanBCO: WaitingBCO {
     private let accounts: any UserAccounts
     private let controller: FrontController
+    private let gateways: [SocketRule]
 
-    init(accounts: any UserAccounts, _ controller: FrontController) {
+    /// - Parameter gateways: the sockets of gateways, whose users may call what is listed there.
+    init(accounts: any UserAccounts, _ controller: FrontController, _ gateways: [SocketRule]) {
         self.accounts = accounts
         self.controller = controller
+        self.gateways = gateways
+    }
+
+    private struct Question: Sendable {
+        var command: String
+        var verb: String?
+        var groups: [String]
+
+        init(_ call: borrowing Call) throws(CommandError) {
+            command = call.string(0) ?? ""
+            var options = try OptionReader(call.object(2), field: "/2", known: ["verb", "groups"])
+            verb = options.text("verb", atMost: Limits.nameBytes)
+            groups = options.gatewayGroups("groups")
+            try options.finish()
+        }
     }
 
     func handle(_ call: borrowing Call) throws(CommandError) -> Awaited<BusinessOutcome> {
-        let command = call.string(0) ?? ""
+        let question = try Question(call)
         let rule = call.connection.socketRule
-        guard let user = call.string(1) else { return .now(.result(try answer(command, call.caller, rule))) }
+        guard let user = call.string(1) else { return .now(.result(try answer(question, call.caller, rule))) }
+        if let (gateway, name) = GatewayName.parts(user) {
+            let (caller, rule) = try gatewayUser(name, of: gateway, question.groups)
+            return .now(.result(try answer(question, caller, rule)))
+        }
         return .wait { () async throws(CommandError) in
             guard let caller = await accounts.caller(forUser: user) else {
                 throw CommandError(.notFound, "this device has no user '\(user.shortened)'")
             }
-            return .result(try answer(command, caller, rule))
+            return .result(try answer(question, caller, rule))
         }
     }
 
-    private func answer(_ command: String, _ caller: Caller, _ rule: SocketRule?) throws(CommandError) -> JSONValue {
-        var answer: JSONObject = ["command": .string(command), "allowed": true]
+    private func gatewayUser(
+        _ name: String,
+        of gateway: String,
+        _ groups: [String]
+    ) throws(CommandError) -> (Caller, SocketRule) {
+        guard let rule = gateways.first(where: { $0.gateway.map { ByteName($0.name) } == ByteName(gateway) }) else {
+            throw CommandError(.notFound, "no socket of the settings has gateway: \(gateway.shortened)")
+        }
+        return (Caller(.gateway(name: gateway, user: name, groups: Set(groups))), rule)
+    }
 
-        guard let refusal = controller.refusal(of: command, for: caller, by: rule) else { return .object(answer) }
+    private func answer(
+        _ question: Question,
+        _ caller: Caller,
+        _ rule: SocketRule?
+    ) throws(CommandError) -> JSONValue {
+        let command = question.command
+        var answer: JSONObject = ["command": .string(command), "allowed": true]
+        let refusal = controller.refusal(of: command, question.verb, for: caller, by: rule)
+        if refusal == nil, question.verb == nil { answer["verbs"] = try verbs(of: command, caller, rule) }
+        guard let refusal else { return .object(answer) }
         guard refusal.code == .denied else { throw refusal }
         answer["allowed"] = false
         answer["code"] = .string(refusal.code.rawValue)
         answer["message"] = .string(refusal.message)
         answer.merge(refusal.details)
         return .object(answer)
+    }
+
+    /// Which of the verbs that have rules the caller may use; nil where none has.
+    private func verbs(of command: String, _ caller: Caller, _ rule: SocketRule?) throws(CommandError) -> JSONValue? {
+        let rules = try controller.entry(of: command).verbs.all
+        guard !rules.isEmpty else { return nil }
+        return .object(
+            JSONObject(
+                rules.map { ($0.verb, .bool(controller.refusal(of: command, $0.verb, for: caller, by: rule) == nil)) }
+            )
+        )
     }
 }

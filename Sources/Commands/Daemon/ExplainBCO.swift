@@ -2,7 +2,8 @@ import JSON
 import QuickConnect
 
 /// `explain [command]`: its stack, as `{"command", "help", "parameters", "validation", "business", "view",
-/// "error", "allow", "timeout" s, "location", "lastError"}`.
+/// "error", "allow", "verbs", "answeredBy", "timeout" s, "location", "lastError"}`. A rule is `{"rule", "location"}`, and `null`
+/// where there is none; `verbs` has one for each verb.
 struct ExplainBCO: BCO {
     private let controller: FrontController
 
@@ -20,14 +21,18 @@ struct ExplainBCO: BCO {
         for phase in Phase.allCases {
             answer[phase.rawValue] = .array(entry.steps(of: phase).map { .string($0.name) })
         }
-        answer["allow"] =
-            entry.rule.map {
-                ["rule": .string($0.words), "location": .string($0.location.description)]
-            } ?? .null
+        answer["allow"] = describe(entry.rule)
+        answer["verbs"] = .object(JSONObject(entry.verbs.all.map { ($0.verb, describe($0.rule)) }))
+        answer["answeredBy"] = describe(entry.answeredBy)
         answer["timeout"] = entry.timeout.map { JSONValue.plainNumber($0 / .seconds(1)) } ?? .null
         answer["location"] = entry.location.map { .string($0.description) } ?? .null
         answer["lastError"] = controller.lastFailure(of: name).map(describe) ?? .null
         return .result(.object(answer))
+    }
+
+    private func describe(_ rule: AllowRule?) -> JSONValue {
+        guard let rule else { return .null }
+        return ["rule": .string(rule.words), "location": .string(rule.location.description)]
     }
 
     private func describe(_ failure: FailureLog.Failure) -> JSONValue {

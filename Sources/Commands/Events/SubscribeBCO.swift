@@ -4,13 +4,12 @@ import QuickConnect
 /// `subscribe [name, …, {options}]`: sends those events to this connection, in the form of this call.
 struct SubscribeBCO: BCO {
     let touchesDevice = true
-    private let events: EventHub
-
+    private let router: Router
     private let limit: Int
 
     /// - Parameter limit: how many events a connection may subscribe to.
-    init(_ events: EventHub, limit: Int) {
-        self.events = events
+    init(_ router: Router, limit: Int) {
+        self.router = router
         self.limit = limit
     }
 
@@ -18,7 +17,7 @@ struct SubscribeBCO: BCO {
         let wish = try call.handedOn { (call: borrowing Call) throws(CommandError) in
             try SubscriptionWish(call, limit: limit)
         }
-        try events.subscribe(call.connection, to: wish.names, options: wish.options, form: call.request.form)
+        try router.subscribe(call.connection, to: wish.names, options: wish.options, form: call.request.form)
         return .result(.null)
     }
 }

@@ -64,6 +64,27 @@ struct OptionReader {
         return value.boolValue
     }
 
+    mutating func text(_ name: String, atMost bytes: Int) -> String? {
+        guard let value = options[name], value != .null else { return nil }
+        if let text = value.stringValue, text.utf8.count <= bytes { return text }
+        expect(name, "a string of at most \(bytes) bytes")
+        return nil
+    }
+
+    /// A list of strings; empty where it is left out.
+    mutating func texts(
+        _ name: String,
+        atMost most: Int,
+        _ expectation: String,
+        where fits: (String) -> Bool
+    ) -> [String] {
+        guard let value = options[name], value != .null else { return [] }
+        let texts = value.arrayValue?.compactMap(\.stringValue) ?? []
+        if texts.count == value.arrayValue?.count, texts.count <= most, texts.allSatisfy(fits) { return texts }
+        expect(name, "a list of at most \(most) strings, \(expectation)")
+        return []
+    }
+
     /// Throws `invalid` where anything did not fit, or has a name that was not asked for.
     func finish() throws(CommandError) {
         guard problems.isEmpty else { throw problems.error }

@@ -18,6 +18,9 @@ public struct Call: ~Copyable, Sendable {
     public internal(set) var error: CommandError?
     /// Whether a rule refused it, so that none of its command objects ran.
     public internal(set) var isRefused = false
+    /// Whether a rule of the mapping's `verbs` names the caller for this call, who may then do also what the command
+    /// refuses others by itself, such as removing somebody else's file.
+    public internal(set) var isGrantedByVerb = false
     private var handedOn: [any Sendable] = []
 
     init(_ request: consuming Request, _ description: CommandDescription, on connection: any CallConnection) {

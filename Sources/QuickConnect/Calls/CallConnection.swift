@@ -15,6 +15,13 @@ public protocol CallConnection: AnyObject, Sendable {
     /// Ends the waiting calls with this id; nil: all of them.
     func interruptCalls(id: String?, with error: CommandError)
 
+    /// Makes a gateway's connection that of one of its users, from now on: `actFor`. `denied` on another socket, a second
+    /// time, and where another call came first.
+    func act(for user: String, groups: Set<String>) throws(CommandError)
+
+    /// Tells the client of an error that no call of now has had, such as a right that a reload took away.
+    func tell(_ error: CommandError, of command: String, form: WireForm)
+
     /// Sends an event. Any thread; never blocks.
     func send(_ event: Event, form: WireForm)
 

@@ -5,15 +5,20 @@ public struct Caller: Sendable, Hashable {
     public enum Origin: Sendable, Hashable {
         /// A process at the other end of a Unix socket, as the kernel names it (SO_PEERCRED, SO_PEERGROUPS).
         case peer(uid: UInt32, pid: Int32, groups: Set<UInt32>)
-        /// A user that a gateway vouches for, without an account on this device.
-        case gateway(name: String, user: String)
+        /// A user that a gateway vouches for, with the groups that it names; without an account on this device.
+        case gateway(name: String, user: String, groups: Set<String> = [])
         /// The daemon itself.
         case daemon
     }
 
     public let origin: Origin
+    /// The name of the user behind a process, where the transport has looked it up.
+    public let userName: String?
 
-    public init(_ origin: Origin) { self.origin = origin }
+    public init(_ origin: Origin, userName: String? = nil) {
+        self.origin = origin
+        self.userName = userName
+    }
 
     public static let daemon = Caller(.daemon)
 
@@ -40,7 +45,8 @@ public struct Caller: Sendable, Hashable {
     public func isSameUser(as other: Caller) -> Bool {
         switch (origin, other.origin) {
         case (.peer(let mine, _, _), .peer(let theirs, _, _)): mine == theirs
-        case (.gateway(let mine, let user), .gateway(let theirs, let other)): mine == theirs && user == other
+        case (.gateway(let mine, let user, _), .gateway(let theirs, let other, _)):
+            ByteName(mine) == ByteName(theirs) && ByteName(user) == ByteName(other)
         case (.daemon, .daemon): true
         default: false
         }
@@ -50,8 +56,26 @@ public struct Caller: Sendable, Hashable {
     public var json: JSONValue {
         switch origin {
         case .peer(let uid, let pid, _): ["uid": .integer(Int64(uid)), "pid": .integer(Int64(pid))]
-        case .gateway(let name, let user): ["gateway": .string(name), "user": .string(user)]
+        case .gateway, .daemon: identity
+        }
+    }
+
+    /// Who it is, as handlers are told: `{"uid", "user"}` with the user's name, `{"gateway", "user"}`, or
+    /// `{"daemon": true}`. A user without a name has its number there.
+    public var identity: JSONValue {
+        switch origin {
+        case .peer(let uid, _, _): ["uid": .integer(Int64(uid)), "user": .string(userName ?? "\(uid)")]
+        case .gateway(let name, let user, _): ["gateway": .string(name), "user": .string(user)]
         case .daemon: ["daemon": true]
+        }
+    }
+
+    /// As rules name it: `ann`, or `web:ann` for a gateway's user; nil where no rule can.
+    public var ruleName: String? {
+        switch origin {
+        case .peer: userName
+        case .gateway(let name, let user, _): GatewayName.of(user, through: name)
+        case .daemon: nil
         }
     }
 }
@@ -60,7 +84,7 @@ extension Caller: CustomStringConvertible {
     public var description: String {
         switch origin {
         case .peer(let uid, let pid, _): "uid \(uid) pid \(pid)"
-        case .gateway(let name, let user): "\(user) through \(name)"
+        case .gateway(let name, let user, _): GatewayName.of(user, through: name)
         case .daemon: "the daemon"
         }
     }

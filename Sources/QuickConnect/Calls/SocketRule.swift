@@ -10,21 +10,59 @@ public struct SocketRule: Sendable, Hashable {
     public var commands: Set<ByteName>
     /// How many connections it takes at once. They do not count for other sockets: nobody there is locked out.
     public var connections: Int
+    /// Whose socket it is, where the callers behind it are not those who connect.
+    public var gateway: Gateway?
     /// Where the list is written.
     public var location: SourceLocation
 
-    public init(name: String, commands: some Sequence<String>, connections: Int, location: SourceLocation) {
+    /// A program that vouches for users of its own: pages of a browser, clients of a broker.
+    public struct Gateway: Sendable, Hashable {
+        /// What its users' names begin with in rules: `web` of `web:ann`.
+        public var name: String
+        /// The user that it runs as; nobody else may connect.
+        public var uid: UInt32
+
+        public init(name: String, uid: UInt32) {
+            self.name = name
+            self.uid = uid
+        }
+    }
+
+    public init(
+        name: String,
+        commands: some Sequence<String>,
+        connections: Int,
+        gateway: Gateway? = nil,
+        location: SourceLocation
+    ) {
+        self.gateway = gateway
         self.name = name
         self.connections = connections
         self.commands = Set(commands.map { ByteName($0) })
         self.location = location
     }
 
+    /// The first call on a gateway's connection, on its list without being named there.
+    public static let actFor = "actFor"
+
+    /// `denied`, where a process other than the gateway connects.
+    public func refusal(ofConnectionBy caller: Caller) -> CommandError? {
+        guard let gateway, caller.uid != gateway.uid else { return nil }
+        return CommandError(.denied, "the socket \(name) is the gateway \(gateway.name)'s (\(location)); use another one")
+    }
+
+    /// Names in order; of many the first, and how many more there are.
+    private static func list(_ names: [String]) -> String {
+        let most = 64
+        let shown = names.sorted().prefix(most).joined(separator: ", ")
+        return names.count <= most ? shown : "\(shown), … and \(names.count - most) more"
+    }
+
     /// `denied`, where the command is not on the list.
     func refusal(of command: String) -> CommandError? {
-        guard !commands.contains(ByteName(command)) else { return nil }
+        guard !commands.contains(ByteName(command)), gateway == nil || command != Self.actFor else { return nil }
         let command = command.shortened
-        let line = "commands: [\((commands.map(\.text) + [command]).sorted().joined(separator: ", "))]"
+        let line = "commands: [\(Self.list(commands.map(\.text) + [command]))]"
         return CommandError(
             .denied,
             """

@@ -3,7 +3,9 @@ import Synchronization
 
 /// One connection's conversation with the daemon: lines in, lines out. No I/O, so it is tested as it is.
 public final class Connection: CallConnection {
-    public let caller: Caller
+    private let peer: Caller
+    /// For whom it speaks, where it is a gateway's.
+    private let gatewayUser: GatewayUser?
     public let socketRule: SocketRule?
     public let process: CallingProcess?
     public let frontController: FrontController
@@ -29,12 +31,25 @@ public final class Connection: CallConnection {
         process: CallingProcess? = nil
     ) {
         self.process = process
-        self.caller = caller
+        peer = caller
+        gatewayUser = socketRule?.gateway.map { GatewayUser($0) }
         self.socketRule = socketRule
         frontController = router.frontController
         handlers = router.handlers
         events = router.events
         self.output = output
+    }
+
+    // MARK: Who calls
+
+    /// The process that connected, or the user whom a gateway has named.
+    public var caller: Caller { gatewayUser?.caller ?? peer }
+
+    public func act(for user: String, groups: Set<String>) throws(CommandError) {
+        guard let gatewayUser else {
+            throw CommandError(.denied, "only gateways call actFor, on sockets of their own: see 'sockets' in the settings")
+        }
+        try gatewayUser.name(user, groups: groups)
     }
 
     // MARK: Input, from the connection's thread, in order
@@ -102,14 +117,24 @@ public final class Connection: CallConnection {
 
     public func send(_ event: Event, form: WireForm) { output.send(event, form: form) }
 
+    public func tell(_ error: CommandError, of command: String, form: WireForm) {
+        output.write { $0.appendError(error, command: command, id: nil, form: form) }
+    }
+
     /// The form in which this connection wants to hear of the events that it missed; nil where it does not.
-    public var droppedForm: WireForm? { events.form(of: self, for: EventHub.dropped) }
+    public var droppedForm: WireForm? { events.form(of: self, for: DeviceEvents.dropped) }
 }
 
 // MARK: Calls that wait
 
 extension Connection: RoutedConnection {
     func write(_ line: (OutputBuffer) -> Void) { output.write(line) }
+
+    func refusal(of command: String) -> CommandError? {
+        // Most sockets have no rule.
+        guard let socketRule else { return nil }
+        return gatewayUser?.refusal(of: command) ?? socketRule.refusal(of: command)
+    }
 
     var lackOfRoom: CommandError? {
         let limits = frontController.limits

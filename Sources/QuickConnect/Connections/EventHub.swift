@@ -24,11 +24,6 @@ public final class EventHub: Sendable {
         var names: [ObjectIdentifier: Set<ByteName>] = [:]
     }
 
-    /// The event that tells a slow client how many values it missed.
-    public static let dropped = "dropped"
-    /// The names of device events, whether this device has them or not: no client can post under them.
-    public static let deviceEvents = ["playState", "recState", "location", "accel", dropped]
-
     private let state = Mutex(State())
     private let limit: Int
 
@@ -70,7 +65,7 @@ public final class EventHub: Sendable {
     private func check(_ name: String, options: JSONObject) throws(CommandError) {
         if let source = state.withLock({ $0.sources[ByteName(name)]?.source }) {
             try source.check(options: options)
-        } else if Self.deviceEvents.contains(name), name != Self.dropped {
+        } else if DeviceEvents.names.contains(name), name != DeviceEvents.dropped, name != DeviceEvents.handlers {
             throw CommandError(.unsupported, "this device has no event '\(name)'")
         } else if !options.isEmpty {
             throw CommandError(.invalid, "the event '\(name)' takes no options")
@@ -94,6 +89,18 @@ public final class EventHub: Sendable {
             }
         }
         for name in gone { settle(name) }
+    }
+
+    /// Ends the subscriptions of those who may not have them any more.
+    func recheck(_ refusal: (_ event: String, any CallConnection) -> CommandError?) {
+        let all = state.withLock { state in
+            state.subscriptions.flatMap { name, clients in clients.values.map { (name.text, $0) } }
+        }
+        for (name, subscription) in all {
+            guard let refusal = refusal(name, subscription.client) else { continue }
+            unsubscribe(subscription.client, from: [name])
+            subscription.client.tell(refusal, of: "subscribe", form: subscription.form)
+        }
     }
 
     /// - Returns: whether this was the last subscriber.

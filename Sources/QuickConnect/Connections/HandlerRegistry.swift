@@ -28,31 +28,30 @@ public final class HandlerRegistry: Sendable {
     private static let mostIndexed = 256
 
     private let state = Mutex(State())
-    private let commandRule: AllowRule?
     private let permissions: Permissions
+    private let events: EventHub
     private let limit: Int
     private let droppedAnswers = Atomic<Int>(0)
 
     /// A registry that no client can reach, for a table that is only checked.
     public static var none: HandlerRegistry {
-        HandlerRegistry(commandRule: nil, permissions: Permissions(ownUID: 0), limits: Limits())
+        HandlerRegistry(permissions: Permissions(ownUID: 0), events: EventHub(limits: Limits()), limits: Limits())
     }
 
-    /// - Parameter commandRule: whose handlers are commands of their own where no mapping has their name; those of
-    ///   privileged callers always are.
-    public init(commandRule: AllowRule?, permissions: Permissions, limits: Limits) {
-        self.commandRule = commandRule
+    /// - Parameter events: gets the event `handlers`.
+    public init(permissions: Permissions, events: EventHub, limits: Limits) {
         self.permissions = permissions
+        self.events = events
         limit = limits.handlersPerConnection
     }
 
     /// Registers a handler of a connection; again is no mistake. `busy` where another connection holds the name,
     /// `overloaded` where this one holds too many. A connection that is closed, or cannot answer any more, registers
-    /// nothing.
-    public func register(_ name: String, of client: any CallConnection) throws(CommandError) {
-        let caller = client.caller
-        let mayCommand = permissions.isPrivileged(caller) || (commandRule?.names(caller) ?? false)
+    /// nothing. Whether the client may answer for that name is asked by ``Router/register(_:of:)``.
+    func register(_ name: String, of client: any CallConnection) throws(CommandError) {
+        let mayCommand = permissions.mayHandleCommands(client.caller)
         let isCommand = mayCommand && !MappingDeclaration.reservedNames.contains(name)
+        var isNew = false
         let refusal = state.withLock { state -> CommandError? in
             guard client.answers else { return nil }
             if let holder = state.handlers[ByteName(name)]?.client, holder !== client {
@@ -65,10 +64,12 @@ public final class HandlerRegistry: Sendable {
             }
             state.names[ObjectIdentifier(client), default: []].insert(ByteName(name))
             state.handlers[ByteName(name)] = Handler(client: client, isCommand: isCommand)
-            if isCommand, !names.contains(ByteName(name)) { state.index = nil }
+            isNew = !names.contains(ByteName(name))
+            if isCommand, isNew { state.index = nil }
             return nil
         }
         if let refusal { throw refusal }
+        if isNew { tell(name, isRegistered: true) }
     }
 
     /// Takes a handler back. `notFound` where this connection has no such handler.
@@ -81,13 +82,31 @@ public final class HandlerRegistry: Sendable {
         guard isRemoved else {
             throw CommandError(.notFound, "this connection has no handler '\(name.shortened)'")
         }
+        tell(name, isRegistered: false)
     }
 
     func removeAll(of client: any CallConnection) {
-        state.withLock { state in
-            guard let names = state.names.removeValue(forKey: ObjectIdentifier(client)) else { return }
+        let names = state.withLock { state in
+            let names = state.names.removeValue(forKey: ObjectIdentifier(client)) ?? []
             for name in names { state.take(name) }
+            return names
         }
+        for name in names { tell(name.text, isRegistered: false) }
+    }
+
+    /// Takes handlers back from those who may not answer for them any more. Calls under way are still answered.
+    func recheck(_ refusal: (_ handler: String, Caller) -> CommandError?) {
+        for (name, client) in state.withLock({ $0.handlers.map { ($0.key.text, $0.value.client) } }) {
+            guard let refusal = refusal(name, client.caller) else { continue }
+            do throws(CommandError) { try remove(name, of: client) } catch { continue }
+            client.tell(refusal, of: "registerHandler", form: .bridge)
+        }
+    }
+
+    private func tell(_ name: String, isRegistered: Bool) {
+        events.publish(
+            Event(DeviceEvents.handlers, ["name": .string(name), "registered": .bool(isRegistered)], kind: .message)
+        )
     }
 
     /// The connection that answers for a handler.
@@ -111,7 +130,9 @@ public final class HandlerRegistry: Sendable {
 
 extension HandlerRegistry: CommandHandlers {
     public func entry(of command: String, in table: MappingTable) -> MappingEntry? {
-        state.withLock { state in
+        // What a mapping guards has no second door.
+        guard !table.usesHandler(command) else { return nil }
+        return state.withLock { state in
             let name = ByteName(command)
             guard let handler = state.handlers[name], handler.isCommand else { return nil }
             if let known = handler.entry, handler.table === table { return known }

@@ -1,3 +1,5 @@
+public import JSON
+
 /// What all connections share: where calls go, who gets events, and whose handlers answer.
 public struct Router: Sendable {
     public let frontController: FrontController
@@ -8,5 +10,51 @@ public struct Router: Sendable {
         self.frontController = frontController
         self.handlers = handlers
         self.events = events
+    }
+
+    /// Registers a handler of a connection. `denied` where it may not answer for that name, else as
+    /// ``HandlerRegistry/register(_:of:)``.
+    public func register(_ name: String, of client: any CallConnection) throws(CommandError) {
+        if let refusal = frontController.refusal(toAnswerFor: name, client.caller) { throw refusal }
+        try handlers.register(name, of: client)
+        // A reload in between has looked at the handlers before this one was there.
+        if let refusal = frontController.refusal(toAnswerFor: name, client.caller) {
+            try handlers.remove(name, of: client)
+            throw refusal
+        }
+    }
+
+    /// Subscribes a connection to all of the events, or to none. `denied` where it may not have one of them, else as
+    /// ``EventHub/subscribe(_:to:options:form:)``.
+    public func subscribe(
+        _ client: any CallConnection,
+        to names: [String],
+        options: JSONObject,
+        form: WireForm
+    ) throws(CommandError) {
+        if let refusal = refusal(ofEvents: names, for: client) { throw refusal }
+        try events.subscribe(client, to: names, options: options, form: form)
+        // As for handlers.
+        if let refusal = refusal(ofEvents: names, for: client) {
+            events.unsubscribe(client, from: names)
+            throw refusal
+        }
+    }
+
+    private func refusal(ofEvents names: [String], for client: any CallConnection) -> CommandError? {
+        for name in names { if let refusal = refusal(ofEvent: name, for: client) { return refusal } }
+        return nil
+    }
+
+    private func refusal(ofEvent name: String, for client: any CallConnection) -> CommandError? {
+        frontController.refusal(ofEvent: name, for: client.caller, by: client.socketRule)
+    }
+
+    /// Puts a new table in place: handlers and subscriptions that it does not allow any more end, and their clients are
+    /// told. Calls under way keep the table they started with.
+    public func replaceTable(_ new: MappingTable) {
+        frontController.replaceTable(new)
+        handlers.recheck { frontController.refusal(toAnswerFor: $0, $1) }
+        events.recheck { refusal(ofEvent: $0, for: $1) }
     }
 }

@@ -1,12 +1,17 @@
-/// Who may run a command: the users and groups that an `allow` names, resolved to their ids.
+import JSON
+
+/// Who may do something: the users and groups that a rule of a mapping names. Those of the device are resolved to their
+/// ids; those of gateways (`web:ann`) stay names.
 public struct AllowRule: Sendable, Hashable {
     /// The names as written, also those that this device does not know.
-    public var userNames: [String]
-    public var groupNames: [String]
-    public var users: Set<UInt32>
-    public var groups: Set<UInt32>
+    public let userNames: [String]
+    public let groupNames: [String]
+    public let users: Set<UInt32>
+    public let groups: Set<UInt32>
+    private let gatewayUsers: Set<ByteName>
+    private let gatewayGroups: Set<ByteName>
     /// Where it is written.
-    public var location: SourceLocation
+    public let location: SourceLocation
 
     public init(
         userNames: [String],
@@ -19,19 +24,44 @@ public struct AllowRule: Sendable, Hashable {
         self.groupNames = groupNames
         self.users = users
         self.groups = groups
+        gatewayUsers = Self.gatewayNames(userNames)
+        gatewayGroups = Self.gatewayNames(groupNames)
         self.location = location
     }
 
     /// Whether the rule names the caller. Privileged callers (``Caller/isPrivileged(ownUID:)``) need no rule.
     public func names(_ caller: Caller) -> Bool {
-        guard case .peer(let uid, _, let callerGroups) = caller.origin else { return false }
-        return users.contains(uid) || !groups.isDisjoint(with: callerGroups)
+        switch caller.origin {
+        case .peer(let uid, _, let callerGroups): users.contains(uid) || !groups.isDisjoint(with: callerGroups)
+        case .gateway(let gateway, let user, let groups):
+            gatewayUsers.contains(ByteName(GatewayName.of(user, through: gateway)))
+                || groups.contains { gatewayGroups.contains(ByteName(GatewayName.of($0, through: gateway))) }
+        case .daemon: false
+        }
+    }
+
+    private static func gatewayNames(_ names: [String]) -> Set<ByteName> {
+        Set(names.filter(GatewayName.isOne).map { ByteName($0) })
+    }
+
+    /// `{users: [alice, NAME], groups: [audio]}`: a rule with one user more, as YAML; it shows how to allow the caller.
+    static func line(adding caller: Caller, to rule: AllowRule?) -> String {
+        let users = (rule?.userNames ?? []) + [caller.uid == nil ? caller.ruleName ?? "NAME" : "NAME"]
+        let groups = rule?.groupNames ?? []
+        return "{users: [\(list(users))]\(groups.isEmpty ? "" : ", groups: [\(list(groups))]")}"
+    }
+
+    /// Names of a list, not more than a message can show.
+    private static func list(_ names: [String]) -> String {
+        let most = 16
+        guard names.count > most else { return names.joined(separator: ", ") }
+        return names.prefix(most - 1).joined(separator: ", ") + ", …, " + (names.last ?? "")
     }
 
     /// The rule in words: `users alice, bob; group audio`.
     public var words: String {
         func list(_ noun: String, _ names: [String]) -> String? {
-            names.isEmpty ? nil : "\(noun)\(names.count > 1 ? "s" : "") \(names.joined(separator: ", "))"
+            names.isEmpty ? nil : "\(noun)\(names.count > 1 ? "s" : "") \(Self.list(names))"
         }
         let parts = [list("user", userNames), list("group", groupNames)].compactMap { $0 }
         return parts.isEmpty ? "root only" : parts.joined(separator: "; ")
@@ -39,7 +69,7 @@ public struct AllowRule: Sendable, Hashable {
 }
 
 extension AllowRule {
-    /// Resolves the names. An unknown one matches nobody, and is a warning.
+    /// Resolves the names. An unknown one matches nobody, and is a warning; those of gateways are never looked up.
     public static func resolve(
         _ allow: MappingDeclaration.Allow,
         _ accounts: any Accounts
@@ -47,7 +77,7 @@ extension AllowRule {
         var warnings: [ConfigurationMistake] = []
         func ids(_ names: [Located<String>], _ noun: String, _ id: (String) -> UInt32?) -> Set<UInt32> {
             Set(
-                names.compactMap { name in
+                names.filter { !GatewayName.isOne($0.value) }.compactMap { name in
                     if let id = id(name.value) { return id }
                     warnings.append(
                         ConfigurationMistake("no \(noun) '\(name.value)' on this device", at: name.location)

@@ -1,3 +1,5 @@
+internal import JSON
+
 /// What one file says of one command, before the files are merged.
 public struct MappingDeclaration: Sendable {
     public struct Allow: Sendable {
@@ -12,6 +14,17 @@ public struct MappingDeclaration: Sendable {
         }
     }
 
+    /// Who may call a command with this text as its first parameter.
+    public struct Verb: Sendable {
+        public var text: Located<String>
+        public var allow: Allow
+
+        public init(_ text: Located<String>, _ allow: Allow) {
+            self.text = text
+            self.allow = allow
+        }
+    }
+
     public var command: Located<String>
     public var help: String?
     public var parameters: ParameterList?
@@ -19,6 +32,10 @@ public struct MappingDeclaration: Sendable {
     public var phases: [Phase: [Located<String>]] = [:]
     public var timeout: Duration?
     public var allow: Allow?
+    /// Narrows `allow` for calls whose first parameter is that text.
+    public var verbs: [Verb] = []
+    /// Who may register the handlers that it uses.
+    public var answeredBy: Allow?
     /// Whether it starts the entry anew.
     public var replaces = false
     /// Whether it takes the entry out.
@@ -31,12 +48,36 @@ public struct MappingDeclaration: Sendable {
     /// Names that no command can have: `default` is the entry for all, `error` the command of error replies.
     public static let reservedNames = [defaultName, CommandError.replyCommand]
 
-    /// Adds what a later file says: phases append, every other key is replaced.
+    /// Adds what a later file says: phases append, every other key is replaced; of `verbs` each verb by itself, so that a
+    /// rule for one leaves no other verb open.
     mutating func add(_ later: MappingDeclaration) {
         for (phase, names) in later.phases { phases[phase, default: []] += names }
         help = later.help ?? help
         parameters = later.parameters ?? parameters
         timeout = later.timeout ?? timeout
         allow = later.allow ?? allow
+        let replaced = Set(later.verbs.map { ByteName($0.text.value) })
+        verbs = verbs.filter { !replaced.contains(ByteName($0.text.value)) } + later.verbs
+        answeredBy = later.answeredBy ?? answeredBy
+    }
+
+    /// A verb that no call can have, as the parameters are declared: a slip would leave open what was meant.
+    func mistake(of verb: Located<String>) -> ConfigurationMistake? {
+        guard let parameters = parameters?.parameters, !(parameters.first?.fits(verb: verb.value) ?? false) else {
+            return nil
+        }
+        let known = parameters.first?.oneOf?.compactMap(\.stringValue) ?? []
+        let question = NearestNames.question(verb.value, among: known)
+        return ConfigurationMistake(
+            "'\(verb.value)' can be no first parameter of '\(command.value)'\(question)",
+            at: verb.location
+        )
+    }
+}
+
+extension Parameter {
+    /// Whether a verb, as YAML writes it, may stand for the parameter.
+    fileprivate func fits(verb: String) -> Bool {
+        fits(.string(verb)) || ((try? JSONParser.parse(verb)).map { fits($0) } ?? false)
     }
 }

@@ -4,10 +4,12 @@ public final class MappingTable: Sendable {
     private let index: NameIndex
     /// What stands in `default`, for commands that no file names (handlers as commands).
     let defaults: MappingEntry
+    private let handlerUses: HandlerUses
 
     public convenience init() { self.init(entries: [], defaults: MappingEntry(MappingDeclaration.defaultName)) }
 
-    init(entries: [MappingEntry], defaults: MappingEntry) {
+    init(entries: [MappingEntry], defaults: MappingEntry, handlerUses: HandlerUses = HandlerUses()) {
+        self.handlerUses = handlerUses
         table = NameTable(entries.map { (name: $0.command, element: $0) })
         index = NameIndex(entries.map(\.command))
         self.defaults = defaults
@@ -25,6 +27,14 @@ public final class MappingTable: Sendable {
 
     /// At most three commands that somebody may have meant, nearest first.
     func nearest(_ command: String) -> [String] { index.nearest(command) }
+
+    /// Whether an entry uses a handler, whose rules then hold for it: it is no command of its own.
+    func usesHandler(_ name: String) -> Bool { handlerUses.contains(name) }
+
+    /// Why a caller may not answer for a handler, by the rules of the entries that use it; nil where it may.
+    func refusal(toAnswerFor handler: String, _ caller: Caller) -> CommandError? {
+        handlerUses.refusal(toAnswerFor: handler, caller)
+    }
 
     /// The entry of a command that a handler is by itself: `default`'s command objects, then the handler.
     func entry(of handler: String, _ object: any WaitingBCO) -> MappingEntry {
@@ -60,6 +70,9 @@ public final class MappingEntry: CommandDescription, @unchecked Sendable {
 
     public let help: String?
     public let rule: AllowRule?
+    public let verbs: VerbRules
+    /// Who may register the handlers that it uses, besides those who may register any.
+    public let answeredBy: AllowRule?
     public let timeout: Duration?
     /// Validation, business and view, in the order they run; `default`'s first in each phase.
     let steps: [Step]
@@ -82,9 +95,13 @@ public final class MappingEntry: CommandDescription, @unchecked Sendable {
         view: [Step] = [],
         errorSteps: [Step] = [],
         rule: AllowRule? = nil,
+        verbs: VerbRules = VerbRules(),
+        answeredBy: AllowRule? = nil,
         timeout: Duration? = nil,
         location: SourceLocation? = nil
     ) {
+        self.verbs = verbs
+        self.answeredBy = answeredBy
         self.help = help
         self.steps = validation + business + view
         self.errorSteps = errorSteps

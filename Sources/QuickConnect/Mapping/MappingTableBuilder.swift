@@ -58,7 +58,8 @@ public struct MappingTableBuilder {
             resolver.mistakes.append(emptyEntry(declaration))
         }
         guard resolver.mistakes.isEmpty else { throw ConfigurationMistakes(resolver.mistakes.sorted()) }
-        return (MappingTable(entries: entries, defaults: defaults), resolver.warnings.sorted())
+        let table = MappingTable(entries: entries, defaults: defaults, handlerUses: resolver.handlerUses)
+        return (table, resolver.warnings.sorted())
     }
 
     /// An entry for which no file gives a phase: a slip in a name, which would leave open what was meant.
@@ -79,6 +80,7 @@ public struct MappingTableBuilder {
         let accounts: any Accounts
         var mistakes: [ConfigurationMistake]
         var warnings: [ConfigurationMistake] = []
+        var handlerUses = HandlerUses()
 
         mutating func resolve(
             _ declaration: MappingDeclaration,
@@ -86,10 +88,14 @@ public struct MappingTableBuilder {
             _ scripts: (String) -> any CommandObject
         ) -> MappingEntry {
             var steps: [Phase: [MappingEntry.Step]] = [:]
+            let answeredBy = declaration.answeredBy.map { rule($0) }
             for phase in Phase.allCases {
                 steps[phase] = defaults?.steps(of: phase) ?? []
                 for name in declaration.phases[phase] ?? [] {
                     guard let object = object(name, phase, scripts) else { continue }
+                    if let handler = HandlerUses.handler(name.value) {
+                        handlerUses.add(Located(handler, at: name.location), by: declaration.command.value, answeredBy)
+                    }
                     steps[phase, default: []].append(MappingEntry.Step(name.value, object))
                 }
             }
@@ -102,6 +108,8 @@ public struct MappingTableBuilder {
                 view: steps[.view] ?? [],
                 errorSteps: steps[.error] ?? [],
                 rule: declaration.allow.map { rule($0) } ?? defaults?.rule,
+                verbs: verbs(declaration),
+                answeredBy: answeredBy,
                 timeout: declaration.timeout ?? defaults?.timeout,
                 location: declaration.command.location
             )
@@ -112,12 +120,7 @@ public struct MappingTableBuilder {
             _ phase: Phase,
             _ scripts: (String) -> any CommandObject
         ) -> StepObject? {
-            let prefix = "script:"
-            let isScript = name.value.hasPrefix(prefix) && name.value.utf8.count > prefix.utf8.count
-            guard
-                let object = isScript
-                    ? scripts(String(name.value.dropFirst(prefix.count))) : catalog[name.value]
-            else {
+            guard let object = HandlerUses.handler(name.value).map(scripts) ?? catalog[name.value] else {
                 let question = NearestNames.question(name.value, among: catalog.keys)
                 mistakes.append(
                     ConfigurationMistake("unknown command object '\(name.value)'\(question)", at: name.location)
@@ -135,18 +138,21 @@ public struct MappingTableBuilder {
             return nil
         }
 
+        private mutating func verbs(_ declaration: MappingDeclaration) -> VerbRules {
+            var rules: [ByteName: AllowRule] = [:]
+            for verb in declaration.verbs {
+                if let mistake = declaration.mistake(of: verb.text) { mistakes.append(mistake) }
+                rules[ByteName(verb.text.value)] = rule(verb.allow)
+            }
+            return VerbRules(rules)
+        }
+
         private mutating func rule(_ allow: MappingDeclaration.Allow) -> AllowRule {
             let (rule, unknown) = AllowRule.resolve(allow, accounts)
             warnings += unknown
             return rule
         }
     }
-}
-
-/// The users and groups of the device.
-public protocol Accounts: Sendable {
-    func uid(ofUser name: String) -> UInt32?
-    func gid(ofGroup name: String) -> UInt32?
 }
 
 extension [ConfigurationMistake] {

@@ -48,19 +48,26 @@ public final class FrontController: Sendable {
         guard let entry = current.table[request.commandBytes] ?? handlerEntry(of: request, current.table) else {
             return handleUnknown(request, from: connection, current.table)
         }
-        let rule =
-            connection.socketRule?.refusal(of: entry.command) ?? permissions.refusal(by: entry, connection.caller)
+        let refusal = connection.refusal(of: entry.command) ?? permissions.refusal(by: entry, connection.caller)
         var stack = Stack(entry, Call(request, entry, on: connection))
-        if let rule {
-            stack.refuse(rule)
+        if let refusal {
+            stack.refuse(refusal)
         } else {
-            do throws(CommandError) { try stack.checkParameters() } catch { stack.fail(error) }
+            check(&stack)
         }
         if entry.waits || entry.errorsWait, let lack = connection.lackOfRoom {
             stack.leavesOutWaitingErrorSteps = true
             if entry.waits { stack.fail(lack) }
         }
         controller.run(stack, on: connection)
+    }
+
+    /// What may not be called is refused also where its parameters do not fit.
+    private func check(_ stack: inout Stack) {
+        var problem: CommandError?
+        do throws(CommandError) { try stack.checkParameters() } catch { problem = error }
+        stack.check(permissions)
+        if let problem { stack.fail(problem) }
     }
 
     private func handlerEntry(of request: borrowing Request, _ table: MappingTable) -> MappingEntry? {
@@ -76,7 +83,7 @@ public final class FrontController: Sendable {
         let command = request.shownCommand
         var stack = Stack(table.defaults, Call(request, CommandDescription(command), on: connection))
         stack.leavesOutWaitingErrorSteps = connection.lackOfRoom != nil
-        if let refusal = connection.socketRule?.refusal(of: command) {
+        if let refusal = connection.refusal(of: command) {
             stack.refuse(refusal)
         } else {
             stack.fail(unknownCommand(command, table))
@@ -95,7 +102,7 @@ public final class FrontController: Sendable {
 
     /// Mapped commands and handlers that somebody may have meant.
     private func nearest(_ name: String, _ table: MappingTable) -> [String] {
-        let handlers = handlers.nearest(name)
+        let handlers = handlers.nearest(name).filter { !table.usesHandler($0) }
         let mapped = table.nearest(name)
         return handlers.isEmpty ? mapped : NearestNames.find(name, among: mapped + handlers)
     }
@@ -112,20 +119,57 @@ public final class FrontController: Sendable {
     }
 
     /// Whether a caller may run a command: nil where it may, else the error it would get.
-    /// - Parameter rule: that of the socket the caller comes by.
-    public func refusal(of command: String, for caller: Caller, by rule: SocketRule? = nil) -> CommandError? {
+    /// - Parameters:
+    ///   - verb: the first parameter of the call; nil asks for the command alone.
+    ///   - rule: that of the socket the caller comes by.
+    public func refusal(
+        of command: String,
+        _ verb: String? = nil,
+        for caller: Caller,
+        by rule: SocketRule? = nil
+    ) -> CommandError? {
         if let refusal = rule?.refusal(of: command.shortened) { return refusal }
         do throws(CommandError) {
-            return permissions.refusal(by: try entry(of: command), caller)
+            let entry = try entry(of: command)
+            if let refusal = permissions.refusal(by: entry, caller) { return refusal }
+            guard let verb, let rule = entry.verbs[verb] else { return nil }
+            return permissions.refusal(of: verb, rule, entry, caller)
         } catch {
             return error
         }
     }
 
+    /// Whether a caller may subscribe to an event: nil where it may, else why not.
+    ///
+    /// Events obey the rules of commands: one of a device's goes to who may call one of its commands, every other one to
+    /// who may call a command of its name, where there is one. On a socket with a list the command must be on it.
+    /// - Parameter rule: that of the socket the caller comes by.
+    public func refusal(ofEvent event: String, for caller: Caller, by rule: SocketRule? = nil) -> CommandError? {
+        // What a client has missed of its own subscriptions is no secret.
+        if event == DeviceEvents.dropped { return nil }
+        let table = currentTable
+        var refusal: CommandError?
+        for command in DeviceEvents.commands(of: event) {
+            refusal = rule?.refusal(of: command.shortened)
+            if refusal == nil, let entry = table[command] {
+                refusal = permissions.refusal(by: entry, caller)
+            } else if refusal == nil, DeviceEvents.needsCommand(event), !permissions.isPrivileged(caller) {
+                refusal = CommandError(.denied, "no command '\(command)' is mapped")
+            }
+            guard refusal != nil else { return nil }
+        }
+        return refusal.map { CommandError(.denied, "the event '\(event.shortened)': \($0.message)", details: $0.details) }
+    }
+
+    /// Whether a caller may answer for a handler: nil where it may, else why not.
+    public func refusal(toAnswerFor handler: String, _ caller: Caller) -> CommandError? {
+        permissions.refusal(toAnswerFor: handler, in: currentTable, caller)
+    }
+
     /// The handlers that are commands by themselves and that no mapping hides.
     public var handlerCommands: [String] {
         let table = currentTable
-        return handlers.commandNames.filter { table[$0] == nil }
+        return handlers.commandNames.filter { table[$0] == nil && !table.usesHandler($0) }
     }
 
     /// The last error of a command since the daemon started, and when.

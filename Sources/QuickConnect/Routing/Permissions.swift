@@ -3,9 +3,16 @@ import JSON
 /// Who may do what, where it is not the socket's list that says it.
 public struct Permissions: Sendable {
     private let ownUID: UInt32
+    private let handlerCommands: AllowRule?
 
-    /// - Parameter ownUID: the daemon's user, who may do everything.
-    public init(ownUID: UInt32) { self.ownUID = ownUID }
+    /// - Parameters:
+    ///   - ownUID: the daemon's user, who may do everything.
+    ///   - handlerCommands: who may register every handler, as a command of its own where no mapping has its name;
+    ///     besides those who may do everything.
+    public init(ownUID: UInt32, handlerCommands: AllowRule? = nil) {
+        self.ownUID = ownUID
+        self.handlerCommands = handlerCommands
+    }
 
     /// Whether no rule applies to a caller: root, the daemon's own user, the daemon itself.
     public func isPrivileged(_ caller: Caller) -> Bool { caller.isPrivileged(ownUID: ownUID) }
@@ -16,29 +23,57 @@ public struct Permissions: Sendable {
         return { other in isPrivileged || caller.isSameUser(as: other) }
     }
 
+    /// Whether the caller's handlers may be commands of their own, and answer for every mapping.
+    func mayHandleCommands(_ caller: Caller) -> Bool {
+        isPrivileged(caller) || (handlerCommands?.names(caller) ?? false)
+    }
+
+    /// Why a caller may not answer for a handler; nil where it may.
+    func refusal(toAnswerFor handler: String, in table: MappingTable, _ caller: Caller) -> CommandError? {
+        mayHandleCommands(caller) ? nil : table.refusal(toAnswerFor: handler, caller)
+    }
+
     /// Why a caller may not run a command; nil where it may.
     func refusal(by entry: MappingEntry, _ caller: @autoclosure () -> Caller) -> CommandError? {
         // Most commands have no rule, and who calls need not be asked.
         guard let rule = entry.rule else { return nil }
         let caller = caller()
         if isPrivileged(caller) || rule.names(caller) { return nil }
-        return .denied(entry.command, rule)
+        let line = "\(entry.command): {allow: \(AllowRule.line(adding: caller, to: rule))}"
+        return .denied(entry.command, rule, line)
     }
+
+    /// What the rules of `verbs` make of a call that its entry allows.
+    func verdict(on call: borrowing Call, by entry: MappingEntry) -> VerbVerdict {
+        guard !entry.verbs.isEmpty, let (verb, rule) = entry.verbs.rule(for: call) else { return .noRule }
+        return refusal(of: verb, rule, entry, call.caller).map(VerbVerdict.refused) ?? .granted
+    }
+
+    /// Why a caller may not call a command with a verb that has a rule; nil where it may.
+    func refusal(of verb: String, _ rule: AllowRule, _ entry: MappingEntry, _ caller: Caller) -> CommandError? {
+        if isPrivileged(caller) || rule.names(caller) { return nil }
+        let line = "\(entry.command): {verbs: {\(verb): \(AllowRule.line(adding: caller, to: rule))}}"
+        return .denied("\(entry.command) \(verb)", rule, line)
+    }
+}
+
+/// What the rules of `verbs` make of a call.
+enum VerbVerdict {
+    case noRule
+    /// A rule names the caller: what a command would refuse by itself is the caller's too.
+    case granted
+    case refused(CommandError)
 }
 
 extension CommandError {
     /// `denied`, with the rule, where it is written, and the line that would allow it to one more user.
-    static func denied(_ command: String, _ rule: AllowRule) -> CommandError {
-        let users = (rule.userNames + ["NAME"]).joined(separator: ", ")
-        let groups = rule.groupNames.isEmpty ? "" : ", groups: [\(rule.groupNames.joined(separator: ", "))]"
-        let line = "\(command): {allow: {users: [\(users)]\(groups)}}"
-        let sentence = """
-            \(command) is allowed to \(rule.words) (\(rule.location)); \
-            the line «\(line)» in a file of the mappings folder would allow it
-            """
-        return CommandError(
+    fileprivate static func denied(_ what: String, _ rule: AllowRule, _ line: String) -> CommandError {
+        CommandError(
             .denied,
-            sentence,
+            """
+            \(what) is allowed to \(rule.words) (\(rule.location)); \
+            the line «\(line)» in a file of the mappings folder would allow it
+            """,
             details: [
                 "rule": .string(rule.words), "location": .string(rule.location.description), "allow": .string(line),
             ]

@@ -58,6 +58,15 @@ struct Stack: ~Copyable, Sendable {
         call.trailing = try declared.check(call.request)
     }
 
+    /// Applies the rules of `verbs`. Where an object stands for a later parameter is known by then, and so the verb is.
+    mutating func check(_ permissions: Permissions) {
+        switch permissions.verdict(on: call, by: entry) {
+        case .noRule: break
+        case .granted: call.isGrantedByVerb = true
+        case .refused(let error): refuse(error)
+        }
+    }
+
     /// Runs until there is something to do for the driver.
     mutating func advance() -> Step {
         while index < steps.count {

@@ -107,6 +107,8 @@ extension OutputBuffer {
         append(json: phase.rawValue)
         append(",\"results\":")
         call.results.write(to: self)
+        append(",\"caller\":")
+        call.caller.identity.write(to: self)
         if let error = call.error {
             append(",\"error\":")
             error.payload(command: call.command).write(to: self)

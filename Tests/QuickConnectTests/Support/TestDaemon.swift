@@ -9,7 +9,7 @@ final class TestDaemon: Sendable {
     static let uid: UInt32 = 990
 
     let router: Router
-    let permissions = Permissions(ownUID: uid)
+    let permissions: Permissions
     let waitingCalls: WaitingCalls
     private let clients = Mutex<[TestClient]>([])
 
@@ -25,7 +25,9 @@ final class TestDaemon: Sendable {
         clock: any AlarmClock = AlarmThread.shared
     ) throws {
         waitingCalls = WaitingCalls(clock: clock)
-        let handlers = HandlerRegistry(commandRule: handlerRule, permissions: permissions, limits: limits)
+        permissions = Permissions(ownUID: Self.uid, handlerCommands: handlerRule)
+        let events = EventHub(limits: limits)
+        let handlers = HandlerRegistry(permissions: permissions, events: events, limits: limits)
         let controller = FrontController(
             table: MappingTable(),
             handlers: handlers,
@@ -34,13 +36,14 @@ final class TestDaemon: Sendable {
             waitingCalls: waitingCalls,
             observer: observer
         )
-        router = Router(controller, handlers, EventHub(limits: limits))
-        controller.replaceTable(try mappings.table(router, permissions))
+        router = Router(controller, handlers, events)
+        router.replaceTable(try mappings.table(router, permissions))
     }
 
     /// A new connection, of user alice where nothing else is said.
     func connect(uid: UInt32 = 1000, groups: Set<UInt32> = [], rule: SocketRule? = nil) -> TestClient {
-        let client = TestClient(Caller(.peer(uid: uid, pid: 42, groups: groups)), router, socketRule: rule)
+        let caller = Caller(.peer(uid: uid, pid: 42, groups: groups), userName: TestAccounts.name(ofUser: uid))
+        let client = TestClient(caller, router, socketRule: rule)
         clients.withLock { $0.append(client) }
         return client
     }

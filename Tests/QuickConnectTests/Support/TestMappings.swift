@@ -16,7 +16,9 @@ struct TestMappings {
         parameters: [Parameter]? = nil,
         timeout: Duration? = nil,
         users: [String]? = nil,
-        groups: [String] = []
+        groups: [String] = [],
+        answeredBy: [String] = ["bob"],
+        _ change: (inout MappingDeclaration) -> Void = { _ in }
     ) {
         line += 1
         let place = SourceLocation(file: "test.yaml", line: line, column: 1)
@@ -36,6 +38,10 @@ struct TestMappings {
             let (name, phase) = add(step)
             declaration.phases[phase, default: []].append(Located(name, at: place))
         }
+        // Clients of the user bob answer for the handlers of tests.
+        let users = answeredBy.map { Located($0, at: place) }
+        declaration.answeredBy = MappingDeclaration.Allow(users: users, location: place)
+        change(&declaration)
         builder.add(declaration)
     }
 
@@ -60,6 +66,7 @@ struct TestMappings {
         var data = Parameter("data", .any)
         data.isOptional = true
         map("ping", parameters: [])
+        for sensor in ["accel", "location"] { map(sensor) }
         map("hello", .shipped("HelloBCO", .business), parameters: [])
         map("commands", .shipped("CommandsBCO", .business), parameters: [])
         map("cancel", .shipped("CancelBCO", .business), parameters: [id])
@@ -83,7 +90,11 @@ struct TestMappings {
 
 /// A device with three users and two groups.
 struct TestAccounts: Accounts {
-    func uid(ofUser name: String) -> UInt32? { ["alice": 1000, "bob": 1001, "carol": 1002][name] }
+    private static let users: [String: UInt32] = ["alice": 1000, "bob": 1001, "carol": 1002]
+
+    static func name(ofUser uid: UInt32) -> String? { users.first { $0.value == uid }?.key }
+
+    func uid(ofUser name: String) -> UInt32? { Self.users[name] }
     func gid(ofGroup name: String) -> UInt32? { ["audio": 29, "video": 44][name] }
 }
 

@@ -1,0 +1,48 @@
+import JSON
+
+/// Which entries use which handlers (`script:NAME`), and whom they let answer.
+struct HandlerUses: Sendable {
+    private struct Use: Sendable {
+        let command: String
+        let answeredBy: AllowRule?
+        let location: SourceLocation
+    }
+
+    private var uses: [ByteName: [Use]] = [:]
+
+    /// What a command object's name begins with, where it is a handler.
+    static let prefix = "script:"
+
+    /// The handler of `script:NAME`; nil where the name is no handler's.
+    static func handler(_ name: String) -> String? {
+        guard name.utf8.starts(with: prefix.utf8), name.utf8.count > prefix.utf8.count else { return nil }
+        return String(decoding: name.utf8.dropFirst(prefix.utf8.count), as: UTF8.self)
+    }
+
+    /// Notes that an entry uses a handler.
+    mutating func add(_ handler: Located<String>, by command: String, _ answeredBy: AllowRule?) {
+        uses[ByteName(handler.value), default: []].append(
+            Use(command: command, answeredBy: answeredBy, location: handler.location)
+        )
+    }
+
+    func contains(_ handler: String) -> Bool { uses[ByteName(handler)] != nil }
+
+    /// `denied`, where an entry that uses the handler does not let the caller answer.
+    func refusal(toAnswerFor handler: String, _ caller: Caller) -> CommandError? {
+        let refusing = uses[ByteName(handler)]?.first { !($0.answeredBy?.names(caller) ?? false) }
+        guard let refusing else { return nil }
+        let rule = refusing.answeredBy?.words ?? "root and the users of handlerCommands"
+        let line = "\(refusing.command): {answeredBy: \(AllowRule.line(adding: caller, to: refusing.answeredBy))}"
+        return CommandError(
+            .denied,
+            """
+            '\(handler)' is a handler of the command \(refusing.command) (\(refusing.location)), \
+            and may be registered by \(rule); the line «\(line)» in a file of the mappings folder would allow it
+            """,
+            details: [
+                "rule": .string(rule), "location": .string(refusing.location.description), "allow": .string(line),
+            ]
+        )
+    }
+}

@@ -1,0 +1,38 @@
+import JSON
+
+/// The rules of an entry's `verbs`: who may call it with a text as its first parameter.
+public struct VerbRules: Sendable {
+    private let rules: [ByteName: AllowRule]
+    /// A parameter with more bytes is none of the verbs, however it is escaped.
+    private let mostBytes: Int
+
+    init(_ rules: [ByteName: AllowRule] = [:]) {
+        self.rules = rules
+        // A byte takes six as an escape; a whole number may have a long row of zeros behind its point.
+        mostBytes = max(1024, 6 * (rules.keys.map(\.text.utf8.count).max() ?? 0)) + 2
+    }
+
+    public var isEmpty: Bool { rules.isEmpty }
+
+    /// The verbs that have a rule, in order.
+    public var all: [(verb: String, rule: AllowRule)] {
+        rules.map { (verb: $0.key.text, rule: $0.value) }.sorted { $0.verb < $1.verb }
+    }
+
+    public subscript(verb: String) -> AllowRule? { rules[ByteName(verb)] }
+
+    /// The rule that holds for a call, with its verb; nil where none does.
+    func rule(for call: borrowing Call) -> (verb: String, rule: AllowRule)? {
+        guard let verb = Self.verb(call.argument(0), mostBytes: mostBytes), let rule = self[verb] else { return nil }
+        return (verb, rule)
+    }
+
+    /// A parameter as YAML writes it: a text, a whole number, or a truth value.
+    private static func verb(_ parameter: Message, mostBytes: Int) -> String? {
+        if case .text(let text) = parameter, text.count > mostBytes { return nil }
+        let value = parameter.value
+        if let text = value.stringValue { return text }
+        if let number = value.integerValue { return "\(number)" }
+        return value.boolValue.map { "\($0)" }
+    }
+}

@@ -1,0 +1,21 @@
+/// The events that are the device's own, whether this one has them or not: no client can post under their names.
+public enum DeviceEvents {
+    /// Tells a slow client how many values it missed.
+    public static let dropped = "dropped"
+    /// Tells which handlers come and go, as `{"name", "registered"}`.
+    public static let handlers = "handlers"
+
+    /// Who may call one of these commands may subscribe to the event.
+    private static let commands: [String: [String]] = [
+        "playState": ["play"], "recState": ["rec"], "location": ["loc", "location"], "volumeState": ["volume"],
+        "accel": ["accel"],
+    ]
+
+    public static let names = Array(commands.keys) + [dropped, handlers]
+
+    /// The commands whose rules an event obeys: those of a device's event, else the one of its own name.
+    static func commands(of event: String) -> [String] { commands[event] ?? [event] }
+
+    /// Whether an event is one of a device, so that there must be a command which allows it.
+    static func needsCommand(_ event: String) -> Bool { commands[event] != nil }
+}
