@@ -59,10 +59,11 @@ final class AuditLog: CallObserver {
 
     func ended(_ call: borrowing Call, after time: Duration) {
         changed()
-        guard let write, hasRoom(for: call.connection.caller, isRefused: call.isRefused) else { return }
         let error = call.error
+        let isRefused = call.isRefused || error?.code == .denied
+        guard let write, hasRoom(for: call.connection.caller, isRefused: isRefused) else { return }
         var line =
-            "audit: command=\(Self.word(Self.cut(call.command))) allowed=\(call.isRefused ? "no" : "yes")"
+            "audit: command=\(Self.word(Self.cut(call.command))) allowed=\(isRefused ? "no" : "yes")"
         line += " outcome=\(error?.code.rawValue ?? "ok") seconds=\(Self.seconds(time)) \(Self.words(call.connection))"
         let arguments = Self.arguments(call)
         if !arguments.isEmpty { line += " arguments=\(arguments)" }

@@ -3,7 +3,7 @@ import QuickConnect
 import Testing
 
 /// A device's event that notes when it runs.
-private struct TestSource: EventSource {
+struct TestSource: EventSource {
     let name: String
     let journal = Journal()
 

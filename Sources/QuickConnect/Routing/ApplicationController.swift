@@ -43,7 +43,7 @@ struct ApplicationController: Sendable {
                 if let error = stack.call.error { observer.failed(stack.call, with: error) }
                 if let began = stack.began {
                     observer.ended(stack.call, after: Stack.now - began)
-                } else if stack.call.isRefused {
+                } else if stack.call.isRefused || stack.call.error?.code == .denied {
                     observer.ended(stack.call, after: .zero)
                 }
                 if let reply { send(reply, stack, connection) }

@@ -3,8 +3,8 @@ public protocol CallObserver: Sendable {
     /// Called on any thread, before the caller gets the error. Must not block.
     func failed(_ call: borrowing Call, with error: CommandError)
 
-    /// Called on any thread when a call that touches a device has come to its end, and when any call was refused
-    /// by a rule (``Call/isRefused``). Must not block.
+    /// Called on any thread when a call that touches a device has come to its end, and when any call was refused, by a
+    /// rule of its mapping (``Call/isRefused``) or by a command object (`denied`). Must not block.
     /// - Parameter time: from the call's arrival to its end.
     func ended(_ call: borrowing Call, after time: Duration)
 }

@@ -58,6 +58,8 @@
             this.command = message.command
             this.phase = message.phase
             this.results = message.results
+            // For whom the handler acts: {uid, user}, or {gateway, user}.
+            this.caller = message.caller
             this.error = message.error
             // Under which command the answer goes.
             this.replyCommand = undefined

@@ -69,6 +69,7 @@ struct TestMappings {
         for sensor in ["accel", "location"] { map(sensor) }
         map("hello", .shipped("HelloBCO", .business), parameters: [])
         map("commands", .shipped("CommandsBCO", .business), parameters: [])
+        map("actFor", .shipped("ActForBCO", .business))
         map("cancel", .shipped("CancelBCO", .business), parameters: [id])
         map("subscribe", .shipped("SubscribeValCO", .validation), .shipped("SubscribeBCO", .business))
         map("unsubscribe", .shipped("UnsubscribeBCO", .business), parameters: [names])
