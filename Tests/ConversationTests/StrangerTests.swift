@@ -1,0 +1,166 @@
+import Foundation
+import JSON
+import QuickConnect
+import TestRig
+import Testing
+
+/// What a stranger with a socket can do: another uid, over the real socket, on each kind of socket.
+@Suite("A stranger at the door", .enabled(if: OtherUser.isMissing == nil, "only root can connect as another user"))
+struct StrangerTests {
+    private static let ann = OtherUser(uid: 47_113)
+
+    /// A daemon that lets everybody connect.
+    private func openDaemon(
+        settings: String = "{}",
+        mappings: [String: String] = [:]
+    ) async throws -> (daemon: DaemonProcess, mappings: TestFolder) {
+        let folder = try TestFolder()
+        for file in try FileManager.default.contentsOfDirectory(atPath: Products.root + "/mappings") {
+            try FileManager.default.copyItem(atPath: Products.root + "/mappings/" + file, toPath: folder(file))
+        }
+        for (name, text) in mappings { try text.write(toFile: folder(name), atomically: true, encoding: .utf8) }
+        let daemon = try await DaemonProcess(settings: settings, mappings: folder.path)
+        chmod(daemon.folder.path, 0o755)
+        chmod(daemon.socket, 0o666)
+        return (daemon, folder)
+    }
+
+    private func talker(_ user: OtherUser, _ socket: String) async throws -> SocketTalker {
+        try await user.run { try SocketTalker(path: socket) }
+    }
+
+    private func code(_ talker: SocketTalker, _ line: String) async throws -> String? {
+        talker.send("\(line)&id=1")
+        return try await talker.nextReply()?.code
+    }
+
+    private static let lamp = """
+        lamp:
+          help: Sets the lamp.
+          parameters: [{name: level, type: integer, minimum: 0, maximum: 100}]
+          business: ["script:brighten"]
+          allow: {users: [root]}
+        """
+
+    @Test func `what a mapping guards has no second door, and its handler no other holder`() async throws {
+        let (daemon, _) = try await openDaemon(mappings: ["60-lamp.yaml": Self.lamp])
+        let script = try daemon.talker()
+        _ = try await script.ask("call?cmd=registerHandler&msg=brighten&id=1")
+        let stranger = try await talker(.nobody, daemon.socket)
+        #expect(try await code(stranger, "call?cmd=lamp&msg=5") == "denied")
+        #expect(try await code(stranger, "call?cmd=brighten&msg=99999") == "unknownCommand")
+        for name in ["brighten", "scriptHost"] {
+            #expect(try await code(stranger, "call?cmd=registerHandler&msg=\(name)") == "denied")
+        }
+        script.close()
+        #expect(try await code(stranger, "call?cmd=registerHandler&msg=brighten") == "denied")
+        try await eventually("the refusals are in the log") {
+            daemon.log.contains("audit: command=registerHandler allowed=no outcome=denied")
+                && daemon.log.contains("audit: command=lamp allowed=no")
+        }
+    }
+
+    @Test func `events obey the rules of commands, on the ordinary socket and on a listed one`() async throws {
+        let folder = try TestFolder()
+        chmod(folder.path, 0o755)
+        let (daemon, _) = try await openDaemon(
+            settings: "sockets: [{path: \(folder("guest")), mode: 0666, commands: [subscribe, ping]}]",
+            mappings: ["60-rules.yaml": "loc: {allow: {users: []}}\nlocation: {allow: {users: []}}\n"]
+        )
+        let stranger = try await talker(.nobody, daemon.socket)
+        #expect(try await code(stranger, "call?cmd=subscribe&msg=location") == "denied")
+        #expect(try await code(stranger, "call?cmd=subscribe&msg=%5B%22news%22%2C%22location%22%5D") == "denied")
+        #expect(try await code(stranger, "call?cmd=subscribe&msg=playState") == nil)
+        for user in [OtherUser.nobody, OtherUser(uid: 0)] {
+            let guest = try await talker(user, folder("guest"))
+            for event in ["location", "playState", "recState", "news", "handlers"] {
+                #expect(try await code(guest, "call?cmd=subscribe&msg=\(event)") == "denied", "\(event)")
+            }
+        }
+    }
+
+    @Test func `a reload takes a subscription and a held handler in the middle`() async throws {
+        let free = Self.lamp + "\n  answeredBy: {users: [nobody]}\nalarm: {view: []}\n"
+        let (daemon, mappings) = try await openDaemon(mappings: ["60-lamp.yaml": free])
+        let stranger = try await talker(.nobody, daemon.socket)
+        #expect(try await code(stranger, "call?cmd=registerHandler&msg=brighten") == nil)
+        #expect(try await code(stranger, "call?cmd=subscribe&msg=alarm") == nil)
+        let root = try daemon.talker()
+        root.send("call?cmd=lamp&msg=5&id=lamp")
+        #expect(try await stranger.next()?.contains(#""caller":{"uid":0,"user":"root"}"#) == true)
+        try (Self.lamp + "\nalarm: {view: [], allow: {users: []}}\n").write(
+            toFile: mappings("60-lamp.yaml"),
+            atomically: true,
+            encoding: .utf8
+        )
+        let other = try daemon.talker()
+        #expect(try await code(other, "call?cmd=reload") == nil)
+        var told: Set<String> = []
+        for _ in 0..<2 {
+            let line = try #require(try await stranger.next())
+            for command in ["registerHandler", "subscribe"] where line.contains(command) { told.insert(command) }
+        }
+        #expect(told == ["registerHandler", "subscribe"])
+        // The call that was under way is still his to answer.
+        stranger.send(#"{"responseId":"q1","responseData":5}"#)
+        #expect(try await root.nextReply()?.value == 5)
+        #expect(try await code(other, "call?cmd=lamp&msg=5") == "unavailable")
+        #expect(try await code(other, "call?cmd=post&msg=%5B%22alarm%22%2C1%5D") == nil)
+        #expect(try await code(stranger, "call?cmd=registerHandler&msg=brighten") == "denied")
+        #expect(try await code(stranger, "call?cmd=subscribe&msg=alarm") == "denied")
+    }
+
+    @Test func `a gateway's socket takes its user alone, and acts for whom it names`() async throws {
+        let folder = try TestFolder()
+        chmod(folder.path, 0o755)
+        let (daemon, _) = try await openDaemon(
+            settings: """
+                sockets: [{path: \(folder("web")), mode: 0666, gateway: web, user: nobody, \
+                commands: [ping, logMessage, can, reload, state]}]
+                """,
+            mappings: [
+                "60-rules.yaml": """
+                    logMessage: {allow: {users: ["web:ann"], groups: ["web:ops"]}}
+                    ping: {allow: {users: [root, nobody]}}
+                    """
+            ]
+        )
+        for user in [OtherUser(uid: 0), Self.ann] {
+            let wrong = try await talker(user, folder("web"))
+            #expect(try await wrong.nextReply()?.code == "denied")
+            #expect(try await wrong.next() == nil)
+        }
+        let late = try await talker(.nobody, folder("web"))
+        #expect(try await code(late, "call?cmd=ping") == "denied")
+        #expect(try await code(late, "call?cmd=actFor&msg=ann") == "denied")
+        let twice = try await talker(.nobody, folder("web"))
+        #expect(try await code(twice, "call?cmd=actFor&msg=ann") == nil)
+        #expect(try await code(twice, "call?cmd=logMessage&msg=hello") == nil)
+        #expect(try await code(twice, "call?cmd=ping") == "denied")
+        #expect(try await code(twice, "call?cmd=actFor&msg=root") == "denied")
+        #expect(try await code(twice, "call?cmd=logMessage&msg=hello") == nil)
+        let root = try await talker(.nobody, folder("web"))
+        #expect(try await code(root, "call?cmd=actFor&msg=%5B%22mqtt%3Aann%22%5D") == "invalid")
+        #expect(try await code(root, "call?cmd=actFor&msg=root") == nil)
+        for command in ["reload", "logMessage&msg=x", "ping", "hello"] {
+            #expect(try await code(root, "call?cmd=\(command)") == "denied", "\(command)")
+        }
+        let plain = try await talker(.nobody, daemon.socket)
+        #expect(try await code(plain, "call?cmd=actFor&msg=ann") == "denied")
+        try await eventually("the log knows the names") {
+            daemon.log.contains("command=logMessage allowed=no outcome=denied seconds=0.000 gateway=web user=root")
+        }
+        let asked = try daemon.talker()
+        asked.send("call?cmd=can&msg=%5B%22logMessage%22%2C%22web%3Aann%22%5D&id=1")
+        #expect(try await asked.nextReply()?.value.objectValue?["allowed"] == true)
+        asked.send(#"call?cmd=can&msg=["logMessage","web:x",{"groups":["ops"]}]&id=1"#)
+        #expect(try await asked.nextReply()?.value.objectValue?["allowed"] == true)
+        for user in ["web:x", "web:root"] {
+            asked.send(#"call?cmd=can&msg=["logMessage","\#(user)"]&id=1"#)
+            #expect(try await asked.nextReply()?.value.objectValue?["allowed"] == false)
+        }
+        asked.send(#"call?cmd=can&msg=["hello","web:ann"]&id=1"#)
+        #expect(try await asked.nextReply()?.value.objectValue?["allowed"] == false)
+        #expect(try await code(asked, "call?cmd=can&msg=%5B%22ping%22%2C%22mqtt%3Aann%22%5D") == "notFound")
+    }
+}
