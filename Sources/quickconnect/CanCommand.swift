@@ -12,13 +12,23 @@ struct CanCommand: ParsableCommand {
             Examples:
               quickconnect can reload
               quickconnect can playSound --as kiosk
+              quickconnect can macro save --as web:ann --group ops
             """
     )
 
     @OptionGroup var connection: ConnectionOptions
 
-    @Option(name: .customLong("as"), help: ArgumentHelp("Ask for another user.", valueName: "USER"))
+    @Option(
+        name: .customLong("as"),
+        help: ArgumentHelp("Ask for another user, or a gateway's, such as web:ann.", valueName: "USER")
+    )
     var user: String?
+
+    @Option(
+        name: .customLong("group"),
+        help: ArgumentHelp("A group that the gateway's user has; may be repeated.", valueName: "GROUP")
+    )
+    var groups: [String] = []
 
     @Flag(help: "Print JSON, for programs.")
     var json = false
@@ -26,18 +36,38 @@ struct CanCommand: ParsableCommand {
     @Argument(help: "The command.", completion: .custom { _, _, _ in CommandNames.forCompletion() })
     var command: String
 
+    @Argument(help: "The first parameter of the call, such as save.")
+    var verb: String?
+
+    /// The parameters of the call.
+    private var message: String {
+        var options: JSONObject = [:]
+        options["verb"] = verb.map(JSONValue.string)
+        if !groups.isEmpty { options["groups"] = .array(groups.map(JSONValue.string)) }
+        var parameters: [JSONValue] = [.string(command)]
+        if let user { parameters.append(.string(user)) }
+        if !options.isEmpty { parameters.append(.object(options)) }
+        return JSONValue.array(parameters).text
+    }
+
     func run() throws {
-        let parameters = [command] + (user.map { [$0] } ?? [])
-        let answer = try connection.call("can", message: JSONValue.array(parameters.map(JSONValue.string)).text)
+        let answer = try connection.call("can", message: message)
+        let what = verb.map { "\(command) \($0)" } ?? command
         let members = answer.objectValue ?? [:]
         let isAllowed = members["allowed"] == true
         if json {
             say(answer.text)
         } else if isAllowed {
-            say("\(user ?? "You") may call \(command).")
+            say("\(user ?? "You") may call \(what).\(Self.but(members["verbs"]?.objectValue))")
         } else {
             say("\(user ?? "You") may not: \(members["message"]?.stringValue ?? "").")
         }
         if !isAllowed { throw End.refused }
+    }
+
+    /// The verbs that are refused.
+    private static func but(_ verbs: JSONObject?) -> String {
+        let refused = (verbs ?? [:]).filter { $0.value == false }.map(\.name)
+        return refused.isEmpty ? "" : " Not with \(refused.joined(separator: ", "))."
     }
 }

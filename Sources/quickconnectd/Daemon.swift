@@ -34,12 +34,21 @@ struct Daemon {
             for warning in warnings + settings.sockets.flatMap({ $0.warnings(table) }) {
                 print("warning: \(warning)", to: &standardError)
             }
+            for note in ownersNotes(table) + settings.sockets.flatMap(\.notes) {
+                print("note: \(note)", to: &standardError)
+            }
             print("The settings and the mappings of \(table.count) commands are right.")
             return ExitStatus.clean
         } catch {
             print(error.description, to: &standardError)
             return ExitStatus.mistake
         }
+    }
+
+    /// What an upgrade changes for the owner's own files.
+    private func ownersNotes(_ table: MappingTable) -> [ConfigurationMistake] {
+        let shipped = settings.mappings.count > 1 ? settings.mappings.first.map { "\($0.path)/" } : nil
+        return table.handlerNotes.filter { note in shipped.map { !note.location.file.hasPrefix($0) } ?? true }
     }
 
     /// The mappings as a table, with what is only a warning. Touches no device.

@@ -26,6 +26,22 @@ struct HandlerUses: Sendable {
         )
     }
 
+    /// What an owner may not know of each handler that an entry uses without saying who answers for it.
+    var notes: [ConfigurationMistake] {
+        uses.flatMap { handler, uses in
+            uses.filter { $0.answeredBy == nil }.map { use in
+                ConfigurationMistake(
+                    """
+                    '\(handler)' answers for '\(use.command)', so it is no command of its own, and only root, the \
+                    daemon's user and the users of handlerCommands may register it; with \
+                    answeredBy: {users: [NAME]} in the entry others may too
+                    """,
+                    at: use.location
+                )
+            }
+        }
+    }
+
     func contains(_ handler: String) -> Bool { uses[ByteName(handler)] != nil }
 
     /// `denied`, where an entry that uses the handler does not let the caller answer.

@@ -31,6 +31,10 @@ public final class MappingTable: Sendable {
     /// Whether an entry uses a handler, whose rules then hold for it: it is no command of its own.
     func usesHandler(_ name: String) -> Bool { handlerUses.contains(name) }
 
+    /// What an owner may not know of the handlers that its files use: no mistake and no warning, but told where the files
+    /// are checked, for earlier versions had no such rule.
+    public var handlerNotes: [ConfigurationMistake] { handlerUses.notes.sorted() }
+
     /// Why a caller may not answer for a handler, by the rules of the entries that use it; nil where it may.
     func refusal(toAnswerFor handler: String, _ caller: Caller) -> CommandError? {
         handlerUses.refusal(toAnswerFor: handler, caller)

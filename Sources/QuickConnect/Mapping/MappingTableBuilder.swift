@@ -156,7 +156,7 @@ public struct MappingTableBuilder {
 }
 
 extension [ConfigurationMistake] {
-    fileprivate func sorted() -> [ConfigurationMistake] {
+    func sorted() -> [ConfigurationMistake] {
         sorted {
             ($0.location.file, $0.location.line, $0.location.column) < (
                 $1.location.file, $1.location.line, $1.location.column

@@ -14,7 +14,7 @@ public enum DeviceEvents {
     public static let names = Array(commands.keys) + [dropped, handlers]
 
     /// The commands whose rules an event obeys: those of a device's event, else the one of its own name.
-    static func commands(of event: String) -> [String] { commands[event] ?? [event] }
+    public static func commands(of event: String) -> [String] { commands[event] ?? [event] }
 
     /// Whether an event is one of a device, so that there must be a command which allows it.
     static func needsCommand(_ event: String) -> Bool { commands[event] != nil }
