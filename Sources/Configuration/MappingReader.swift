@@ -6,7 +6,7 @@ struct MappingReader {
 
     static let entryKeys =
         Phase.allCases.map(\.rawValue) + [
-            "help", "parameters", "timeout", "allow", "verbs", "answeredBy", "replace", "remove",
+            "help", "parameters", "timeout", "allow", "verbs", "answeredBy", "value", "set", "replace", "remove",
         ]
     static let defaultKeys = Phase.allCases.map(\.rawValue) + ["timeout", "allow", "answeredBy", "replace", "remove"]
 
@@ -40,6 +40,11 @@ struct MappingReader {
             case "timeout": declaration.timeout = file.duration(value, "'timeout'")
             case "allow": declaration.allow = file.allow(value)
             case "verbs": declaration.verbs = verbs(value)
+            case "value":
+                var reader = ValueReader(file)
+                declaration.value = reader.read(value)
+                file = reader.file
+            case "set": declaration.set = file.allow(value, "'set'")
             case "answeredBy": declaration.answeredBy = file.allow(value, "'answeredBy'")
             case "replace": declaration.replaces = file.bool(value, "'replace'") ?? false
             case "remove": declaration.removes = file.bool(value, "'remove'") ?? false

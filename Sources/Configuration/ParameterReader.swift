@@ -3,7 +3,7 @@ import QuickConnect
 
 /// Reads the declared parameters of a command: a list of mappings.
 struct ParameterReader {
-    private(set) var file: YAMLFile
+    var file: YAMLFile
 
     static let keys = [
         "name", "type", "optional", "default", "minimum", "maximum", "maxLength", "oneOf", "repeat", "help",
@@ -51,7 +51,7 @@ struct ParameterReader {
         return names.isSuperset(of: ["name", "type"]) ? parameter : nil
     }
 
-    private mutating func kind(_ node: YAMLNode) -> Parameter.Kind? {
+    mutating func kind(_ node: YAMLNode) -> Parameter.Kind? {
         guard let text = file.string(node, "'type'") else { return nil }
         if let kind = Parameter.Kind(rawValue: text) { return kind }
         let names = Parameter.Kind.allCases.map(\.rawValue)
@@ -62,7 +62,7 @@ struct ParameterReader {
         return nil
     }
 
-    private mutating func choices(_ node: YAMLNode) -> [JSONValue]? {
+    mutating func choices(_ node: YAMLNode) -> [JSONValue]? {
         guard let values = file.json(node, "'oneOf'")?.arrayValue, !values.isEmpty else {
             file.mistake("'oneOf' must be a list of values", at: node)
             return nil
@@ -77,6 +77,17 @@ struct ParameterReader {
         if !parameter.isOptional, before.last?.isOptional ?? false, parameter.kind != .object {
             file.mistake("'\(parameter.name)' must be optional too, for the parameter before it is", at: node)
         }
+        checkBounds(parameter, node)
+        guard let value = parameter.defaultValue else { return }
+        if !parameter.isOptional {
+            file.mistake("'default' is for a parameter with 'optional: true'", at: node)
+        } else if !parameter.fits(value) {
+            file.mistake("the default of '\(parameter.name)' must be \(parameter.expectation)", at: node)
+        }
+    }
+
+    /// Bounds that fit neither each other nor the type.
+    mutating func checkBounds(_ parameter: Parameter, _ node: YAMLNode) {
         if let minimum = parameter.minimum, let maximum = parameter.maximum, minimum > maximum {
             file.mistake("'minimum' is greater than 'maximum'", at: node)
         }
@@ -85,12 +96,6 @@ struct ParameterReader {
         }
         if parameter.maxLength != nil, ![.string, .any].contains(parameter.kind) {
             file.mistake("'maxLength' is for strings", at: node)
-        }
-        guard let value = parameter.defaultValue else { return }
-        if !parameter.isOptional {
-            file.mistake("'default' is for a parameter with 'optional: true'", at: node)
-        } else if !parameter.fits(value) {
-            file.mistake("the default of '\(parameter.name)' must be \(parameter.expectation)", at: node)
         }
     }
 }

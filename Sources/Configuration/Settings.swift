@@ -13,6 +13,8 @@ public struct Settings: Sendable {
     /// Where simulated sound goes: beside the media folder where nobody named another place.
     public var simulatedFolder: String { namedSimulatedFolder ?? StandardFolders.simulated(beside: media) }
     var namedSimulatedFolder: String?
+    /// Where values are kept over restarts.
+    public var values: String { StandardFolders.values(beside: media) }
     public var pcm = "default"
     public var capturePCM = "default"
     public var gpsd = HostAndPort(host: "localhost", port: "2947")

@@ -54,6 +54,11 @@ public struct StandardFolders: Sendable {
         return candidates.first { FileText.exists("\($0)/mappings/daemon.yaml") } ?? "/usr/share/quickconnect"
     }
 
+    /// Where values are kept over restarts: beside the media folder, in the state directory.
+    static func values(beside media: String) -> String {
+        "\(simulated(beside: media).dropLast("simulated".count))values.json"
+    }
+
     /// Where simulated sound goes: a folder beside the media folder.
     static func simulated(beside media: String) -> String {
         let trimmed = media.count > 1 && media.hasSuffix("/") ? String(media.dropLast()) : media

@@ -55,9 +55,9 @@ struct Daemon {
     func loadTable() throws(ConfigurationMistakes) -> (table: MappingTable, warnings: [ConfigurationMistake]) {
         let devices = Devices(settings, sounds: nil, logger: logger)
         let permissions = Permissions(ownUID: geteuid())
-        let router = makeRouter(WaitingCalls(clock: AlarmThread.shared), permissions, observer: nil)
+        let router = makeRouter(WaitingCalls(clock: AlarmThread.shared), permissions, nil, observer: nil)
         let catalog = catalog(devices, [:], router, permissions, reload: {})
-        return try Tables(settings, accounts).load(catalog, router.handlers)
+        return try Tables(settings, accounts).load(catalog, router)
     }
 
     /// Runs until SIGTERM or SIGINT.
@@ -94,9 +94,11 @@ struct Daemon {
         let failures = FailureLogger(logger: log)
         let auditLine: @Sendable (String) -> Void = { [journal] in journal.write($0, level: .notice) }
         let permissions = Permissions(ownUID: geteuid(), handlerCommands: handlerRule(log))
+        let valueFile = ValueFile(path: settings.values, clock: AlarmThread.shared, logger: log)
         let router = makeRouter(
             waitingCalls,
             permissions,
+            valueFile,
             observer: AuditLog(
                 write: settings.audit ? auditLine : nil,
                 failures: failures,
@@ -135,6 +137,7 @@ struct Daemon {
         try await run(waitingCalls, reloader, listener, surroundings.signals) {
             manager.stopping("finishing the calls under way")
         }
+        valueFile.write()
         log.info("stopped")
         return ExitStatus.clean
     }
@@ -171,6 +174,7 @@ struct Daemon {
     private func makeRouter(
         _ waitingCalls: WaitingCalls,
         _ permissions: Permissions,
+        _ valueKeeper: (any ValueKeeper)?,
         observer: (any CallObserver)?
     ) -> Router {
         let events = EventHub(limits: settings.limits)
@@ -183,7 +187,7 @@ struct Daemon {
             waitingCalls: waitingCalls,
             observer: observer
         )
-        return Router(controller, handlers, events)
+        return Router(controller, handlers, events, ValueStore(events, keeper: valueKeeper))
     }
 
     private func catalog(

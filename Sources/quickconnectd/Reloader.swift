@@ -62,9 +62,9 @@ final class Reloader: Sendable {
 
     private func load() throws(ConfigurationMistakes) {
         guard let target = target.withLock({ $0 }) else { return }
-        let (table, warnings) = try tables.load(target.catalog, target.router.handlers)
+        let (table, warnings) = try tables.load(target.catalog, target.router)
         for warning in warnings { logger.warning("\(warning)") }
-        target.router.replaceTable(table)
+        for warning in target.router.replaceTable(table) { logger.warning("\(warning)") }
         if table.count == 0 {
             logger.warning("no command is mapped: the folders of mappings have no files; --mappings names another")
         } else {

@@ -14,11 +14,12 @@ struct Tables: Sendable {
     /// Reads all files. Blocks.
     func load(
         _ catalog: [String: any CommandObject],
-        _ handlers: HandlerRegistry
+        _ router: Router
     ) throws(ConfigurationMistakes) -> (table: MappingTable, warnings: [ConfigurationMistake]) {
         try MappingFiles.load(folders).build(
             catalog: catalog,
-            scripts: { HandlerCommandObject($0, handlers: handlers) },
+            scripts: { HandlerCommandObject($0, handlers: router.handlers) },
+            values: { name, _ in ValueCommandObject(name, router.values) },
             accounts: accounts
         )
     }

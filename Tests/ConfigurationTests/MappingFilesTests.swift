@@ -37,7 +37,10 @@ struct MappingFilesTests {
     ) throws -> MappingTable {
         let builder = try MappingFiles.load(folders.map { MappingFiles.Folder($0.path, isRequired: true) })
         let scripts = { (name: String) in HandlerCommandObject(name, handlers: .none) as any CommandObject }
-        return try builder.build(catalog: catalog, scripts: scripts, accounts: SystemAccounts()).table
+        let values = { (name: String, _: ValueDeclaration) in
+            ValueCommandObject(name, ValueStore(EventHub(limits: Limits()))) as any BCO
+        }
+        return try builder.build(catalog: catalog, scripts: scripts, values: values, accounts: SystemAccounts()).table
     }
 
     /// An e with an acute accent, as one code point and as two: to Unicode the same text, to the disk two names.

@@ -246,6 +246,7 @@ struct RightsTests {
         return try builder.build(
             catalog: [:],
             scripts: { HandlerCommandObject($0, handlers: handlers) },
+            values: { name, _ in ValueCommandObject(name, ValueStore(EventHub(limits: Limits()))) },
             accounts: TestAccounts()
         ).table
     }

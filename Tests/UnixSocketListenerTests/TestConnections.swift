@@ -54,6 +54,7 @@ final class TestConnections: Sendable {
         let (table, _) = try builder.build(
             catalog: ["EchoBCO": EchoBCO(), "PostBCO": PostBCO(events: events)],
             scripts: { HandlerCommandObject($0, handlers: handlers) },
+            values: { name, _ in ValueCommandObject(name, ValueStore(EventHub(limits: Limits()))) },
             accounts: NoAccounts()
         )
         let controller = FrontController(

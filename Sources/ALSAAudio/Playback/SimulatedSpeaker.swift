@@ -63,7 +63,9 @@ public final class SimulatedSpeaker: Sendable {
 
     /// Makes the folder, deletes what is too old, and names the next file.
     private func nextFile() throws(StreamFailure) -> String {
-        guard makeFolders(folder) else { throw .folder(folder, reason: SystemCallError.text(errno)) }
+        do throws(SystemCallError) { try Folders.make(folder) } catch {
+            throw .folder(folder, reason: SystemCallError.text(error.code))
+        }
         guard let names = fileNames(in: folder) else { throw .folder(folder, reason: SystemCallError.text(errno)) }
         let recordings = NumberedFiles(names)
         for name in recordings.surplus(keeping: kept - 1) { unlink("\(folder)/\(name)") }

@@ -3,7 +3,7 @@ import QuickConnect
 
 /// `explain [command]`: its stack, as `{"command", "help", "parameters", "validation", "business", "view",
 /// "error", "allow", "verbs", "answeredBy", "timeout" s, "location", "lastError"}`. A rule is `{"rule", "location"}`, and `null`
-/// where there is none; `verbs` has one for each verb.
+/// where there is none; `verbs` has one for each verb. Of a value there are also `"value"`, its declaration, and `"set"`.
 struct ExplainBCO: BCO {
     private let controller: FrontController
 
@@ -24,6 +24,10 @@ struct ExplainBCO: BCO {
         answer["allow"] = describe(entry.rule)
         answer["verbs"] = .object(JSONObject(entry.verbs.all.map { ($0.verb, describe($0.rule)) }))
         answer["answeredBy"] = describe(entry.answeredBy)
+        if let value = entry.value {
+            answer["value"] = value.json
+            answer["set"] = describe(entry.setRule)
+        }
         answer["timeout"] = entry.timeout.map { JSONValue.plainNumber($0 / .seconds(1)) } ?? .null
         answer["location"] = entry.location.map { .string($0.description) } ?? .null
         answer["lastError"] = controller.lastFailure(of: name).map(describe) ?? .null

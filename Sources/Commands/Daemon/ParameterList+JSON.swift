@@ -21,6 +21,18 @@ extension Parameter {
     }
 }
 
+extension ValueDeclaration {
+    /// What a value is: `{"type", "minimum", "maximum", "maxLength", "oneOf", "default", "clamp", "keep"}`.
+    var json: JSONValue {
+        var object = parameter.json
+        object["name"] = nil
+        object["default"] = initial
+        object["clamp"] = .bool(clamps)
+        object["keep"] = .bool(keeps)
+        return .object(object)
+    }
+}
+
 extension JSONValue {
     /// A number that is written without a fraction where it has none.
     static func plainNumber(_ number: Double) -> JSONValue {

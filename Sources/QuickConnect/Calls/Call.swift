@@ -51,7 +51,7 @@ public struct Call: ~Copyable, Sendable {
     /// The value of an argument, nil where it was left out. It is built anew: ask once, and not for a large one.
     public subscript(index: Int) -> JSONValue? {
         let value = argument(index).value
-        return value == .null ? nil : value
+        return value == .null ? .none : value
     }
 
     /// An argument that is a string, nil where it was left out or is something else.

@@ -1,12 +1,20 @@
 public import JSON
 
-/// What all connections share: where calls go, who gets events, and whose handlers answer.
+/// What all connections share: where calls go, who gets events, whose handlers answer, and the values of the device.
 public struct Router: Sendable {
     public let frontController: FrontController
     public let handlers: HandlerRegistry
     public let events: EventHub
+    public let values: ValueStore
 
-    public init(_ frontController: FrontController, _ handlers: HandlerRegistry, _ events: EventHub) {
+    /// - Parameter values: nil keeps none over restarts.
+    public init(
+        _ frontController: FrontController,
+        _ handlers: HandlerRegistry,
+        _ events: EventHub,
+        _ values: ValueStore? = nil
+    ) {
+        self.values = values ?? ValueStore(events)
         self.frontController = frontController
         self.handlers = handlers
         self.events = events
@@ -52,9 +60,13 @@ public struct Router: Sendable {
 
     /// Puts a new table in place: handlers and subscriptions that it does not allow any more end, and their clients are
     /// told. Calls under way keep the table they started with.
-    public func replaceTable(_ new: MappingTable) {
+    /// - Returns: values that do not fit their declarations any more, in words.
+    @discardableResult
+    public func replaceTable(_ new: MappingTable) -> [String] {
+        let warnings = values.adopt(new)
         frontController.replaceTable(new)
         handlers.recheck { frontController.refusal(toAnswerFor: $0, $1) }
         events.recheck { refusal(ofEvent: $0, for: $1) }
+        return warnings
     }
 }

@@ -34,6 +34,10 @@ public struct MappingDeclaration: Sendable {
     public var allow: Allow?
     /// Narrows `allow` for calls whose first parameter is that text.
     public var verbs: [Verb] = []
+    /// What it is, where it is a value in place of a stack.
+    public var value: ValueDeclaration?
+    /// Who may set the value, besides what `allow` says.
+    public var set: Allow?
     /// Who may register the handlers that it uses.
     public var answeredBy: Allow?
     /// Whether it starts the entry anew.
@@ -59,6 +63,28 @@ public struct MappingDeclaration: Sendable {
         let replaced = Set(later.verbs.map { ByteName($0.text.value) })
         verbs = verbs.filter { !replaced.contains(ByteName($0.text.value)) } + later.verbs
         answeredBy = later.answeredBy ?? answeredBy
+        value = later.value ?? value
+        set = later.set ?? set
+    }
+
+    /// Whether it says who may do something that no file gives.
+    var isEmpty: Bool { phases.isEmpty && value == nil }
+
+    /// What a value has no use for, or what only a value has.
+    var mistakes: [ConfigurationMistake] {
+        func mistake(_ text: String) -> ConfigurationMistake { ConfigurationMistake(text, at: command.location) }
+        guard value != nil else {
+            return set == nil ? [] : [mistake("'\(command.value)' has 'set', which is for an entry with 'value'")]
+        }
+        var mistakes: [ConfigurationMistake] = []
+        if !phases.isEmpty {
+            mistakes.append(mistake("'\(command.value)' is a value, and has no command objects of its own"))
+        }
+        if parameters != nil {
+            mistakes.append(mistake("'\(command.value)' is a value, whose type says what its parameter is"))
+        }
+        if !verbs.isEmpty { mistakes.append(mistake("'\(command.value)' is a value: 'set' says who may set it")) }
+        return mistakes
     }
 
     /// A verb that no call can have, as the parameters are declared: a slip would leave open what was meant.

@@ -77,6 +77,9 @@ public final class MappingEntry: CommandDescription, @unchecked Sendable {
     public let verbs: VerbRules
     /// Who may register the handlers that it uses, besides those who may register any.
     public let answeredBy: AllowRule?
+    /// What it is, where it is a value in place of a stack, and who may set it.
+    public let value: ValueDeclaration?
+    public let setRule: AllowRule?
     public let timeout: Duration?
     /// Validation, business and view, in the order they run; `default`'s first in each phase.
     let steps: [Step]
@@ -101,11 +104,15 @@ public final class MappingEntry: CommandDescription, @unchecked Sendable {
         rule: AllowRule? = nil,
         verbs: VerbRules = VerbRules(),
         answeredBy: AllowRule? = nil,
+        value: ValueDeclaration? = nil,
+        setRule: AllowRule? = nil,
         timeout: Duration? = nil,
         location: SourceLocation? = nil
     ) {
         self.verbs = verbs
         self.answeredBy = answeredBy
+        self.value = value
+        self.setRule = setRule
         self.help = help
         self.steps = validation + business + view
         self.errorSteps = errorSteps

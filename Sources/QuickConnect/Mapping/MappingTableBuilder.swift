@@ -38,25 +38,34 @@ public struct MappingTableBuilder {
     /// - Parameters:
     ///   - catalog: the native command objects.
     ///   - scripts: makes the command object of `script:NAME`.
+    ///   - values: makes the command object of a value.
     ///   - accounts: the ids of users and groups.
     /// - Returns: the table, and warnings of what is odd but does no harm.
     public func build(
         catalog: [String: any CommandObject],
-        scripts: (_ name: String) -> any CommandObject,
+        scripts: @escaping (_ name: String) -> any CommandObject,
+        values: @escaping (_ name: String, ValueDeclaration) -> any BCO,
         accounts: any Accounts
     ) throws(ConfigurationMistakes) -> (table: MappingTable, warnings: [ConfigurationMistake]) {
-        var resolver = Resolver(catalog: catalog, accounts: accounts, mistakes: mistakes)
+        var resolver = Resolver(
+            catalog: catalog,
+            scripts: scripts,
+            values: values,
+            accounts: accounts,
+            mistakes: mistakes
+        )
         let defaultName = MappingDeclaration.defaultName
         let defaults =
-            declarations[ByteName(defaultName)].map { resolver.resolve($0, before: nil, scripts) }
+            declarations[ByteName(defaultName)].map { resolver.resolve($0, before: nil) }
             ?? MappingEntry(defaultName)
         var entries: [MappingEntry] = []
         for (name, declaration) in declarations where name.text != defaultName {
-            entries.append(resolver.resolve(declaration, before: defaults, scripts))
+            entries.append(resolver.resolve(declaration, before: defaults))
         }
-        for (name, declaration) in declarations where declaration.phases.isEmpty && name.text != defaultName {
-            resolver.mistakes.append(emptyEntry(declaration))
+        for (name, declaration) in declarations where name.text != defaultName {
+            if declaration.isEmpty { resolver.mistakes.append(emptyEntry(declaration)) }
         }
+        resolver.warnings += accessorWarnings
         guard resolver.mistakes.isEmpty else { throw ConfigurationMistakes(resolver.mistakes.sorted()) }
         let table = MappingTable(entries: entries, defaults: defaults, handlerUses: resolver.handlerUses)
         return (table, resolver.warnings.sorted())
@@ -65,7 +74,7 @@ public struct MappingTableBuilder {
     /// An entry for which no file gives a phase: a slip in a name, which would leave open what was meant.
     private func emptyEntry(_ declaration: MappingDeclaration) -> ConfigurationMistake {
         let name = declaration.command.value
-        let others = declarations.values.lazy.filter { !$0.phases.isEmpty }.map(\.command.value)
+        let others = declarations.values.lazy.filter { !$0.isEmpty }.map(\.command.value)
         return ConfigurationMistake(
             """
             no file maps '\(name)' to a command object\(NearestNames.question(name, among: others)); \
@@ -75,8 +84,22 @@ public struct MappingTableBuilder {
         )
     }
 
+    /// Values that macros reach by no accessors.
+    private var accessorWarnings: [ConfigurationMistake] {
+        let values = declarations.filter { $0.value.value != nil }
+        return ValueAccessors.suffixes(of: values.keys.map(\.text)).compactMap { name, suffix in
+            guard suffix == nil, let place = values[ByteName(name)]?.command.location else { return nil }
+            return ConfigurationMistake(
+                "macros get no accessors for the value '\(name)': they would be no identifiers, or are taken",
+                at: place
+            )
+        }
+    }
+
     private struct Resolver {
         let catalog: [String: any CommandObject]
+        let scripts: (String) -> any CommandObject
+        let values: (String, ValueDeclaration) -> any BCO
         let accounts: any Accounts
         var mistakes: [ConfigurationMistake]
         var warnings: [ConfigurationMistake] = []
@@ -84,25 +107,29 @@ public struct MappingTableBuilder {
 
         mutating func resolve(
             _ declaration: MappingDeclaration,
-            before defaults: MappingEntry?,
-            _ scripts: (String) -> any CommandObject
+            before defaults: MappingEntry?
         ) -> MappingEntry {
+            mistakes += declaration.mistakes
             var steps: [Phase: [MappingEntry.Step]] = [:]
             let answeredBy = declaration.answeredBy.map { rule($0) }
             for phase in Phase.allCases {
                 steps[phase] = defaults?.steps(of: phase) ?? []
                 for name in declaration.phases[phase] ?? [] {
-                    guard let object = object(name, phase, scripts) else { continue }
+                    guard let object = object(name, phase) else { continue }
                     if let handler = HandlerUses.handler(name.value) {
                         handlerUses.add(Located(handler, at: name.location), by: declaration.command.value, answeredBy)
                     }
                     steps[phase, default: []].append(MappingEntry.Step(name.value, object))
                 }
             }
+            if let value = declaration.value {
+                let object = values(declaration.command.value, value)
+                steps[.business, default: []].append(MappingEntry.Step("value", StepObject.make(object)))
+            }
             return MappingEntry(
                 declaration.command.value,
                 help: declaration.help,
-                parameters: declaration.parameters,
+                parameters: declaration.value.map { ParameterList([$0.commandParameter]) } ?? declaration.parameters,
                 validation: steps[.validation] ?? [],
                 business: steps[.business] ?? [],
                 view: steps[.view] ?? [],
@@ -110,6 +137,8 @@ public struct MappingTableBuilder {
                 rule: declaration.allow.map { rule($0) } ?? defaults?.rule,
                 verbs: verbs(declaration),
                 answeredBy: answeredBy,
+                value: declaration.value,
+                setRule: declaration.set.map { rule($0) },
                 timeout: declaration.timeout ?? defaults?.timeout,
                 location: declaration.command.location
             )
@@ -117,8 +146,7 @@ public struct MappingTableBuilder {
 
         private mutating func object(
             _ name: Located<String>,
-            _ phase: Phase,
-            _ scripts: (String) -> any CommandObject
+            _ phase: Phase
         ) -> StepObject? {
             guard let object = HandlerUses.handler(name.value).map(scripts) ?? catalog[name.value] else {
                 let question = NearestNames.question(name.value, among: catalog.keys)

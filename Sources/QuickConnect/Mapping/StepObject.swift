@@ -36,6 +36,8 @@ class StepObject: @unchecked Sendable {
         }
     }
 
+    static func make(_ object: any BCO) -> StepObject { BusinessStep(object) }
+
     static func make(_ object: any WaitingBCO) -> StepObject { WaitingBusinessStep(object) }
 
     /// The phases that an object may be mapped to.

@@ -43,10 +43,19 @@ public struct Permissions: Sendable {
         return .denied(entry.command, rule, line)
     }
 
-    /// What the rules of `verbs` make of a call that its entry allows.
+    /// What the rules of `verbs` and of `set` make of a call that its entry allows.
     func verdict(on call: borrowing Call, by entry: MappingEntry) -> VerbVerdict {
+        if let rule = entry.setRule, call.argumentCount > 0, !call.argument(0).isNull {
+            return refusalToSet(entry, rule, call.caller).map(VerbVerdict.refused) ?? .granted
+        }
         guard !entry.verbs.isEmpty, let (verb, rule) = entry.verbs.rule(for: call) else { return .noRule }
         return refusal(of: verb, rule, entry, call.caller).map(VerbVerdict.refused) ?? .granted
+    }
+
+    private func refusalToSet(_ entry: MappingEntry, _ rule: AllowRule, _ caller: Caller) -> CommandError? {
+        if isPrivileged(caller) || rule.names(caller) { return nil }
+        let line = "\(entry.command): {set: \(AllowRule.line(adding: caller, to: rule))}"
+        return .denied("setting \(entry.command)", rule, line)
     }
 
     /// Why a caller may not call a command with a verb that has a rule; nil where it may.

@@ -272,11 +272,9 @@
         }
     }
 
-    globalThis.makeCallSync = function makeCallSync(command, message) {
-        host.isCommand(command)
-        command = String(command)
+    // The reply of a call that is waited for; an error is thrown.
+    function replyAtOnce(command, data) {
         const site = new Error()
-        const data = parametersOf(message)
         const id = 's' + ++count
         sendAllWaiting(command)
         const reply = JSON.parse(native.callSync(id, command, host.takeLines(), line(command, data, id)))
@@ -285,7 +283,29 @@
             host.replied('error', told)
             throw host.failure(site, told)
         }
+        return reply
+    }
+
+    globalThis.makeCallSync = function makeCallSync(command, message) {
+        host.isCommand(command)
+        command = String(command)
+        const data = parametersOf(message)
+        const reply = replyAtOnce(command, data)
         succeeded(command, data, reply)
         return reply.responseData
+    }
+
+    // Values of the device. No reply of theirs goes to the front controller: whoever wants to see each new value maps a VCF
+    // to its name, which is an event's.
+    globalThis.getValue = function getValue(name) {
+        host.isCommand(name)
+        return replyAtOnce(String(name), []).responseData
+    }
+
+    // Returns what the value became.
+    globalThis.setValue = function setValue(name, value) {
+        host.isCommand(name)
+        if (value === undefined || value === null) throw new TypeError('setValue needs a value that is not ' + value)
+        return replyAtOnce(String(name), [value]).responseData
     }
 })

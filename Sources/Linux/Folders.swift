@@ -1,0 +1,18 @@
+internal import Glibc
+
+/// Folders of the file system.
+public enum Folders {
+    /// Makes a folder and those above it, where they are missing, for this user and its group.
+    public static func make(_ path: String) throws(SystemCallError) {
+        if mkdir(path, 0o750) == 0 || errno == EEXIST { return }
+        guard errno == ENOENT, let parent = parent(of: path) else { throw SystemCallError("mkdir") }
+        try make(parent)
+        guard mkdir(path, 0o750) == 0 || errno == EEXIST else { throw SystemCallError("mkdir") }
+    }
+
+    /// The folder that a path lies in; nil where it has none above it.
+    public static func parent(of path: String) -> String? {
+        guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), slash != path.startIndex else { return nil }
+        return String(path[..<slash])
+    }
+}

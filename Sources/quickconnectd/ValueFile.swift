@@ -1,0 +1,111 @@
+import Concurrency
+import JSON
+import Linux
+import Logging
+import NIOPosix
+import QuickConnect
+import Synchronization
+
+/// Keeps values over restarts, in a file of the state directory: `{"version": 1, "values": {"NAME": VALUE}}`.
+///
+/// It is written whole and safely, at most once a second. One that cannot be read is set aside, and never a reason not to
+/// start.
+final class ValueFile: ValueKeeper {
+    let kept: JSONObject
+    private let path: String
+    private let logger: Logger
+    private let clock: any AlarmClock
+    private let state = Mutex(State())
+    /// Held while the file is written: the end of the daemon may meet a write that is under way.
+    private let writing = Mutex(())
+
+    private struct State {
+        /// What is to be written; nil where all is.
+        var values: (@Sendable () -> JSONObject)?
+        /// Whether a write is under way, or due.
+        var isBusy = false
+        /// Whether the log says already that it cannot be written.
+        var isTold = false
+    }
+
+    private static let pause = Duration.seconds(1)
+    private static let mostBytes = 64 << 20
+    private static let version: Int64 = 1
+
+    init(path: String, clock: any AlarmClock, logger: Logger) {
+        self.path = path
+        self.clock = clock
+        self.logger = logger
+        kept = Self.read(path, logger)
+    }
+
+    private static func read(_ path: String, _ logger: Logger) -> JSONObject {
+        guard FileText.exists(path) else { return [:] }
+        switch FileText.read(path, maximumBytes: mostBytes) {
+        case .success(let text):
+            let root = (try? JSONParser.parse(text))?.objectValue
+            if root?["version"] == .integer(version), let values = root?["values"]?.objectValue { return values }
+            setAside(path, "does not hold what was kept", logger)
+        case .failure(let problem): setAside(path, problem.message, logger)
+        }
+        return [:]
+    }
+
+    private static func setAside(_ path: String, _ reason: String, _ logger: Logger) {
+        let other = "\(path).damaged"
+        logger.error("the kept values in \(path) are lost: the file \(reason); it is now \(other)")
+        do throws(SystemCallError) { try FileText.setAside(path, as: other) } catch { logger.error("\(error)") }
+    }
+
+    func keep(_ values: @escaping @Sendable () -> JSONObject) {
+        let mayBegin = state.withLock { state in
+            state.values = values
+            defer { state.isBusy = true }
+            return !state.isBusy
+        }
+        if mayBegin { NIOThreadPool.singleton.submit { _ in self.writeChanges() } }
+    }
+
+    /// Writes what is there now, and what comes meanwhile a second later.
+    private func writeChanges() {
+        write()
+        clock.ring(after: Self.pause) { [weak self] in
+            guard let self else { return }
+            let isMore = state.withLock { state in
+                state.isBusy = state.values != nil
+                return state.isBusy
+            }
+            if isMore { NIOThreadPool.singleton.submit { _ in self.writeChanges() } }
+        }
+    }
+
+    /// Writes at once what is not written yet. May block.
+    func write() { writing.withLock { _ in writeNow() } }
+
+    private func writeNow() {
+        guard let values = state.withLock({ $0.values.take() }) else { return }
+        let text = JSONValue.object(["version": .integer(Self.version), "values": .object(values())]).text + "\n"
+        do throws(SystemCallError) {
+            if let folder = Folders.parent(of: path) { try Folders.make(folder) }
+            try FileText.replace(path, with: text)
+            tell(nil)
+        } catch {
+            state.withLock { $0.values = $0.values ?? values }
+            tell(error)
+        }
+    }
+
+    /// Once when it begins to fail, and once when it is over.
+    private func tell(_ error: SystemCallError?) {
+        let isNews = state.withLock { state in
+            defer { state.isTold = error != nil }
+            return state.isTold != (error != nil)
+        }
+        guard isNews else { return }
+        if let error {
+            logger.error("values cannot be kept in \(path): \(error); it is tried again each second")
+        } else {
+            logger.notice("values are kept in \(path) again")
+        }
+    }
+}

@@ -1,0 +1,116 @@
+import Foundation
+import JSON
+import QuickConnect
+import TestRig
+import Testing
+
+@Suite("Values over restarts")
+struct KeptValueTests {
+    private static let mapping = """
+        ping: {view: []}
+        state: {business: [StateBCO]}
+        count: {value: {type: integer, default: 0, keep: true}}
+        text: {value: {type: string, maxLength: 100, default: "", keep: true}}
+        passing: {value: {type: integer, default: 0}}
+        """
+
+    /// A daemon whose state lies in `state`, to be run again and again.
+    private func daemon(_ mappings: TestFolder, state: TestFolder) async throws -> DaemonProcess {
+        try Self.mapping.write(toFile: mappings("values.yaml"), atomically: true, encoding: .utf8)
+        return try await DaemonProcess(["--simulate", "--media", state("media")], mappings: mappings.path)
+    }
+
+    private func value(_ daemon: DaemonProcess, _ line: String) async throws -> JSONValue? {
+        let talker = try daemon.talker()
+        talker.send("call?cmd=\(line)&id=1")
+        return try await talker.nextReply()?.value
+    }
+
+    @Test func `a value that is kept outlives the daemon, another one does not`() async throws {
+        let (mappings, state) = (try TestFolder(), try TestFolder())
+        let first = try await daemon(mappings, state: state)
+        #expect(try await value(first, "count&msg=5") == 5)
+        #expect(try await value(first, "passing&msg=5") == 5)
+        #expect(try await value(first, "text&msg=%22h%C3%A9llo%22") == "h\u{e9}llo")
+        #expect(try await first.stop() == .status(0))
+        let second = try await daemon(mappings, state: state)
+        #expect(try await value(second, "count") == 5)
+        #expect(try await value(second, "passing") == 0)
+        #expect(try await value(second, "text") == "h\u{e9}llo")
+    }
+
+    @Test(arguments: ["", "rubbish", #"{"version":1}"#, #"{"version":9,"values":{"count":1}}"#, "{\"version\":1,\"val"])
+    func `a damaged file is told and set aside, and the daemon starts`(text: String) async throws {
+        let (mappings, state) = (try TestFolder(), try TestFolder())
+        try text.write(toFile: state("values.json"), atomically: true, encoding: .utf8)
+        let daemon = try await daemon(mappings, state: state)
+        #expect(try await value(daemon, "count") == 0)
+        #expect(daemon.log.contains("values.json.damaged"))
+        #expect(String(decoding: try state.data("values.json.damaged"), as: UTF8.self) == text)
+        #expect(try await value(daemon, "count&msg=2") == 2)
+        #expect(try await daemon.stop() == .status(0))
+        #expect(String(decoding: try state.data("values.json"), as: UTF8.self).contains(#""count":2"#))
+    }
+
+    @Test func `a kept value that does not fit becomes its default, with a warning`() async throws {
+        let (mappings, state) = (try TestFolder(), try TestFolder())
+        try #"{"version":1,"values":{"count":"x","text":"y"}}"#.write(
+            toFile: state("values.json"),
+            atomically: true,
+            encoding: .utf8
+        )
+        let daemon = try await daemon(mappings, state: state)
+        #expect(try await value(daemon, "count") == 0)
+        #expect(try await value(daemon, "text") == "y")
+        #expect(daemon.log.contains("the value 'count' was \"x\", which is not an integer; it becomes its default"))
+    }
+
+    @Test func `after a kill at any moment a kept value is one that it held within the last second`() async throws {
+        let (mappings, state) = (try TestFolder(), try TestFolder())
+        var random = SystemRandomNumberGenerator()
+        var last: Int64 = 0
+        for round in 0..<12 {
+            let daemon = try await daemon(mappings, state: state)
+            let kept = try #require(try await value(daemon, "count")?.integerValue)
+            #expect(kept <= last && kept >= 0, "round \(round)")
+            // The numbers are milliseconds, so that the next daemon shows how old its value was.
+            let start = ContinuousClock.now
+            let talker = try daemon.talker()
+            let end = Duration.milliseconds(Int.random(in: 5...1500, using: &random))
+            var sets: [(Int64, Duration)] = [(kept, .zero)]
+            while ContinuousClock.now - start < end {
+                let number = kept + Int64(sets.count)
+                talker.send("call?cmd=count&msg=\(number)&id=1")
+                #expect(try await talker.nextReply()?.value.integerValue == number)
+                sets.append((number, ContinuousClock.now - start))
+            }
+            let killed = ContinuousClock.now - start
+            daemon.process.send(SIGKILL)
+            try await daemon.process.wait()
+            last = sets.last?.0 ?? 0
+            let text = try? String(decoding: state.data("values.json"), as: UTF8.self)
+            let found = text.flatMap { try? JSONParser.parse($0) }?.objectValue?["values"]?.objectValue?["count"]
+            guard let found = found?.integerValue else {
+                #expect(text == nil && killed < .seconds(1), "rubbish in the file: \(text ?? "")")
+                continue
+            }
+            // It held until the next one was set; the disk may take its time.
+            let until = sets.first { $0.0 > found }?.1 ?? killed
+            #expect(killed - until < .milliseconds(1500), "round \(round): \(found) of \(last)")
+        }
+    }
+
+    @Test func `a file that cannot be written is told once, and the daemon goes on`() async throws {
+        let (mappings, state) = (try TestFolder(), try TestFolder())
+        try FileManager.default.createDirectory(atPath: state("values.json.new"), withIntermediateDirectories: true)
+        let daemon = try await daemon(mappings, state: state)
+        for number in 1...3 { #expect(try await value(daemon, "count&msg=\(number)") == .integer(Int64(number))) }
+        try await eventually("it is told") { daemon.log.contains("values cannot be kept") }
+        try FileManager.default.removeItem(atPath: state("values.json.new"))
+        try await eventually("it is written") { daemon.log.contains("are kept in") }
+        #expect(daemon.log.components(separatedBy: "cannot be kept").count == 2)
+        daemon.process.send(SIGKILL)
+        try await daemon.process.wait()
+        #expect(String(decoding: try state.data("values.json"), as: UTF8.self).contains(#""count":3"#))
+    }
+}
