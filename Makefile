@@ -14,13 +14,17 @@ RELEASE := .build-release
 STATIC := -c release --static-swift-stdlib --scratch-path $(RELEASE) \
   -Xswiftc -use-ld=lld -Xlinker -z -Xlinker pack-relative-relocs
 
-.PHONY: all deps demo test test-release test-system fuzz lint bench release install uninstall deb clean
+.PHONY: all deps test-deps demo test test-release test-system fuzz lint bench release install uninstall deb clean
 
 all: deps
 	$(SWIFT) build
 
+# What is missing is shown before it is installed. Nothing is ever removed, and no service is started.
 deps:
 	@scripts/install-packages
+
+test-deps:
+	@scripts/install-packages --test
 
 demo: deps
 	$(SWIFT) build --product quickconnectd
@@ -28,19 +32,20 @@ demo: deps
 	$(SWIFT) build --product quickconnect-scripts
 	@scripts/demo $(BUILD)/debug
 
-test: deps lint
+test: test-deps lint
 	$(SWIFT) build --build-tests
 	# One test after the other: several of them measure time on a sound card's clock.
 	$(SWIFT) test --skip-build --no-parallel
 
 # Holds the conversations with the release build, too: an optimizer shows mistakes that a debug build hides.
-test-release: release
+test-release: release test-deps
 	$(SWIFT) build --build-tests
 	QUICKCONNECT_PROGRAMS=$(CURDIR)/$(RELEASE)/release $(SWIFT) test --skip-build --no-parallel --filter ConversationTests
 
 # Makes the package, and tries it in a virtual machine with systemd and an emulated sound card. Needs root, qemu and a
 # Debian mirror.
 test-system:
+	@[ "$$(id -u)" != 0 ] || scripts/install-packages --system
 	Tests/System/run
 
 # Feeds the readers of lines with what libFuzzer makes of a corpus.
@@ -120,4 +125,4 @@ deb: release
 	@ls .build-deb/*.deb
 
 clean:
-	rm -rf $(BUILD) $(RELEASE) .build-deb .build-fuzz
+	rm -rf $(BUILD) $(RELEASE) .build-deb .build-fuzz .build-rig
