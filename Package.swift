@@ -59,7 +59,7 @@ let package = Package(
         ),
 
         // POSIX and systemd, each thing once.
-        .target(name: "Linux", dependencies: ["CLinux"], swiftSettings: swiftSettings),
+        .target(name: "Linux", dependencies: ["CLinux", "JSON"], swiftSettings: swiftSettings),
 
         // The architecture: no C, no NIO, no input or output.
         .target(
