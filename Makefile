@@ -14,13 +14,17 @@ RELEASE := .build-release
 STATIC := -c release --static-swift-stdlib --scratch-path $(RELEASE) \
   -Xswiftc -use-ld=lld -Xlinker -z -Xlinker pack-relative-relocs
 
-.PHONY: all deps demo test test-release test-system fuzz lint bench release install uninstall deb clean
+.PHONY: all deps test-deps demo test test-release test-package test-system fuzz lint bench release install uninstall deb clean
 
 all: deps
 	$(SWIFT) build
 
+# What is missing is shown before it is installed. Nothing is ever removed, and no service is started.
 deps:
 	@scripts/install-packages
+
+test-deps:
+	@scripts/install-packages --test
 
 demo: deps
 	$(SWIFT) build --product quickconnectd
@@ -28,19 +32,24 @@ demo: deps
 	$(SWIFT) build --product quickconnect-scripts
 	@scripts/demo $(BUILD)/debug
 
-test: deps lint
+test: test-deps lint
 	$(SWIFT) build --build-tests
 	# One test after the other: several of them measure time on a sound card's clock.
 	$(SWIFT) test --skip-build --no-parallel
 
 # Holds the conversations with the release build, too: an optimizer shows mistakes that a debug build hides.
-test-release: release
+test-release: release test-deps
 	$(SWIFT) build --build-tests
 	QUICKCONNECT_PROGRAMS=$(CURDIR)/$(RELEASE)/release $(SWIFT) test --skip-build --no-parallel --filter ConversationTests
+
+# A package of somebody else's depends on the libraries of this one, by a version.
+test-package: deps
+	Tests/Package/run
 
 # Makes the package, and tries it in a virtual machine with systemd and an emulated sound card. Needs root, qemu and a
 # Debian mirror.
 test-system:
+	@[ "$$(id -u)" != 0 ] || scripts/install-packages --system
 	Tests/System/run
 
 # Feeds the readers of lines with what libFuzzer makes of a corpus.
@@ -70,7 +79,8 @@ bench: release
 
 install:
 	@test -x $(RELEASE)/release/quickconnectd || { echo "Run 'make release' first."; exit 1; }
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/quickconnect/{sounds,mappings,tracks} \
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/quickconnect/{sounds,mappings,tracks,clients} \
+	  $(DESTDIR)$(PREFIX)/share/doc/quickconnect/notices \
 	  $(DESTDIR)$(PREFIX)/share/man/man{1,8} $(DESTDIR)$(PREFIX)/share/bash-completion/completions \
 	  $(DESTDIR)$(PREFIX)/lib/{sysusers.d,tmpfiles.d} $(DESTDIR)$(UNITDIR) $(DESTDIR)$(USERUNITDIR) \
 	  $(DESTDIR)/etc/quickconnect/{mappings,scripts}
@@ -80,6 +90,10 @@ install:
 	install -m 644 tracks/*.json $(DESTDIR)$(PREFIX)/share/quickconnect/tracks
 	install -m 644 mappings/*.yaml $(DESTDIR)$(PREFIX)/share/quickconnect/mappings
 	install -m 644 config/quickconnectd.yaml $(DESTDIR)$(PREFIX)/share/quickconnect
+	install -m 644 NOTICE $(DESTDIR)$(PREFIX)/share/doc/quickconnect/notices
+	for notice in $(RELEASE)/checkouts/*/NOTICE.txt; do name=$${notice%/*}; \
+	  install -m 644 $$notice $(DESTDIR)$(PREFIX)/share/doc/quickconnect/notices/$${name##*/}; done
+	install -m 644 clients/*/quickconnect.* $(DESTDIR)$(PREFIX)/share/quickconnect/clients
 	install -m 644 man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1
 	ln -sf quickconnect.1 $(DESTDIR)$(PREFIX)/share/man/man1/makecall.1
 	install -m 644 man/*.8 $(DESTDIR)$(PREFIX)/share/man/man8
@@ -104,7 +118,7 @@ uninstall:
 	  systemctl disable --now quickconnectd.socket quickconnectd.service quickconnect-scripts.path \
 	    quickconnect-scripts.service || true; fi
 	rm -f $(DESTDIR)$(PREFIX)/bin/{quickconnectd,quickconnect,quickconnect-scripts,makecall}
-	rm -rf $(DESTDIR)$(PREFIX)/share/quickconnect
+	rm -rf $(DESTDIR)$(PREFIX)/share/quickconnect $(DESTDIR)$(PREFIX)/share/doc/quickconnect
 	rm -f $(DESTDIR)$(PREFIX)/share/man/man1/{quickconnect,makecall}.1 $(DESTDIR)$(PREFIX)/share/man/man8/quickconnect{d,-scripts}.8
 	rm -f $(DESTDIR)$(PREFIX)/share/bash-completion/completions/quickconnect
 	rm -f $(DESTDIR)$(UNITDIR)/quickconnectd.{service,socket} $(DESTDIR)$(UNITDIR)/quickconnect-scripts.{service,path}
@@ -120,4 +134,4 @@ deb: release
 	@ls .build-deb/*.deb
 
 clean:
-	rm -rf $(BUILD) $(RELEASE) .build-deb .build-fuzz
+	rm -rf $(BUILD) $(RELEASE) .build-deb .build-fuzz .build-rig

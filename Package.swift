@@ -10,6 +10,10 @@ let swiftSettings: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
 ]
 
+/// What a target has only for the programs. A package that depends on a library of this one with `traits: []` does not get
+/// to see these packages.
+let programs = TargetDependencyCondition.when(traits: ["Programs"])
+
 let package = Package(
     name: "quickconnect",
     products: [
@@ -20,6 +24,13 @@ let package = Package(
         .library(name: "JSON", targets: ["JSON"]),
         .library(name: "QuickConnectClient", targets: ["QuickConnectClient"]),
         .library(name: "JavaScriptCore", targets: ["JavaScriptCore"]),
+    ],
+    traits: [
+        .trait(
+            name: "Programs",
+            description: "The daemon and the other programs, which need more packages than the libraries."
+        ),
+        .default(enabledTraits: ["Programs"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -48,7 +59,7 @@ let package = Package(
         ),
 
         // POSIX and systemd, each thing once.
-        .target(name: "Linux", dependencies: ["CLinux"], swiftSettings: swiftSettings),
+        .target(name: "Linux", dependencies: ["CLinux", "JSON"], swiftSettings: swiftSettings),
 
         // The architecture: no C, no NIO, no input or output.
         .target(
@@ -63,7 +74,10 @@ let package = Package(
         // The command objects, one file each.
         .target(
             name: "Commands",
-            dependencies: ["QuickConnect", "JSON", "Concurrency", .product(name: "Logging", package: "swift-log")],
+            dependencies: [
+                "QuickConnect", "JSON", "Concurrency",
+                .product(name: "Logging", package: "swift-log", condition: programs),
+            ],
             swiftSettings: swiftSettings
         ),
 
@@ -76,7 +90,7 @@ let package = Package(
             dependencies: [
                 "QuickConnect", "JSON", "Concurrency", "Linux", "MediaFolder", "CALSA", "CALSAShims", "CSndFile",
                 "CSampleRate",
-                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Logging", package: "swift-log", condition: programs),
             ],
             swiftSettings: swiftSettings
         ),
@@ -84,7 +98,8 @@ let package = Package(
         .target(
             name: "GPSDLocation",
             dependencies: [
-                "QuickConnect", "JSON", "Concurrency", "Linux", "CGPS", .product(name: "Logging", package: "swift-log"),
+                "QuickConnect", "JSON", "Concurrency", "Linux", "CGPS",
+                .product(name: "Logging", package: "swift-log", condition: programs),
             ],
             swiftSettings: swiftSettings
         ),
@@ -94,10 +109,10 @@ let package = Package(
             name: "UnixSocketListener",
             dependencies: [
                 "QuickConnect", "JSON", "Concurrency", "Linux",
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "Logging", package: "swift-log", condition: programs),
+                .product(name: "NIOCore", package: "swift-nio", condition: programs),
+                .product(name: "NIOPosix", package: "swift-nio", condition: programs),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: programs),
             ],
             swiftSettings: swiftSettings
         ),
@@ -142,7 +157,7 @@ let package = Package(
             name: "quickconnect-scripts",
             dependencies: [
                 "QuickConnect", "QuickConnectClient", "ScriptHost", "Configuration", "Linux",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
             ],
             swiftSettings: swiftSettings
         ),
@@ -151,10 +166,10 @@ let package = Package(
             dependencies: [
                 "QuickConnect", "QuickConnectClient", "Commands", "ALSAAudio", "GPSDLocation", "MediaFolder",
                 "UnixSocketListener", "Configuration", "JSON", "Concurrency", "Linux", "CLinux",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
+                .product(name: "Logging", package: "swift-log", condition: programs),
+                .product(name: "NIOPosix", package: "swift-nio", condition: programs),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: programs),
             ],
             swiftSettings: swiftSettings
         ),
@@ -162,7 +177,7 @@ let package = Package(
             name: "quickconnect",
             dependencies: [
                 "QuickConnect", "QuickConnectClient", "JSON", "Linux",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
             ],
             swiftSettings: swiftSettings
         ),
@@ -211,7 +226,7 @@ let package = Package(
             name: "QuickConnectTests",
             dependencies: [
                 "QuickConnect", "JSON", "Commands", "Conversations", "Concurrency", "Linux",
-                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Logging", package: "swift-log", condition: programs),
             ],
             swiftSettings: swiftSettings
         ),
@@ -219,10 +234,10 @@ let package = Package(
             name: "UnixSocketListenerTests",
             dependencies: [
                 "UnixSocketListener", "QuickConnect", "JSON", "Concurrency", "TestRig",
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOEmbedded", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "Logging", package: "swift-log", condition: programs),
+                .product(name: "NIOCore", package: "swift-nio", condition: programs),
+                .product(name: "NIOEmbedded", package: "swift-nio", condition: programs),
+                .product(name: "NIOPosix", package: "swift-nio", condition: programs),
             ],
             swiftSettings: swiftSettings
         ),
@@ -240,7 +255,7 @@ let package = Package(
             name: "ALSAAudioTests",
             dependencies: [
                 "ALSAAudio", "QuickConnect", "JSON", "TestRig", "Concurrency", "CLinux",
-                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Logging", package: "swift-log", condition: programs),
             ],
             swiftSettings: swiftSettings
         ),
@@ -248,7 +263,7 @@ let package = Package(
             name: "GPSDLocationTests",
             dependencies: [
                 "GPSDLocation", "QuickConnect", "JSON", "TestRig", "Concurrency",
-                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Logging", package: "swift-log", condition: programs),
             ],
             swiftSettings: swiftSettings
         ),
@@ -271,7 +286,7 @@ let package = Package(
             dependencies: [
                 "QuickConnect", "QuickConnectClient", "JSON", "Concurrency", "Conversations", "TestRig",
                 "quickconnectd", "quickconnect",
-                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Logging", package: "swift-log", condition: programs),
             ],
             swiftSettings: swiftSettings
         ),

@@ -12,15 +12,26 @@ public struct StandardFolders: Sendable {
     public var track: String
     /// The folder of the owner's scripts.
     public var scripts: String
-    public var media: String
+    /// What this program keeps: for a service a folder of its own, which no other service may read.
+    public var state: String
+    public var media: String { "\(state)/media" }
 
     /// - Parameters:
     ///   - program: the path of the running program, beside which what is shipped is looked for.
-    public init(isRoot: Bool, environment: [String: String], program: String) {
+    ///   - service: the name of its folder in `/var/lib`.
+    public init(
+        isRoot: Bool,
+        environment: [String: String],
+        program: String,
+        service: String = "quickconnect"
+    ) {
         let home = environment["HOME"] ?? "/"
+        // Where a unit has several folders, systemd names them all, the first one first.
         func folder(_ variable: String, _ fallback: String) -> String {
-            guard let path = environment[variable], path.hasPrefix("/") else { return fallback }
-            return path
+            guard let path = environment[variable]?.split(separator: ":").first, path.hasPrefix("/") else {
+                return fallback
+            }
+            return String(path)
         }
         let shared = Self.shared(program)
         // systemd names a service's folders, whatever user it runs as (systemd.exec(5)).
@@ -28,9 +39,9 @@ public struct StandardFolders: Sendable {
             "CONFIGURATION_DIRECTORY",
             isRoot ? "/etc/quickconnect" : "\(folder("XDG_CONFIG_HOME", "\(home)/.config"))/quickconnect"
         )
-        let data = folder(
+        state = folder(
             "STATE_DIRECTORY",
-            isRoot ? "/var/lib/quickconnect" : "\(folder("XDG_DATA_HOME", "\(home)/.local/share"))/quickconnect"
+            isRoot ? "/var/lib/\(service)" : "\(folder("XDG_DATA_HOME", "\(home)/.local/share"))/quickconnect"
         )
         config = "\(owners)/quickconnectd.yaml"
         socket =
@@ -41,7 +52,6 @@ public struct StandardFolders: Sendable {
         scripts = "\(owners)/scripts"
         sounds = "\(shared)/sounds"
         track = "\(shared)/tracks/westminster.json"
-        media = "\(data)/media"
     }
 
     /// Where what is shipped lies: `share/quickconnect` of the prefix that the program is installed under, the

@@ -9,6 +9,7 @@ internal import Synchronization
 public final class LocationDoctor: Examined {
     private let source: any ReportSource
     private let isLocal: Bool
+    private let program: String
     private let thread = WatchedThread(name: "qc-gps-dr", subject: "gpsd", deadline: .seconds(5))
     /// Those who wait for the look that is under way.
     private let waiting = Mutex<[Promise<Finding>]>([])
@@ -17,16 +18,18 @@ public final class LocationDoctor: Examined {
     private static let patience = Duration.seconds(3)
     private static let restart = "sudo systemctl restart gpsd.socket gpsd"
 
-    public convenience init(host: String, port: String) {
+    /// - Parameter program: where gpsd lies when it is installed on this device.
+    public convenience init(host: String, port: String, program: String = "/usr/sbin/gpsd") {
         let isLocal = ["localhost", "127.0.0.1", "::1"].contains(host)
-        self.init(GPSDSource(host: host, port: port), isLocal: isLocal)
+        self.init(GPSDSource(host: host, port: port), isLocal: isLocal, program: program)
     }
 
     public convenience init(track: String) { self.init(TrackSource(path: track), isLocal: true) }
 
-    init(_ source: any ReportSource, isLocal: Bool) {
+    init(_ source: any ReportSource, isLocal: Bool, program: String = "/usr/sbin/gpsd") {
         self.source = source
         self.isLocal = isLocal
+        self.program = program
     }
 
     public func examine(thoroughly isThorough: Bool) async -> [Finding] {
@@ -70,7 +73,7 @@ public final class LocationDoctor: Examined {
         }
         if let position { return Finding("location", .well, sentence(position)) }
         let says = progress.sentence(source.description)
-        if progress.stage == .unreachable, isLocal, access("/usr/sbin/gpsd", X_OK) != 0 {
+        if progress.stage == .unreachable, isLocal, access(program, X_OK) != 0 {
             return Finding("location", .note, "\(says), and gpsd is not installed", mend: "sudo apt-get install gpsd")
         }
         return Finding("location", .fault, says, tried: [source.description], mend: progress.mend)

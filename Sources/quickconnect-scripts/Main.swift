@@ -73,7 +73,12 @@ struct QuickConnectScripts: ParsableCommand {
     }
 
     private func settings(_ environment: [String: String]) -> Settings {
-        let folders = StandardFolders(isRoot: geteuid() == 0, environment: environment, program: OwnProcess.program)
+        let folders = StandardFolders(
+            isRoot: geteuid() == 0,
+            environment: environment,
+            program: OwnProcess.program,
+            service: "quickconnect-scripts"
+        )
         var flags = Settings.Overrides()
         flags.config = config
         flags.scripts = scripts

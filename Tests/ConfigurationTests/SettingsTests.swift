@@ -151,6 +151,22 @@ struct SettingsTests {
         #expect(folders.media == "/var/lib/quickconnect/media" && folders.scripts == "/etc/quickconnect/scripts")
     }
 
+    @Test func `of several folders of a service the first one counts`() {
+        let environment = ["CONFIGURATION_DIRECTORY": "/etc/a:/etc/b", "STATE_DIRECTORY": "/var/lib/a:/var/lib/b"]
+        let folders = StandardFolders(isRoot: false, environment: environment, program: "/usr/bin/quickconnectd")
+        #expect(folders.config == "/etc/a/quickconnectd.yaml" && folders.state == "/var/lib/a")
+    }
+
+    @Test func `each service keeps its state in a folder of its own`() {
+        func state(_ service: String, isRoot: Bool) -> String {
+            let environment = ["HOME": "/home/a"]
+            return StandardFolders(isRoot: isRoot, environment: environment, program: "/bin/x", service: service).state
+        }
+        #expect(state("quickconnect", isRoot: true) == "/var/lib/quickconnect")
+        #expect(state("quickconnect-scripts", isRoot: true) == "/var/lib/quickconnect-scripts")
+        #expect(state("quickconnect-scripts", isRoot: false) == "/home/a/.local/share/quickconnect")
+    }
+
     @Test func `an ordinary user has the XDG folders`() {
         let folders = StandardFolders(
             isRoot: false,

@@ -33,6 +33,20 @@ struct ExampleTests {
         }
     }
 
+    @Test(arguments: ClientLanguage.installed)
+    func `the door bell rings for programs in other languages, too`(language: ClientLanguage) async throws {
+        let daemon = try await DaemonProcess()
+        let bell = try language.start(example: "door-bell", socket: daemon.socket)
+        let talker = try daemon.talker()
+        try await talker.awaitCommand("rings")
+        try await eventually("somebody is at the door") {
+            _ = try await talker.value("post", ["doorbell", ["door": "front"]])
+            return output(bell).contains("somebody is at the front door")
+        }
+        #expect(try await talker.value("rings", []).integerValue ?? 0 >= 1)
+        try await eventually("the laser has been played") { daemon.simulatedSounds > 0 }
+    }
+
     @Test func `the talking clock says its words one after the other`() async throws {
         let daemon = try await DaemonProcess()
         let words = ["it-is"] + (0..<60).map { "\($0)" }

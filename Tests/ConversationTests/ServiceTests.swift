@@ -261,6 +261,28 @@ struct ServiceTests {
     }
 }
 
+extension ServiceTests {
+    @Test func `each service has a state folder that is its own, and writes nowhere below etc`() throws {
+        var folders: Set<String> = []
+        let units = try FileManager.default.contentsOfDirectory(atPath: "\(Products.root)/systemd")
+            .filter { $0.hasSuffix(".service") }
+        for unit in units {
+            let text = try String(contentsOfFile: "\(Products.root)/systemd/\(unit)", encoding: .utf8)
+            let lines = text.split(separator: "\n").map(String.init)
+            func values(_ key: String) -> [String] {
+                lines.filter { $0.hasPrefix("\(key)=") }.flatMap { $0.dropFirst(key.count + 1).split(separator: " ") }
+                    .map(String.init)
+            }
+            #expect(values("ProtectSystem") == ["strict"] && values("StateDirectoryMode") == ["0700"], "\(unit)")
+            #expect(!values("ReadWritePaths").contains { $0.hasPrefix("/etc") }, "\(unit)")
+            // The user's own name is its folder's.
+            #expect(values("StateDirectory") == values("User"), "\(unit)")
+            for folder in values("StateDirectory") { #expect(folders.insert(folder).inserted, "\(unit)") }
+        }
+        #expect(folders.count == units.count)
+    }
+}
+
 extension DaemonProcess {
     /// The lines of the audit log, without what stands before them.
     var auditLines: [String] {

@@ -214,8 +214,12 @@ struct GPSDTests {
 
     @Test func `the doctor names the dead link`() async throws {
         func link(_ port: Int) async -> Finding? {
-            await LocationDoctor(host: "127.0.0.1", port: "\(port)").examine(thoroughly: false).first
+            // A program that every machine has stands for an installed gpsd.
+            await LocationDoctor(host: "127.0.0.1", port: "\(port)", program: "/bin/sh").examine(thoroughly: false)
+                .first
         }
+        let absent = LocationDoctor(host: "127.0.0.1", port: "\(try GPSDServer.freePort())", program: "/no/gpsd")
+        #expect(await absent.examine(thoroughly: false).first?.mend == "sudo apt-get install gpsd")
         let nobody = await link(try GPSDServer.freePort())
         #expect(nobody?.state == .fault && nobody?.mend?.contains("systemctl restart gpsd") == true)
         let poor = try await GPSDServer.start(hasReceiver: false)

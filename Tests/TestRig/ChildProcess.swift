@@ -14,7 +14,7 @@ public final class ChildProcess: Sendable {
     private let folder: TestFolder
 
     /// - Parameters:
-    ///   - program: a path, or a name that is looked for in `PATH`.
+    ///   - program: a path, or the name of a program of this machine or of `.build-rig`.
     ///   - environment: all of it, not an addition.
     ///   - input: the file that standard input is read from.
     public init(
@@ -23,6 +23,7 @@ public final class ChildProcess: Sendable {
         environment: [String: String] = ProcessInfo.processInfo.environment,
         input: String = "/dev/null"
     ) throws {
+        let program = program.contains("/") ? program : ProgramPath.find(program) ?? program
         folder = try TestFolder()
         output = folder("output")
         var actions = posix_spawn_file_actions_t()
@@ -108,11 +109,8 @@ public final class ChildProcess: Sendable {
         return (exit, String(decoding: child.standardOutput, as: UTF8.self))
     }
 
-    /// Whether a program of that name is in `PATH`.
-    public static func isInstalled(_ program: String) -> Bool {
-        let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
-        return path.split(separator: ":").contains { access("\($0)/\(program)", X_OK) == 0 }
-    }
+    /// Whether there is a program of that name.
+    public static func isInstalled(_ program: String) -> Bool { ProgramPath.find(program) != nil }
 }
 
 private func withCStrings<Result>(

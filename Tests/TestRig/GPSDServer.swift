@@ -12,10 +12,7 @@ public final class GPSDServer: @unchecked Sendable {
     private let feedPort: Int
     private let hasReceiver: Bool
 
-    public static var isInstalled: Bool { program != nil }
-    private static let program = ["/usr/sbin/gpsd", "/usr/local/sbin/gpsd"].first { (path: String) in
-        access(path, X_OK) == 0
-    }
+    public static var isInstalled: Bool { ChildProcess.isInstalled("gpsd") }
 
     /// Starts a gpsd, and waits until it listens.
     /// - Parameter hasReceiver: whether it has one.
@@ -36,7 +33,7 @@ public final class GPSDServer: @unchecked Sendable {
     private static func launch(_ folder: TestFolder, _ port: Int, _ feed: Int?) throws -> ChildProcess {
         let control = folder("control\(Int.random(in: 0..<1_000_000))")
         let arguments = ["-N", "-n", "-b", "-S", "\(port)", "-F", control]
-        return try ChildProcess(program ?? "gpsd", arguments + (feed.map { ["udp://127.0.0.1:\($0)"] } ?? []))
+        return try ChildProcess("gpsd", arguments + (feed.map { ["udp://127.0.0.1:\($0)"] } ?? []))
     }
 
     /// Sends it `SIGSTOP`, `SIGCONT` and so on.

@@ -1,0 +1,241 @@
+"""What a program does with the Python client, line by line as scenarios.js says it. Usage: scenarios.py SCENARIO [blocking]"""
+
+import asyncio
+import inspect
+import json
+import os
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../clients/python"))
+import quickconnect  # noqa: E402
+
+UNICODE = 'é e\u0301 😀 \u2028 "\\\n\u0000 ' + "ü" * 1000
+
+
+def say(name, value=None):
+    print(name, json.dumps(value, ensure_ascii=False, separators=(",", ":")), flush=True)
+
+
+async def attempt(name, awaitable, *keys):
+    try:
+        say(name, await awaitable)
+    except quickconnect.Error as error:
+        say(name, [error.code, *(error.details.get(key) for key in keys)])
+
+
+async def calls(device):
+    say("ping", await device.call("ping"))
+    await attempt("unknown", device.call("helo"), "cmd", "nearest")
+    try:
+        await device.call("hello", 1, 2)
+    except quickconnect.Error as error:
+        say("invalid", [error.code, [field["field"] for field in error.details["fields"]]])
+    await attempt("too large", device.call("logMessage", "x" * (5 << 20)))
+    await attempt("after", device.call("ping"))
+    await device.close()
+    await attempt("closed", device.call("ping"), "message")
+
+
+async def handlers(device):
+    other = await quickconnect.AsyncClient().connect()
+
+    async def slow(data, call):
+        await asyncio.sleep(0.01)
+        return [data, call.command, call.phase, call.results]
+
+    def failing(data, call):
+        raise ValueError("out of paper")
+
+    def refusing(data, call):
+        raise quickconnect.Error("notFound", "no such page", {"field": "/0"})
+
+    def unwritable(data, call):
+        return float("nan")
+
+    await device.handle("echo", lambda data, call: data)
+    await device.handle("slow", slow)
+    await device.handle("failing", failing)
+    await device.handle("refusing", refusing)
+    await device.handle("unwritable", unwritable)
+    say("unicode", await other.call("echo", UNICODE) == UNICODE)
+    say("none", await other.call("echo"))
+    say("one", await other.call("echo", {"a": [1]}))
+    say("list", await other.call("echo", [1, 2]))
+    say("two", await other.call("echo", 1, None))
+    say("slow", await other.call("slow", 7))
+    await attempt("failing", other.call("failing"), "message", "handler")
+    await attempt("refusing", other.call("refusing"), "message", "field")
+    await attempt("busy", other.handle("echo", failing))
+    say("own", await device.call("echo", "own"))
+    await device.remove_handler("echo")
+    await attempt("removed", other.call("echo"))
+    await other.handle("echo", lambda data, call: "other")
+    say("other", await device.call("echo"))
+    try:
+        await other.call("unwritable")
+    except quickconnect.Error as error:
+        say("unwritable", error.code)
+    await other.close()
+
+
+async def events(device):
+    heard = []
+    off = await device.on(["news", "weather"], lambda event: heard.append([event.name, event.data]))
+    async with device.events("news") as stream:
+        for number in range(1, 4):
+            await device.call("post", "news", number)
+        read = []
+        async for event in stream:
+            read.append(event.data)
+            if len(read) == 3:
+                break
+        say("stream", read)
+    await device.call("post", "weather", {"sun": "☀"})
+    say("heard", heard)
+    await off()
+    await device.call("post", "news", 5)
+    await device.call("post", "weather", 5)
+    say("after", len(heard))
+    await attempt("denied", device.call("post", "playState", 1))
+    await attempt("options", device.events("news", {"rate": 1}).__aenter__())
+
+    async def iterate():
+        return [event.data async for event in stream]
+
+    stream = device.events("last")
+    await stream.__aenter__()
+    await device.call("post", "last", 1)
+    ending = asyncio.ensure_future(iterate())
+    await device.call("ping")
+    await asyncio.sleep(0.05)
+    await device.close()
+    say("ended", await ending)
+
+
+async def burst(device):
+    replies = await asyncio.gather(*(device.call("hello") for _ in range(10_000)))
+    say("replies", sum(reply["program"] == "quickconnectd" for reply in replies))
+    under_way = most = 0
+
+    async def slow(data, call):
+        nonlocal under_way, most
+        under_way += 1
+        most = max(most, under_way)
+        await asyncio.sleep(0.2)
+        under_way -= 1
+        return data
+
+    other = await quickconnect.AsyncClient().connect()
+    await other.handle("slow", slow)
+    numbers = await asyncio.gather(*(device.call("slow", number) for number in range(3000)))
+    say("slow", numbers == list(range(3000)))
+    say("most", most)
+
+
+async def frozen(device):
+    say("ready")
+    sys.stdin.readline()
+    await attempt("frozen", device.call("ping", timeout=0.3))
+    many = [device.call("ping", timeout=0.3) for _ in range(3000)]
+    results = await asyncio.gather(*many, return_exceptions=True)
+    say("many", sum(getattr(result, "code", None) == "timeout" for result in results))
+    say("thaw")
+    await attempt("thawed", device.call("ping"))
+
+
+async def cancelled(device):
+    started = asyncio.Event()
+
+    async def never(data, call):
+        started.set()
+        await asyncio.sleep(1000)
+
+    await device.handle("never", never)
+    task = asyncio.ensure_future(device.call("never"))
+    await started.wait()
+    task.cancel()
+    say("cancelled", type((await asyncio.gather(task, return_exceptions=True))[0]).__name__ == "CancelledError")
+    many = [device.call("never", timeout=0.5) for _ in range(2000)]
+    results = await asyncio.gather(*many, return_exceptions=True)
+    say("timeouts", sum(getattr(result, "code", None) == "timeout" for result in results))
+    # There is a place for it only if the daemon has cancelled those before.
+    await attempt("place", device.call("ping", timeout=10))
+
+
+async def reconnect(device):
+    async def never(data, call):
+        await asyncio.sleep(1000)
+
+    rings = 0
+
+    def ring(data, call):
+        nonlocal rings
+        rings += 1
+        return rings
+
+    await device.handle("never", never)
+    await device.handle("rings", ring)
+    await device.on("news", lambda event: say("news", event.data))
+    under_way = asyncio.ensure_future(attempt("lost", device.call("never"), "message"))
+    await device.call("ping")
+    say("ready")
+    await under_way
+    await attempt("meanwhile", device.call("ping", timeout=0.05))
+    await attempt("later", device.call("ping"))
+    say("rings", await device.call("rings"))
+    await asyncio.sleep(1000)
+
+
+def blocking(device):
+    """Client in place of AsyncClient, from here with its threads."""
+    say("ping", device.call("ping"))
+    try:
+        device.call("helo")
+    except quickconnect.Error as error:
+        say("unknown", [error.code, error.details["nearest"]])
+    device.handle("twice", lambda data, call: device.call("echo", data) * 2)
+    device.handle("echo", lambda data, call: data)
+    say("twice", device.call("twice", 21))
+    heard = []
+    off = device.on("news", lambda event: heard.append(event.data) or device.call("post", "again", event.data))
+    again = device.events("again")
+    for number in range(3):
+        device.call("post", "news", number)
+    say("again", [next(again).data for _ in range(3)])
+    say("heard", heard)
+    again.close()
+    off()
+    futures = [device.submit("echo", number) for number in range(3000)]
+    say("burst", [future.result() for future in futures] == list(range(3000)))
+    device.handle("never", lambda data, call: None if device.call("ping") else __import__("time").sleep(1))
+    try:
+        device.call("never", timeout=0.05)
+    except quickconnect.Error as error:
+        say("timeout", error.code)
+    for mistake in (float("nan"), "\ud800", {1, 2}):
+        try:
+            device.call("ping", mistake)
+        except (TypeError, ValueError):
+            say("mistake", device.call("ping"))
+    device.close()
+    try:
+        device.call("ping")
+    except quickconnect.Error as error:
+        say("closed", error.code)
+
+
+async def main(scenario):
+    try:
+        async with quickconnect.AsyncClient() as device:
+            await scenario(device)
+    except quickconnect.ConnectionLost as error:
+        say("failed", [error.code, error.message])
+
+
+chosen = globals()[sys.argv[1]]
+if inspect.iscoroutinefunction(chosen):
+    asyncio.run(main(chosen))
+else:
+    with quickconnect.Client() as client:
+        chosen(client)

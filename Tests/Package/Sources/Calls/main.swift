@@ -1,0 +1,7 @@
+import QuickConnectClient
+
+do {
+    _ = try SocketPaths.connect(["/no/daemon"])
+} catch {
+    print("no daemon answers")
+}

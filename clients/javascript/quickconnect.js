@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: Apache-2.0
+'use strict';
+/**
+ * A client of QuickConnect for Linux, for Node 18 and newer: calls, events and handlers over the daemon's Unix socket.
+ *
+ *     const { connect } = require('./quickconnect.js');       // or: import { connect } from './quickconnect.js'
+ *     const device = await connect();
+ *     await device.call('playSound', 0);
+ *
+ * One file that needs nothing else. A lost connection is made again, and handlers and subscriptions with it. Calls under
+ * way then fail with ConnectionLost, since nobody knows whether they ran: none is sent twice. Others wait for the new
+ * connection.
+ */
+const net = require('node:net');
+const { StringDecoder } = require('node:string_decoder');
+
+const lineBytes = 4 << 20; // The longest line that a daemon takes, unless its settings say otherwise.
+const callsUnderWay = 1024; // So many on one connection; others wait here, in their order.
+const eventsWaiting = 10000; // For a slow loop; of more, the oldest are dropped, which event "dropped" tells.
+const [firstDelay, longestDelay] = [100, 5000]; // Milliseconds between attempts to connect again.
+
+/**
+ * An error reply; a handler throws one to answer with its code. `code` is one of the protocol's, 'timeout' also where this
+ * side stopped waiting; `details` the whole error object, with `fields`, `nearest` and so on.
+ */
+class QuickConnectError extends Error {
+  constructor(code, message, details) {
+    super(message);
+    this.name = 'QuickConnectError';
+    this.code = code;
+    this.details = { ...details, code, message };
+  }
+}
+
+/** No daemon answers, or the connection ended before the reply. The code is 'connectionLost'. */
+class ConnectionLost extends QuickConnectError {
+  constructor(message = 'connection lost') {
+    super('connectionLost', message);
+    this.name = 'ConnectionLost';
+  }
+}
+
+class Client {
+  #paths;
+  #socket = null;
+  #closed = false;
+  #delay = firstDelay;
+  #number = 0;
+  #waiting = new Map(); // {line, resolve, reject, then} of each id, in order
+  #underWay = new Map();
+  #handlers = new Map(); // What the daemon was told, to be said again.
+  #subscriptions = new Map();
+  #listeners = new Map();
+  #streams = new Set();
+  #timer;
+
+  /** socket: the daemon's; else $QUICKCONNECT_SOCKET, else the system's or the user's, whichever accepts first. */
+  constructor({ socket } = {}) {
+    const { QUICKCONNECT_SOCKET, XDG_RUNTIME_DIR } = process.env;
+    const named = socket || QUICKCONNECT_SOCKET;
+    const runtime = XDG_RUNTIME_DIR || `/run/user/${process.getuid()}`;
+    this.#paths = named ? [named] : ['/run/quickconnect/quickconnect.sock', `${runtime}/quickconnect.sock`];
+  }
+
+  /** Rejects with ConnectionLost where no daemon answers. */
+  async connect() {
+    const failures = [];
+    for (const path of this.#paths) {
+      try {
+        this.#begin(await opened(path));
+        return this;
+      } catch (error) {
+        failures.push(`${path}: ${error.code}`);
+      }
+    }
+    throw new ConnectionLost(`no daemon answers: ${failures.join('; ')}`);
+  }
+
+  get connected() {
+    return this.#socket !== null;
+  }
+
+  /** Closes the connection. Calls without a reply fail, iterations over events end. */
+  close() {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    this.#lost(this.#socket, 'the client was closed');
+    for (const stream of this.#streams) stream.end();
+  }
+
+  /** Calls a command; gives the reply's value, or rejects with QuickConnectError. */
+  call(command, ...parameters) {
+    return this.callWith({}, command, ...parameters);
+  }
+
+  /** The same; after `timeout` milliseconds, or by an AbortSignal, the call is cancelled, in the daemon too. */
+  callWith({ timeout, signal }, command, ...parameters) {
+    return this.#request(command, parameters, { timeout, signal });
+  }
+
+  /**
+   * Answers the calls to a handler with what `answer(data, call)` returns, async or not, or with what it throws. `call` has
+   * command, phase, results (of the command objects before), caller, and error in the error phase; set `call.end = true` to
+   * end the stack, `call.replyCommand` to reply under another name. Rejects with 'busy' where another client has the name.
+   */
+  async handle(name, answer) {
+    await this.#request('registerHandler', [name], { then: () => this.#handlers.set(name, answer) });
+  }
+
+  async removeHandler(name) {
+    await this.#request('removeHandler', [name], { then: () => this.#handlers.delete(name) });
+  }
+
+  /** Calls `listener(data, name)` for each event of a name or list of names. Gives an async function that ends it. */
+  async on(names, listener, options) {
+    names = [names].flat();
+    const own = (data, name) => listener(data, name); // The same function may listen twice.
+    for (const name of names) this.#listeners.set(name, [...(this.#listeners.get(name) ?? []), own]);
+    const off = async () => {
+      for (const name of names) this.#listeners.set(name, this.#listeners.get(name).filter((each) => each !== own));
+      const gone = names.filter((name) => !this.#listeners.get(name).length && this.#subscriptions.delete(name));
+      if (gone.length && this.#socket) await this.#request('unsubscribe', gone);
+    };
+    try {
+      const then = () => names.forEach((name) => this.#subscriptions.set(name, options));
+      await this.#request('subscribe', [...names, ...(options ? [options] : [])], { then });
+    } catch (error) {
+      await off();
+      throw error;
+    }
+    return off;
+  }
+
+  /** The events of a name or list of names: `for await (const { name, data } of await device.events('playState'))`. */
+  async events(names, options) {
+    const [waiting, dropped] = [[], new Map()];
+    let [wake, ended, off] = [() => {}, false, null];
+    const stream = { end: () => ((ended = true), wake()) };
+    this.#streams.add(stream);
+    const put = (data, name) => {
+      if (waiting.push({ name, data }) > eventsWaiting) {
+        const oldest = waiting.shift().name;
+        dropped.set(oldest, (dropped.get(oldest) ?? 0) + 1);
+      }
+      wake();
+    };
+    const finish = async () => {
+      stream.end();
+      if (!this.#streams.delete(stream)) return { done: true };
+      await off?.();
+      return { done: true };
+    };
+    off = await this.on(names, put, options).catch((error) => finish().then(() => Promise.reject(error)));
+    const next = async () => {
+      while (!waiting.length && !ended) await new Promise((resolve) => (wake = resolve));
+      for (const [event, count] of dropped) {
+        dropped.delete(event);
+        return { value: { name: 'dropped', data: { event, count } } };
+      }
+      return waiting.length && !ended ? { value: waiting.shift() } : { done: true };
+    };
+    return { next, return: finish, [Symbol.asyncIterator]() { return this; } };
+  }
+
+  #request(command, parameters, { timeout, signal, then, first } = {}) {
+    return new Promise((resolve, reject) => {
+      if (this.#closed) throw new ConnectionLost('the client is closed');
+      if (signal?.aborted) throw signal.reason;
+      const id = String(++this.#number);
+      const end = (settle) => (value) => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', aborted);
+        settle(value);
+      };
+      const call = { line: callLine(command, parameters, id), resolve: end(resolve), reject: end(reject), then };
+      const giveUp = (reason) => {
+        call.then = undefined;
+        call.reject(reason);
+        // Under way, its place is free when the daemon has answered it.
+        if (!this.#waiting.delete(id) && this.#underWay.has(id)) this.#write(callLine('cancel', [id]));
+      };
+      const aborted = () => giveUp(signal.reason);
+      const late = () => giveUp(new QuickConnectError('timeout', `${command} was not answered within ${timeout} ms`));
+      const timer = timeout === undefined ? undefined : setTimeout(late, timeout);
+      signal?.addEventListener('abort', aborted);
+      if (first) {
+        this.#underWay.set(id, call);
+        this.#write(call.line);
+      } else {
+        this.#waiting.set(id, call);
+        this.#pump();
+      }
+    });
+  }
+
+  #pump() {
+    for (const [id, call] of this.#waiting) {
+      if (!this.#socket || this.#underWay.size >= callsUnderWay) return;
+      this.#waiting.delete(id);
+      this.#underWay.set(id, call);
+      this.#write(call.line);
+    }
+  }
+
+  #write(line) {
+    this.#socket?.write(line);
+  }
+
+  #begin(socket) {
+    if (this.#closed) return socket.destroy();
+    this.#socket = socket;
+    const decoder = new StringDecoder('utf8');
+    let parts = [];
+    socket.on('data', (bytes) => {
+      const lines = decoder.write(bytes).split('\n');
+      for (const line of lines.slice(0, -1)) {
+        const whole = parts.length ? parts.join('') + line : line;
+        parts = [];
+        if (whole) this.#receive(whole, socket);
+      }
+      if (lines.at(-1)) parts.push(lines.at(-1));
+    });
+    socket.on('error', () => {}); // «close» follows.
+    socket.on('close', () => this.#lost(socket));
+    for (const name of this.#handlers.keys()) this.#restore('registerHandler', [name], this.#handlers);
+    for (const [name, options] of this.#subscriptions) {
+      this.#restore('subscribe', options ? [name, options] : [name], this.#subscriptions);
+    }
+    this.#pump();
+  }
+
+  #restore(command, parameters, wanted) {
+    if (!wanted.has(parameters[0]) || !this.#socket) return;
+    this.#request(command, parameters, { first: true }).catch((error) => {
+      // A handler's name may still be that of the connection that was lost.
+      if (error.code === 'busy') setTimeout(() => this.#restore(command, parameters, wanted), 1000);
+      else if (error.code !== 'connectionLost') console.error(`${command} ${parameters[0]}: ${error.message}`);
+    });
+  }
+
+  #receive(line, socket) {
+    this.#delay = firstDelay;
+    if (line[0] !== '{') return console.error(`the daemon said: ${line}`);
+    let message;
+    try {
+      message = JSON.parse(line);
+    } catch (error) {
+      return socket.destroy(error); // No daemon.
+    }
+    if ('responseId' in message) this.#answer(message);
+    else if ('callbackId' in message) this.#serve(message, socket);
+    else if ('handlerName' in message) this.#tell(message.handlerName, message.data);
+    else console.error('the daemon said:', message.error);
+  }
+
+  #answer({ responseId, responseData, error }) {
+    const call = this.#underWay.get(responseId);
+    this.#underWay.delete(responseId);
+    this.#pump();
+    if (!call) return;
+    if (error) return call.reject(new QuickConnectError(error.code, error.message, error));
+    call.then?.(); // Before the next line, which may need it.
+    call.resolve(responseData);
+  }
+
+  #tell(name, data) {
+    for (const listener of this.#listeners.get(name) ?? []) {
+      try {
+        listener(data, name);
+      } catch (error) {
+        console.error(`a function that was told of the event ${name} failed:`, error); // Not the others' fault.
+      }
+    }
+  }
+
+  async #serve(message, socket) {
+    const [name, responseId] = [message.handlerName, message.callbackId];
+    const call = { ...message, message };
+    let answer;
+    try {
+      const handler = this.#handlers.get(name);
+      if (!handler) throw new QuickConnectError('unavailable', `no handler '${name}' here`);
+      const responseData = (await handler(message.data, call)) ?? null;
+      const { end, replyCommand } = call;
+      answer = lineOf({ responseId, responseData, ...(replyCommand && { handlerName: replyCommand }), ...(end && { end }) });
+    } catch (error) {
+      if (!(error instanceof QuickConnectError)) console.error(`the handler ${name} failed:`, error);
+      const details = error instanceof QuickConnectError ? error.details : { message: String(error?.message || error) };
+      answer = lineOf({ responseId, error: details });
+    }
+    if (socket === this.#socket) this.#write(answer);
+  }
+
+  #lost(socket, reason) {
+    if (socket !== this.#socket) return;
+    socket?.unref().destroySoon(); // What was written still goes out.
+    this.#socket = null;
+    const lost = [...this.#underWay.values(), ...(this.#closed ? this.#waiting.values() : [])];
+    this.#underWay.clear();
+    if (this.#closed) this.#waiting.clear();
+    else this.#reconnect();
+    for (const call of lost) call.reject(new ConnectionLost(reason));
+  }
+
+  #reconnect() {
+    this.#timer = setTimeout(() => this.connect().catch(() => this.#reconnect()), this.#delay);
+    this.#delay = Math.min(this.#delay * 2, longestDelay); // Until a daemon says something.
+  }
+}
+
+/** A client that is connected; options as of Client. */
+const connect = (options) => new Client(options).connect();
+
+function opened(path) {
+  return new Promise((resolve, reject) => {
+    const socket = net.connect(path);
+    socket.once('error', reject);
+    socket.once('connect', () => {
+      socket.off('error', reject);
+      resolve(socket);
+    });
+  });
+}
+
+function callLine(handlerName, parameters, callbackId) {
+  // One parameter that is no list is the same by itself; a handler sees it as it was given.
+  const alone = parameters.length === 1 && !Array.isArray(parameters[0]) && parameters[0] != null;
+  const data = alone ? parameters[0] : parameters.length ? parameters : undefined;
+  return lineOf({ handlerName, data, callbackId });
+}
+
+function lineOf(message) {
+  const line = JSON.stringify(message) + '\n';
+  const bytes = Buffer.byteLength(line) - 1;
+  if (bytes > lineBytes) throw new QuickConnectError('tooLarge', `a line of ${bytes} bytes; the daemon takes ${lineBytes}`);
+  return line;
+}
+
+module.exports = { Client, ConnectionLost, QuickConnectError, connect };

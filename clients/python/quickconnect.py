@@ -1,0 +1,452 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A client of QuickConnect for Linux: calls, events and handlers over the daemon's Unix socket.
+
+    with quickconnect.Client() as device:                  # blocking
+        device.call("playSound", 0)
+    async with quickconnect.AsyncClient() as device:       # asyncio
+        latitude, longitude, altitude, accuracy = await device.call("loc", timeout=30)
+
+One file that needs nothing but Python 3.9. A lost connection is made again, and handlers and subscriptions with it. Calls
+under way then fail with ConnectionLost, since nobody knows whether they ran: none is sent twice. Others wait for the new
+connection.
+"""
+
+import asyncio
+import collections
+import concurrent.futures
+import inspect
+import itertools
+import json
+import logging
+import os
+import threading
+
+__all__ = ["AsyncClient", "Call", "Client", "ConnectionLost", "Error", "Event"]
+
+LINE_BYTES = 4 << 20  # The longest line that a daemon takes, unless its settings say otherwise.
+CALLS = 1024  # So many calls may be under way on one connection; others wait here, in their order.
+EVENTS = 10_000  # So many events wait for a slow loop; of more, the oldest are dropped, which event "dropped" tells.
+FIRST_DELAY, LONGEST_DELAY = 0.1, 5.0  # Seconds between attempts to connect again.
+
+log = logging.getLogger("quickconnect")
+Event = collections.namedtuple("Event", "name data")
+
+
+class Error(Exception):
+    """An error reply; a handler raises one to answer with its code. code: one of the protocol's, "timeout" also where
+    this side stopped waiting. message: a sentence. details: the whole error object, with "fields", "nearest" and so on."""
+
+    def __init__(self, code, message, details=None):
+        super().__init__(f"{code}: {message}")
+        self.code, self.message = code, message
+        self.details = dict(details or {}, code=code, message=message)
+
+
+class ConnectionLost(Error):
+    """No daemon answers, or the connection ended before the reply. The code is "connectionLost"."""
+
+    def __init__(self, message="connection lost"):
+        super().__init__("connectionLost", message)
+
+
+class Call:
+    """What a handler is to answer: data, command, phase, results (of the command objects before), caller, error (in the
+    error phase), and all of it as message. Set `end` to end the stack, `reply_command` to reply under another name."""
+
+    def __init__(self, message):
+        self.message, self.end, self.reply_command = message, False, None
+        self.data, self.command, self.phase, self.results, self.caller, self.error = map(
+            message.get, ("data", "command", "phase", "results", "caller", "error")
+        )
+
+
+class AsyncClient:
+    """A connection for asyncio. Functions that are not async run in its event loop, too, and must not block there.
+
+    socket: the daemon's; else $QUICKCONNECT_SOCKET, else the system's or the user's, whichever accepts first."""
+
+    def __init__(self, socket=None):
+        runtime = os.environ.get("XDG_RUNTIME_DIR") or f"/run/user/{os.getuid()}"
+        named = socket or os.environ.get("QUICKCONNECT_SOCKET")
+        self._paths = [named] if named else ["/run/quickconnect/quickconnect.sock", f"{runtime}/quickconnect.sock"]
+        self._writer, self._closed, self._delay = None, False, FIRST_DELAY
+        self._ids = itertools.count(1)
+        self._waiting, self._under_way = {}, {}  # (line, future, then) of each id, in order
+        self._handlers, self._subscriptions = {}, {}  # what the daemon was told, to be said again
+        self._listeners, self._streams, self._tasks = {}, set(), set()
+
+    async def connect(self):
+        """Connects, as `async with` does; raises ConnectionLost where no daemon answers."""
+        failures = []
+        for path in self._paths:
+            try:
+                reader, writer = await asyncio.open_unix_connection(path, limit=1 << 30)
+            except OSError as error:
+                failures.append(f"{path}: {error.strerror or error}")
+                continue
+            self._begin(reader, writer)
+            return self
+        raise ConnectionLost(f"no daemon answers: {'; '.join(failures)}")
+
+    async def close(self):
+        """Closes the connection. Calls without a reply fail, iterations over events end."""
+        self._closed = True
+        self._lost(self._writer, "the client was closed")
+        for stream in list(self._streams):
+            stream.put(None)
+        for task in self._tasks - {asyncio.current_task()}:
+            task.cancel()
+
+    async def __aenter__(self):
+        return await self.connect()
+
+    async def __aexit__(self, *_):
+        await self.close()
+
+    @property
+    def connected(self):
+        return self._writer is not None and not self._writer.is_closing()
+
+    async def call(self, command, *parameters, timeout=None):
+        """Calls a command. Returns the reply's value, or raises Error. After `timeout` seconds, or when the task is
+        cancelled, it is cancelled in the daemon, too."""
+        return await self._request(command, parameters, timeout)
+
+    async def handle(self, name, function):
+        """Answers the calls to a handler with what `function(data, call)` returns (see Call), or with its exception.
+        A function may be async. Raises Error "busy" where another client has the name."""
+        await self._request("registerHandler", [name], then=lambda: self._handlers.update({name: function}))
+
+    async def remove_handler(self, name):
+        await self._request("removeHandler", [name], then=lambda: self._handlers.pop(name, None))
+
+    async def on(self, names, function, options=None):
+        """Calls `function(event)` for each event of a name or list of names; an event has name and data. Returns an
+        async function that ends it."""
+        names = [names] if isinstance(names, str) else list(names)
+        for name in names:
+            self._listeners.setdefault(name, []).append(function)
+
+        async def off():
+            for name in names:
+                self._listeners[name].remove(function)
+            gone = [name for name in names if not self._listeners[name] and self._subscriptions.pop(name, 0) != 0]
+            if gone and self.connected:
+                await self._request("unsubscribe", gone)
+
+        try:
+            await self._request(
+                "subscribe",
+                names + ([options] if options else []),
+                then=lambda: self._subscriptions.update(dict.fromkeys(names, options)),
+            )
+        except BaseException:
+            await off()
+            raise
+        return off
+
+    def events(self, names, options=None):
+        """The events of a name or list of names: `async for event in device.events("playState")`. It subscribes at the
+        first step, or with `async with device.events(…) as events`, which ends the subscription, too."""
+        return _Events(self, names, options)
+
+    def _send(self, command, parameters, then=None, first=False):
+        number, future = str(next(self._ids)), asyncio.get_running_loop().create_future()
+        entry = (_call_line(command, parameters, number), future, then)
+        if self._closed or first and not self.connected:
+            raise ConnectionLost("the client is closed" if self._closed else "connection lost")
+        if first:
+            self._under_way[number] = entry
+            self._write(entry[0])
+        else:
+            self._waiting[number] = entry
+            self._pump()
+        return number, future
+
+    async def _request(self, command, parameters, timeout=None, then=None):
+        number, future = self._send(command, parameters, then)
+        try:
+            return await asyncio.wait_for(future, timeout)
+        except asyncio.TimeoutError:
+            raise Error("timeout", f"{command} was not answered within {timeout} s") from None
+        finally:
+            if future.cancelled() and not self._waiting.pop(number, None) and number in self._under_way:
+                self._write(_call_line("cancel", [number]))  # Its place is free when the daemon has answered it.
+
+    def _pump(self):
+        while self.connected and self._waiting and len(self._under_way) < CALLS:
+            number = next(iter(self._waiting))
+            self._under_way[number] = self._waiting.pop(number)
+            self._write(self._under_way[number][0])
+
+    def _write(self, line):
+        if self.connected:
+            self._writer.write(line)
+
+    def _begin(self, reader, writer):
+        if self._closed:
+            return writer.close()
+        self._writer = writer
+        for name in self._handlers:
+            self._spawn(self._restore("registerHandler", [name], self._handlers))
+        for name, options in self._subscriptions.items():
+            self._spawn(self._restore("subscribe", [name] + ([options] if options else []), self._subscriptions))
+        self._spawn(self._read(reader, writer))
+
+    async def _restore(self, command, parameters, wanted):
+        while parameters[0] in wanted:
+            try:
+                return await self._send(command, parameters, first=True)[1]
+            except ConnectionLost:
+                return None
+            except Error as error:
+                if error.code != "busy":
+                    return log.error("%s %s: %s", command, parameters[0], error)
+            await asyncio.sleep(1)  # A handler's name may still be that of the connection that was lost.
+
+    async def _read(self, reader, writer):
+        self._pump()
+        try:
+            async for line in reader:
+                self._delay = FIRST_DELAY
+                if line.startswith(b"{") and line.endswith(b"\n"):
+                    self._receive(json.loads(line), writer)
+                elif line.strip():
+                    log.error("the daemon said: %s", line.decode(errors="replace").strip())
+        except OSError:
+            pass
+        except Exception:
+            log.exception("what the daemon said could not be read")
+        self._lost(writer)
+
+    def _receive(self, message, writer):
+        if "responseId" in message:
+            self._answer(message)
+        elif "callbackId" in message:
+            self._spawn(self._serve(message, writer))
+        elif "handlerName" in message:
+            self._tell(Event(message["handlerName"], message.get("data")))
+        else:
+            log.error("the daemon said: %s", message.get("error"))
+
+    def _answer(self, message):
+        _, future, then = self._under_way.pop(message["responseId"], (None, None, None))
+        self._pump()
+        if not future or future.done():
+            return
+        error = message.get("error")
+        if error:
+            future.set_exception(Error(error.get("code"), error.get("message"), error))
+            return
+        if then:
+            then()  # Before the next line, which may need it.
+        future.set_result(message.get("responseData"))
+
+    def _tell(self, event):
+        for function in list(self._listeners.get(event.name, ())):
+            try:
+                function(event)
+            except Exception:  # Not the other listeners' fault.
+                log.exception("a function that was told of the event %s failed", event.name)
+
+    async def _serve(self, message, writer):
+        answer, call = {"responseId": message["callbackId"]}, Call(message)
+        try:
+            function = self._handlers.get(message["handlerName"])
+            if not function:
+                raise Error("unavailable", f"no handler '{message['handlerName']}' here")
+            value = function(call.data, call)
+            answer["responseData"] = await value if inspect.isawaitable(value) else value
+            answer.update({"handlerName": call.reply_command} if call.reply_command else {})
+            line = _line(dict(answer, end=True) if call.end else answer)
+        except Exception as error:
+            if not isinstance(error, Error):
+                log.exception("the handler %s failed", message["handlerName"])
+            details = error.details if isinstance(error, Error) else {"message": str(error) or type(error).__name__}
+            line = _line({"responseId": message["callbackId"], "error": details})
+        if writer is self._writer:
+            self._write(line)
+
+    def _lost(self, writer, reason="connection lost"):
+        if writer is not self._writer:
+            return
+        lost, self._under_way, self._writer = list(self._under_way.values()), {}, None
+        if writer:
+            writer.close()
+        if self._closed:
+            lost, self._waiting = lost + list(self._waiting.values()), {}
+        else:
+            self._spawn(self._reconnect())
+        for _, future, _ in lost:
+            if not future.done():
+                future.set_exception(ConnectionLost(reason))
+
+    async def _reconnect(self):
+        while not self._closed:
+            await asyncio.sleep(self._delay)
+            self._delay = min(self._delay * 2, LONGEST_DELAY)  # Until a daemon says something.
+            try:
+                return await self.connect()
+            except ConnectionLost as error:
+                log.debug("%s", error)
+
+    def _spawn(self, coroutine):
+        task = asyncio.get_running_loop().create_task(coroutine)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+class _Events:
+    def __init__(self, client, names, options):
+        self._client, self._arguments, self._off = client, (names, self.put, options), None
+        self._queue, self._dropped = asyncio.Queue(EVENTS), collections.Counter()
+
+    async def __aenter__(self):
+        self._client._streams.add(self)
+        self._off = await self._client.on(*self._arguments)
+        return self
+
+    async def __aexit__(self, *_):
+        self._client._streams.discard(self)
+        off, self._off = self._off, None
+        if off and not self._client._closed:
+            await off()
+
+    def __aiter__(self):
+        return self
+
+    async def __anext__(self):
+        event = await self.next()
+        if event is None:
+            raise StopAsyncIteration
+        return event
+
+    async def next(self):
+        if not self._off:
+            await self.__aenter__()
+        if self._dropped:
+            name, count = self._dropped.popitem()
+            return Event("dropped", {"event": name, "count": count})
+        return await self._queue.get()
+
+    def put(self, event):
+        if self._queue.full():
+            self._dropped[self._queue.get_nowait().name] += 1
+        self._queue.put_nowait(event)
+
+
+class Client:
+    """The same for programs without asyncio: each method waits. Handlers, and functions of `on` one after the other, run
+    on threads of their own, where they may make calls."""
+
+    def __init__(self, socket=None):
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="quickconnect", daemon=True)
+        self._thread.start()
+        self._handling = concurrent.futures.ThreadPoolExecutor(thread_name_prefix="quickconnect-handler")
+        self._listening = concurrent.futures.ThreadPoolExecutor(1, thread_name_prefix="quickconnect-event")
+        try:
+            self._client = self._run(self._connect(socket))
+        except BaseException:
+            self._stop()
+            raise
+
+    async def _connect(self, socket):
+        return await AsyncClient(socket).connect()
+
+    def call(self, command, *parameters, timeout=None):
+        return self._run(self._client.call(command, *parameters, timeout=timeout))
+
+    def submit(self, command, *parameters, timeout=None):
+        """Begins a call, and returns its concurrent.futures.Future; so many can be under way."""
+        if self._loop.is_closed():
+            raise ConnectionLost("the client is closed")
+        return asyncio.run_coroutine_threadsafe(self._client.call(command, *parameters, timeout=timeout), self._loop)
+
+    def handle(self, name, function):
+        def begin(data, call):
+            return self._loop.run_in_executor(self._handling, function, data, call)
+
+        self._run(self._client.handle(name, begin))
+
+    def remove_handler(self, name):
+        self._run(self._client.remove_handler(name))
+
+    def on(self, names, function, options=None):
+        """Returns a function that ends it."""
+
+        def tell(event):
+            try:
+                function(event)
+            except Exception:
+                log.exception("a function that was told of the event %s failed", event.name)
+
+        off = self._run(self._client.on(names, lambda event: self._listening.submit(tell, event), options))
+        return lambda: self._run(off())
+
+    def events(self, names, options=None):
+        """Iterates over events. It has subscribed when this returns; closing the iterator ends that."""
+        return self._iterate(self._run(self._events(names, options)))
+
+    async def _events(self, names, options):
+        return await self._client.events(names, options).__aenter__()
+
+    def _iterate(self, stream):
+        try:
+            event = self._run(stream.next())
+            while event:
+                yield event
+                event = self._run(stream.next())
+        finally:
+            if not self._loop.is_closed():
+                self._run(stream.__aexit__())
+
+    @property
+    def connected(self):
+        return self._client.connected
+
+    def close(self):
+        if not self._loop.is_closed():
+            self._run(self._client.close())
+            self._stop()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def _run(self, coroutine):
+        if self._loop.is_closed():
+            coroutine.close()
+            raise ConnectionLost("the client is closed")
+        future = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+        try:
+            return future.result()
+        except BaseException:
+            future.cancel()  # As after Ctrl-C.
+            raise
+
+    def _stop(self):
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+        self._handling.shutdown(wait=False)
+        self._listening.shutdown(wait=False)
+
+
+def _call_line(command, parameters, number=None):
+    message = {"handlerName": command}
+    if len(parameters) == 1 and not isinstance(parameters[0], (list, tuple, type(None))):
+        message["data"] = parameters[0]  # The same parameters; a handler sees it as it was given.
+    elif parameters:
+        message["data"] = list(parameters)
+    return _line(dict(message, callbackId=number) if number else message)
+
+
+def _line(message):
+    text = json.dumps(message, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    line = text.encode() + b"\n"
+    if len(line) > LINE_BYTES + 1:
+        raise Error("tooLarge", f"a line of {len(line) - 1} bytes; the daemon takes {LINE_BYTES}")
+    return line
