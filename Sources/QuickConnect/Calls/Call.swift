@@ -14,11 +14,15 @@ public struct Call: ~Copyable, Sendable {
     var trailing: ParameterList.Trailing?
     /// The results of the BCOs that have run.
     public internal(set) var results = Results()
-    /// In the error phase, why the call failed.
-    public internal(set) var error: CommandError?
-    /// Whether a rule refused it, so that none of its command objects ran.
-    public internal(set) var isRefused = false
-    private var handedOn: [any Sendable] = []
+    /// What few calls have. A call is made and ended for each line, so it is kept small.
+    private var rare: Rare?
+
+    private final class Rare: @unchecked Sendable {
+        // Sendable because one call has it, which is never copied.
+        var error: CommandError?
+        var isRefused = false
+        var handedOn: [any Sendable] = []
+    }
 
     init(_ request: consuming Request, _ description: CommandDescription, on connection: any CallConnection) {
         self.request = request
@@ -27,6 +31,27 @@ public struct Call: ~Copyable, Sendable {
     }
 
     public var caller: Caller { connection.caller }
+
+    private mutating func makeRare() -> Rare {
+        let rare = rare ?? Rare()
+        self.rare = rare
+        return rare
+    }
+
+    /// In the error phase, why the call failed.
+    public internal(set) var error: CommandError? {
+        get { rare?.error }
+        set { if newValue != nil || rare != nil { makeRare().error = newValue } }
+    }
+
+    /// Whether it failed.
+    var hasFailed: Bool { rare != nil && rare?.error != nil }
+
+    /// Whether a rule refused it, so that none of its command objects ran.
+    public internal(set) var isRefused: Bool {
+        get { rare?.isRefused ?? false }
+        set { if newValue || rare != nil { makeRare().isRefused = newValue } }
+    }
 
     /// The error, for the objects of the error phase.
     var failure: CommandError { error ?? CommandError(.internal, "there is no error") }
@@ -80,7 +105,7 @@ public struct Call: ~Copyable, Sendable {
 
     /// What a ValCO of this stack has handed on, nil where none has handed on such a thing.
     public func handedOn<Value: Sendable>(_ type: Value.Type = Value.self) -> Value? {
-        for value in handedOn { if let value = value as? Value { return value } }
+        for value in rare?.handedOn ?? [] { if let value = value as? Value { return value } }
         return nil
     }
 
@@ -92,5 +117,5 @@ public struct Call: ~Copyable, Sendable {
         return try make(self)
     }
 
-    mutating func handOn(_ value: any Sendable) { handedOn.append(value) }
+    mutating func handOn(_ value: any Sendable) { makeRare().handedOn.append(value) }
 }

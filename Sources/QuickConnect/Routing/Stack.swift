@@ -9,18 +9,15 @@ struct Stack: ~Copyable, Sendable {
         case reply(Reply)
         /// Await this, then resume.
         case wait(Wait)
-        /// The end, with the final reply where one is still due.
-        case finished(Reply?)
+        /// The end. Where ``isOwed`` says so, the final reply is due.
+        case finished
     }
 
-    /// What the caller is sent.
+    /// What a VCO sends.
     struct Reply: Sendable {
-        enum Body: Sendable {
-            case value(Message, under: String?)
-            case error(CommandError)
-        }
-
-        var body: Body
+        var message: Message
+        /// The command that it goes under, where it is not the call's own.
+        var command: String?
         /// Whether it is the call's one reply, which carries the id.
         var isFinal: Bool
     }
@@ -73,16 +70,17 @@ struct Stack: ~Copyable, Sendable {
                 fail(error, in: object.phase)
             }
         }
-        return .finished(finalReply)
+        return .finished
     }
 
-    /// Goes on after a wait.
-    mutating func resume(with result: Result<StepOutcome, CommandError>) -> Step {
+    /// Takes what was awaited; then advance.
+    /// - Returns: what to send before.
+    mutating func resume(with result: Result<StepOutcome, CommandError>) -> Reply? {
         switch result {
-        case .success(let outcome): if let next = apply(outcome) { return next }
+        case .success(let outcome): if case .reply(let reply) = apply(outcome) { return reply }
         case .failure(let error): if index > 0 { fail(error, in: steps[index - 1].object.phase) }
         }
-        return advance()
+        return nil
     }
 
     // MARK: Errors
@@ -96,7 +94,7 @@ struct Stack: ~Copyable, Sendable {
     /// Ends the three phases with an error, which the error phase then sees. An error in the error phase itself
     /// only skips the command object that failed.
     mutating func fail(_ error: CommandError) {
-        guard call.error == nil else { return }
+        guard !call.hasFailed else { return }
         call.error = error
         inErrorPhase = true
         index = 0
@@ -157,17 +155,11 @@ struct Stack: ~Copyable, Sendable {
     /// The first is the call's final reply; further ones go out without id.
     private mutating func reply(_ message: Message, under command: String?) -> Reply {
         defer { hasReplied = true }
-        return Reply(body: .value(message, under: command), isFinal: !hasReplied)
+        return Reply(message: message, command: command, isFinal: !hasReplied)
     }
 
-    private var finalReply: Reply? {
-        if let error = call.error { return Reply(body: .error(error), isFinal: !hasReplied) }
-        guard call.request.hasID, !hasReplied else { return nil }
-        return Reply(
-            body: .value(call.results.last ?? .null, under: call.results.replyCommand),
-            isFinal: true
-        )
-    }
+    /// Whether the call has not had its one reply.
+    var isOwed: Bool { !hasReplied }
 }
 
 extension CommandError {

@@ -36,6 +36,17 @@ extension OutputBuffer {
         append(UInt8(ascii: "\n"))
     }
 
+    /// The result of a call's last BCO as its one reply, `null` where there is none.
+    func appendResult(of call: borrowing Call) {
+        appendReply(
+            call.results.last ?? .null,
+            to: call.request,
+            of: call.description,
+            under: call.results.replyCommand,
+            isFinal: true
+        )
+    }
+
     /// An error as the reply to a call.
     func appendError(_ error: CommandError, to request: borrowing Request, of call: String, isFinal: Bool) {
         let payload = Message.value(error.payload(command: call))
@@ -124,7 +135,7 @@ extension OutputBuffer {
     }
 
     private func appendURL(_ call: CommandDescription, _ message: Message) {
-        append(call.replyStart)
+        call.writeReplyStart(to: self)
         appendURL(message)
     }
 
