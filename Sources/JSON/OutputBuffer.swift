@@ -153,6 +153,8 @@ public final class OutputBuffer {
 
     public func append(_ bytes: [UInt8]) { bytes.withUnsafeBufferPointer { append($0) } }
 
+    // A literal is meant for the one that takes a text of the source code.
+    @_disfavoredOverload
     public func append(_ text: String) {
         var text = text
         text.withUTF8 { append($0) }

@@ -11,7 +11,7 @@ struct PostBCO: BCO {
         guard let name = call.string(0), !name.isEmpty else {
             throw .invalid("/0", expected: "name, a string that is not empty")
         }
-        guard !EventHub.deviceEvents.contains(name), name != CommandError.replyCommand else {
+        guard !EventHub.isDeviceEvent(name), name != CommandError.replyCommand else {
             throw CommandError(.denied, "'\(name)' is a name of the device's own; choose another for an event of yours")
         }
         events.publish(Event(name, call.argument(1), kind: .message))

@@ -24,6 +24,7 @@ public struct Call: ~Copyable, Sendable {
         var handedOn: [any Sendable] = []
     }
 
+    @inline(__always)
     init(_ request: consuming Request, _ description: CommandDescription, on connection: any CallConnection) {
         self.request = request
         self.description = description

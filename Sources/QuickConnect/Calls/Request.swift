@@ -7,7 +7,9 @@ public import JSON
 public final class Request: SharedBytes, @unchecked Sendable {
     // Sendable because it changes only while its reader has the only reference, and is constant afterwards.
     private var parts = Parts()
-    private var items = Slices()
+    // Apart, so that looking at one of the first copies nothing that is counted.
+    private var items = JSONItems.First()
+    private var otherItems: [JSONItems.Place] = []
 
     /// Where its parts are, and what is known of them.
     struct Parts {
@@ -40,11 +42,24 @@ public final class Request: SharedBytes, @unchecked Sendable {
     /// Room for a call that has so many bytes.
     override init(capacity: Int) { super.init(capacity: capacity) }
 
+    /// Makes it empty, with room for a call that has so many bytes.
+    func clear(capacity: Int) {
+        reset(capacity: capacity)
+        items = JSONItems.First()
+        if !otherItems.isEmpty { otherItems = [] }
+    }
+
+    /// Where the items of the message are, which are the parameters.
+    func take(_ items: JSONItems) {
+        self.items = items.first
+        if !items.others.isEmpty || !otherItems.isEmpty { otherItems = items.others }
+    }
+
+    private func place(_ index: Int) -> Range<Int> { index < 4 ? items[index].range : otherItems[index - 4].range }
+
     /// Makes it this call. Its bytes hold the command and the id as text, the message as checked JSON.
-    /// - Parameters:
-    ///   - message: where the message is; empty where there is none.
-    ///   - items: where its items are, which are the parameters.
-    func fill(command: Range<Int>, id: Range<Int>?, message: Range<Int>, items: consuming Slices, form: WireForm) {
+    /// - Parameter message: where the message is; empty where there is none.
+    func fill(command: Range<Int>, id: Range<Int>?, message: Range<Int>, form: WireForm) {
         var parts = Parts()
         parts.command = Place(command)
         parts.message = Place(message)
@@ -56,7 +71,6 @@ public final class Request: SharedBytes, @unchecked Sendable {
             parts.idIsPlain = slice(id).allSatisfy { $0 &- UInt8(ascii: "0") <= 9 || URIComponent.keeps($0) }
         }
         self.parts = parts
-        self.items = items
     }
 
     public var form: WireForm { parts.form }
@@ -66,7 +80,7 @@ public final class Request: SharedBytes, @unchecked Sendable {
     var idIsPlain: Bool { parts.idIsPlain }
 
     /// About how many bytes of memory it keeps.
-    var memory: Int { count + 8 * items.count }
+    var memory: Int { count + 8 * parameterCount }
 
     // MARK: Command and id
 
@@ -96,16 +110,16 @@ public final class Request: SharedBytes, @unchecked Sendable {
     }
 
     /// How many parameters the message stands for: none for `null`, an array's items, else the value itself.
-    public var parameterCount: Int { items.count }
+    public var parameterCount: Int { items.count + otherItems.count }
 
     /// A parameter as it came.
-    public func parameter(_ index: Int) -> JSONText { JSONText(checked: self, items[index]) }
+    public func parameter(_ index: Int) -> JSONText { JSONText(checked: self, place(index)) }
 
     /// The bytes of a parameter, valid while the request lives.
-    func parameterBytes(_ index: Int) -> UnsafeBufferPointer<UInt8> { slice(items[index]) }
+    func parameterBytes(_ index: Int) -> UnsafeBufferPointer<UInt8> { slice(place(index)) }
 
     /// The parameters as values, built anew.
-    public var parameters: [JSONValue] { (0..<items.count).map { parameter($0).value } }
+    public var parameters: [JSONValue] { (0..<parameterCount).map { parameter($0).value } }
 
     /// Appends what a handler gets of the call: the message of a bridge caller as it was, or the parameter array of a
     /// URL caller.

@@ -29,6 +29,12 @@ public final class EventHub: Sendable {
     /// The names of device events, whether this device has them or not: no client can post under them.
     public static let deviceEvents = ["playState", "recState", "location", "accel", dropped]
 
+    /// The same, for a look-up.
+    private static let deviceNames = NameTable(deviceEvents.map { (name: $0, element: true) })
+
+    /// Whether a name is a device event's.
+    public static func isDeviceEvent(_ name: String) -> Bool { deviceNames[name] != nil }
+
     private let state = Mutex(State())
     private let limit: Int
 

@@ -11,14 +11,8 @@ struct ApplicationController: Sendable {
         self.observer = observer
     }
 
-    /// Runs a call until it is done or waits.
-    @inline(__always)
-    func run(_ stack: consuming Stack, on connection: any RoutedConnection) {
-        var stack = stack
-        if let wait = drive(&stack, connection) { keep(stack, awaiting: wait, on: connection) }
-    }
-
-    private func keep(_ stack: consuming Stack, awaiting wait: Wait, on connection: any RoutedConnection) {
+    /// Keeps a call that waits.
+    func keep(_ stack: consuming Stack, awaiting wait: Wait, on connection: any RoutedConnection) {
         let call = WaitingCall(for: stack, of: connection, self)
         waitingCalls.take(call)
         call.begin(stack, awaiting: wait)
@@ -44,7 +38,7 @@ struct ApplicationController: Sendable {
     }
 
     /// Sends what the stack gives until it waits: then what to await, else nil.
-    private func drive(_ stack: inout Stack, _ connection: any RoutedConnection) -> Wait? {
+    func drive(_ stack: inout Stack, _ connection: any RoutedConnection) -> Wait? {
         while true {
             switch stack.advance() {
             case .reply(let reply): send(reply, stack.call, connection)

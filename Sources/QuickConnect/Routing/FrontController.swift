@@ -50,7 +50,7 @@ public final class FrontController: Sendable {
         }
         let rule =
             connection.socketRule?.refusal(of: entry.command) ?? permissions.refusal(by: entry, connection.caller)
-        var stack = Stack(entry, Call(request, entry, on: connection))
+        var stack = Stack(entry, request, of: entry, on: connection)
         if let rule {
             stack.refuse(rule)
         } else {
@@ -60,7 +60,7 @@ public final class FrontController: Sendable {
             stack.leavesOutWaitingErrorSteps = true
             if entry.waits { stack.fail(lack) }
         }
-        controller.run(stack, on: connection)
+        if let wait = controller.drive(&stack, connection) { controller.keep(stack, awaiting: wait, on: connection) }
     }
 
     private func handlerEntry(of request: borrowing Request, _ table: MappingTable) -> MappingEntry? {
@@ -74,14 +74,14 @@ public final class FrontController: Sendable {
         _ table: MappingTable
     ) {
         let command = request.shownCommand
-        var stack = Stack(table.defaults, Call(request, CommandDescription(command), on: connection))
+        var stack = Stack(table.defaults, request, of: CommandDescription(command), on: connection)
         stack.leavesOutWaitingErrorSteps = connection.lackOfRoom != nil
         if let refusal = connection.socketRule?.refusal(of: command) {
             stack.refuse(refusal)
         } else {
             stack.fail(unknownCommand(command, table))
         }
-        controller.run(stack, on: connection)
+        if let wait = controller.drive(&stack, connection) { controller.keep(stack, awaiting: wait, on: connection) }
     }
 
     private func unknownCommand(_ shown: String, _ table: MappingTable) -> CommandError {

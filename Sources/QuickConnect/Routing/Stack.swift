@@ -34,10 +34,17 @@ struct Stack: ~Copyable, Sendable {
     var leavesOutWaitingErrorSteps = false
 
     /// A stack at its first command object.
-    init(_ entry: MappingEntry, _ call: consuming Call) {
+    /// - Parameter description: the command as the call knows it; that of the entry, unless no mapping has it.
+    @inline(__always)
+    init(
+        _ entry: MappingEntry,
+        _ request: consuming Request,
+        of description: CommandDescription,
+        on connection: any CallConnection
+    ) {
         self.entry = entry
         began = entry.touchesDevice ? Self.now : nil
-        self.call = call
+        call = Call(request, description, on: connection)
     }
 
     /// The time since the process looked at it first: an instant of the clock is no plain value, and costs more to copy.
@@ -62,8 +69,12 @@ struct Stack: ~Copyable, Sendable {
             index += 1
             if inErrorPhase, leavesOutWaitingErrorSteps, object.waits { continue }
             do throws(CommandError) {
-                switch try object.run(call) {
-                case .done(let outcome): if let next = apply(outcome) { return next }
+                switch try object.run(&call) {
+                case .next: break
+                case .end: index = steps.count
+                case .reply(let message, let command, let ends):
+                    if ends { index = steps.count }
+                    return .reply(reply(message, under: command))
                 case .waits(let wait): return .wait(wait)
                 }
             } catch {
@@ -77,8 +88,19 @@ struct Stack: ~Copyable, Sendable {
     /// - Returns: what to send before.
     mutating func resume(with result: Result<StepOutcome, CommandError>) -> Reply? {
         switch result {
-        case .success(let outcome): if case .reply(let reply) = apply(outcome) { return reply }
+        case .success(let outcome): return take(outcome)
         case .failure(let error): if index > 0 { fail(error, in: steps[index - 1].object.phase) }
+        }
+        return nil
+    }
+
+    private mutating func take(_ outcome: StepOutcome) -> Reply? {
+        switch call.take(outcome) {
+        case .next, .waits: return nil
+        case .end: index = steps.count
+        case .reply(let message, let command, let ends):
+            if ends { index = steps.count }
+            return reply(message, under: command)
         }
         return nil
     }
@@ -104,56 +126,10 @@ struct Stack: ~Copyable, Sendable {
         fail(phase == .validation ? error.asRefusal : error)
     }
 
-    // MARK: Outcomes
-
-    private mutating func apply(_ outcome: StepOutcome) -> Step? {
-        switch outcome {
-        case .validation(let outcome): apply(outcome)
-        case .business(let outcome): apply(outcome)
-        case .view(let outcome): apply(outcome)
-        case .error(let outcome): apply(outcome)
-        }
-    }
-
-    private mutating func apply(_ outcome: ValidationOutcome) -> Step? {
-        switch outcome {
-        case .accept: break
-        case .handOn(let value): call.handOn(value)
-        case .end: index = steps.count
-        }
-        return nil
-    }
-
-    private mutating func apply(_ outcome: BusinessOutcome) -> Step? {
-        switch outcome {
-        case .proceed: break
-        case .result(let message, let command): call.results.append(message, under: command)
-        case .end(let message, let command):
-            if let message { call.results.append(message, under: command) }
-            index = steps.count
-        }
-        return nil
-    }
-
-    private mutating func apply(_ outcome: ViewOutcome) -> Step? {
-        switch outcome {
-        case .proceed: return nil
-        case .reply(let message, let command): return .reply(reply(message, under: command))
-        case .end(let message, let command):
-            index = steps.count
-            return message.map { .reply(reply($0, under: command)) }
-        }
-    }
-
-    private mutating func apply(_ outcome: ErrorOutcome) -> Step? {
-        if case .end = outcome { index = steps.count }
-        return nil
-    }
-
     // MARK: Replies
 
     /// The first is the call's final reply; further ones go out without id.
-    private mutating func reply(_ message: Message, under command: String?) -> Reply {
+    private mutating func reply(_ message: consuming Message, under command: consuming String?) -> Reply {
         defer { hasReplied = true }
         return Reply(message: message, command: command, isFinal: !hasReplied)
     }

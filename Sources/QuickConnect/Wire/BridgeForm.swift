@@ -12,7 +12,7 @@ public enum BridgeForm {
         guard message.first == UInt8(ascii: "{") else {
             return unreadable(.badRequest, "a message is an object with 'handlerName' or 'responseId'")
         }
-        request.reset(capacity: message.count)
+        request.clear(capacity: message.count)
         request.append(message)
         do throws(JSONError) {
             return try Members(request, maximumDepth: maximumDepth).message
@@ -88,8 +88,7 @@ public enum BridgeForm {
     /// The members of a message that mean something: where each is. Of a name that is there twice the last counts.
     private struct Members {
         private let bytes: Request
-        private var handlerName, callbackID, responseID, responseData, error, end: Range<Int>?
-        private var data: MessageItems?
+        private var handlerName, data, callbackID, responseID, responseData, error, end: Range<Int>?
         /// Why a part of the message cannot be kept.
         private var problem: JSONError?
 
@@ -104,7 +103,7 @@ public enum BridgeForm {
         private mutating func take(_ name: Range<Int>, _ scanner: inout JSONScanner) throws(JSONError) {
             let key = Key(bytes.slice(name))
             if key == .data {
-                data = try MessageItems(&scanner, depth: 1)
+                data = try bytes.takeMessage(&scanner, depth: 1)
                 return
             }
             let start = scanner.position
@@ -143,8 +142,7 @@ public enum BridgeForm {
                 told.id = id.flatMap { $0.count <= Limits.idBytes ? bytes.text($0) : nil }
                 return .unreadable(told)
             }
-            let data = data ?? MessageItems()
-            bytes.fill(command: command ?? 0..<0, id: id, message: data.range, items: data.items, form: .bridge)
+            bytes.fill(command: command ?? 0..<0, id: id, message: data ?? 0..<0, form: .bridge)
             return .call(bytes)
         }
 

@@ -64,25 +64,39 @@ struct PercentDecoder {
     /// - Returns: whether all of it is ASCII; nil at a bad escape.
     @inline(__always)
     private mutating func decode() -> Bool? {
-        var isASCII = true
+        guard let base = line.baseAddress else { return true }
+        let end = base + line.count
+        // Local ones stay in registers.
+        var source = base + position
+        var target = text + written
+        var highest: UInt8 = 0
+        var lowest: UInt8 = 0xFF
+        defer {
+            position = source - base
+            written = target - text
+            foundControl = lowest < 0x20
+        }
         while true {
-            copyPlain()
-            guard position < line.count else { return isASCII }
+            Self.copyPlain(&source, end, &target)
             // What is not plain mostly has more of the same kind behind it.
             repeat {
-                var byte = line[position]
-                if byte == UInt8(ascii: "&") { return isASCII }
+                guard source < end, source.pointee != UInt8(ascii: "&") else { return highest < 0x80 }
+                var byte = source.pointee
                 if byte == UInt8(ascii: "%") {
-                    guard let decoded = escape() else { return nil }
-                    byte = decoded
-                    position += 2
+                    guard end - source > 2, let high = hexadecimalDigit(source[1]), let low = hexadecimalDigit(source[2])
+                    else {
+                        badEscape = source - base
+                        return nil
+                    }
+                    byte = high << 4 | low
+                    source += 2
                 }
-                if byte >= 0x80 { isASCII = false }
-                if byte < 0x20 { foundControl = true }
-                text[written] = byte
-                written += 1
-                position += 1
-            } while position < line.count && !Self.isPlain(line[position])
+                highest |= byte
+                lowest = min(lowest, byte)
+                target.pointee = byte
+                target += 1
+                source += 1
+            } while source == end || source.pointee == UInt8(ascii: "%") || !Self.isPlain(source.pointee)
         }
     }
 
@@ -93,22 +107,25 @@ struct PercentDecoder {
 
     /// Copies the bytes that stand for themselves, eight at a time.
     @inline(__always)
-    private mutating func copyPlain() {
-        guard let base = line.baseAddress else { return }
-        while position + 8 <= line.count {
-            let word = UnsafeRawPointer(base + position).loadUnaligned(as: UInt64.self)
+    private static func copyPlain(
+        _ source: inout UnsafePointer<UInt8>,
+        _ end: UnsafePointer<UInt8>,
+        _ target: inout UnsafeMutablePointer<UInt8>
+    ) {
+        while end - source >= 8 {
+            let word = UnsafeRawPointer(source).loadUnaligned(as: UInt64.self)
             // Also behind the plain ones: there is room, and what comes next is written over them.
-            UnsafeMutableRawPointer(text + written).storeBytes(of: word, as: UInt64.self)
+            UnsafeMutableRawPointer(target).storeBytes(of: word, as: UInt64.self)
             let special = Self.special(word)
             let count = special == 0 ? 8 : special.trailingZeroBitCount >> 3
-            position += count
-            written += count
+            source += count
+            target += count
             if special != 0 { return }
         }
-        while position < line.count, Self.isPlain(line[position]) {
-            text[written] = line[position]
-            written += 1
-            position += 1
+        while source < end, isPlain(source.pointee) {
+            target.pointee = source.pointee
+            target += 1
+            source += 1
         }
     }
 
@@ -121,18 +138,6 @@ struct PercentDecoder {
         let and = word ^ (ones &* 0x26)
         let found = (percent &- ones) & ~percent | (and &- ones) & ~and | (word &- ones &* 0x20) & ~word | word
         return found & (ones &* 0x80)
-    }
-
-    /// The byte that an escape stands for.
-    @inline(__always)
-    private mutating func escape() -> UInt8? {
-        guard position + 2 < line.count, let high = hexadecimalDigit(line[position + 1]),
-            let low = hexadecimalDigit(line[position + 2])
-        else {
-            badEscape = position
-            return nil
-        }
-        return high << 4 | low
     }
 
     /// Whether it is UTF-8 without NUL.

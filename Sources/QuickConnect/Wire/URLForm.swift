@@ -8,7 +8,7 @@ public enum URLForm {
         into request: Request,
         maximumDepth: Int
     ) -> IncomingMessage {
-        request.reset(capacity: line.count)
+        request.clear(capacity: line.count)
         var fields = URLFields()
         request.append(atMost: line.count) { fields.read(line, decodingTo: $0) }
         if let fault = fields.fault { return unreadable(URLFault.Problem(fault, line), request, fields) }
@@ -20,8 +20,7 @@ public enum URLForm {
             request.fill(
                 command: command,
                 id: fields.id,
-                message: message.range,
-                items: message.items,
+                message: message,
                 form: .url
             )
             return .call(request)
@@ -47,44 +46,41 @@ public enum URLForm {
 }
 
 extension URLFields {
-    /// Checks the message; text that is not JSON is one parameter, a string.
-    func message(in bytes: SharedBytes, maximumDepth: Int) throws(URLFault.Problem) -> MessageItems {
-        guard let text = message, !text.isEmpty, !bytes.slice(text).equals("undefined") else { return MessageItems() }
+    /// Checks the message, of which the request keeps the items; text that is not JSON is one parameter, a string.
+    /// - Returns: where the message is; nowhere where there is none.
+    func message(in request: Request, maximumDepth: Int) throws(URLFault.Problem) -> Range<Int> {
+        guard let text = message, !text.isEmpty, !request.slice(text).equals("undefined") else { return 0..<0 }
         do throws(JSONError) {
-            return try json(text, bytes, maximumDepth: maximumDepth)
+            return try json(text, request, maximumDepth: maximumDepth)
         } catch {
             guard case .syntax = error else {
                 throw URLFault.Problem("'msg' has \(error.message)", code: error.code)
             }
-            return Self.string(text, bytes)
+            return Self.string(text, request)
         }
     }
 
-    private func json(
-        _ text: Range<Int>,
-        _ bytes: SharedBytes,
-        maximumDepth: Int
-    ) throws(JSONError) -> MessageItems {
-        var scanner = JSONScanner(bytes.slice(text), maximumDepth: maximumDepth)
+    private func json(_ text: Range<Int>, _ request: Request, maximumDepth: Int) throws(JSONError) -> Range<Int> {
+        var scanner = JSONScanner(request.slice(text), maximumDepth: maximumDepth)
         scanner.skipWhiteSpace()
-        let message = try MessageItems(&scanner, depth: 0, offset: text.lowerBound)
+        let message = try request.takeMessage(&scanner, depth: 0, offset: text.lowerBound)
         try scanner.finish()
         if let problem = scanner.problem { throw problem }
         // White space that would end a line, where the message is passed on.
         if messageHasControls {
-            for lineBreak in [0x0A, 0x0D] as [UInt8] { bytes.replace(lineBreak, with: UInt8(ascii: " "), in: text) }
+            for lineBreak in [0x0A, 0x0D] as [UInt8] { request.replace(lineBreak, with: UInt8(ascii: " "), in: text) }
         }
         return message
     }
 
     /// The text as a JSON string, behind all the others.
-    private static func string(_ text: Range<Int>, _ bytes: SharedBytes) -> MessageItems {
+    private static func string(_ text: Range<Int>, _ request: Request) -> Range<Int> {
         let quoted = OutputBuffer(capacity: text.count + 64)
-        quoted.append(json: bytes.slice(text))
-        bytes.reserve(bytes.count + quoted.count)
-        let start = bytes.count
-        quoted.withBytes { bytes.append($0) }
-        return MessageItems(one: start..<bytes.count)
+        quoted.append(json: request.slice(text))
+        request.reserve(request.count + quoted.count)
+        let start = request.count
+        quoted.withBytes { request.append($0) }
+        return request.takeMessage(start..<request.count)
     }
 }
 
