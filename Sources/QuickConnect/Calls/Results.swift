@@ -14,8 +14,13 @@ public struct Results: Sendable {
     public subscript(index: Int) -> Message { (index == 0 ? first : others?[index - 1]) ?? .null }
 
     mutating func append(_ message: consuming Message, under command: consuming String?) {
-        if first == nil { first = message } else { others = others ?? []; others?.append(message) }
+        if first == nil { first = message } else { appendToOthers(message) }
         replyCommand = command
+    }
+
+    private mutating func appendToOthers(_ message: Message) {
+        if others == nil { others = [] }
+        others?.append(message)
     }
 
     /// All of them as values.

@@ -48,7 +48,10 @@ struct Stack: ~Copyable, Sendable {
     }
 
     /// The time since the process looked at it first: an instant of the clock is no plain value, and costs more to copy.
-    static var now: Duration { start.duration(to: .now) }
+    static var now: Duration {
+        // Most calls do not ask, and need not make room for it.
+        @inline(never) get { start.duration(to: .now) }
+    }
     private static let start = ContinuousClock.now
 
     private var steps: [MappingEntry.Step] { inErrorPhase ? entry.errorSteps : entry.steps }

@@ -38,13 +38,11 @@ extension OutputBuffer {
 
     /// The result of a call's last BCO as its one reply, `null` where there is none.
     func appendResult(of call: borrowing Call) {
-        appendReply(
-            call.results.last ?? .null,
-            to: call.request,
-            of: call.description,
-            under: call.results.replyCommand,
-            isFinal: true
-        )
+        guard let message = call.results.last else {
+            return appendReply(.null, to: call.request, of: call.description, under: nil, isFinal: true)
+        }
+        let command = call.results.replyCommand
+        appendReply(message, to: call.request, of: call.description, under: command, isFinal: true)
     }
 
     /// An error as the reply to a call.
@@ -134,11 +132,13 @@ extension OutputBuffer {
         appendURL(message)
     }
 
+    @inline(__always)
     private func appendURL(_ call: CommandDescription, _ message: Message) {
         call.writeReplyStart(to: self)
         appendURL(message)
     }
 
+    @inline(__always)
     private func appendURL(_ message: Message) {
         switch message {
         case .text(let text): append(text, as: .percent)
@@ -160,6 +160,7 @@ extension OutputBuffer {
         append(UInt8(ascii: "}"))
     }
 
+    @inline(__always)
     private func appendURLID(_ request: borrowing Request) {
         append("&id=")
         if request.idIsPlain { append(request.idBytes) } else { appendPercentEncoded(request.idBytes) }

@@ -96,8 +96,15 @@ struct PercentDecoder {
                 target.pointee = byte
                 target += 1
                 source += 1
-            } while source == end || source.pointee == UInt8(ascii: "%") || !Self.isPlain(source.pointee)
+            } while !Self.isPlainRun(source, end)
         }
+    }
+
+    /// Whether copying several bytes at once is worth a try.
+    @inline(__always)
+    private static func isPlainRun(_ source: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>) -> Bool {
+        guard end - source >= 2, source[0] != UInt8(ascii: "%"), source[1] != UInt8(ascii: "%") else { return false }
+        return isPlain(source[0])
     }
 
     @inline(__always)
