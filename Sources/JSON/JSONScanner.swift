@@ -88,6 +88,7 @@ public struct JSONScanner {
 
     /// Passes over a whole value, or over the beginning of an array or object that has something in it.
     /// - Returns: whether a value is over.
+    @inline(__always)
     private mutating func begin(_ open: inout Nesting, depth: Int) throws(JSONError) -> Bool {
         skipWhiteSpace()
         if try scalar() { return true }
@@ -240,6 +241,7 @@ public struct JSONScanner {
         return value
     }
 
+    @inline(__always)
     private mutating func digits() throws(JSONError) {
         let start = position
         while position < bytes.count, bytes[position] &- UInt8(ascii: "0") <= 9 { position += 1 }
@@ -353,14 +355,15 @@ public struct JSONScanner {
     private struct Nesting {
         private(set) var count = 0
         private var bits: UInt64 = 0
-        private var outer: [UInt64] = []
+        private var outer: [UInt64]?
 
         /// Whether the innermost one is an object.
         var isObject: Bool { bits & 1 == 1 }
 
         mutating func push(isObject: Bool) {
             if count & 63 == 0, count > 0 {
-                outer.append(bits)
+                if outer == nil { outer = [] }
+                outer?.append(bits)
                 bits = 0
             }
             bits = bits << 1 | (isObject ? 1 : 0)
@@ -370,7 +373,7 @@ public struct JSONScanner {
         mutating func pop() {
             bits >>= 1
             count -= 1
-            if count & 63 == 0, count > 0 { bits = outer.removeLast() }
+            if count & 63 == 0, count > 0 { bits = outer?.removeLast() ?? 0 }
         }
     }
 }

@@ -25,7 +25,7 @@ public struct Call: ~Copyable, Sendable {
     }
 
     @inline(__always)
-    init(_ request: consuming Request, _ description: CommandDescription, on connection: any CallConnection) {
+    init(_ request: consuming Request, _ description: consuming CommandDescription, on connection: any CallConnection) {
         self.request = request
         self.description = description
         self.connection = connection

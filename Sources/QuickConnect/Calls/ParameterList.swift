@@ -7,6 +7,8 @@ public final class ParameterList: Sendable, Hashable {
     private let defaults: [JSONValue]
     /// What a check mostly needs of each, without a text or a list: what holds no reference costs nothing to copy.
     private let outlines: [Outline]
+    /// Whether one that is an object may be filled past others.
+    private let mayTrail: Bool
 
     private struct Outline {
         var kind: Parameter.Kind
@@ -23,6 +25,7 @@ public final class ParameterList: Sendable, Hashable {
         }
 
         /// Whether the bytes fit, as far as can be said at a glance.
+        @inline(__always)
         func surelyFits(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
             guard isPlain else { return false }
             switch kind {
@@ -40,6 +43,7 @@ public final class ParameterList: Sendable, Hashable {
         self.parameters = parameters
         defaults = parameters.map { $0.defaultValue ?? .null }
         outlines = parameters.map(Outline.init)
+        mayTrail = parameters.contains { $0.kind == .object }
     }
 
     public static func == (one: ParameterList, other: ParameterList) -> Bool { one.parameters == other.parameters }
@@ -85,6 +89,7 @@ public final class ParameterList: Sendable, Hashable {
         }
     }
 
+    @inline(__always)
     private func check(
         _ sent: Int,
         of request: borrowing Request,
@@ -93,6 +98,15 @@ public final class ParameterList: Sendable, Hashable {
     ) {
         let bytes = request.parameterBytes(sent)
         if outlines[index].surelyFits(bytes) { return }
+        checkClosely(bytes, sent, index, &problems)
+    }
+
+    private func checkClosely(
+        _ bytes: UnsafeBufferPointer<UInt8>,
+        _ sent: Int,
+        _ index: Int,
+        _ problems: inout FieldProblems
+    ) {
         if outlines[index].isOptional, bytes.first == UInt8(ascii: "n") { return }
         let parameter = parameters[index]
         if !parameter.fits(bytes) {
@@ -111,7 +125,7 @@ public final class ParameterList: Sendable, Hashable {
     /// Where an object at the end fills the last parameter of type object, past optional ones left out before it.
     private func trailing(in request: borrowing Request) -> Trailing? {
         let count = request.parameterCount
-        guard count > 0, count < parameters.count, request.parameterBytes(count - 1).first == UInt8(ascii: "{"),
+        guard mayTrail, count > 0, count < parameters.count, request.parameterBytes(count - 1).first == UInt8(ascii: "{"),
             let place = parameters.lastIndex(where: { $0.kind == .object }), place >= count,
             parameters[(count - 1)..<place].allSatisfy({ $0.isOptional && $0.kind != .any })
         else { return nil }

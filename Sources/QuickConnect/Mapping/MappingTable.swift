@@ -68,6 +68,8 @@ public final class MappingEntry: CommandDescription, @unchecked Sendable {
     let waits: Bool
     /// Whether a call that fails may have to wait before its caller gets the error.
     let errorsWait: Bool
+    /// Whether one of both may be.
+    let mayWait: Bool
     /// Whether one of its command objects touches a device.
     let touchesDevice: Bool
     /// Where the command is mapped.
@@ -90,11 +92,17 @@ public final class MappingEntry: CommandDescription, @unchecked Sendable {
         self.errorSteps = errorSteps
         self.waits = steps.contains(where: \.object.waits)
         errorsWait = errorSteps.contains(where: \.object.waits)
+        mayWait = waits || errorsWait
         touchesDevice = steps.contains(where: \.object.touchesDevice)
         self.rule = rule
         self.timeout = timeout
         self.location = location
         super.init(command, parameters)
+    }
+
+    /// This entry, which is `default`'s, for a call of a command that no mapping has.
+    func forUnknown(_ command: String) -> MappingEntry {
+        MappingEntry(command, validation: steps, errorSteps: errorSteps, timeout: timeout)
     }
 
     /// The command objects of a phase, in the order they run.

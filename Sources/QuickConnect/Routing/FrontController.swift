@@ -45,20 +45,22 @@ public final class FrontController: Sendable {
         _ current: inout CurrentTable
     ) {
         current.look(at: self)
-        guard let entry = current.table[request.commandBytes] ?? handlerEntry(of: request, current.table) else {
+        var mapped = current.table[request.commandBytes]
+        if mapped == nil { mapped = handlerEntry(of: request, current.table) }
+        guard let entry = mapped else {
             return handleUnknown(request, from: connection, current.table)
         }
         let rule =
             connection.socketRule?.refusal(of: entry.command) ?? permissions.refusal(by: entry, connection.caller)
-        var stack = Stack(entry, request, of: entry, on: connection)
+        var stack = Stack(consume entry, consume request, on: connection)
         if let rule {
             stack.refuse(rule)
         } else {
             do throws(CommandError) { try stack.checkParameters() } catch { stack.fail(error) }
         }
-        if entry.waits || entry.errorsWait, let lack = connection.lackOfRoom {
+        if stack.entry.mayWait, let lack = connection.lackOfRoom {
             stack.leavesOutWaitingErrorSteps = true
-            if entry.waits { stack.fail(lack) }
+            if stack.entry.waits { stack.fail(lack) }
         }
         if let wait = controller.drive(&stack, connection) { controller.keep(stack, awaiting: wait, on: connection) }
     }
@@ -74,7 +76,7 @@ public final class FrontController: Sendable {
         _ table: MappingTable
     ) {
         let command = request.shownCommand
-        var stack = Stack(table.defaults, request, of: CommandDescription(command), on: connection)
+        var stack = Stack(table.defaults.forUnknown(command), request, on: connection)
         stack.leavesOutWaitingErrorSteps = connection.lackOfRoom != nil
         if let refusal = connection.socketRule?.refusal(of: command) {
             stack.refuse(refusal)

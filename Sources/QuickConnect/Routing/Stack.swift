@@ -22,7 +22,8 @@ struct Stack: ~Copyable, Sendable {
         var isFinal: Bool
     }
 
-    let entry: MappingEntry
+    /// Its command. The call has the one reference to it.
+    var entry: MappingEntry { unsafeDowncast(call.description, to: MappingEntry.self) }
     /// When it began, where the observer is told of its end.
     let began: Duration?
     private(set) var call: Call
@@ -34,17 +35,10 @@ struct Stack: ~Copyable, Sendable {
     var leavesOutWaitingErrorSteps = false
 
     /// A stack at its first command object.
-    /// - Parameter description: the command as the call knows it; that of the entry, unless no mapping has it.
     @inline(__always)
-    init(
-        _ entry: MappingEntry,
-        _ request: consuming Request,
-        of description: CommandDescription,
-        on connection: any CallConnection
-    ) {
-        self.entry = entry
+    init(_ entry: consuming MappingEntry, _ request: consuming Request, on connection: any CallConnection) {
         began = entry.touchesDevice ? Self.now : nil
-        call = Call(request, description, on: connection)
+        call = Call(request, entry, on: connection)
     }
 
     /// The time since the process looked at it first: an instant of the clock is no plain value, and costs more to copy.

@@ -46,21 +46,25 @@ public struct MessageReader {
         switch line.first {
         case UInt8(ascii: "["): return batch(line)
         case UInt8(ascii: "{"):
-            return .message(BridgeForm.read(line, into: request(line.count), maximumDepth: maximumDepth))
-        default: return .message(URLForm.read(line, into: request(line.count), maximumDepth: maximumDepth))
+            renewSpare(line.count)
+            return .message(BridgeForm.read(line, into: spare, maximumDepth: maximumDepth))
+        default:
+            renewSpare(line.count)
+            return .message(URLForm.read(line, into: spare, maximumDepth: maximumDepth))
         }
     }
 
     /// Reads a member of a batch.
     public mutating func read(_ member: Batch.Member) -> IncomingMessage {
-        member.read(into: request(member.count), maximumDepth: maximumDepth - 1)
+        renewSpare(member.count)
+        return member.read(into: spare, maximumDepth: maximumDepth - 1)
     }
 
-    /// A request that nobody else has, for so many bytes.
-    private mutating func request(_ count: Int) -> Request {
-        guard count <= Self.keptBytes else { return Request(capacity: count) }
-        if !isKnownUniquelyReferenced(&spare) { spare = Request(capacity: count) }
-        return spare
+    /// Makes sure that nobody else has the spare request, and that it does not keep the memory of a long line.
+    @inline(__always)
+    private mutating func renewSpare(_ count: Int) {
+        guard !isKnownUniquelyReferenced(&spare) || spare.capacity > Self.keptBytes else { return }
+        spare = Request(capacity: count)
     }
 
     private func batch(_ line: UnsafeBufferPointer<UInt8>) -> IncomingLine {

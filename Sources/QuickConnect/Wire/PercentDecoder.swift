@@ -78,33 +78,30 @@ struct PercentDecoder {
         }
         while true {
             Self.copyPlain(&source, end, &target)
-            // What is not plain mostly has more of the same kind behind it.
-            repeat {
-                guard source < end, source.pointee != UInt8(ascii: "&") else { return highest < 0x80 }
-                var byte = source.pointee
-                if byte == UInt8(ascii: "%") {
-                    guard end - source > 2, let high = hexadecimalDigit(source[1]), let low = hexadecimalDigit(source[2])
-                    else {
-                        badEscape = source - base
-                        return nil
-                    }
-                    byte = high << 4 | low
-                    source += 2
-                }
+            while end - source > 2, source.pointee == UInt8(ascii: "%"), let high = hexadecimalDigit(source[1]),
+                let low = hexadecimalDigit(source[2])
+            {
+                let byte = high << 4 | low
                 highest |= byte
                 lowest = min(lowest, byte)
                 target.pointee = byte
                 target += 1
+                source += 3
+            }
+            guard source < end, source.pointee != UInt8(ascii: "&") else { return highest < 0x80 }
+            if source.pointee == UInt8(ascii: "%") {
+                badEscape = source - base
+                return nil
+            }
+            // A control character, or one of several bytes.
+            repeat {
+                highest |= source.pointee
+                lowest = min(lowest, source.pointee)
+                target.pointee = source.pointee
+                target += 1
                 source += 1
-            } while !Self.isPlainRun(source, end)
+            } while source < end && source.pointee >= 0x80
         }
-    }
-
-    /// Whether copying several bytes at once is worth a try.
-    @inline(__always)
-    private static func isPlainRun(_ source: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>) -> Bool {
-        guard end - source >= 2, source[0] != UInt8(ascii: "%"), source[1] != UInt8(ascii: "%") else { return false }
-        return isPlain(source[0])
     }
 
     @inline(__always)
