@@ -1,12 +1,11 @@
 /// The value of a hexadecimal digit.
 @inlinable
 public func hexadecimalDigit(_ byte: UInt8) -> UInt8? {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-    default: nil
-    }
+    let digit = byte &- UInt8(ascii: "0")
+    if digit <= 9 { return digit }
+    // Both cases of a letter differ in one bit.
+    let letter = (byte | 0x20) &- UInt8(ascii: "a")
+    return letter <= 5 ? letter + 10 : nil
 }
 
 @inlinable

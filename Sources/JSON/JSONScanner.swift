@@ -30,7 +30,12 @@ public struct JSONScanner {
 
     @inline(__always)
     public mutating func skipWhiteSpace() {
-        while position < bytes.count, bytes[position] <= 0x20, isWhiteSpace(bytes[position]) { position += 1 }
+        // Mostly there is none.
+        if position < bytes.count, bytes[position] <= 0x20 { skipSomeWhiteSpace() }
+    }
+
+    private mutating func skipSomeWhiteSpace() {
+        while position < bytes.count, isWhiteSpace(bytes[position]) { position += 1 }
     }
 
     private func isWhiteSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 }
@@ -56,12 +61,13 @@ public struct JSONScanner {
     /// Passes over one value.
     /// - Parameter depth: how many arrays and objects it stands in.
     public mutating func skipValue(depth: Int = 0) throws(JSONError) {
-        // Most values are no arrays and no objects.
         skipWhiteSpace()
-        if next == UInt8(ascii: "\"") {
-            _ = try string()
-            return
-        }
+        // Most values are no arrays and no objects.
+        if try scalar() { return }
+        try skipContainer(depth: depth)
+    }
+
+    private mutating func skipContainer(depth: Int) throws(JSONError) {
         var open = Nesting()
         while true {
             guard try begin(&open, depth: depth) else { continue }
@@ -82,27 +88,31 @@ public struct JSONScanner {
 
     /// Passes over a whole value, or over the beginning of an array or object that has something in it.
     /// - Returns: whether a value is over.
+    @inline(__always)
     private mutating func begin(_ open: inout Nesting, depth: Int) throws(JSONError) -> Bool {
         skipWhiteSpace()
+        if try scalar() { return true }
+        guard depth + open.count < maximumDepth else {
+            try skipTooDeep()
+            return true
+        }
+        let isObject = next == UInt8(ascii: "{")
+        position += 1
+        skipWhiteSpace()
+        if skip(isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) { return true }
+        open.push(isObject: isObject)
+        if isObject { try memberName() }
+        return false
+    }
+
+    /// Passes over a value that is no array and no object.
+    /// - Returns: false where one of those begins.
+    @inline(__always)
+    private mutating func scalar() throws(JSONError) -> Bool {
         guard let first = next else { throw syntax("a value is missing") }
         switch first {
         case UInt8(ascii: "\""): _ = try string()
-        case UInt8(ascii: "["), UInt8(ascii: "{"):
-            guard depth + open.count < maximumDepth else {
-                try skipTooDeep()
-                return true
-            }
-            position += 1
-            skipWhiteSpace()
-            if first == UInt8(ascii: "[") {
-                if skip(UInt8(ascii: "]")) { return true }
-                open.push(isObject: false)
-            } else {
-                if skip(UInt8(ascii: "}")) { return true }
-                open.push(isObject: true)
-                try memberName()
-            }
-            return false
+        case UInt8(ascii: "["), UInt8(ascii: "{"): return false
         case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): try number()
         case UInt8(ascii: "t"): try literal("true")
         case UInt8(ascii: "f"): try literal("false")
@@ -128,6 +138,17 @@ public struct JSONScanner {
     /// Passes over an array, telling where each of its items is.
     /// - Parameter depth: how many arrays and objects it stands in.
     public mutating func skipArray(depth: Int, _ take: (Range<Int>) -> Void) throws(JSONError) {
+        try forEachItem(depth: depth, take)
+    }
+
+    /// Passes over an array, keeping where each of its items is.
+    /// - Parameter offset: what to add to the places.
+    package mutating func skipItems(depth: Int, offset: Int, into items: inout JSONItems) throws(JSONError) {
+        try forEachItem(depth: depth) { items.append(($0.lowerBound + offset)..<($0.upperBound + offset)) }
+    }
+
+    @inline(__always)
+    private mutating func forEachItem(depth: Int, _ take: (Range<Int>) -> Void) throws(JSONError) {
         guard depth < maximumDepth else { return try skipTooDeep() }
         position += 1
         skipWhiteSpace()
@@ -220,6 +241,7 @@ public struct JSONScanner {
         return value
     }
 
+    @inline(__always)
     private mutating func digits() throws(JSONError) {
         let start = position
         while position < bytes.count, bytes[position] &- UInt8(ascii: "0") <= 9 { position += 1 }
@@ -233,22 +255,30 @@ public struct JSONScanner {
     public mutating func string() throws(JSONError) -> Range<Int> {
         position += 1
         let start = position
+        skipPlainText()
+        if !skip(UInt8(ascii: "\"")) { try restOfString(from: start) }
+        return Range(uncheckedBounds: (start, position - 1))
+    }
+
+    /// Passes over what is left of a string that begins with plain text.
+    private mutating func restOfString(from start: Int) throws(JSONError) {
         while true {
-            skipPlainText()
             guard let byte = next else { throw syntax("a string does not end") }
             switch byte {
             case UInt8(ascii: "\""):
                 position += 1
-                return start..<(position - 1)
+                return
             case UInt8(ascii: "\\"): try escape()
             case 0..<0x20: throw syntax("a control character in a string")
             case 0x80...: try scalar(inStringFrom: start)
             default: position += 1
             }
+            skipPlainText()
         }
     }
 
     /// Passes over ASCII without quotes, escapes and control characters, eight bytes at a time.
+    @inline(__always)
     private mutating func skipPlainText() {
         guard let base = bytes.baseAddress else { return }
         let ones: UInt64 = 0x0101_0101_0101_0101
@@ -257,9 +287,13 @@ public struct JSONScanner {
             let word = UnsafeRawPointer(base + position).loadUnaligned(as: UInt64.self)
             let quote = word ^ (ones &* 0x22)
             let escape = word ^ (ones &* 0x5C)
-            // A byte of these has its top bit set where it was 0, below 0x20, or above 0x7F.
+            // A byte of these has its top bit set where it was 0, below 0x20, or above 0x7F; of the bytes above such a one
+            // it may be set, too.
             let found = (quote &- ones) & ~quote | (escape &- ones) & ~escape | (word &- ones &* 0x20) & ~word | word
-            if found & tops != 0 { break }
+            if found & tops != 0 {
+                position += (found & tops).trailingZeroBitCount >> 3
+                return
+            }
             position += 8
         }
         while position < bytes.count {
@@ -321,14 +355,15 @@ public struct JSONScanner {
     private struct Nesting {
         private(set) var count = 0
         private var bits: UInt64 = 0
-        private var outer: [UInt64] = []
+        private var outer: [UInt64]?
 
         /// Whether the innermost one is an object.
         var isObject: Bool { bits & 1 == 1 }
 
         mutating func push(isObject: Bool) {
             if count & 63 == 0, count > 0 {
-                outer.append(bits)
+                if outer == nil { outer = [] }
+                outer?.append(bits)
                 bits = 0
             }
             bits = bits << 1 | (isObject ? 1 : 0)
@@ -338,7 +373,7 @@ public struct JSONScanner {
         mutating func pop() {
             bits >>= 1
             count -= 1
-            if count & 63 == 0, count > 0 { bits = outer.removeLast() }
+            if count & 63 == 0, count > 0 { bits = outer?.removeLast() ?? 0 }
         }
     }
 }

@@ -24,13 +24,13 @@ public final class OutputBuffer {
 
     /// Where the bytes are. It stands behind a pointer because every append would be checked for exclusive access else,
     /// which costs more than the append.
-    private struct State {
-        var base: UnsafeMutablePointer<UInt8>
-        var count = 0
-        var capacity: Int
+    @usableFromInline struct State {
+        @usableFromInline var base: UnsafeMutablePointer<UInt8>
+        @usableFromInline var count = 0
+        @usableFromInline var capacity: Int
     }
 
-    private let state: UnsafeMutablePointer<State>
+    @usableFromInline let state: UnsafeMutablePointer<State>
     public private(set) var attachments: [Attachment] = []
 
     public init(capacity: Int = 1024) {
@@ -114,14 +114,14 @@ public final class OutputBuffer {
     // MARK: Writing
 
     /// Where the next bytes go, with room for that many.
-    @inline(__always)
-    private func room(_ extra: Int) -> UnsafeMutablePointer<UInt8> {
+    @inlinable @inline(__always)
+    func room(_ extra: Int) -> UnsafeMutablePointer<UInt8> {
         if state.pointee.count + extra > state.pointee.capacity { grow(extra) }
         return state.pointee.base + state.pointee.count
     }
 
-    @inline(never)
-    private func grow(_ extra: Int) {
+    @usableFromInline @inline(never)
+    func grow(_ extra: Int) {
         let larger = max(state.pointee.capacity * 2, count + extra)
         let new = UnsafeMutablePointer<UInt8>.allocate(capacity: larger)
         new.update(from: state.pointee.base, count: count)
@@ -130,18 +130,21 @@ public final class OutputBuffer {
         state.pointee.capacity = larger
     }
 
+    @inlinable
     public func append(_ byte: UInt8) {
         room(1).pointee = byte
         state.pointee.count += 1
     }
 
     /// Appends a text of the source code.
+    @inlinable @inline(__always)
     public func append(_ text: StaticString) {
         let length = text.utf8CodeUnitCount
         room(length).update(from: text.utf8Start, count: length)
         state.pointee.count += length
     }
 
+    @inlinable
     public func append(_ bytes: UnsafeBufferPointer<UInt8>) {
         guard let source = bytes.baseAddress else { return }
         room(bytes.count).update(from: source, count: bytes.count)
@@ -150,6 +153,8 @@ public final class OutputBuffer {
 
     public func append(_ bytes: [UInt8]) { bytes.withUnsafeBufferPointer { append($0) } }
 
+    // A literal is meant for the one that takes a text of the source code.
+    @_disfavoredOverload
     public func append(_ text: String) {
         var text = text
         text.withUTF8 { append($0) }

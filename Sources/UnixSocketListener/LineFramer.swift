@@ -19,17 +19,26 @@ struct LineFramer {
     init(limit: Int) { self.limit = limit }
 
     /// The next step for input that begins with `bytes`, and how many of them are then done with.
+    @inline(__always)
     mutating func next(_ bytes: UnsafeBufferPointer<UInt8>) -> (step: Step, consumed: Int) {
+        isSkipping ? nextBehindSkipped(bytes) : nextLine(bytes)
+    }
+
+    @inline(__always)
+    private mutating func nextLine(_ bytes: UnsafeBufferPointer<UInt8>) -> (step: Step, consumed: Int) {
         guard let end = lineBreak(in: bytes) else { return searchedAll(bytes) }
         searched = 0
-        if isSkipping {
-            isSkipping = false
-            let rest = next(UnsafeBufferPointer(rebasing: bytes[(end + 1)...]))
-            return (shift(rest.step, by: end + 1), rest.consumed + end + 1)
-        }
         let length = end > 0 && bytes[end - 1] == UInt8(ascii: "\r") ? end - 1 : end
         guard length <= limit else { return (.overlong(start: 0), end + 1) }
-        return (.line(0..<length), end + 1)
+        return (.line(Range(uncheckedBounds: (0, length))), end + 1)
+    }
+
+    private mutating func nextBehindSkipped(_ bytes: UnsafeBufferPointer<UInt8>) -> (step: Step, consumed: Int) {
+        guard let end = lineBreak(in: bytes) else { return searchedAll(bytes) }
+        searched = 0
+        isSkipping = false
+        let rest = nextLine(UnsafeBufferPointer(rebasing: bytes[(end + 1)...]))
+        return (shift(rest.step, by: end + 1), rest.consumed + end + 1)
     }
 
     private mutating func searchedAll(_ bytes: UnsafeBufferPointer<UInt8>) -> (step: Step, consumed: Int) {

@@ -1,3 +1,4 @@
+internal import Glibc
 import JSON
 import NIOCore
 import QuickConnect
@@ -5,6 +6,8 @@ import QuickConnect
 /// One client's connection, as any thread may write to it.
 final class SocketOutput: ConnectionOutput {
     private let eventLoop: any EventLoop
+    /// The event loop's. To compare it costs less than to ask the loop, with each reply.
+    private let thread = pthread_self()
     /// Completes when the connection is closed.
     let closeFuture: EventLoopFuture<Void>
     // Touched on the event loop only, which each use below has asked for.
@@ -17,8 +20,10 @@ final class SocketOutput: ConnectionOutput {
         self.handler = handler
     }
 
+    private var isOnEventLoop: Bool { pthread_equal(pthread_self(), thread) != 0 }
+
     func write(_ line: (OutputBuffer) -> Void) {
-        if eventLoop.inEventLoop {
+        if isOnEventLoop {
             handler.write(line)
         } else {
             let buffer = OutputBuffer()
@@ -46,7 +51,7 @@ final class SocketOutput: ConnectionOutput {
     }
 
     private func onEventLoop(_ body: @escaping @Sendable (ConnectionHandler) -> Void) {
-        if eventLoop.inEventLoop {
+        if isOnEventLoop {
             body(handler)
         } else {
             eventLoop.execute { body(self.handler) }

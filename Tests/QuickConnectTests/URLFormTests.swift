@@ -7,8 +7,8 @@ import Testing
 struct URLFormTests {
     static func read(_ line: String) -> IncomingMessage { read(Array(line.utf8)) }
     static func read(_ bytes: [UInt8]) -> IncomingMessage {
-        var storage = SharedBytes(capacity: 0)
-        return bytes.withUnsafeBufferPointer { URLForm.read($0, into: &storage, maximumDepth: 512) }
+        let request = Request(capacity: 64)
+        return bytes.withUnsafeBufferPointer { URLForm.read($0, into: request, maximumDepth: 512) }
     }
 
     static func call(_ line: String) -> Request? {

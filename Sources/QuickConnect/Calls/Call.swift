@@ -14,22 +14,53 @@ public struct Call: ~Copyable, Sendable {
     var trailing: ParameterList.Trailing?
     /// The results of the BCOs that have run.
     public internal(set) var results = Results()
-    /// In the error phase, why the call failed.
-    public internal(set) var error: CommandError?
-    /// Whether a rule refused it, so that none of its command objects ran.
-    public internal(set) var isRefused = false
-    /// Whether a rule of the mapping's `verbs` names the caller for this call, who may then do also what the command
-    /// refuses others by itself, such as removing somebody else's file.
-    public internal(set) var isGrantedByVerb = false
-    private var handedOn: [any Sendable] = []
+    /// What few calls have. A call is made and ended for each line, so it is kept small.
+    private var rare: Rare?
 
-    init(_ request: consuming Request, _ description: CommandDescription, on connection: any CallConnection) {
+    private final class Rare: @unchecked Sendable {
+        // Sendable because one call has it, which is never copied.
+        var error: CommandError?
+        var isRefused = false
+        var isGrantedByVerb = false
+        var handedOn: [any Sendable] = []
+    }
+
+    @inline(__always)
+    init(_ request: consuming Request, _ description: consuming CommandDescription, on connection: any CallConnection) {
         self.request = request
         self.description = description
         self.connection = connection
     }
 
     public var caller: Caller { connection.caller }
+
+    private mutating func makeRare() -> Rare {
+        let rare = rare ?? Rare()
+        self.rare = rare
+        return rare
+    }
+
+    /// In the error phase, why the call failed.
+    public internal(set) var error: CommandError? {
+        get { rare?.error }
+        set { if newValue != nil || rare != nil { makeRare().error = newValue } }
+    }
+
+    /// Whether it failed.
+    var hasFailed: Bool { rare != nil && rare?.error != nil }
+
+    /// Whether a rule refused it, so that none of its command objects ran.
+    public internal(set) var isRefused: Bool {
+        get { rare?.isRefused ?? false }
+        set { if newValue || rare != nil { makeRare().isRefused = newValue } }
+    }
+
+    /// Whether a rule of the mapping's `verbs` names the caller for this call, who may then do also what the command
+    /// refuses others by itself, such as removing somebody else's file.
+    public internal(set) var isGrantedByVerb: Bool {
+        get { rare?.isGrantedByVerb ?? false }
+        set { if newValue || rare != nil { makeRare().isGrantedByVerb = newValue } }
+    }
 
     /// The error, for the objects of the error phase.
     var failure: CommandError { error ?? CommandError(.internal, "there is no error") }
@@ -83,7 +114,7 @@ public struct Call: ~Copyable, Sendable {
 
     /// What a ValCO of this stack has handed on, nil where none has handed on such a thing.
     public func handedOn<Value: Sendable>(_ type: Value.Type = Value.self) -> Value? {
-        for value in handedOn { if let value = value as? Value { return value } }
+        for value in rare?.handedOn ?? [] { if let value = value as? Value { return value } }
         return nil
     }
 
@@ -95,5 +126,5 @@ public struct Call: ~Copyable, Sendable {
         return try make(self)
     }
 
-    mutating func handOn(_ value: any Sendable) { handedOn.append(value) }
+    mutating func handOn(_ value: any Sendable) { makeRare().handedOn.append(value) }
 }

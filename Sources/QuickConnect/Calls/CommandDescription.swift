@@ -2,12 +2,12 @@ import JSON
 
 /// A command, as its calls know it: its name, and the parameters that it declares.
 public class CommandDescription: @unchecked Sendable {
-    // Sendable because it and what is derived of it have only constants.
+    // Sendable because it and what is derived of it have only constants, of which one is memory of its own.
     public let command: String
     /// Nil where the parameters are not checked.
     public let parameters: ParameterList?
     /// How replies under the name begin: `handleJSONRequest?cmd=NAME&msg=`.
-    let replyStart: [UInt8]
+    private let replyStart: UnsafeBufferPointer<UInt8>
 
     init(_ command: String, _ parameters: ParameterList? = nil) {
         self.command = command
@@ -17,6 +17,15 @@ public class CommandDescription: @unchecked Sendable {
         var name = command
         name.withUTF8 { buffer.appendPercentEncoded($0) }
         buffer.append("&msg=")
-        replyStart = buffer.copy
+        replyStart = buffer.withBytes {
+            let copy = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: $0.count)
+            _ = copy.initialize(from: $0)
+            return UnsafeBufferPointer(copy)
+        }
     }
+
+    deinit { replyStart.deallocate() }
+
+    /// Begins a reply under the name.
+    func writeReplyStart(to buffer: OutputBuffer) { withExtendedLifetime(self) { buffer.append(replyStart) } }
 }

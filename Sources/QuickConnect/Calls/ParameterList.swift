@@ -5,10 +5,45 @@ public final class ParameterList: Sendable, Hashable {
     public let parameters: [Parameter]
     /// The defaults in their places, made once.
     private let defaults: [JSONValue]
+    /// What a check mostly needs of each, without a text or a list: what holds no reference costs nothing to copy.
+    private let outlines: [Outline]
+    /// Whether one that is an object may be filled past others.
+    private let mayTrail: Bool
+
+    private struct Outline {
+        var kind: Parameter.Kind
+        var isOptional: Bool
+        /// Whether its kind and its length decide.
+        var isPlain: Bool
+        var maxLength: Int
+
+        init(_ parameter: Parameter) {
+            kind = parameter.kind
+            isOptional = parameter.isOptional
+            isPlain = parameter.minimum == nil && parameter.maximum == nil && parameter.oneOf == nil
+            maxLength = parameter.maxLength ?? .max
+        }
+
+        /// Whether the bytes fit, as far as can be said at a glance.
+        @inline(__always)
+        func surelyFits(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+            guard isPlain else { return false }
+            switch kind {
+            case .any: return true
+            // A character has at least one byte.
+            case .string: return bytes.first == UInt8(ascii: "\"") && bytes.count - 2 <= maxLength
+            case .object: return bytes.first == UInt8(ascii: "{")
+            case .array: return bytes.first == UInt8(ascii: "[")
+            case .integer, .number, .boolean: return false
+            }
+        }
+    }
 
     public init(_ parameters: [Parameter]) {
         self.parameters = parameters
         defaults = parameters.map { $0.defaultValue ?? .null }
+        outlines = parameters.map(Outline.init)
+        mayTrail = parameters.contains { $0.kind == .object }
     }
 
     public static func == (one: ParameterList, other: ParameterList) -> Bool { one.parameters == other.parameters }
@@ -27,12 +62,13 @@ public final class ParameterList: Sendable, Hashable {
         if count == 0, parameters.isEmpty { return nil }
         let trailing = trailing(in: request)
         var problems = FieldProblems()
-        for (index, parameter) in parameters.enumerated() {
+        for index in outlines.indices {
             if let trailing, trailing.parameter == index {
-                check(trailing.sent, of: request, parameter, &problems)
+                check(trailing.sent, of: request, index, &problems)
             } else if index < (trailing?.sent ?? count) {
-                check(index, of: request, parameter, &problems)
-            } else if !parameter.isOptional {
+                check(index, of: request, index, &problems)
+            } else if !outlines[index].isOptional {
+                let parameter = parameters[index]
                 problems.add("/\(index)", expected: "\(parameter.name), \(parameter.expectation)")
             }
         }
@@ -45,7 +81,7 @@ public final class ParameterList: Sendable, Hashable {
         let count = request.parameterCount
         if let last = parameters.last, last.repeats {
             if last.kind == .any { return }
-            for index in parameters.count..<count { check(index, of: request, last, &problems) }
+            for index in parameters.count..<count { check(index, of: request, parameters.count - 1, &problems) }
         } else {
             let shown = min(count, parameters.count + FieldProblems.shown)
             for index in parameters.count..<shown { problems.add("/\(index)", expected: surplus) }
@@ -53,14 +89,26 @@ public final class ParameterList: Sendable, Hashable {
         }
     }
 
+    @inline(__always)
     private func check(
         _ sent: Int,
         of request: borrowing Request,
-        _ parameter: Parameter,
+        _ index: Int,
         _ problems: inout FieldProblems
     ) {
         let bytes = request.parameterBytes(sent)
-        if parameter.isOptional, bytes.first == UInt8(ascii: "n") { return }
+        if outlines[index].surelyFits(bytes) { return }
+        checkClosely(bytes, sent, index, &problems)
+    }
+
+    private func checkClosely(
+        _ bytes: UnsafeBufferPointer<UInt8>,
+        _ sent: Int,
+        _ index: Int,
+        _ problems: inout FieldProblems
+    ) {
+        if outlines[index].isOptional, bytes.first == UInt8(ascii: "n") { return }
+        let parameter = parameters[index]
         if !parameter.fits(bytes) {
             problems.add("/\(sent)", expected: "\(parameter.name), \(parameter.expectation)")
         }
@@ -77,7 +125,7 @@ public final class ParameterList: Sendable, Hashable {
     /// Where an object at the end fills the last parameter of type object, past optional ones left out before it.
     private func trailing(in request: borrowing Request) -> Trailing? {
         let count = request.parameterCount
-        guard count > 0, count < parameters.count, request.parameterBytes(count - 1).first == UInt8(ascii: "{"),
+        guard mayTrail, count > 0, count < parameters.count, request.parameterBytes(count - 1).first == UInt8(ascii: "{"),
             let place = parameters.lastIndex(where: { $0.kind == .object }), place >= count,
             parameters[(count - 1)..<place].allSatisfy({ $0.isOptional && $0.kind != .any })
         else { return nil }
@@ -91,8 +139,8 @@ public final class ParameterList: Sendable, Hashable {
             if index >= trailing.sent { return nil }
         }
         guard index < request.parameterCount else { return nil }
-        guard let parameter = index < parameters.count ? parameters[index] : parameters.last else { return index }
-        let isLeftOut = parameter.isOptional && parameter.kind != .any
+        guard let outline = index < outlines.count ? outlines[index] : outlines.last else { return index }
+        let isLeftOut = outline.isOptional && outline.kind != .any
         return isLeftOut && request.parameterBytes(index).first == UInt8(ascii: "n") ? nil : index
     }
 

@@ -3,19 +3,24 @@ public import JSON
 /// The results of the BCOs that have run, in their order. One needs no memory of its own.
 public struct Results: Sendable {
     private var first: Message?
-    private var others: [Message] = []
+    private var others: [Message]?
     /// The command that the last result's reply goes under, where it is not the call's own.
     public private(set) var replyCommand: String?
 
     public var isEmpty: Bool { first == nil }
-    public var count: Int { first == nil ? 0 : 1 + others.count }
-    public var last: Message? { others.last ?? first }
+    public var count: Int { first == nil ? 0 : 1 + (others?.count ?? 0) }
+    public var last: Message? { others?.last ?? first }
 
-    public subscript(index: Int) -> Message { index == 0 ? first ?? .null : others[index - 1] }
+    public subscript(index: Int) -> Message { (index == 0 ? first : others?[index - 1]) ?? .null }
 
-    mutating func append(_ message: Message, under command: String?) {
-        if first == nil { first = message } else { others.append(message) }
+    mutating func append(_ message: consuming Message, under command: consuming String?) {
+        if first == nil { first = message } else { appendToOthers(message) }
         replyCommand = command
+    }
+
+    private mutating func appendToOthers(_ message: Message) {
+        if others == nil { others = [] }
+        others?.append(message)
     }
 
     /// All of them as values.

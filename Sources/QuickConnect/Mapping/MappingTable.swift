@@ -80,6 +80,8 @@ public final class MappingEntry: CommandDescription, @unchecked Sendable {
     /// What it is, where it is a value in place of a stack, and who may set it.
     public let value: ValueDeclaration?
     public let setRule: AllowRule?
+    /// Whether what is sent decides who may call it.
+    let hasRulesOfArguments: Bool
     public let timeout: Duration?
     /// Validation, business and view, in the order they run; `default`'s first in each phase.
     let steps: [Step]
@@ -88,6 +90,8 @@ public final class MappingEntry: CommandDescription, @unchecked Sendable {
     let waits: Bool
     /// Whether a call that fails may have to wait before its caller gets the error.
     let errorsWait: Bool
+    /// Whether one of both may be.
+    let mayWait: Bool
     /// Whether one of its command objects touches a device.
     let touchesDevice: Bool
     /// Where the command is mapped.
@@ -113,16 +117,23 @@ public final class MappingEntry: CommandDescription, @unchecked Sendable {
         self.answeredBy = answeredBy
         self.value = value
         self.setRule = setRule
+        hasRulesOfArguments = setRule != nil || !verbs.isEmpty
         self.help = help
         self.steps = validation + business + view
         self.errorSteps = errorSteps
         self.waits = steps.contains(where: \.object.waits)
         errorsWait = errorSteps.contains(where: \.object.waits)
+        mayWait = waits || errorsWait
         touchesDevice = steps.contains(where: \.object.touchesDevice)
         self.rule = rule
         self.timeout = timeout
         self.location = location
         super.init(command, parameters)
+    }
+
+    /// This entry, which is `default`'s, for a call of a command that no mapping has.
+    func forUnknown(_ command: String) -> MappingEntry {
+        MappingEntry(command, validation: steps, errorSteps: errorSteps, timeout: timeout)
     }
 
     /// The command objects of a phase, in the order they run.

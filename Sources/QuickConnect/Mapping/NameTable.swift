@@ -59,18 +59,44 @@ struct NameTable<Element: Sendable>: Sendable {
 
     private func isSame(_ range: Range<Int32>, _ name: UnsafeBufferPointer<UInt8>) -> Bool {
         guard range.count == name.count else { return false }
-        var index = Int(range.lowerBound)
-        for byte in name {
-            if names[index] != byte { return false }
-            index += 1
+        return names.withUnsafeBufferPointer { names in
+            var index = Int(range.lowerBound)
+            for byte in name {
+                if names[index] != byte { return false }
+                index += 1
+            }
+            return true
         }
-        return true
     }
 
-    /// FNV-1a. The names are the owner's, so nobody can choose them to collide.
+    /// Eight bytes at a time. The names are the owner's, so nobody can choose them to collide.
     private static func hash(_ bytes: UnsafeBufferPointer<UInt8>) -> UInt64 {
-        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-        for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
-        return hash ^ hash >> 32
+        let bytes = UnsafeRawBufferPointer(bytes)
+        var hash = UInt64(truncatingIfNeeded: bytes.count)
+        var index = 0
+        while bytes.count - index >= 8 {
+            hash = mixed(hash, bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+            index += 8
+        }
+        return mixed(hash, rest(of: bytes, from: index))
+    }
+
+    /// The last bytes, fewer than eight, in one word.
+    private static func rest(of bytes: UnsafeRawBufferPointer, from index: Int) -> UInt64 {
+        let count = bytes.count - index
+        if count >= 4 {
+            let first = bytes.loadUnaligned(fromByteOffset: index, as: UInt32.self)
+            // It begins within the first four where there are fewer than eight.
+            let last = bytes.loadUnaligned(fromByteOffset: bytes.count - 4, as: UInt32.self)
+            return UInt64(first) | UInt64(last) << 32
+        }
+        var word: UInt64 = 0
+        for byte in bytes[index...] { word = word << 8 | UInt64(byte) }
+        return word
+    }
+
+    private static func mixed(_ hash: UInt64, _ word: UInt64) -> UInt64 {
+        let product = (hash ^ word) &* 0x9E37_79B9_7F4A_7C15
+        return product ^ product >> 32
     }
 }

@@ -16,8 +16,8 @@ class StepObject: @unchecked Sendable {
         self.touchesDevice = touchesDevice
     }
 
-    /// Runs the command object, which a subclass has.
-    func run(_ call: borrowing Call) throws(CommandError) -> StepResult {
+    /// Runs the command object, which a subclass has; the call takes what comes of it.
+    func run(_ call: inout Call) throws(CommandError) -> StepResult {
         throw CommandError(.internal, "the step has no command object")
     }
 
@@ -46,20 +46,6 @@ class StepObject: @unchecked Sendable {
     }
 }
 
-/// What came of running a command object.
-enum StepResult: Sendable {
-    case done(StepOutcome)
-    case waits(Wait)
-}
-
-/// What a command object of any phase made of a call.
-enum StepOutcome: Sendable {
-    case validation(ValidationOutcome)
-    case business(BusinessOutcome)
-    case view(ViewOutcome)
-    case error(ErrorOutcome)
-}
-
 private final class ValidationStep: StepObject, @unchecked Sendable {
     private let object: any ValCO
 
@@ -68,8 +54,8 @@ private final class ValidationStep: StepObject, @unchecked Sendable {
         super.init(.validation, waits: false, touchesDevice: object.touchesDevice)
     }
 
-    override func run(_ call: borrowing Call) throws(CommandError) -> StepResult {
-        .done(.validation(try object.validate(call)))
+    override func run(_ call: inout Call) throws(CommandError) -> StepResult {
+        call.take(try object.validate(call))
     }
 }
 
@@ -81,8 +67,8 @@ private final class BusinessStep: StepObject, @unchecked Sendable {
         super.init(.business, waits: false, touchesDevice: object.touchesDevice)
     }
 
-    override func run(_ call: borrowing Call) throws(CommandError) -> StepResult {
-        .done(.business(try object.handle(call)))
+    override func run(_ call: inout Call) throws(CommandError) -> StepResult {
+        call.take(try object.handle(call))
     }
 }
 
@@ -94,7 +80,9 @@ private final class ViewStep: StepObject, @unchecked Sendable {
         super.init(.view, waits: false, touchesDevice: object.touchesDevice)
     }
 
-    override func run(_ call: borrowing Call) throws(CommandError) -> StepResult { .done(.view(try object.show(call))) }
+    override func run(_ call: inout Call) throws(CommandError) -> StepResult {
+        call.take(try object.show(call))
+    }
 }
 
 private final class ErrorStep: StepObject, @unchecked Sendable {
@@ -105,8 +93,8 @@ private final class ErrorStep: StepObject, @unchecked Sendable {
         super.init(.error, waits: false, touchesDevice: object.touchesDevice)
     }
 
-    override func run(_ call: borrowing Call) throws(CommandError) -> StepResult {
-        .done(.error(try object.see(call.failure, of: call)))
+    override func run(_ call: inout Call) throws(CommandError) -> StepResult {
+        call.take(try object.see(call.failure, of: call))
     }
 }
 
@@ -118,8 +106,8 @@ private final class WaitingValidationStep: StepObject, @unchecked Sendable {
         super.init(.validation, waits: true, touchesDevice: object.touchesDevice)
     }
 
-    override func run(_ call: borrowing Call) throws(CommandError) -> StepResult {
-        StepResult(try object.validate(call), StepOutcome.validation)
+    override func run(_ call: inout Call) throws(CommandError) -> StepResult {
+        StepResult(try object.validate(call), of: &call, StepOutcome.validation)
     }
 }
 
@@ -131,8 +119,8 @@ private final class WaitingBusinessStep: StepObject, @unchecked Sendable {
         super.init(.business, waits: true, touchesDevice: object.touchesDevice)
     }
 
-    override func run(_ call: borrowing Call) throws(CommandError) -> StepResult {
-        StepResult(try object.handle(call), StepOutcome.business)
+    override func run(_ call: inout Call) throws(CommandError) -> StepResult {
+        StepResult(try object.handle(call), of: &call, StepOutcome.business)
     }
 }
 
@@ -144,8 +132,8 @@ private final class WaitingViewStep: StepObject, @unchecked Sendable {
         super.init(.view, waits: true, touchesDevice: object.touchesDevice)
     }
 
-    override func run(_ call: borrowing Call) throws(CommandError) -> StepResult {
-        StepResult(try object.show(call), StepOutcome.view)
+    override func run(_ call: inout Call) throws(CommandError) -> StepResult {
+        StepResult(try object.show(call), of: &call, StepOutcome.view)
     }
 }
 
@@ -157,34 +145,7 @@ private final class WaitingErrorStep: StepObject, @unchecked Sendable {
         super.init(.error, waits: true, touchesDevice: object.touchesDevice)
     }
 
-    override func run(_ call: borrowing Call) throws(CommandError) -> StepResult {
-        StepResult(try object.see(call.failure, of: call), StepOutcome.error)
-    }
-}
-
-extension StepResult {
-    fileprivate init<Outcome>(_ awaited: Awaited<Outcome>, _ wrap: @escaping @Sendable (Outcome) -> StepOutcome) {
-        switch awaited {
-        case .now(let outcome): self = .done(wrap(outcome))
-        case .operation(let operation):
-            self = .waits(
-                .operation {
-                    do throws(CommandError) { return .success(wrap(try await operation())) } catch {
-                        return .failure(error)
-                    }
-                }
-            )
-        case .promise(let promise, let onCancel):
-            self = .waits(
-                .promise(
-                    whenSettled: { settle in promise.whenSettled { settle($0.map(wrap)) } },
-                    cancel: {
-                        promise.fail(CommandError(.cancelled, "nobody waits for it any more"))
-                        onCancel()
-                    }
-                )
-            )
-        case .handler(let wait): self = .waits(.handler(wait))
-        }
+    override func run(_ call: inout Call) throws(CommandError) -> StepResult {
+        StepResult(try object.see(call.failure, of: call), of: &call, StepOutcome.error)
     }
 }

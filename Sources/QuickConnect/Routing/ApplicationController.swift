@@ -11,11 +11,8 @@ struct ApplicationController: Sendable {
         self.observer = observer
     }
 
-    /// Runs a call until it is done or waits.
-    func run(_ stack: consuming Stack, on connection: any RoutedConnection) {
-        var stack = stack
-        let step = stack.advance()
-        guard let wait = drive(&stack, from: step, connection) else { return }
+    /// Keeps a call that waits.
+    func keep(_ stack: consuming Stack, awaiting wait: Wait, on connection: any RoutedConnection) {
         let call = WaitingCall(for: stack, of: connection, self)
         waitingCalls.take(call)
         call.begin(stack, awaiting: wait)
@@ -30,42 +27,67 @@ struct ApplicationController: Sendable {
     /// Runs what a waiting call awaits.
     func perform(_ body: @escaping @Sendable () async -> Void) { waitingCalls.perform(body) }
 
+    /// Goes on with a stack that waited, until it waits again: then what to await, else nil.
+    func resume(
+        _ stack: inout Stack,
+        with outcome: Result<StepOutcome, CommandError>,
+        _ connection: any RoutedConnection
+    ) -> Wait? {
+        if let reply = stack.resume(with: outcome) { send(reply, stack.call, connection) }
+        return drive(&stack, connection)
+    }
+
     /// Sends what the stack gives until it waits: then what to await, else nil.
-    func drive(_ stack: inout Stack, from step: Stack.Step, _ connection: any RoutedConnection) -> Wait? {
-        var step = step
+    func drive(_ stack: inout Stack, _ connection: any RoutedConnection) -> Wait? {
         while true {
-            switch step {
-            case .reply(let reply):
-                send(reply, stack, connection)
-                step = stack.advance()
+            switch stack.advance() {
+            case .reply(let reply): send(reply, stack.call, connection)
             case .wait(let wait): return wait
-            case .finished(let reply):
-                if let error = stack.call.error { observer.failed(stack.call, with: error) }
-                if let began = stack.began {
-                    observer.ended(stack.call, after: Stack.now - began)
-                } else if stack.call.isRefused || stack.call.error?.code == .denied {
-                    observer.ended(stack.call, after: .zero)
-                }
-                if let reply { send(reply, stack, connection) }
+            case .finished:
+                finish(stack, connection)
                 return nil
             }
         }
     }
 
-    private func send(_ reply: Stack.Reply, _ stack: borrowing Stack, _ connection: any RoutedConnection) {
-        connection.write { buffer in
-            switch reply.body {
-            case .value(let message, let command):
-                buffer.appendReply(
-                    message,
-                    to: stack.call.request,
-                    of: stack.call.description,
-                    under: command,
-                    isFinal: reply.isFinal
-                )
-            case .error(let error):
-                buffer.appendError(error, to: stack.call.request, of: stack.call.command, isFinal: reply.isFinal)
-            }
+    private func finish(_ stack: borrowing Stack, _ connection: any RoutedConnection) {
+        if stack.call.hasFailed { return finish(stack, with: stack.call.failure, connection) }
+        tellOfEnd(stack)
+        guard stack.call.request.hasID, stack.isOwed else { return }
+        sendResult(of: stack.call, connection)
+    }
+
+    private func finish(_ stack: borrowing Stack, with error: CommandError, _ connection: any RoutedConnection) {
+        observer.failed(stack.call, with: error)
+        tellOfEnd(stack)
+        let isFinal = stack.isOwed
+        connection.write {
+            $0.appendError(error, to: stack.call.request, of: stack.call.command, isFinal: isFinal)
         }
+    }
+
+    private func tellOfEnd(_ stack: borrowing Stack) {
+        if let began = stack.began {
+            observer.ended(stack.call, after: Stack.now - began)
+        } else if stack.call.isRefused || stack.call.hasFailed && stack.call.failure.code == .denied {
+            observer.ended(stack.call, after: .zero)
+        }
+    }
+
+    private func send(_ reply: Stack.Reply, _ call: borrowing Call, _ connection: any RoutedConnection) {
+        connection.write {
+            $0.appendReply(
+                reply.message,
+                to: call.request,
+                of: call.description,
+                under: reply.command,
+                isFinal: reply.isFinal
+            )
+        }
+    }
+
+    /// The final reply of a call whose VCOs gave none.
+    private func sendResult(of call: borrowing Call, _ connection: any RoutedConnection) {
+        connection.write { $0.appendResult(of: call) }
     }
 }

@@ -13,6 +13,11 @@ public enum DeviceEvents {
 
     public static let names = Array(commands.keys) + [dropped, handlers]
 
+    private static let table = NameTable(names.map { (name: $0, element: true) })
+
+    /// Whether a name is one of theirs.
+    public static func isOne(_ name: String) -> Bool { table[name] != nil }
+
     /// The commands whose rules an event obeys: those of a device's event, else the one of its own name.
     public static func commands(of event: String) -> [String] { commands[event] ?? [event] }
 

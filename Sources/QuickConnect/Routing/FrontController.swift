@@ -45,28 +45,30 @@ public final class FrontController: Sendable {
         _ current: inout CurrentTable
     ) {
         current.look(at: self)
-        guard let entry = current.table[request.commandBytes] ?? handlerEntry(of: request, current.table) else {
+        var mapped = current.table[request.commandBytes]
+        if mapped == nil { mapped = handlerEntry(of: request, current.table) }
+        guard let entry = mapped else {
             return handleUnknown(request, from: connection, current.table)
         }
         let refusal = connection.refusal(of: entry.command) ?? permissions.refusal(by: entry, connection.caller)
-        var stack = Stack(entry, Call(request, entry, on: connection))
+        var stack = Stack(consume entry, consume request, on: connection)
         if let refusal {
             stack.refuse(refusal)
         } else {
             check(&stack)
         }
-        if entry.waits || entry.errorsWait, let lack = connection.lackOfRoom {
+        if stack.entry.mayWait, let lack = connection.lackOfRoom {
             stack.leavesOutWaitingErrorSteps = true
-            if entry.waits { stack.fail(lack) }
+            if stack.entry.waits { stack.fail(lack) }
         }
-        controller.run(stack, on: connection)
+        if let wait = controller.drive(&stack, connection) { controller.keep(stack, awaiting: wait, on: connection) }
     }
 
     /// What may not be called is refused also where its parameters do not fit.
     private func check(_ stack: inout Stack) {
         var problem: CommandError?
         do throws(CommandError) { try stack.checkParameters() } catch { problem = error }
-        stack.check(permissions)
+        if stack.entry.hasRulesOfArguments { stack.check(permissions) }
         if let problem { stack.fail(problem) }
     }
 
@@ -81,14 +83,14 @@ public final class FrontController: Sendable {
         _ table: MappingTable
     ) {
         let command = request.shownCommand
-        var stack = Stack(table.defaults, Call(request, CommandDescription(command), on: connection))
+        var stack = Stack(table.defaults.forUnknown(command), request, on: connection)
         stack.leavesOutWaitingErrorSteps = connection.lackOfRoom != nil
         if let refusal = connection.refusal(of: command) {
             stack.refuse(refusal)
         } else {
             stack.fail(unknownCommand(command, table))
         }
-        controller.run(stack, on: connection)
+        if let wait = controller.drive(&stack, connection) { controller.keep(stack, awaiting: wait, on: connection) }
     }
 
     private func unknownCommand(_ shown: String, _ table: MappingTable) -> CommandError {

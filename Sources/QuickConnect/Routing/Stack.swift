@@ -9,23 +9,21 @@ struct Stack: ~Copyable, Sendable {
         case reply(Reply)
         /// Await this, then resume.
         case wait(Wait)
-        /// The end, with the final reply where one is still due.
-        case finished(Reply?)
+        /// The end. Where ``isOwed`` says so, the final reply is due.
+        case finished
     }
 
-    /// What the caller is sent.
+    /// What a VCO sends.
     struct Reply: Sendable {
-        enum Body: Sendable {
-            case value(Message, under: String?)
-            case error(CommandError)
-        }
-
-        var body: Body
+        var message: Message
+        /// The command that it goes under, where it is not the call's own.
+        var command: String?
         /// Whether it is the call's one reply, which carries the id.
         var isFinal: Bool
     }
 
-    let entry: MappingEntry
+    /// Its command. The call has the one reference to it.
+    var entry: MappingEntry { unsafeDowncast(call.description, to: MappingEntry.self) }
     /// When it began, where the observer is told of its end.
     let began: Duration?
     private(set) var call: Call
@@ -37,14 +35,17 @@ struct Stack: ~Copyable, Sendable {
     var leavesOutWaitingErrorSteps = false
 
     /// A stack at its first command object.
-    init(_ entry: MappingEntry, _ call: consuming Call) {
-        self.entry = entry
+    @inline(__always)
+    init(_ entry: consuming MappingEntry, _ request: consuming Request, on connection: any CallConnection) {
         began = entry.touchesDevice ? Self.now : nil
-        self.call = call
+        call = Call(request, entry, on: connection)
     }
 
     /// The time since the process looked at it first: an instant of the clock is no plain value, and costs more to copy.
-    static var now: Duration { start.duration(to: .now) }
+    static var now: Duration {
+        // Most calls do not ask, and need not make room for it.
+        @inline(never) get { start.duration(to: .now) }
+    }
     private static let start = ContinuousClock.now
 
     private var steps: [MappingEntry.Step] { inErrorPhase ? entry.errorSteps : entry.steps }
@@ -74,24 +75,40 @@ struct Stack: ~Copyable, Sendable {
             index += 1
             if inErrorPhase, leavesOutWaitingErrorSteps, object.waits { continue }
             do throws(CommandError) {
-                switch try object.run(call) {
-                case .done(let outcome): if let next = apply(outcome) { return next }
+                switch try object.run(&call) {
+                case .next: break
+                case .end: index = steps.count
+                case .reply(let message, let command, let ends):
+                    if ends { index = steps.count }
+                    return .reply(reply(message, under: command))
                 case .waits(let wait): return .wait(wait)
                 }
             } catch {
                 fail(error, in: object.phase)
             }
         }
-        return .finished(finalReply)
+        return .finished
     }
 
-    /// Goes on after a wait.
-    mutating func resume(with result: Result<StepOutcome, CommandError>) -> Step {
+    /// Takes what was awaited; then advance.
+    /// - Returns: what to send before.
+    mutating func resume(with result: Result<StepOutcome, CommandError>) -> Reply? {
         switch result {
-        case .success(let outcome): if let next = apply(outcome) { return next }
+        case .success(let outcome): return take(outcome)
         case .failure(let error): if index > 0 { fail(error, in: steps[index - 1].object.phase) }
         }
-        return advance()
+        return nil
+    }
+
+    private mutating func take(_ outcome: StepOutcome) -> Reply? {
+        switch call.take(outcome) {
+        case .next, .waits: return nil
+        case .end: index = steps.count
+        case .reply(let message, let command, let ends):
+            if ends { index = steps.count }
+            return reply(message, under: command)
+        }
+        return nil
     }
 
     // MARK: Errors
@@ -105,7 +122,7 @@ struct Stack: ~Copyable, Sendable {
     /// Ends the three phases with an error, which the error phase then sees. An error in the error phase itself
     /// only skips the command object that failed.
     mutating func fail(_ error: CommandError) {
-        guard call.error == nil else { return }
+        guard !call.hasFailed else { return }
         call.error = error
         inErrorPhase = true
         index = 0
@@ -115,68 +132,16 @@ struct Stack: ~Copyable, Sendable {
         fail(phase == .validation ? error.asRefusal : error)
     }
 
-    // MARK: Outcomes
-
-    private mutating func apply(_ outcome: StepOutcome) -> Step? {
-        switch outcome {
-        case .validation(let outcome): apply(outcome)
-        case .business(let outcome): apply(outcome)
-        case .view(let outcome): apply(outcome)
-        case .error(let outcome): apply(outcome)
-        }
-    }
-
-    private mutating func apply(_ outcome: ValidationOutcome) -> Step? {
-        switch outcome {
-        case .accept: break
-        case .handOn(let value): call.handOn(value)
-        case .end: index = steps.count
-        }
-        return nil
-    }
-
-    private mutating func apply(_ outcome: BusinessOutcome) -> Step? {
-        switch outcome {
-        case .proceed: break
-        case .result(let message, let command): call.results.append(message, under: command)
-        case .end(let message, let command):
-            if let message { call.results.append(message, under: command) }
-            index = steps.count
-        }
-        return nil
-    }
-
-    private mutating func apply(_ outcome: ViewOutcome) -> Step? {
-        switch outcome {
-        case .proceed: return nil
-        case .reply(let message, let command): return .reply(reply(message, under: command))
-        case .end(let message, let command):
-            index = steps.count
-            return message.map { .reply(reply($0, under: command)) }
-        }
-    }
-
-    private mutating func apply(_ outcome: ErrorOutcome) -> Step? {
-        if case .end = outcome { index = steps.count }
-        return nil
-    }
-
     // MARK: Replies
 
     /// The first is the call's final reply; further ones go out without id.
-    private mutating func reply(_ message: Message, under command: String?) -> Reply {
+    private mutating func reply(_ message: consuming Message, under command: consuming String?) -> Reply {
         defer { hasReplied = true }
-        return Reply(body: .value(message, under: command), isFinal: !hasReplied)
+        return Reply(message: message, command: command, isFinal: !hasReplied)
     }
 
-    private var finalReply: Reply? {
-        if let error = call.error { return Reply(body: .error(error), isFinal: !hasReplied) }
-        guard call.request.hasID, !hasReplied else { return nil }
-        return Reply(
-            body: .value(call.results.last ?? .null, under: call.results.replyCommand),
-            isFinal: true
-        )
-    }
+    /// Whether the call has not had its one reply.
+    var isOwed: Bool { !hasReplied }
 }
 
 extension CommandError {

@@ -223,8 +223,7 @@ final class WaitingCall: Sendable {
     /// Runs the stack to its next wait, and begins that; `waits` also stands for the end.
     private func resume(_ stack: consuming Stack, with outcome: Outcome, mayWait: Bool) -> Beginning {
         var stack = stack
-        let step = stack.resume(with: outcome)
-        guard let wait = controller.drive(&stack, from: step, connection) else {
+        guard let wait = controller.resume(&stack, with: outcome, connection) else {
             state.withLock { $0.isDone = true }
             controller.didEnd(self)
             return .waits

@@ -3,19 +3,19 @@ import JSON
 /// WebViewJavascriptBridge's form of a message: `{"handlerName", "data", "callbackId"}`, or an answer
 /// `{"responseId", "responseData" or "error"}`.
 public enum BridgeForm {
-    /// Reads a message. What it is made of is kept in `bytes`.
+    /// Reads a message. Where it is a call, `request` becomes that.
     static func read(
         _ message: UnsafeBufferPointer<UInt8>,
-        into bytes: inout SharedBytes,
+        into request: Request,
         maximumDepth: Int
     ) -> IncomingMessage {
         guard message.first == UInt8(ascii: "{") else {
             return unreadable(.badRequest, "a message is an object with 'handlerName' or 'responseId'")
         }
-        bytes.reset(capacity: message.count)
-        bytes.append(message)
+        request.clear(capacity: message.count)
+        request.append(message)
         do throws(JSONError) {
-            return try Members(bytes, maximumDepth: maximumDepth).message
+            return try Members(request, maximumDepth: maximumDepth).message
         } catch {
             guard let id = responseID(atStartOf: message) else { return .unreadable(unreadable(error)) }
             return .answer(id: id, .failure(unreadableAnswer(error)))
@@ -87,13 +87,12 @@ public enum BridgeForm {
 
     /// The members of a message that mean something: where each is. Of a name that is there twice the last counts.
     private struct Members {
-        private let bytes: SharedBytes
-        private var handlerName, callbackID, responseID, responseData, error, end: Range<Int>?
-        private var data: MessageItems?
+        private let bytes: Request
+        private var handlerName, data, callbackID, responseID, responseData, error, end: Range<Int>?
         /// Why a part of the message cannot be kept.
         private var problem: JSONError?
 
-        init(_ bytes: SharedBytes, maximumDepth: Int) throws(JSONError) {
+        init(_ bytes: Request, maximumDepth: Int) throws(JSONError) {
             self.bytes = bytes
             var scanner = JSONScanner(bytes.slice(0..<bytes.count), maximumDepth: maximumDepth)
             try scanner.skipObject { (scanner, name) throws(JSONError) in try take(name, &scanner) }
@@ -104,7 +103,7 @@ public enum BridgeForm {
         private mutating func take(_ name: Range<Int>, _ scanner: inout JSONScanner) throws(JSONError) {
             let key = Key(bytes.slice(name))
             if key == .data {
-                data = try MessageItems(&scanner, depth: 1)
+                data = try bytes.takeMessage(&scanner, depth: 1)
                 return
             }
             let start = scanner.position
@@ -127,6 +126,7 @@ public enum BridgeForm {
 
         // MARK: What the message is
 
+        /// Where it is a call, the request becomes that.
         var message: IncomingMessage {
             if let responseID { return .answer(id: string(responseID), answer) }
             if handlerName == nil, let error { return .answer(id: nil, .failure(failure(json(error).value))) }
@@ -134,28 +134,16 @@ public enum BridgeForm {
         }
 
         private var call: IncomingMessage {
-            var bytes = bytes
-            let command = handlerName.flatMap { text($0, &bytes) }
-            let id = callbackID.flatMap { text($0, &bytes) }
+            let command = handlerName.flatMap { text($0) }
+            let id = callbackID.flatMap { text($0) }
             if let problem = problem(command, id) {
                 var told = problem
                 told.command = command.map { bytes.text($0) }
-                told.id = id.flatMap {
-                    $0.count <= Limits.idBytes ? bytes.text($0) : nil
-                }
+                told.id = id.flatMap { $0.count <= Limits.idBytes ? bytes.text($0) : nil }
                 return .unreadable(told)
             }
-            let data = data ?? MessageItems()
-            return .call(
-                Request(
-                    bytes,
-                    command: command ?? 0..<0,
-                    id: id,
-                    message: data.range,
-                    items: data.items,
-                    form: .bridge
-                )
-            )
+            bytes.fill(command: command ?? 0..<0, id: id, message: data ?? 0..<0, form: .bridge)
+            return .call(bytes)
         }
 
         private func problem(_ command: Range<Int>?, _ id: Range<Int>?) -> UnreadableMessage? {
@@ -170,8 +158,9 @@ public enum BridgeForm {
             return nil
         }
 
-        /// Where the text of a string is, nil where it is something else, or no text. One with escapes is written anew.
-        private func text(_ range: Range<Int>, _ bytes: inout SharedBytes) -> Range<Int>? {
+        /// Where the text of a string is, nil where it is something else, or no text. One with escapes is written anew, behind
+        /// all the others.
+        private func text(_ range: Range<Int>) -> Range<Int>? {
             let value = bytes.slice(range)
             guard value.first == UInt8(ascii: "\"") else { return nil }
             let inner = (range.lowerBound + 1)..<(range.upperBound - 1)
@@ -181,10 +170,8 @@ public enum BridgeForm {
             guard (try? scanner.string()) != nil, scanner.problem == nil else { return nil }
             var text = String(checkedJSON: bytes.slice(inner))
             return text.withUTF8 { text in
-                var longer = SharedBytes(capacity: bytes.count + text.count)
-                longer.append(bytes)
-                longer.append(text)
-                bytes = longer
+                bytes.reserve(bytes.count + text.count)
+                bytes.append(text)
                 return (bytes.count - text.count)..<bytes.count
             }
         }

@@ -34,7 +34,7 @@ extension JSONError {
 /// Reads lines, one after another. For one thread: it keeps the memory that one line needed for the next.
 public struct MessageReader {
     private let maximumDepth: Int
-    var bytes = SharedBytes(capacity: 4096)
+    private var spare = Request(capacity: 4096)
 
     /// Memory of longer lines is not kept.
     static let keptBytes = 64 << 10
@@ -43,18 +43,28 @@ public struct MessageReader {
 
     /// Reads a line, without its line break and not empty.
     public mutating func read(_ line: UnsafeBufferPointer<UInt8>) -> IncomingLine {
-        defer { if line.count > Self.keptBytes { bytes = SharedBytes(capacity: 4096) } }
         switch line.first {
         case UInt8(ascii: "["): return batch(line)
-        case UInt8(ascii: "{"): return .message(BridgeForm.read(line, into: &bytes, maximumDepth: maximumDepth))
-        default: return .message(URLForm.read(line, into: &bytes, maximumDepth: maximumDepth))
+        case UInt8(ascii: "{"):
+            renewSpare(line.count)
+            return .message(BridgeForm.read(line, into: spare, maximumDepth: maximumDepth))
+        default:
+            renewSpare(line.count)
+            return .message(URLForm.read(line, into: spare, maximumDepth: maximumDepth))
         }
     }
 
     /// Reads a member of a batch.
     public mutating func read(_ member: Batch.Member) -> IncomingMessage {
-        defer { if member.count > Self.keptBytes { bytes = SharedBytes(capacity: 4096) } }
-        return member.read(into: &bytes, maximumDepth: maximumDepth - 1)
+        renewSpare(member.count)
+        return member.read(into: spare, maximumDepth: maximumDepth - 1)
+    }
+
+    /// Makes sure that nobody else has the spare request, and that it does not keep the memory of a long line.
+    @inline(__always)
+    private mutating func renewSpare(_ count: Int) {
+        guard !isKnownUniquelyReferenced(&spare) || spare.capacity > Self.keptBytes else { return }
+        spare = Request(capacity: count)
     }
 
     private func batch(_ line: UnsafeBufferPointer<UInt8>) -> IncomingLine {
@@ -97,10 +107,10 @@ public struct Batch: Sendable {
         /// How many bytes it has; 0 where the batch has no member at all, which is a mistake.
         public var count: Int { range.count }
 
-        fileprivate func read(into storage: inout SharedBytes, maximumDepth: Int) -> IncomingMessage {
+        fileprivate func read(into request: Request, maximumDepth: Int) -> IncomingMessage {
             guard count > 0 else { return .unreadable(UnreadableMessage(.badRequest, "the batch is empty")) }
             return withExtendedLifetime(bytes) {
-                BridgeForm.read(bytes.slice(range), into: &storage, maximumDepth: maximumDepth)
+                BridgeForm.read(bytes.slice(range), into: request, maximumDepth: maximumDepth)
             }
         }
     }

@@ -36,6 +36,15 @@ extension OutputBuffer {
         append(UInt8(ascii: "\n"))
     }
 
+    /// The result of a call's last BCO as its one reply, `null` where there is none.
+    func appendResult(of call: borrowing Call) {
+        guard let message = call.results.last else {
+            return appendReply(.null, to: call.request, of: call.description, under: nil, isFinal: true)
+        }
+        let command = call.results.replyCommand
+        appendReply(message, to: call.request, of: call.description, under: command, isFinal: true)
+    }
+
     /// An error as the reply to a call.
     func appendError(_ error: CommandError, to request: borrowing Request, of call: String, isFinal: Bool) {
         let payload = Message.value(error.payload(command: call))
@@ -125,11 +134,13 @@ extension OutputBuffer {
         appendURL(message)
     }
 
+    @inline(__always)
     private func appendURL(_ call: CommandDescription, _ message: Message) {
-        append(call.replyStart)
+        call.writeReplyStart(to: self)
         appendURL(message)
     }
 
+    @inline(__always)
     private func appendURL(_ message: Message) {
         switch message {
         case .text(let text): append(text, as: .percent)
@@ -151,6 +162,7 @@ extension OutputBuffer {
         append(UInt8(ascii: "}"))
     }
 
+    @inline(__always)
     private func appendURLID(_ request: borrowing Request) {
         append("&id=")
         if request.idIsPlain { append(request.idBytes) } else { appendPercentEncoded(request.idBytes) }

@@ -15,7 +15,7 @@ public struct URLReply: Sendable, Hashable {
             let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
             guard parts.count == 2 else { return nil }
             fields[String(decoding: parts[0], as: UTF8.self)] = Array(parts[1]).withUnsafeBufferPointer {
-                try? PercentEncoding.decode($0)
+                PercentEncoding.decode($0)
             }
         }
         guard let command = fields["cmd"], let value = try? JSONParser.parse(fields["msg"] ?? "null") else {

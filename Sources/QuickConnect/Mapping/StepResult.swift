@@ -1,0 +1,101 @@
+import Concurrency
+
+/// What running a command object means for its stack.
+enum StepResult: Sendable {
+    /// The next one runs.
+    case next
+    /// The stack ends.
+    case end
+    /// A reply goes out, and perhaps the stack ends.
+    case reply(Message, under: String?, ends: Bool)
+    case waits(Wait)
+}
+
+/// What a command object of any phase made of a call that waited.
+enum StepOutcome: Sendable {
+    case validation(ValidationOutcome)
+    case business(BusinessOutcome)
+    case view(ViewOutcome)
+    case error(ErrorOutcome)
+}
+
+extension Call {
+    mutating func take(_ outcome: consuming StepOutcome) -> StepResult {
+        switch consume outcome {
+        case .validation(let outcome): take(outcome)
+        case .business(let outcome): take(outcome)
+        case .view(let outcome): take(outcome)
+        case .error(let outcome): take(outcome)
+        }
+    }
+
+    mutating func take(_ outcome: consuming ValidationOutcome) -> StepResult {
+        switch consume outcome {
+        case .accept: return .next
+        case .handOn(let value):
+            handOn(value)
+            return .next
+        case .end: return .end
+        }
+    }
+
+    mutating func take(_ outcome: consuming BusinessOutcome) -> StepResult {
+        switch consume outcome {
+        case .proceed: return .next
+        case .result(let message, let command):
+            results.append(message, under: command)
+            return .next
+        case .end(let message, let command):
+            if let message { results.append(message, under: command) }
+            return .end
+        }
+    }
+
+    mutating func take(_ outcome: consuming ViewOutcome) -> StepResult {
+        switch consume outcome {
+        case .proceed: .next
+        case .reply(let message, let command): .reply(message, under: command, ends: false)
+        case .end(let message?, let command): .reply(message, under: command, ends: true)
+        case .end(nil, _): .end
+        }
+    }
+
+    mutating func take(_ outcome: ErrorOutcome) -> StepResult {
+        switch outcome {
+        case .proceed: .next
+        case .end: .end
+        }
+    }
+}
+
+extension StepResult {
+    /// What is there already the call takes.
+    init<Outcome>(
+        _ awaited: Awaited<Outcome>,
+        of call: inout Call,
+        _ wrap: @escaping @Sendable (Outcome) -> StepOutcome
+    ) {
+        switch awaited {
+        case .now(let outcome): self = call.take(wrap(outcome))
+        case .operation(let operation):
+            self = .waits(
+                .operation {
+                    do throws(CommandError) { return .success(wrap(try await operation())) } catch {
+                        return .failure(error)
+                    }
+                }
+            )
+        case .promise(let promise, let onCancel):
+            self = .waits(
+                .promise(
+                    whenSettled: { settle in promise.whenSettled { settle($0.map(wrap)) } },
+                    cancel: {
+                        promise.fail(CommandError(.cancelled, "nobody waits for it any more"))
+                        onCancel()
+                    }
+                )
+            )
+        case .handler(let wait): self = .waits(.handler(wait))
+        }
+    }
+}

@@ -1,0 +1,155 @@
+import JSON
+
+/// Decodes the values of a `call?…` line one after another, each up to its `&`.
+struct PercentDecoder {
+    private let line: UnsafeBufferPointer<UInt8>
+    private let text: UnsafeMutablePointer<UInt8>
+    /// The next byte of the line.
+    private(set) var position: Int
+    /// How many bytes of text there are.
+    private(set) var written = 0
+    /// Of the value read last: whether it has characters below the space.
+    private(set) var foundControl = false
+    /// Of the value read last: where an escape is that is none.
+    private(set) var badEscape: Int?
+    /// Of the value read last: why it is none.
+    private(set) var failure = URLFault.Kind.notText
+
+    /// - Parameters:
+    ///   - line: stays where it is while this is used.
+    ///   - text: where the decoded bytes go; has room for as many as the line has.
+    @inline(__always)
+    init(_ line: UnsafeBufferPointer<UInt8>, at position: Int, to text: UnsafeMutablePointer<UInt8>) {
+        self.line = line
+        self.position = position
+        self.text = text
+    }
+
+    /// Takes a byte, where it is the next one.
+    @inline(__always)
+    mutating func skip(_ byte: UInt8) -> Bool {
+        guard position < line.count, line[position] == byte else { return false }
+        position += 1
+        return true
+    }
+
+    /// Takes an ASCII text, where it comes next.
+    @inline(__always)
+    mutating func skip(_ next: StaticString) -> Bool {
+        guard UnsafeBufferPointer(rebasing: line[position...]).starts(with: next) else { return false }
+        position += next.utf8CodeUnitCount
+        return true
+    }
+
+    mutating func skipToEnd() {
+        while position < line.count, line[position] != UInt8(ascii: "&") { position += 1 }
+    }
+
+    /// Takes the value that ends at the next `&`.
+    /// - Returns: where its text is; nil where it is none, and it then stands somewhere in it.
+    @inline(__always)
+    mutating func value() -> Range<Int>? {
+        let start = written
+        foundControl = false
+        badEscape = nil
+        guard let isASCII = decode() else {
+            failure = .badEscape
+            written = start
+            return nil
+        }
+        let range = start..<written
+        return (isASCII && !foundControl) || isText(range) ? range : nil
+    }
+
+    /// - Returns: whether all of it is ASCII; nil at a bad escape.
+    @inline(__always)
+    private mutating func decode() -> Bool? {
+        guard let base = line.baseAddress else { return true }
+        let end = base + line.count
+        // Local ones stay in registers.
+        var source = base + position
+        var target = text + written
+        var highest: UInt8 = 0
+        var lowest: UInt8 = 0xFF
+        defer {
+            position = source - base
+            written = target - text
+            foundControl = lowest < 0x20
+        }
+        while true {
+            Self.copyPlain(&source, end, &target)
+            while end - source > 2, source.pointee == UInt8(ascii: "%"), let high = hexadecimalDigit(source[1]),
+                let low = hexadecimalDigit(source[2])
+            {
+                let byte = high << 4 | low
+                highest |= byte
+                lowest = min(lowest, byte)
+                target.pointee = byte
+                target += 1
+                source += 3
+            }
+            guard source < end, source.pointee != UInt8(ascii: "&") else { return highest < 0x80 }
+            if source.pointee == UInt8(ascii: "%") {
+                badEscape = source - base
+                return nil
+            }
+            // A control character, or one of several bytes.
+            repeat {
+                highest |= source.pointee
+                lowest = min(lowest, source.pointee)
+                target.pointee = source.pointee
+                target += 1
+                source += 1
+            } while source < end && source.pointee >= 0x80
+        }
+    }
+
+    @inline(__always)
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        byte >= 0x20 && byte < 0x80 && byte != UInt8(ascii: "%") && byte != UInt8(ascii: "&")
+    }
+
+    /// Copies the bytes that stand for themselves, eight at a time.
+    @inline(__always)
+    private static func copyPlain(
+        _ source: inout UnsafePointer<UInt8>,
+        _ end: UnsafePointer<UInt8>,
+        _ target: inout UnsafeMutablePointer<UInt8>
+    ) {
+        while end - source >= 8 {
+            let word = UnsafeRawPointer(source).loadUnaligned(as: UInt64.self)
+            // Also behind the plain ones: there is room, and what comes next is written over them.
+            UnsafeMutableRawPointer(target).storeBytes(of: word, as: UInt64.self)
+            let special = Self.special(word)
+            let count = special == 0 ? 8 : special.trailingZeroBitCount >> 3
+            source += count
+            target += count
+            if special != 0 { return }
+        }
+        while source < end, isPlain(source.pointee) {
+            target.pointee = source.pointee
+            target += 1
+            source += 1
+        }
+    }
+
+    /// The top bit of each byte that is `%`, `&`, a control character or no ASCII; of the bytes above such a one it may be
+    /// set, too.
+    @inline(__always)
+    private static func special(_ word: UInt64) -> UInt64 {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let percent = word ^ (ones &* 0x25)
+        let and = word ^ (ones &* 0x26)
+        let found = (percent &- ones) & ~percent | (and &- ones) & ~and | (word &- ones &* 0x20) & ~word | word
+        return found & (ones &* 0x80)
+    }
+
+    /// Whether it is UTF-8 without NUL.
+    private mutating func isText(_ range: Range<Int>) -> Bool {
+        let bytes = UnsafeBufferPointer(start: text + range.lowerBound, count: range.count)
+        let hasNUL = bytes.contains(0)
+        if !hasNUL, UTF8Text.isValid(bytes) { return true }
+        failure = hasNUL ? .nul : .notText
+        return false
+    }
+}
