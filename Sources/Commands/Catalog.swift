@@ -8,6 +8,7 @@ public enum Catalog {
         let (router, permissions) = (needs.router, needs.permissions)
         let (controller, events, handlers) = (router.frontController, router.events, router.handlers)
         let objects: [any CommandObject] = [
+            AccelerationBCO(needs.motionSensor),
             CanBCO(accounts: needs.accounts, controller),
             CancelBCO(),
             CommandsBCO(controller),
@@ -21,7 +22,7 @@ public enum Catalog {
             MediaBCO(needs.mediaLibrary),
             PlayAudioVCO(needs.filePlayer, permissions),
             PlayAudioValCO(),
-            PlaySoundVCO(needs.soundPlayer),
+            PlaySoundVCO(needs.soundPlayer, needs.haptics),
             PostBCO(events),
             RecordAudioVCO(needs.recorder, permissions),
             RecordAudioValCO(),
@@ -34,6 +35,8 @@ public enum Catalog {
             SubscribeBCO(events, limit: controller.limits.subscriptionsPerConnection),
             SubscribeValCO(limit: controller.limits.subscriptionsPerConnection),
             UnsubscribeBCO(events),
+            VibrateVCO(needs.haptics, permissions),
+            VibrateValCO(),
             VolumeBCO(needs.volumeControl),
             VolumeValCO(),
         ]

@@ -10,6 +10,8 @@ public struct StandardFolders: Sendable {
     public var sounds: String
     /// The shipped track of the simulated position.
     public var track: String
+    /// The shipped track of the simulated motion.
+    public var motionTrack: String
     /// The folder of the owner's scripts.
     public var scripts: String
     public var media: String
@@ -41,6 +43,7 @@ public struct StandardFolders: Sendable {
         scripts = "\(owners)/scripts"
         sounds = "\(shared)/sounds"
         track = "\(shared)/tracks/westminster.json"
+        motionTrack = "\(shared)/tracks/in-the-hand.json"
         media = "\(data)/media"
     }
 
