@@ -147,7 +147,7 @@ struct SettingsReader {
     }
 
     private mutating func readMotion(_ node: YAMLNode, into settings: inout Settings) {
-        for (_, name, value) in file.members(node, of: "'motion'", known: ["device", "matrix", "track"])
+        for (_, name, value) in file.members(node, of: "'motion'", known: ["device", "matrix", "replay"])
         where !value.isNull {
             switch name {
             case "device": settings.motionDevice = file.string(value, "'device'")

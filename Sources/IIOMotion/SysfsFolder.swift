@@ -39,7 +39,7 @@ struct SysfsFolder: Sendable {
     func number(ofFirst names: [String]) -> Double? { text(ofFirst: names).flatMap { Double(text: $0) } }
 
     func write(_ text: String, to name: String) throws(SystemCallError) {
-        let file = try open(name, O_WRONLY)
+        let file = try open(name, O_WRONLY | O_TRUNC)
         defer { close(file) }
         let code = Descriptor.write(text, to: file)
         if code != 0 { throw SystemCallError("writing \(text) to \(name)", code) }
