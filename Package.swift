@@ -104,6 +104,24 @@ let package = Package(
             swiftSettings: swiftSettings
         ),
 
+        .target(
+            name: "EvdevHaptics",
+            dependencies: [
+                "QuickConnect", "JSON", "Concurrency", "Linux", "CLinux",
+                .product(name: "Logging", package: "swift-log", condition: programs),
+            ],
+            swiftSettings: swiftSettings
+        ),
+
+        .target(
+            name: "IIOMotion",
+            dependencies: [
+                "QuickConnect", "JSON", "Concurrency", "Linux",
+                .product(name: "Logging", package: "swift-log", condition: programs),
+            ],
+            swiftSettings: swiftSettings
+        ),
+
         // Bytes on Unix sockets to and from connections.
         .target(
             name: "UnixSocketListener",
@@ -164,8 +182,9 @@ let package = Package(
         .executableTarget(
             name: "quickconnectd",
             dependencies: [
-                "QuickConnect", "QuickConnectClient", "Commands", "ALSAAudio", "GPSDLocation", "MediaFolder",
-                "UnixSocketListener", "Configuration", "JSON", "Concurrency", "Linux", "CLinux",
+                "QuickConnect", "QuickConnectClient", "Commands", "ALSAAudio", "EvdevHaptics", "GPSDLocation",
+                "IIOMotion",
+                "MediaFolder", "UnixSocketListener", "Configuration", "JSON", "Concurrency", "Linux", "CLinux",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
                 .product(name: "Logging", package: "swift-log", condition: programs),
                 .product(name: "NIOPosix", package: "swift-nio", condition: programs),
@@ -262,7 +281,23 @@ let package = Package(
         .testTarget(
             name: "GPSDLocationTests",
             dependencies: [
-                "GPSDLocation", "QuickConnect", "JSON", "TestRig", "Concurrency",
+                "GPSDLocation", "QuickConnect", "JSON", "TestRig", "Concurrency", "Linux",
+                .product(name: "Logging", package: "swift-log", condition: programs),
+            ],
+            swiftSettings: swiftSettings
+        ),
+        .testTarget(
+            name: "EvdevHapticsTests",
+            dependencies: [
+                "EvdevHaptics", "QuickConnect", "JSON", "TestRig", "Concurrency", "Linux",
+                .product(name: "Logging", package: "swift-log", condition: programs),
+            ],
+            swiftSettings: swiftSettings
+        ),
+        .testTarget(
+            name: "IIOMotionTests",
+            dependencies: [
+                "IIOMotion", "QuickConnect", "JSON", "TestRig", "Concurrency", "Linux",
                 .product(name: "Logging", package: "swift-log", condition: programs),
             ],
             swiftSettings: swiftSettings

@@ -8,6 +8,7 @@ public enum Catalog {
         let (router, permissions) = (needs.router, needs.permissions)
         let (controller, events, handlers) = (router.frontController, router.events, router.handlers)
         let objects: [any CommandObject] = [
+            AccelerationBCO(needs.motionSensor),
             ActForBCO(),
             CanBCO(accounts: needs.accounts, controller, needs.gateways),
             CancelBCO(),
@@ -22,7 +23,7 @@ public enum Catalog {
             MediaBCO(needs.mediaLibrary),
             PlayAudioVCO(needs.filePlayer, permissions),
             PlayAudioValCO(),
-            PlaySoundVCO(needs.soundPlayer),
+            PlaySoundVCO(needs.soundPlayer, needs.haptics),
             PostBCO(events, router.values),
             RecordAudioVCO(needs.recorder, permissions),
             RecordAudioValCO(),
@@ -35,6 +36,8 @@ public enum Catalog {
             SubscribeBCO(router, limit: controller.limits.subscriptionsPerConnection),
             SubscribeValCO(limit: controller.limits.subscriptionsPerConnection),
             UnsubscribeBCO(events),
+            VibrateVCO(needs.haptics, permissions),
+            VibrateValCO(),
             VolumeBCO(needs.volumeControl),
             VolumeValCO(),
         ]

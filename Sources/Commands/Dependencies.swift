@@ -9,6 +9,8 @@ public struct Dependencies: Sendable {
     public var mediaLibrary: any MediaLibrary
     public var locationProvider: any LocationProvider
     public var volumeControl: any VolumeControl
+    public var haptics: any Haptics
+    public var motionSensor: any MotionSensor
     /// Where calls go, who gets events, and whose handlers answer.
     public var router: Router
     public var permissions: Permissions
@@ -34,6 +36,8 @@ public struct Dependencies: Sendable {
         mediaLibrary: any MediaLibrary,
         locationProvider: any LocationProvider,
         volumeControl: any VolumeControl,
+        haptics: any Haptics,
+        motionSensor: any MotionSensor,
         examined: [any Examined],
         accounts: any UserAccounts,
         identity: Identity,
@@ -50,6 +54,8 @@ public struct Dependencies: Sendable {
         self.mediaLibrary = mediaLibrary
         self.locationProvider = locationProvider
         self.volumeControl = volumeControl
+        self.haptics = haptics
+        self.motionSensor = motionSensor
         self.examined = examined
         self.accounts = accounts
         self.identity = identity
@@ -59,5 +65,5 @@ public struct Dependencies: Sendable {
     }
 
     /// All devices, for `state` and `stop`.
-    var devices: [any Device] { [filePlayer, soundPlayer, recorder, locationProvider] }
+    var devices: [any Device] { [filePlayer, soundPlayer, recorder, haptics, locationProvider, motionSensor] }
 }

@@ -20,6 +20,14 @@ public struct Settings: Sendable {
     public var gpsd = HostAndPort(host: "localhost", port: "2947")
     /// The track that the simulated position follows.
     public var track: String
+    /// The event device whose motor vibrates; nil: the one that can.
+    public var vibrationDevice: String?
+    /// The IIO device that tells motion, by its name or as `iio:device0`; nil: the one that can.
+    public var motionDevice: String?
+    /// Three rows of three numbers, applied to what the accelerometer measures, behind its own mount matrix.
+    public var motionMatrix: [[Double]]?
+    /// The track that the simulated motion follows.
+    public var motionTrack: String
     public var simulate = false
     /// A level of swift-log, from `trace` to `critical`.
     public var logLevel = "info"
@@ -76,6 +84,7 @@ public struct Settings: Sendable {
         mappings = folders.mappings.map { MappingFiles.Folder($0, isRequired: false) }
         sounds = folders.sounds
         track = folders.track
+        motionTrack = folders.motionTrack
         scripts = folders.scripts
         media = folders.media
     }

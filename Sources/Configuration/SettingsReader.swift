@@ -1,3 +1,4 @@
+import JSON
 import QuickConnect
 
 /// Reads the settings file.
@@ -8,6 +9,7 @@ struct SettingsReader {
     static let keys = [
         "socket", "mappings", "sounds", "media", "simulatedFolder", "pcm", "capturePCM", "gpsd", "track", "simulate",
         "logLevel", "audit", "sockets", "handlerCommands", "limits", "recording", "scripts",
+        "vibration", "motion",
     ]
     static let socketKeys = ["path", "systemd", "commands", "connections", "mode", "group", "gateway", "user"]
     static let scriptKeys = [
@@ -51,6 +53,8 @@ struct SettingsReader {
         case "handlerCommands": settings.handlerCommands = file.allow(value)
         case "scripts": readScripts(value, into: &settings)
         case "limits": readLimits(value, into: &settings.limits)
+        case "vibration": readVibration(value, into: &settings)
+        case "motion": readMotion(value, into: &settings)
         default: readRecording(value, into: &settings)
         }
     }
@@ -149,6 +153,37 @@ struct SettingsReader {
             default: settings.recordingReserve = file.integer(value, "'reserveBytes'", in: 0...(1 << 50))
             }
         }
+    }
+
+    private mutating func readVibration(_ node: YAMLNode, into settings: inout Settings) {
+        for (_, name, value) in file.members(node, of: "'vibration'", known: ["device"]) where !value.isNull {
+            settings.vibrationDevice = path(value, name)
+        }
+    }
+
+    private mutating func readMotion(_ node: YAMLNode, into settings: inout Settings) {
+        for (_, name, value) in file.members(node, of: "'motion'", known: ["device", "matrix", "replay"])
+        where !value.isNull {
+            switch name {
+            case "device": settings.motionDevice = file.string(value, "'device'")
+            case "matrix": settings.motionMatrix = matrix(value)
+            default: settings.motionTrack = path(value, name) ?? settings.motionTrack
+            }
+        }
+    }
+
+    /// Three rows of three numbers, not all 0.
+    private mutating func matrix(_ node: YAMLNode) -> [[Double]]? {
+        let rows = (node.json?.arrayValue ?? []).map { ($0.arrayValue ?? []).map { $0.numberValue ?? .nan } }
+        let isMatrix = rows.count == 3 && rows.allSatisfy { $0.count == 3 && $0.allSatisfy(\.isFinite) }
+        guard isMatrix, rows.contains(where: { $0.contains { $0 != 0 } }) else {
+            file.mistake(
+                "'matrix' must be three rows of three numbers, such as [[1, 0, 0], [0, 1, 0], [0, 0, 1]]",
+                at: node
+            )
+            return nil
+        }
+        return rows
     }
 
     private mutating func readLimits(_ node: YAMLNode, into limits: inout Limits) {

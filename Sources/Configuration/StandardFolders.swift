@@ -10,6 +10,8 @@ public struct StandardFolders: Sendable {
     public var sounds: String
     /// The shipped track of the simulated position.
     public var track: String
+    /// The shipped track of the simulated motion.
+    public var motionTrack: String
     /// The folder of the owner's scripts.
     public var scripts: String
     /// What this program keeps: for a service a folder of its own, which no other service may read.
@@ -52,6 +54,7 @@ public struct StandardFolders: Sendable {
         scripts = "\(owners)/scripts"
         sounds = "\(shared)/sounds"
         track = "\(shared)/tracks/westminster.json"
+        motionTrack = "\(shared)/tracks/in-the-hand.json"
     }
 
     /// Where what is shipped lies: `share/quickconnect` of the prefix that the program is installed under, the

@@ -1,5 +1,6 @@
 internal import CGPS
 internal import Glibc
+import Linux
 
 /// Where reports come from.
 protocol ReportSource: Sendable {

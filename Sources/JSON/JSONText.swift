@@ -64,6 +64,27 @@ public struct JSONText: Sendable {
         return true
     }
 
+    /// Calls `body` with each item of an array until it answers false, building nothing.
+    /// - Returns: false where this is no array.
+    @discardableResult
+    public func forEachItem(_ body: (JSONText) -> Bool) -> Bool {
+        guard kind == .array else { return false }
+        withBytes { bytes in
+            var scanner = JSONScanner(bytes, maximumDepth: .max)
+            _ = scanner.skip(UInt8(ascii: "["))
+            scanner.skipWhiteSpace()
+            // The bytes are checked: nothing here can fail.
+            while let next = scanner.next, next != UInt8(ascii: "]") {
+                let first = scanner.position
+                guard (try? scanner.skipValue()) != nil, body(part(first..<scanner.position)) else { return }
+                scanner.skipWhiteSpace()
+                guard scanner.skip(UInt8(ascii: ",")) else { return }
+                scanner.skipWhiteSpace()
+            }
+        }
+        return true
+    }
+
     private func part(_ range: Range<Int>) -> JSONText {
         JSONText(checked: storage, (Int(start) + range.lowerBound)..<(Int(start) + range.upperBound))
     }

@@ -208,9 +208,11 @@ struct Daemon {
                 mediaLibrary: devices.sound.library,
                 locationProvider: devices.location.provider,
                 volumeControl: devices.sound.volume,
+                haptics: devices.haptics.haptics,
+                motionSensor: devices.motion.sensor,
                 examined: [DaemonDoctor()] + devices.examined(environment),
                 accounts: BackgroundAccounts(accounts: accounts),
-                identity: Identity(version: version, simulated: settings.simulate ? ["sound", "location"] : []),
+                identity: Identity(version: version, simulated: settings.simulate ? Devices.simulated : []),
                 now: Self.now,
                 logger: logger("script"),
                 reload: reload
@@ -251,22 +253,37 @@ struct Surroundings {
 struct Devices {
     let sound: SoundDevices
     let location: LocationDevices
+    let haptics: HapticsDevices
+    let motion: MotionDevices
 
     /// - Parameter sounds: the folder of system sounds; nil reads none.
     init(_ settings: Settings, sounds: String?, logger: (String) -> Logger) {
         sound = SoundDevices(settings, sounds: sounds, logger: logger("sound"))
         location = LocationDevices(settings, logger: logger("location"))
+        haptics = HapticsDevices(settings, logger: logger("vibration"))
+        motion = MotionDevices(settings, logger: logger("motion"))
     }
 
-    var simulationNotes: [String] { sound.simulationNotes + location.simulationNotes }
-    var all: [any Device] { [sound.filePlayer, sound.player, sound.recorder, location.provider] }
-    var events: [any EventSource] { sound.events + location.events }
+    /// What `--simulate` simulates, with the names that `hello` has.
+    static let simulated = ["sound", "location", "vibration", "motion"]
+
+    var simulationNotes: [String] {
+        sound.simulationNotes + location.simulationNotes + haptics.simulationNotes + motion.simulationNotes
+    }
+
+    var all: [any Device] {
+        [sound.filePlayer, sound.player, sound.recorder, haptics.haptics, location.provider, motion.sensor]
+    }
+
+    var events: [any EventSource] { sound.events + location.events + motion.events }
 
     func examined(_ environment: [String: String]) -> [any Examined] {
-        sound.examined(environment) + location.examined
+        sound.examined(environment) + location.examined + haptics.examined + motion.examined
     }
 
     func close() async {
+        await haptics.close()
+        await motion.close()
         await location.close()
         await sound.close()
     }

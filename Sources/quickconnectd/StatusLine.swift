@@ -72,7 +72,7 @@ final class StatusLine: Sendable {
         let commands = Self.count(controller?.currentTable.count ?? 0, "command")
         var line = "\(commands), \(Self.count(listener?.connectionCount ?? 0, "connection"))"
         var isBusy = false
-        for (member, verb) in [("playing", "plays"), ("recording", "records")] {
+        for (member, verb) in [("playing", "plays"), ("recording", "records"), ("vibrating", "vibrates")] {
             let items = devices.reduce(0) { $0 + ($1.state()[member]?.arrayValue?.count ?? 0) }
             guard items > 0 else { continue }
             line += "; \(verb) \(items)"

@@ -37,6 +37,32 @@ struct SettingsTests {
         #expect(settings.logLevel == "info")
     }
 
+    @Test func `the motor and the accelerometer are read`() throws {
+        let settings = try load(
+            "{vibration: {device: /dev/input/event7}, "
+                + "motion: {device: accel_3d, matrix: [[0, 1, 0], [-1, 0, 0.5], [0, 0, -1]], replay: /t}}"
+        )
+        #expect(settings.vibrationDevice == "/dev/input/event7" && settings.motionDevice == "accel_3d")
+        #expect(settings.motionMatrix == [[0, 1, 0], [-1, 0, 0.5], [0, 0, -1]] && settings.motionTrack == "/t")
+        #expect(try load().motionMatrix == nil && load().vibrationDevice == nil)
+        #expect(try load().motionTrack == "/usr/share/quickconnect/tracks/in-the-hand.json")
+    }
+
+    @Test(arguments: [
+        "1", "[1, 2, 3]", "[[1, 0, 0], [0, 1, 0]]", "[[1, 0, 0], [0, 1, 0], [0, 0]]",
+        "[[1, 0, 0], [0, 1, 0], [0, 0, x]]",
+        "[[0, 0, 0], [0, 0, 0], [0, 0, 0]]", "[[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 1]]",
+        "[[1, 0, 0, 0], [0, 1, 0], [0, 0, 1]]", "[[1, 0, 0], [0, 1, 0], [0, 0, 1e400]]",
+    ])
+    func `what is no matrix is a mistake`(matrix: String) throws {
+        do {
+            _ = try load("motion:\n  matrix: \(matrix)")
+            Issue.record("taken: \(matrix)")
+        } catch let error as ConfigurationMistakes {
+            #expect(error.description.contains(":2:11: 'matrix' must be three rows of three numbers"))
+        }
+    }
+
     @Test func `an absent default file is fine, an absent named one is a mistake`() throws {
         #expect(try load().pcm == "default")
         #expect(throws: ConfigurationMistakes.self) { try load(environment: ["QUICKCONNECT_CONFIG": "/nonexistent/x"]) }

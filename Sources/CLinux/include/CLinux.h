@@ -56,4 +56,24 @@ int qc_watch_folder(int descriptor, const char *path);
 /// Takes what has been told, and says whether anything was: 1 or 0.
 int qc_watch_drain(int descriptor);
 
+/// Which force feedback of an input device makes it vibrate: FF_RUMBLE, else one of the waveforms that FF_PERIODIC has
+/// there; 0 where it has none, or the negative error number.
+int qc_rumble_kind(int descriptor);
+
+/// How many effects the device holds at once (EVIOCGEFFECTS), or the negative error number.
+int qc_rumble_effects(int descriptor);
+
+/// The device's name, as text with an end. Returns 0 or the negative error number.
+int qc_rumble_name(int descriptor, char *name, int size);
+
+/// Gives the device an effect of that kind, at full strength and that long (at most 32767 ms), in place of the one
+/// with that id; -1: a new one. Returns its id, or the negative error number.
+int qc_rumble_upload(int descriptor, int kind, int id, int milliseconds);
+
+/// Plays an effect; 0 times: ends it. Returns 0 or the negative error number.
+int qc_rumble_play(int descriptor, int id, int times);
+
+/// Takes an effect back. Returns 0 or the negative error number.
+int qc_rumble_erase(int descriptor, int id);
+
 #endif

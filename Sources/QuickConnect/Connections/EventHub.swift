@@ -62,6 +62,11 @@ public final class EventHub: Sendable {
         for name in names { settle(ByteName(name)) }
     }
 
+    /// The options of each subscriber of an event.
+    public func options(of name: String) -> [JSONObject] {
+        state.withLock { $0.subscriptions[ByteName(name)].map { $0.values.map(\.options) } ?? [] }
+    }
+
     private func check(_ name: String, options: JSONObject) throws(CommandError) {
         if let source = state.withLock({ $0.sources[ByteName(name)]?.source }) {
             try source.check(options: options)
@@ -73,22 +78,23 @@ public final class EventHub: Sendable {
     }
 
     public func unsubscribe(_ client: any CallConnection, from names: [String]) {
-        let gone = state.withLock { state in
+        let left = state.withLock { state in
             names.map { ByteName($0) }.filter { name -> Bool in
                 guard state.names[ObjectIdentifier(client)]?.remove(name) != nil else { return false }
-                return Self.remove(ObjectIdentifier(client), from: name, &state)
+                Self.remove(ObjectIdentifier(client), from: name, &state)
+                return true
             }
         }
-        for name in gone { settle(name) }
+        for name in left { settle(name) }
     }
 
     public func unsubscribeAll(_ client: any CallConnection) {
-        let gone = state.withLock { state in
-            (state.names.removeValue(forKey: ObjectIdentifier(client)) ?? []).filter {
-                Self.remove(ObjectIdentifier(client), from: $0, &state)
-            }
+        let left = state.withLock { state in
+            let left = state.names.removeValue(forKey: ObjectIdentifier(client)) ?? []
+            for name in left { Self.remove(ObjectIdentifier(client), from: name, &state) }
+            return left
         }
-        for name in gone { settle(name) }
+        for name in left { settle(name) }
     }
 
     /// Ends the subscriptions of those who may not have them any more.
@@ -103,16 +109,18 @@ public final class EventHub: Sendable {
         }
     }
 
-    /// - Returns: whether this was the last subscriber.
-    private static func remove(_ client: ObjectIdentifier, from name: ByteName, _ state: inout State) -> Bool {
+    private static func remove(_ client: ObjectIdentifier, from name: ByteName, _ state: inout State) {
         state.subscriptions[name]?[client] = nil
-        guard state.subscriptions[name]?.isEmpty ?? false else { return false }
-        state.subscriptions[name] = nil
-        return true
+        if state.subscriptions[name]?.isEmpty ?? false { state.subscriptions[name] = nil }
     }
 
-    /// Starts or stops an event's source, until it is as its subscribers want it. The source is called without the lock.
+    /// Starts or stops an event's source, until it is as its subscribers want it; one that runs on hears that they
+    /// changed. The source is called without the lock.
     private func settle(_ name: ByteName) {
+        let running = state.withLock { state in
+            state.sources[name].flatMap { $0.isRunning && state.subscriptions[name] != nil ? $0.source : nil }
+        }
+        running?.subscribersChanged()
         while let (source, isWanted) = nextChange(of: name) {
             if isWanted { source.start(publishingTo: self) } else { source.stop() }
             state.withLock { $0.sources[name]?.isChanging = false }

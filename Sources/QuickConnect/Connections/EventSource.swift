@@ -14,4 +14,12 @@ public protocol EventSource: Sendable {
 
     /// The last subscriber went. As for `start`.
     func stop()
+
+    /// Subscribers came or went while it runs: a sensor whose pace they may choose looks at
+    /// ``EventHub/options(of:)``. Any thread, and perhaps late; must not block.
+    func subscribersChanged()
+}
+
+extension EventSource {
+    public func subscribersChanged() {}
 }

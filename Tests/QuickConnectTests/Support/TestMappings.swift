@@ -114,6 +114,8 @@ enum ShippedCatalog {
                 mediaLibrary: device,
                 locationProvider: device,
                 volumeControl: device,
+                haptics: device,
+                motionSensor: device,
                 examined: [],
                 accounts: device,
                 identity: Identity(version: "test", simulated: []),
@@ -125,7 +127,7 @@ enum ShippedCatalog {
     }
 
     private struct NoDevice: SoundPlayer, FilePlayer, Recorder, MediaLibrary, LocationProvider, VolumeControl,
-        UserAccounts
+        Haptics, MotionSensor, UserAccounts
     {
         let sounds: [SystemSound] = []
 
@@ -141,6 +143,13 @@ enum ShippedCatalog {
         func volume(applying change: VolumeChange?) -> Promise<Volume> { unsupported() }
 
         func position(_ wish: PositionWish, for caller: Caller) async throws(CommandError) -> Position {
+            throw CommandError(.unsupported, "this device has nothing")
+        }
+
+        func vibrate(_ pattern: VibrationPattern, for caller: Caller) -> Promise<Void> { unsupported() }
+        func end(_ vibration: Promise<Void>) {}
+
+        func acceleration(for caller: Caller) async throws(CommandError) -> Acceleration {
             throw CommandError(.unsupported, "this device has nothing")
         }
 

@@ -1,0 +1,17 @@
+import JSON
+import QuickConnect
+
+/// `accel`: waits for one value of the accelerometer, `{"x", "y", "z"}` in g; the event of that name has them all.
+struct AccelerationBCO: WaitingBCO {
+    let touchesDevice = true
+    private let sensor: any MotionSensor
+
+    init(_ sensor: any MotionSensor) { self.sensor = sensor }
+
+    func handle(_ call: borrowing Call) throws(CommandError) -> Awaited<BusinessOutcome> {
+        let caller = call.caller
+        return .wait { () async throws(CommandError) in
+            .result(.object(try await sensor.acceleration(for: caller).json))
+        }
+    }
+}

@@ -1,0 +1,182 @@
+internal import CLinux
+internal import Glibc
+import JSON
+import Linux
+internal import QuickConnect
+
+/// The motors among the event devices of this machine. They are found by what they can do, not by their names, and
+/// looked for anew each time: one that is plugged in later is found.
+///
+/// The kernel tells what each can do in sysfs, so that only those with force feedback are opened: opening an input
+/// device may switch it on.
+struct EvdevMotors: MotorSource {
+    /// The device that the settings name; nil: the first with a motor, one that rumbles before others.
+    let named: String?
+    /// Where the event devices are, `/dev/input`.
+    let devices: String
+    /// What sysfs says of them, `/sys/class/input`.
+    let classes: String
+    let accounts: AccountNames
+
+    let description = "the motor"
+
+    func open() throws(CommandError) -> any Motor {
+        let search = search()
+        if let (motor, _) = search.best { return motor }
+        throw search.error
+    }
+
+    func examine() -> Finding {
+        let search = search()
+        if let (_, candidate) = search.best {
+            return Finding("vibration", .well, "\(candidate.says) (\(candidate.path)) vibrates")
+        }
+        let error = search.error
+        guard error.code != .unsupported else { return Finding("vibration", .note, error.message) }
+        return Finding("vibration", error, tried: search.candidates.map { "\($0.path): \($0.says)" })
+    }
+
+    // MARK: Looking
+
+    private func search() -> MotorSearch {
+        var search = MotorSearch(named: named, folder: devices, accounts: accounts)
+        for path in paths { search.add(candidate(path)) }
+        return search
+    }
+
+    /// The event devices in the order of their numbers.
+    private var paths: [String] {
+        if let named { return [named] }
+        let names = FileText.names(in: devices) ?? []
+        let numbers = names.compactMap { $0.hasPrefix("event") ? Int($0.dropFirst(5)) : nil }
+        return numbers.sorted().map { "\(devices)/event\($0)" }
+    }
+
+    private func candidate(_ path: String) -> MotorCandidate {
+        if named == nil, hasForceFeedback(path) == false { return MotorCandidate(path, .noMotor, "no force feedback") }
+        let descriptor = Glibc.open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { return refused(path, SystemCallError("open")) }
+        let kind = qc_rumble_kind(descriptor)
+        guard kind > 0 else {
+            close(descriptor)
+            let says = kind < 0 ? SystemCallError("EVIOCGBIT", -kind).description : "no force feedback that vibrates"
+            return MotorCandidate(path, .noMotor, says)
+        }
+        return MotorCandidate(path, .motor(EvdevMotor(owning: descriptor, kind: kind), kind), name(descriptor))
+    }
+
+    /// What sysfs says; nil where it says nothing. `capabilities/ff` are the bits in words of hexadecimal digits.
+    private func hasForceFeedback(_ path: String) -> Bool? {
+        let name = path.split(separator: "/").last ?? ""
+        let file = "\(classes)/\(name)/device/capabilities/ff"
+        guard case .success(let text) = FileText.read(file, maximumBytes: 65_536) else { return nil }
+        return text.contains { $0.isHexDigit && $0 != "0" }
+    }
+
+    private func refused(_ path: String, _ error: SystemCallError) -> MotorCandidate {
+        var status = stat()
+        guard [EACCES, EPERM].contains(error.code), stat(path, &status) == 0 else {
+            return MotorCandidate(path, .failed(error), error.description)
+        }
+        // Without sysfs, it may have no motor at all; but who cannot look cannot know.
+        return MotorCandidate(path, .denied(group: accounts.group(status.st_gid)), error.description)
+    }
+
+    private func name(_ descriptor: Int32) -> String {
+        var name = [CChar](repeating: 0, count: 128)
+        guard qc_rumble_name(descriptor, &name, Int32(name.count)) == 0 else { return "a device without a name" }
+        return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}
+
+/// An event device that was looked at.
+struct MotorCandidate {
+    enum Verdict {
+        case motor(EvdevMotor, Int32)
+        case noMotor
+        /// Its group may open it.
+        case denied(group: String)
+        case failed(SystemCallError)
+    }
+
+    let path: String
+    let verdict: Verdict
+    /// The motor's name, or why there is none.
+    let says: String
+
+    init(_ path: String, _ verdict: Verdict, _ says: String) {
+        self.path = path
+        self.verdict = verdict
+        self.says = says
+    }
+}
+
+/// What became of looking for a motor.
+struct MotorSearch {
+    let named: String?
+    let folder: String
+    let accounts: AccountNames
+    private(set) var candidates: [MotorCandidate] = []
+    private(set) var best: (motor: EvdevMotor, candidate: MotorCandidate)?
+    private var bestRumbles = false
+
+    /// An error lists no more devices than that.
+    private static let listed = 16
+
+    init(named: String?, folder: String, accounts: AccountNames) {
+        self.named = named
+        self.folder = folder
+        self.accounts = accounts
+    }
+
+    /// A device whose force feedback only has waves is taken where none rumbles.
+    mutating func add(_ candidate: MotorCandidate) {
+        candidates.append(candidate)
+        guard case .motor(let motor, let kind) = candidate.verdict else { return }
+        let rumbles = kind == RumbleKind.rumble
+        if best == nil || (rumbles && !bestRumbles) { (best, bestRumbles) = ((motor, candidate), rumbles) }
+    }
+
+    /// Why there is no motor.
+    var error: CommandError {
+        for candidate in candidates {
+            if case .denied(let group) = candidate.verdict { return denied(candidate, group) }
+        }
+        for candidate in candidates {
+            if case .failed(let error) = candidate.verdict, named != nil || error.code != ENOENT {
+                return CommandError(.unavailable, "the motor \(candidate.path) cannot be used: \(error)")
+            }
+        }
+        let looked = candidates.prefix(Self.listed).map { "\($0.path) (\($0.says))" }
+        let more = candidates.count > Self.listed ? " and \(candidates.count - Self.listed) more" : ""
+        let search = looked.isEmpty ? "\(folder) has no event devices" : "looked at \(looked.joined(separator: ", "))"
+        return CommandError(.unsupported, "this device has nothing that vibrates: \(search)\(more)")
+    }
+
+    private func denied(_ candidate: MotorCandidate, _ group: String) -> CommandError {
+        let user = accounts.ownUser()
+        let mend = "sudo usermod -aG \(group.shellWord) \(user.shellWord)"
+        let message = "\(candidate.path), which may vibrate, cannot be opened by \(user); its group, \(group), may"
+        return CommandError(.denied, message, details: ["group": .string(group), "mend": .string(mend)])
+    }
+}
+
+/// The names of users and groups, as messages have them. Looking them up may block.
+public struct AccountNames: Sendable {
+    let group: @Sendable (UInt32) -> String
+    let ownUser: @Sendable () -> String
+
+    /// - Parameters:
+    ///   - group: the name of a group.
+    ///   - ownUser: the name of the user that this process runs as.
+    public init(group: @escaping @Sendable (UInt32) -> String, ownUser: @escaping @Sendable () -> String) {
+        self.group = group
+        self.ownUser = ownUser
+    }
+}
+
+/// What makes a device vibrate, as `linux/input.h` numbers it.
+enum RumbleKind {
+    /// FF_RUMBLE.
+    static let rumble: Int32 = 0x50
+}

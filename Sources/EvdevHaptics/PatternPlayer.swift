@@ -1,0 +1,39 @@
+import Linux
+internal import QuickConnect
+
+/// Plays one pattern on a motor: what is to happen when. Sleeps in poll(2) until then, or until somebody wakes it or the
+/// motor goes away.
+struct PatternPlayer {
+    let waker: Waker
+    /// Asked after each sleep.
+    let isWanted: () -> Bool
+
+    /// How long it sleeps at most: the thread that it runs on has to show signs of life.
+    static let longestSleep = Duration.seconds(2)
+
+    /// Returns when the pattern is over, or no longer wanted. The motor rests then.
+    func play(_ pattern: VibrationPattern, on motor: any Motor) throws(MotorFailure) {
+        var end = ContinuousClock.now
+        for (index, milliseconds) in pattern.milliseconds.enumerated() {
+            // Each time is counted from the beginning, so that none adds to the lateness of those before.
+            end += .milliseconds(milliseconds)
+            let vibrates = index.isMultiple(of: 2) && milliseconds > 0
+            if vibrates { try motor.vibrate(milliseconds: milliseconds) }
+            let goesOn = try sleep(until: end, motor)
+            if vibrates { try motor.rest() }
+            guard goesOn else { return }
+        }
+    }
+
+    /// - Returns: whether the pattern goes on.
+    private func sleep(until end: ContinuousClock.Instant, _ motor: any Motor) throws(MotorFailure) -> Bool {
+        while isWanted() {
+            let now = ContinuousClock.now
+            guard now < end else { return true }
+            if waker.sleep(watching: motor.descriptor, for: .end, until: min(end, now + Self.longestSleep)) {
+                throw MotorFailure(reason: "it was unplugged", code: .unavailable)
+            }
+        }
+        return false
+    }
+}

@@ -1,0 +1,71 @@
+internal import Glibc
+import JSON
+import Linux
+internal import QuickConnect
+internal import Synchronization
+
+/// A motor for machines without one: it writes down what it does, a JSON line each.
+///
+///     {"time":1795240800.125,"vibrates":true,"milliseconds":200}
+///     {"time":1795240800.325,"vibrates":false}
+struct SimulatedMotorSource: MotorSource {
+    let path: String
+    let description = "the simulated motor"
+
+    /// A file that is longer begins anew.
+    private static let mostBytes: off_t = 1 << 20
+
+    func open() throws(CommandError) -> any Motor {
+        if let folder = Folders.parent(of: path) {
+            do throws(SystemCallError) { try Folders.make(folder) } catch { throw failure(error) }
+        }
+        let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o640)
+        guard descriptor >= 0 else { throw failure(SystemCallError("open")) }
+        if lseek(descriptor, 0, Int32(SEEK_END)) > Self.mostBytes { ftruncate(descriptor, 0) }
+        return SimulatedMotor(owning: descriptor)
+    }
+
+    func examine() -> Finding { Finding("vibration", .well, "the simulated motor writes to \(path)") }
+
+    private func failure(_ error: SystemCallError) -> CommandError {
+        CommandError(.unavailable, "\(description) cannot write to \(path): \(error)")
+    }
+}
+
+private final class SimulatedMotor: Motor {
+    let descriptor: Int32 = -1
+    private let file: Int32
+    private var vibrates = false
+
+    init(owning file: Int32) { self.file = file }
+
+    deinit {
+        do throws(MotorFailure) { try rest() } catch {}
+        close(file)
+    }
+
+    func vibrate(milliseconds: Int) throws(MotorFailure) {
+        vibrates = true
+        try tell(["time": now, "vibrates": true, "milliseconds": .integer(Int64(milliseconds))])
+    }
+
+    func rest() throws(MotorFailure) {
+        guard vibrates else { return }
+        vibrates = false
+        try tell(["time": now, "vibrates": false])
+    }
+
+    private func tell(_ line: JSONValue) throws(MotorFailure) {
+        let code = Descriptor.write(line.text + "\n", to: file)
+        guard code == 0 else {
+            throw MotorFailure(reason: SystemCallError("write", code).description, code: .unavailable)
+        }
+    }
+
+    /// Seconds since 1970.
+    private var now: JSONValue {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return .number(Double(time.tv_sec) + Double(time.tv_nsec / 1_000_000) / 1000)
+    }
+}

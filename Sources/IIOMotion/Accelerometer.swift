@@ -1,0 +1,88 @@
+internal import Glibc
+import Linux
+internal import QuickConnect
+
+/// An accelerometer of the kernel's IIO subsystem, as sysfs describes it.
+struct Accelerometer: Sendable {
+    /// `iio:device0` and so on.
+    let device: String
+    /// Where sysfs has all devices and triggers.
+    let root: SysfsFolder
+    let folder: SysfsFolder
+    /// The file that its buffer is read from.
+    let node: String
+    /// The name of its chip or driver, such as `accel_3d` or `kxcjk1013`.
+    let name: String
+
+    init?(device: String, root: String, nodes: String) {
+        let folder = SysfsFolder(path: "\(root)/\(device)")
+        guard Self.attributes.contains(where: { folder.has("in_accel_x_\($0)") }) || folder.has(Self.scanElement) else {
+            return nil
+        }
+        (self.device, self.folder, self.root) = (device, folder, SysfsFolder(path: root))
+        node = "\(nodes)/\(device)"
+        name = folder.textIfAny("name") ?? device
+    }
+
+    /// A channel's value before and after its scale is applied.
+    private static let attributes = ["raw", "input"]
+    private static let scanElement = "scan_elements/in_accel_x_en"
+
+    /// Such as `accel_3d (iio:device0)`.
+    var description: String { name == device ? device : "\(name) (\(device))" }
+
+    /// Where it is in the device. A tablet with a keyboard has one in each half, and it is the screen that is looked at.
+    var isOfTheScreen: Bool { ["accel-display", "lid"].contains(place) }
+    var isOfTheKeyboard: Bool { ["accel-base", "base"].contains(place) }
+    private var place: String { folder.text(ofFirst: ["label", "location"]) ?? "" }
+
+    /// Reads the three axes now, in the unit that ``conversion`` takes.
+    func read(_ conversion: Conversion) throws(SystemCallError) -> Vector {
+        var values = Vector()
+        for (index, axis) in ScanLayout.axisNames.enumerated() {
+            let text = try folder.text("\(axis)_\(conversion.attribute)")
+            guard let value = Double(text: text) else { throw SystemCallError("reading \(axis), '\(text)'", EINVAL) }
+            values[index] = value
+        }
+        return values
+    }
+
+    /// What makes g along the device's axes of its values.
+    /// - Parameter matrix: the owner's, applied behind the kernel's.
+    func conversion(_ matrix: Matrix?) -> Conversion {
+        let own = folder.text(ofFirst: Self.matrixNames).flatMap { Matrix(text: $0) } ?? .identity
+        guard folder.has("in_accel_x_raw") || folder.has(Self.scanElement) else {
+            return Conversion(attribute: "input", matrix: (matrix ?? .identity) * own)
+        }
+        var conversion = Conversion(attribute: "raw", matrix: (matrix ?? .identity) * own)
+        for (index, axis) in ScanLayout.axisNames.enumerated() {
+            conversion.scale[index] = folder.number(ofFirst: ["\(axis)_scale", "in_accel_scale"]) ?? 1
+            conversion.offset[index] = folder.number(ofFirst: ["\(axis)_offset", "in_accel_offset"]) ?? 0
+        }
+        return conversion
+    }
+
+    /// Its mount matrix, by the names that drivers give it; nil where it has one that cannot be read.
+    var hasReadableMatrix: Bool { folder.text(ofFirst: Self.matrixNames).map { Matrix(text: $0) != nil } ?? true }
+    private static let matrixNames = ["in_accel_mount_matrix", "mount_matrix", "in_mount_matrix"]
+}
+
+/// From a channel's values to g: (value + offset) · scale is in m/s² (Documentation/ABI/testing/sysfs-bus-iio), and the
+/// mount matrix turns it.
+struct Conversion: Sendable {
+    /// The attribute that it is for: `raw`, or `input`, whose values are in m/s² already.
+    var attribute: String
+    var offset = Vector()
+    var scale = Vector(repeating: 1)
+    var matrix: Matrix
+
+    init(attribute: String, matrix: Matrix) {
+        self.attribute = attribute
+        self.matrix = matrix
+    }
+
+    func acceleration(_ values: Vector, at time: SensorTime? = nil) -> Acceleration {
+        let turned = matrix * ((values + offset) * scale) / Acceleration.standardGravity
+        return Acceleration(x: turned.x, y: turned.y, z: turned.z, time: time)
+    }
+}

@@ -1,0 +1,155 @@
+internal import Glibc
+import Linux
+internal import QuickConnect
+
+/// Why a buffer is not used.
+struct BufferObstacle: Error, Sendable {
+    var text: String
+    /// Whether another program has it.
+    var isBusy = false
+
+    init(_ text: String, isBusy: Bool = false) {
+        self.text = text
+        self.isBusy = isBusy
+    }
+
+    init(_ error: SystemCallError) { self.init(error.description, isBusy: error.code == EBUSY) }
+}
+
+/// Reads an accelerometer's values as they come, from its buffer, which its trigger fills.
+///
+/// To switch it on takes writing to sysfs and reading the device's file, which only root may, or whom a udev rule lets
+/// (systemd/quickconnect.rules).
+final class BufferedStream: MotionStream {
+    let rate: Double
+    private let sensor: Accelerometer
+    private let conversion: Conversion
+    private let file: OpenBuffer
+    private let layout: ScanLayout
+    private let clock: String
+    private var bytes: [UInt8] = []
+
+    /// How many samples the kernel keeps for a reader that is late.
+    private static let length = 64
+    private static let elements = "scan_elements"
+
+    static func open(_ sensor: Accelerometer, _ conversion: Conversion, rate: Double) -> Result<
+        BufferedStream, BufferObstacle
+    > {
+        do throws(BufferObstacle) {
+            if let obstacle = obstacle(of: sensor) { throw obstacle }
+            return .success(try BufferedStream(sensor, conversion, rate: rate))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Why a sensor's buffer cannot be used, as far as that can be seen without touching it.
+    static func obstacle(of sensor: Accelerometer) -> BufferObstacle? {
+        let folder = sensor.folder
+        guard folder.has("\(elements)/in_accel_x_en"), folder.has("buffer/enable") else {
+            return BufferObstacle("it has no buffer")
+        }
+        guard access(sensor.node, R_OK) == 0 else {
+            return BufferObstacle("\(sensor.node): \(SystemCallError.text(errno))")
+        }
+        guard folder.mayWrite("buffer/enable") else {
+            return BufferObstacle("buffer/enable may not be written: \(SystemCallError.text(errno))")
+        }
+        return Trigger(sensor).obstacle
+    }
+
+    private init(_ sensor: Accelerometer, _ conversion: Conversion, rate: Double) throws(BufferObstacle) {
+        (self.sensor, self.conversion) = (sensor, conversion)
+        do throws(SystemCallError) {
+            // Who has it open has it alone, so what is switched on now was left behind.
+            file = try OpenBuffer(sensor)
+            try file.disable()
+            try Trigger(sensor).choose()
+            self.rate = SamplingRate.set(rate, in: sensor.folder) ?? rate
+            try Self.choose(ScanLayout.axisNames, in: sensor.folder)
+            sensor.folder.writeIfPossible("\(Self.length)", to: "buffer/length")
+            sensor.folder.writeIfPossible("1", to: "buffer/watermark")
+        } catch {
+            throw BufferObstacle(error)
+        }
+        guard let layout = ScanLayout(Self.chosen(in: sensor.folder)) else {
+            throw BufferObstacle("its scan elements cannot be read")
+        }
+        self.layout = layout
+        clock = sensor.folder.textIfAny("current_timestamp_clock") ?? "realtime"
+        do throws(SystemCallError) { try file.enable() } catch { throw BufferObstacle(error) }
+    }
+
+    var description: String { "\(sensor.description), from its buffer, \(rate) a second" }
+
+    func next(_ waker: Waker, until end: ContinuousClock.Instant) throws(CommandError) -> Acceleration? {
+        if bytes.count < layout.size {
+            guard waker.sleep(watching: file.descriptor, until: end) else { return nil }
+            do throws(SystemCallError) { bytes += try file.read(layout.size * 16) } catch {
+                throw CommandError(reading: sensor, error)
+            }
+        }
+        guard bytes.count >= layout.size else { return nil }
+        let (raw, nanoseconds) = layout.sample(bytes.prefix(layout.size))
+        bytes.removeFirst(layout.size)
+        let time = nanoseconds.map { SensorTime(milliseconds: Double($0) / 1e6, clock: clock) }
+        return conversion.acceleration(raw, at: time)
+    }
+
+    // MARK: Scan elements
+
+    /// Switches these on, the time where there is one, and all others off.
+    private static func choose(_ names: [String], in folder: SysfsFolder) throws(SystemCallError) {
+        for name in switches(in: folder) where !names.contains(name) && name != ScanLayout.timeName {
+            folder.writeIfPossible("0", to: "\(elements)/\(name)_en")
+        }
+        for name in names { try folder.write("1", to: "\(elements)/\(name)_en") }
+        folder.writeIfPossible("1", to: "\(elements)/\(ScanLayout.timeName)_en")
+    }
+
+    /// Those that are on: some drivers switch on more than was asked for.
+    private static func chosen(in folder: SysfsFolder) -> [ScanElement] {
+        switches(in: folder).compactMap { name in
+            guard folder.number(ofFirst: ["\(elements)/\(name)_en"]) == 1 else { return nil }
+            guard let index = folder.number(ofFirst: ["\(elements)/\(name)_index"]).flatMap({ Int(exactly: $0) }),
+                let type = folder.textIfAny("\(elements)/\(name)_type").flatMap({ ScanType($0) })
+            else { return nil }
+            return ScanElement(name: name, index: index, type: type)
+        }
+    }
+
+    private static func switches(in folder: SysfsFolder) -> [String] {
+        folder.names(in: elements).filter { $0.hasSuffix("_en") }.map { String($0.dropLast(3)) }
+    }
+}
+
+/// The owner of a buffer's file. Switches the buffer off with the last reference.
+private final class OpenBuffer {
+    let descriptor: Int32
+    private let folder: SysfsFolder
+
+    init(_ sensor: Accelerometer) throws(SystemCallError) {
+        folder = sensor.folder
+        descriptor = try SystemCallError.check("opening \(sensor.node)") {
+            Glibc.open(sensor.node, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        }
+    }
+
+    deinit {
+        folder.writeIfPossible("0", to: "buffer/enable")
+        close(descriptor)
+    }
+
+    func enable() throws(SystemCallError) { try folder.write("1", to: "buffer/enable") }
+    func disable() throws(SystemCallError) { try folder.write("0", to: "buffer/enable") }
+
+    /// What there is, at most that many bytes.
+    func read(_ size: Int) throws(SystemCallError) -> ArraySlice<UInt8> {
+        var bytes = [UInt8](repeating: 0, count: size)
+        let count = Glibc.read(descriptor, &bytes, size)
+        if count < 0, errno == EAGAIN || errno == EINTR { return [] }
+        guard count > 0 else { throw SystemCallError("reading its buffer", count < 0 ? errno : ENODEV) }
+        return bytes.prefix(count)
+    }
+}

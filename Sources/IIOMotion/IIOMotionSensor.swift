@@ -1,0 +1,247 @@
+internal import Concurrency
+public import JSON
+import Linux
+public import Logging
+public import QuickConnect
+internal import Synchronization
+
+/// The accelerometer of this device, through the kernel's IIO subsystem, or a recorded motion.
+///
+/// All callers and subscribers share one sensor, which is on only while there are any: on a thread that is watched, since a
+/// driver may hang, and that is parked at other times. The thread sleeps in poll(2) until the next value.
+public final class IIOMotionSensor: MotionSensor {
+    private struct Waiter {
+        let promise: Promise<Acceleration>
+        let caller: Caller
+    }
+
+    private struct State {
+        var waiters: [Waiter] = []
+        /// Whether the thread is at work, or about to be.
+        var isRunning = false
+        var isClosed = false
+        /// Whether the sensor was there once: then it may come back.
+        var wasThere = false
+        /// Whether the log has told that it is lost.
+        var isLost = false
+    }
+
+    private let source: any MotionSource
+    private let logger: Logger
+    private let thread: WatchedThread
+    /// What the doctor looks on: the other one is taken while somebody subscribes.
+    private let examiner: WatchedThread
+    private let waker: Waker?
+    private let shared = Mutex(State())
+
+    /// The event `accel`; see ``AccelerationEvent``.
+    public let event = AccelerationEvent()
+
+    /// How long it sleeps at most: the thread has to show signs of life.
+    private static let longestSleep = Duration.seconds(2)
+
+    /// - Parameters:
+    ///   - device: the IIO device to use, by its name or as `iio:device0`; nil: the one that is an accelerometer.
+    ///   - matrix: applied to what the sensor measures, behind its own mount matrix.
+    ///   - logger: gets a line when the sensor is lost, and when it is back.
+    public convenience init(device: String?, matrix: Matrix?, logger: Logger) {
+        let source = IIOSource(named: device, matrix: matrix, root: "/sys/bus/iio/devices", nodes: "/dev")
+        self.init(source, logger: logger)
+    }
+
+    /// - Parameter track: a file of JSON lines, which are told as if they were of now.
+    public convenience init(track: String, matrix: Matrix?, logger: Logger) {
+        self.init(TrackSource(path: track, matrix: matrix), logger: logger)
+    }
+
+    /// - Parameter deadline: how long the sensor's driver may take.
+    init(_ source: any MotionSource, deadline: Duration = .seconds(5), logger: Logger) {
+        self.source = source
+        self.logger = logger
+        thread = WatchedThread(name: "qc-motion", subject: source.description, deadline: deadline)
+        examiner = WatchedThread(name: "qc-mot-dr", subject: source.description, deadline: deadline)
+        waker = try? Waker()
+        event.setSensor(self)
+    }
+
+    public func acceleration(for caller: Caller) async throws(CommandError) -> Acceleration {
+        try check()
+        let waiter = Waiter(promise: Promise(), caller: caller)
+        shared.withLock { $0.waiters.append(waiter) }
+        wantedChanged()
+        defer { leave(waiter) }
+        return try await waiter.promise.value()
+    }
+
+    /// Throws `unsupported` where there is no sensor, `unavailable` where there was one.
+    func check() throws(CommandError) {
+        do throws(CommandError) { try source.check() } catch {
+            guard shared.withLock({ $0.wasThere }) else { throw error }
+            throw CommandError(.unavailable, "\(source.description) went away: \(error.message)")
+        }
+    }
+
+    /// `"measuring"`: who waits for a value. Subscribers stand under `"watched"`.
+    public func state() -> JSONObject {
+        ["measuring": .array(shared.withLock { $0.waiters.map { ["for": $0.caller.json] } })]
+    }
+
+    /// Ends nothing: whoever waits for a value moves nothing and disturbs nobody.
+    public func stop(mayEnd: @Sendable (Caller) -> Bool) {}
+
+    /// Switches the sensor off, and gives those who wait `cancelled`.
+    public func close() async {
+        shared.withLock { $0.isClosed = true }
+        fail(CommandError(.cancelled, "the daemon is being stopped"))
+        waker?.wake()
+        await thread.end()
+        await examiner.end()
+    }
+
+    /// Looks at the sensor, on its own thread.
+    func examine() async -> Finding {
+        let promise = Promise<Finding>()
+        let source = source
+        let job = WatchedThread.Job(
+            step: "looking at \(source.description)",
+            work: { promise.fulfil(source.examine()) },
+            giveUp: { (error: CommandError) in promise.fail(error) }
+        )
+        do throws(CommandError) {
+            // What runs is there, and a look at it would have to wait for its end.
+            if shared.withLock({ $0.isRunning && !$0.isLost && $0.wasThere }) {
+                return Finding("motion", .well, "\(source.description) is being read")
+            }
+            try examiner.run(job)
+            return try await promise.value()
+        } catch {
+            return Finding("motion", error)
+        }
+    }
+
+    // MARK: Who wants it
+
+    /// Starts the thread, or lets it look who still wants values, and how many.
+    func wantedChanged() {
+        let begins = shared.withLock { state in
+            guard !state.isRunning, isWanted(&state) else { return false }
+            state.isRunning = true
+            return true
+        }
+        guard begins else {
+            waker?.wake()
+            return
+        }
+        let job = WatchedThread.Job(
+            step: "opening \(source.description)",
+            work: { self.run() },
+            giveUp: { (error: CommandError) in self.giveUp(error) }
+        )
+        do throws(CommandError) { try thread.run(job) } catch { giveUp(error) }
+    }
+
+    private func isWanted(_ state: inout State) -> Bool {
+        state.waiters.removeAll { $0.promise.isSettled }
+        return !state.isClosed && (!state.waiters.isEmpty || event.fastestRate != nil)
+    }
+
+    private var isWanted: Bool { shared.withLock { isWanted(&$0) } }
+    private var wantedRate: Double { event.fastestRate ?? AccelerationEvent.defaultRate }
+
+    private func leave(_ waiter: Waiter) {
+        shared.withLock { $0.waiters.removeAll { $0.promise === waiter.promise } }
+        waker?.wake()
+    }
+
+    private func fail(_ error: CommandError) {
+        let waiters = shared.withLock { state in
+            defer { state.waiters = [] }
+            return state.waiters
+        }
+        for waiter in waiters { waiter.promise.fail(error) }
+    }
+
+    /// The driver does not come back. Looks again later, as long as somebody subscribes.
+    private func giveUp(_ error: CommandError) {
+        shared.withLock { $0.isRunning = false }
+        lost(error)
+        guard isWanted else { return }
+        AlarmThread.shared.ring(after: Self.longestSleep) { [weak self] in self?.wantedChanged() }
+    }
+
+    // MARK: On the thread
+
+    private func run() {
+        guard let waker else { return giveUp(CommandError(.unavailable, "there are no descriptors left")) }
+        repeat {
+            while isWanted, proceed(to: "opening") {
+                do throws(CommandError) { try watch(waker) } catch {
+                    lost(error)
+                    if isWanted { _ = waker.sleep(until: .now + Self.longestSleep) }
+                }
+            }
+        } while !hasEnded()
+    }
+
+    /// Values until nobody wants any, or another rate is wanted.
+    private func watch(_ waker: Waker) throws(CommandError) {
+        let rate = wantedRate
+        let stream = try source.open(rate: rate)
+        found(stream)
+        while isWanted, wantedRate == rate, proceed(to: "reading") {
+            if let value = try stream.next(waker, until: .now + Self.longestSleep) { take(value, stream.rate) }
+        }
+    }
+
+    private func take(_ value: Acceleration, _ rate: Double) {
+        let waiters = shared.withLock { state in
+            defer { state.waiters = [] }
+            return state.waiters
+        }
+        for waiter in waiters { waiter.promise.fulfil(value) }
+        event.publish(value, rate: rate)
+    }
+
+    private func found(_ stream: any MotionStream) {
+        let isBack = shared.withLock { state in
+            defer { (state.wasThere, state.isLost) = (true, false) }
+            return state.isLost
+        }
+        if isBack {
+            logger.notice("\(source.description) is back: \(stream.description)")
+        } else {
+            logger.debug("\(stream.description)")
+        }
+    }
+
+    private func lost(_ error: CommandError) {
+        let isNew = shared.withLock { state in
+            defer { state.isLost = true }
+            return !state.isLost
+        }
+        if isNew { logger.warning("\(source.description): \(error.message)") }
+        fail(error)
+    }
+
+    /// Says that the thread is alive.
+    /// - Returns: false where it was given up meanwhile.
+    private func proceed(to what: String) -> Bool { thread.proceed(to: "\(what) \(source.description)") }
+
+    private func hasEnded() -> Bool {
+        guard proceed(to: "closing") else { return true }
+        return shared.withLock { state in
+            if isWanted(&state) { return false }
+            state.isRunning = false
+            return true
+        }
+    }
+}
+
+/// Looks whether this device feels how it is moved.
+public struct MotionDoctor: Examined {
+    private let sensor: IIOMotionSensor
+
+    public init(_ sensor: IIOMotionSensor) { self.sensor = sensor }
+
+    public func examine(thoroughly isThorough: Bool) async -> [Finding] { [await sensor.examine()] }
+}

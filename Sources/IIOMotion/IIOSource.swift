@@ -1,0 +1,92 @@
+internal import Glibc
+import Linux
+internal import QuickConnect
+
+/// The accelerometer among the IIO devices of this machine. It is found by its channels, anew each time.
+struct IIOSource: MotionSource {
+    /// The device that the settings name, by its IIO name or as `iio:device0`; nil: the first that is an accelerometer.
+    let named: String?
+    /// The owner's matrix.
+    let matrix: Matrix?
+    /// Where sysfs has the devices, `/sys/bus/iio/devices`.
+    let root: String
+    /// Where their buffers are, `/dev`.
+    let nodes: String
+
+    let description = "the accelerometer"
+
+    /// An error lists no more devices than that.
+    private static let listed = 16
+
+    func check() throws(CommandError) { _ = try find() }
+
+    func open(rate: Double) throws(CommandError) -> any MotionStream {
+        let sensor = try find()
+        switch BufferedStream.open(sensor, sensor.conversion(matrix), rate: rate) {
+        case .success(let stream): return stream
+        case .failure(let reason): return try PolledStream(sensor, sensor.conversion(matrix), rate: rate, reason)
+        }
+    }
+
+    func examine() -> Finding {
+        do throws(CommandError) { return examine(try find()) } catch {
+            guard error.code == .unsupported else { return Finding("motion", error) }
+            return Finding("motion", .note, error.message)
+        }
+    }
+
+    private func examine(_ sensor: Accelerometer) -> Finding {
+        let conversion = sensor.conversion(matrix)
+        let way = BufferedStream.obstacle(of: sensor).map { "is polled (\($0.text))" } ?? "has a buffer"
+        guard sensor.hasReadableMatrix else {
+            return Finding("motion", .fault, "the mount matrix of \(sensor.description) cannot be read")
+        }
+        do throws(SystemCallError) {
+            let measured = conversion.acceleration(try sensor.read(conversion))
+            let length = (measured.x * measured.x + measured.y * measured.y + measured.z * measured.z).squareRoot()
+            let text = (length * 100).rounded() / 100
+            return Finding("motion", .well, "\(sensor.description) measures \(text) g and \(way)")
+        } catch {
+            // While its buffer runs, for the daemon or another program, many a driver refuses single values.
+            guard error.code != EBUSY else { return Finding("motion", .well, "\(sensor.description) runs and \(way)") }
+            return Finding(
+                "motion",
+                .fault,
+                "\(sensor.description) cannot be read: \(error)",
+                tried: [sensor.folder.path]
+            )
+        }
+    }
+
+    // MARK: Looking
+
+    /// The screen's before others, the keyboard's only where there is no other.
+    private func find() throws(CommandError) -> Accelerometer {
+        let devices = devices
+        let sensors = devices.compactMap { Accelerometer(device: $0, root: root, nodes: nodes) }
+        if let named {
+            if let sensor = sensors.first(where: { $0.name == named || $0.device == named }) { return sensor }
+            throw missing(devices, "no accelerometer '\(named)', which the settings name")
+        }
+        let sensor =
+            sensors.first(where: \.isOfTheScreen) ?? sensors.first { !$0.isOfTheKeyboard } ?? sensors.first
+        guard let sensor else { throw missing(devices, "no accelerometer") }
+        return sensor
+    }
+
+    /// In the order of their numbers.
+    private var devices: [String] {
+        let names = FileText.names(in: root) ?? []
+        let numbers = names.compactMap { $0.hasPrefix("iio:device") ? Int($0.dropFirst(10)) : nil }
+        return numbers.sorted().map { "iio:device\($0)" }
+    }
+
+    private func missing(_ devices: [String], _ what: String) -> CommandError {
+        let looked = devices.prefix(Self.listed).map { device in
+            SysfsFolder(path: "\(root)/\(device)").textIfAny("name").map { "\(device) (\($0))" } ?? device
+        }
+        let more = devices.count > Self.listed ? " and \(devices.count - Self.listed) more" : ""
+        let search = looked.isEmpty ? "\(root) has no devices" : "looked at \(looked.joined(separator: ", "))\(more)"
+        return CommandError(.unsupported, "this device has \(what): \(search)")
+    }
+}

@@ -1,0 +1,31 @@
+import Linux
+internal import QuickConnect
+
+/// Where motion comes from.
+protocol MotionSource: Sendable {
+    /// Such as `the accelerometer`.
+    var description: String { get }
+
+    /// Throws `unsupported` where there is nothing that could tell motion, with what was looked at. Does not block.
+    func check() throws(CommandError)
+
+    /// Switches the sensor on. May block: only on a thread that is watched. Fails with `unsupported`, `unavailable` or
+    /// `busy`.
+    /// - Parameter rate: values a second; what comes may be more, never is much less where the sensor can.
+    func open(rate: Double) throws(CommandError) -> any MotionStream
+
+    /// What the doctor says of it. As for ``open(rate:)``.
+    func examine() -> Finding
+}
+
+/// A sensor that is on. It is switched off with the last reference. One thread at a time uses it.
+protocol MotionStream: AnyObject {
+    /// A sentence for the log: which sensor it is, and how it is read.
+    var description: String { get }
+    /// How many values a second come.
+    var rate: Double { get }
+
+    /// Sleeps until the next value.
+    /// - Returns: nil where somebody used the waker, or the time came.
+    func next(_ waker: Waker, until end: ContinuousClock.Instant) throws(CommandError) -> Acceleration?
+}

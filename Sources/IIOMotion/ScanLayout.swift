@@ -1,0 +1,45 @@
+/// Where each value lies in a sample of a buffer: the elements that are switched on in the order of their indices, each
+/// aligned to its own size, and the whole to the largest of them, as the kernel lays them out.
+struct ScanLayout: Sendable {
+    private let axes: [Place]
+    private let time: Place?
+    /// Of a sample, in bytes.
+    let size: Int
+
+    private struct Place: Sendable {
+        var offset: Int
+        var type: ScanType
+    }
+
+    static let axisNames = ["in_accel_x", "in_accel_y", "in_accel_z"]
+    static let timeName = "in_timestamp"
+
+    /// More than any sample has.
+    private static let largest = 4096
+
+    /// - Returns: nil where an axis is missing, or it is no sample.
+    init?(_ elements: [ScanElement]) {
+        var places: [String: Place] = [:]
+        var (offset, largest) = (0, 1)
+        for element in elements.sorted(by: { $0.index < $1.index }) {
+            let size = element.type.size
+            offset = Self.aligned(offset, to: size)
+            places[element.name] = Place(offset: offset, type: element.type)
+            offset += size
+            largest = max(largest, size)
+            guard offset <= Self.largest else { return nil }
+        }
+        axes = Self.axisNames.compactMap { places[$0] }
+        guard axes.count == 3 else { return nil }
+        time = places[Self.timeName]
+        size = Self.aligned(offset, to: largest)
+    }
+
+    private static func aligned(_ offset: Int, to size: Int) -> Int { (offset + size - 1) / size * size }
+
+    /// The raw values of a sample, which must have ``size`` bytes, and its time in nanoseconds, where it has one.
+    func sample(_ bytes: ArraySlice<UInt8>) -> (raw: Vector, nanoseconds: Int64?) {
+        let values = axes.map { Double($0.type.value(of: bytes.dropFirst($0.offset))) }
+        return (Vector(values), time.map { $0.type.value(of: bytes.dropFirst($0.offset)) })
+    }
+}

@@ -1,0 +1,41 @@
+public import Concurrency
+
+/// What a motor plays: vibrating and pausing by turns, in milliseconds, beginning with vibrating.
+///
+/// The rules are those of the W3C's Vibration API ("validate and normalize"): what is too long is shortened, and a pause
+/// at the end is left out. The limits are Chromium's, which the W3C leaves open.
+public struct VibrationPattern: Sendable, Hashable {
+    /// More entries than this are left out.
+    public static let mostEntries = 99
+    /// A longer vibration or pause becomes this, in milliseconds.
+    public static let longestEntry = 10_000
+    /// What `playSound -1` plays.
+    public static let single = VibrationPattern([400])
+
+    /// An odd number of entries, or none.
+    public let milliseconds: [Int]
+
+    public init(_ milliseconds: [Int]) {
+        var entries = milliseconds.prefix(Self.mostEntries).map { max(0, min(Self.longestEntry, $0)) }
+        if entries.count.isMultiple(of: 2), !entries.isEmpty { entries.removeLast() }
+        self.milliseconds = entries == [0] ? [] : entries
+    }
+
+    /// Whether it is no vibration but ends one: `0`, or no entry at all.
+    public var isEmpty: Bool { milliseconds.isEmpty }
+}
+
+/// A device that vibrates.
+public protocol Haptics: Device {
+    /// Starts a pattern and returns at once. It takes the place of one that still plays, whoever started that, whose
+    /// promise fails with `cancelled`: the device has one motor, and the newest word counts.
+    ///
+    /// The promise is fulfilled when the pattern is over. It fails with `unsupported` (this device has no motor),
+    /// `denied` (this process may not use it), `unavailable` (it was unplugged, or refuses), `busy` (others use up its
+    /// memory), `timeout` (it does not answer) or `cancelled` (``Device/stop(mayEnd:)``, a newer pattern). The
+    /// daemon's end, however sudden, ends the vibration.
+    func vibrate(_ pattern: VibrationPattern, for caller: Caller) -> Promise<Void>
+
+    /// Ends the pattern that this promise stands for, if it still plays, with `cancelled`.
+    func end(_ vibration: Promise<Void>)
+}

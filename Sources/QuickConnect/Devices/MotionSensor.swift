@@ -1,0 +1,55 @@
+public import JSON
+
+/// An acceleration in g, 9.80665 m/s², gravity included: at rest its length is 1. The axes are Linux's and the W3C's: x to
+/// the right of the screen, y to its top, z out of it towards who looks; lying with its screen up a device reads z = 1.
+public struct Acceleration: Sendable, Hashable {
+    public var x: Double
+    public var y: Double
+    public var z: Double
+    /// When it was measured; nil where the sensor does not tell.
+    public var time: SensorTime?
+
+    /// Metres a second squared.
+    public static let standardGravity = 9.80665
+
+    public init(x: Double, y: Double, z: Double, time: SensorTime? = nil) {
+        self.x = x
+        self.y = y
+        self.z = z
+        self.time = time
+    }
+
+    /// `{"x", "y", "z"}`, and where the sensor tells the time `"timestamp"` in milliseconds and `"clock"`.
+    public var json: JSONObject {
+        var object: JSONObject = ["x": Self.rounded(x), "y": Self.rounded(y), "z": Self.rounded(z)]
+        if let time {
+            object["timestamp"] = .number(time.milliseconds)
+            object["clock"] = .string(time.clock)
+        }
+        return object
+    }
+
+    /// To a millionth: no sensor knows more.
+    private static func rounded(_ value: Double) -> JSONValue { .number((value * 1e6).rounded() / 1e6) }
+}
+
+/// A time that a sensor's driver tells.
+public struct SensorTime: Sendable, Hashable {
+    public var milliseconds: Double
+    /// The clock, with the kernel's name: `realtime` counts from 1970, `monotonic` and `boottime` from the start.
+    public var clock: String
+
+    public init(milliseconds: Double, clock: String) {
+        self.milliseconds = milliseconds
+        self.clock = clock
+    }
+}
+
+/// A device that feels how it is moved.
+public protocol MotionSensor: Device {
+    /// Waits for the next value. The sensor runs only while somebody waits or subscribes.
+    ///
+    /// Fails with `unsupported` (this device has no accelerometer), `unavailable` (it went away or does not answer),
+    /// `busy` (another program has it), `timeout` or `cancelled`, as the waiting task is.
+    func acceleration(for caller: Caller) async throws(CommandError) -> Acceleration
+}

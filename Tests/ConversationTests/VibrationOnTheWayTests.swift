@@ -1,0 +1,122 @@
+import Foundation
+import JSON
+import QuickConnect
+import TestRig
+import Testing
+
+@Suite("From the socket to the motor", .serialized)
+struct VibrationOnTheWayTests {
+    /// What the simulated motor has done: milliseconds when it began, and 0 when it ended.
+    private func steps(_ daemon: DaemonProcess) throws -> [Int] {
+        let text = (try? String(decoding: daemon.folder.data("simulated/vibration.jsonl"), as: UTF8.self)) ?? ""
+        return try text.split(separator: "\n").map { line in
+            let step = try #require(JSONParser.parse(String(line)).objectValue)
+            return step["vibrates"] == true ? Int(step["milliseconds"]?.integerValue ?? -1) : 0
+        }
+    }
+
+    private func vibrating(_ daemon: DaemonProcess) async throws {
+        try await eventually("it vibrates") { try steps(daemon).last ?? 0 > 0 }
+    }
+
+    private func resting(_ daemon: DaemonProcess) async throws {
+        try await eventually("it rests", within: .seconds(3)) { try steps(daemon).last == 0 }
+    }
+
+    @Test func `vibrate and playSound -1 answer when they are over`() async throws {
+        let daemon = try await DaemonProcess()
+        let talker = try daemon.talker()
+        #expect(
+            try await talker.ask("call?cmd=vibrate&msg=%5B40%2C30%2C20%5D&id=1")
+                == "handleJSONRequest?cmd=vibrate&msg=null&id=1"
+        )
+        let time = try await seconds {
+            let result = try await daemon.client("call", "playSound", "-1")
+            #expect(result.exit == .status(0) && result.output == "null\n")
+        }
+        #expect(time > 0.4)
+        #expect(try steps(daemon) == [40, 0, 20, 0, 400, 0])
+        #expect(try await daemon.client("call", "vibrate", "30", "20", "10").exit == .status(0))
+        #expect(try steps(daemon).suffix(4) == [30, 0, 10, 0])
+        let hello = try await talker.ask(#"{"handlerName":"hello","callbackId":"h"}"#)
+        #expect(hello?.contains(#""simulated":["sound","location","vibration","motion"]"#) == true)
+        #expect(try await daemon.stop() == .status(0))
+    }
+
+    @Test func `it ends with a newer one, with 0, with cancel and with stop`() async throws {
+        let daemon = try await DaemonProcess()
+        let talker = try daemon.talker()
+        for ending in ["vibrate&msg=20", "vibrate&msg=0", "vibrate&msg=%5B%5D", "cancel&msg=%5B%22long%22%5D", "stop"] {
+            talker.send("call?cmd=vibrate&msg=9000&id=long")
+            try await vibrating(daemon)
+            let state = try await daemon.client("call", "state").output
+            #expect(state.contains(#""vibrating":[{"pattern":[9000],"for":{"uid":"#))
+            talker.send("call?cmd=\(ending)&id=ending")
+            let replies = [try #require(try await talker.nextReply()), try #require(try await talker.nextReply())]
+            #expect(replies.first { $0.id == "long" }?.code == "cancelled", "\(ending)")
+            #expect(replies.first { $0.id == "ending" }?.code == nil, "\(ending)")
+            try await resting(daemon)
+        }
+        #expect(try await daemon.client("call", "state").output.contains(#""vibrating":[]"#))
+        #expect(try await daemon.stop() == .status(0))
+    }
+
+    @Test func `it ends with its connection, and a sound with it does not`() async throws {
+        let daemon = try await DaemonProcess()
+        let talker = try daemon.talker()
+        talker.send("call?cmd=vibrate&msg=9000&id=1")
+        try await vibrating(daemon)
+        talker.close()
+        try await resting(daemon)
+        let other = try daemon.talker()
+        other.send("call?cmd=playSound&msg=-1&id=1")
+        try await vibrating(daemon)
+        other.close()
+        let time = try await seconds { try await resting(daemon) }
+        #expect(time < 0.35)
+        #expect(try await daemon.stop() == .status(0))
+    }
+
+    @Test func `it ends with the daemon`() async throws {
+        let daemon = try await DaemonProcess(settings: "limits: {shutdownAfter: 500ms}")
+        let talker = try daemon.talker()
+        talker.send("call?cmd=vibrate&msg=9000&id=1")
+        try await vibrating(daemon)
+        #expect(try await daemon.stop() == .status(0))
+        #expect(try await talker.nextReply()?.code == "cancelled")
+        #expect(try steps(daemon) == [9000, 0])
+    }
+
+    @Test func `another user's 0 and stop end nothing, another user's pattern takes its place`() async throws {
+        guard geteuid() == 0, ChildProcess.isInstalled("setpriv") else { return }
+        let daemon = try await DaemonProcess()
+        try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: daemon.socket)
+        func asNobody(_ arguments: String...) async throws -> String {
+            let flags = [
+                "--reuid=65534", "--clear-groups", Products.path("quickconnect"), "call", "--socket", daemon.socket,
+            ]
+            return try await ChildProcess.run("setpriv", flags + arguments).output
+        }
+        let talker = try daemon.talker()
+        talker.send("call?cmd=vibrate&msg=9000&id=1")
+        try await vibrating(daemon)
+        #expect(try await asNobody("vibrate", "0") == "null\n")
+        #expect(try await asNobody("stop") == "null\n")
+        #expect(try steps(daemon) == [9000])
+        #expect(try await asNobody("vibrate", "10") == "null\n")
+        #expect(try await talker.nextReply()?.code == "cancelled")
+        #expect(try await daemon.stop() == .status(0))
+    }
+
+    @Test func `without a motor it is unsupported, with what was looked at`() async throws {
+        let daemon = try await DaemonProcess([], settings: "vibration: {device: \(#filePath)}")
+        let talker = try daemon.talker()
+        for call in ["vibrate&msg=200", "playSound&msg=-1"] {
+            talker.send("call?cmd=\(call)&id=1")
+            let reply = try #require(try await talker.nextReply())
+            #expect(reply.code == "unsupported" && reply.message.contains(#filePath))
+        }
+        #expect(try await talker.ask("call?cmd=vibrate&msg=0&id=2") == "handleJSONRequest?cmd=vibrate&msg=null&id=2")
+        #expect(try await daemon.stop() == .status(0))
+    }
+}

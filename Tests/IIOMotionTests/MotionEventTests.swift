@@ -1,0 +1,245 @@
+import Concurrency
+import Foundation
+import JSON
+import Linux
+import QuickConnect
+import Synchronization
+import TestRig
+import Testing
+
+@testable import IIOMotion
+
+/// A sensor that gives values at the rate it is opened with.
+private final class FakeSensor: MotionSource {
+    struct State {
+        var rates: [Double] = []
+        var isOpen = false
+        var failure: CommandError?
+        var hangsFor = 0.0
+    }
+
+    let description = "the fake sensor"
+    let state = Mutex(State())
+
+    var isOpen: Bool { state.withLock { $0.isOpen } }
+    var rates: [Double] { state.withLock { $0.rates } }
+
+    func fail(_ code: CommandError.Code?) {
+        state.withLock { $0.failure = code.map { CommandError($0, "no sensor") } }
+    }
+
+    func check() throws(CommandError) {
+        if let failure = state.withLock({ $0.failure }), failure.code == .unsupported { throw failure }
+    }
+
+    func open(rate: Double) throws(CommandError) -> any MotionStream {
+        let (failure, hangsFor) = state.withLock { ($0.failure, $0.hangsFor) }
+        if hangsFor > 0 { usleep(UInt32(hangsFor * 1e6)) }
+        if let failure { throw failure }
+        state.withLock { ($0.rates, $0.isOpen) = ($0.rates + [rate], true) }
+        return Stream(self, rate)
+    }
+
+    func examine() -> Finding { Finding("motion", .well, "fake") }
+
+    private final class Stream: MotionStream {
+        let description = "fake"
+        let rate: Double
+        private let sensor: FakeSensor
+        private var due = ContinuousClock.now
+
+        init(_ sensor: FakeSensor, _ rate: Double) { (self.sensor, self.rate) = (sensor, rate) }
+
+        deinit { sensor.state.withLock { $0.isOpen = false } }
+
+        func next(_ waker: Waker, until end: ContinuousClock.Instant) throws(CommandError) -> Acceleration? {
+            if ContinuousClock.now < due { _ = waker.sleep(until: min(due, end)) }
+            if let failure = sensor.state.withLock({ $0.failure }) { throw failure }
+            guard ContinuousClock.now >= due else { return nil }
+            due += .seconds(1 / rate)
+            return Acceleration(x: 0, y: 0, z: 1)
+        }
+    }
+}
+
+/// A subscriber, which counts the events it gets.
+private final class Subscriber: ConnectionOutput {
+    let count = Mutex(0)
+
+    func send(_ event: Event, form: WireForm) { count.withLock { $0 += 1 } }
+    func write(_ line: (OutputBuffer) -> Void) {}
+    func finish() {}
+}
+
+@Suite(.serialized) struct MotionEventTests {
+    private let fake = FakeSensor()
+    private let sensor: IIOMotionSensor
+    private let router: Router
+
+    init() {
+        sensor = IIOMotionSensor(fake, deadline: .milliseconds(400), logger: quiet)
+        let (handlers, permissions) = (HandlerRegistry.none, Permissions(ownUID: 0))
+        let controller = FrontController(
+            table: MappingTable(),
+            handlers: handlers,
+            permissions: permissions,
+            waitingCalls: WaitingCalls(clock: AlarmThread.shared)
+        )
+        router = Router(controller, handlers, EventHub(limits: Limits()))
+        router.events.add(sensor.event)
+    }
+
+    private func subscribe(_ options: JSONObject = [:]) throws -> (Subscriber, Connection) {
+        let subscriber = Subscriber()
+        let connection = Connection(caller: .daemon, router, output: subscriber)
+        try router.events.subscribe(connection, to: ["accel"], options: options, form: .url)
+        return (subscriber, connection)
+    }
+
+    @Test func `the sensor runs exactly while somebody subscribes`() async throws {
+        let (subscriber, connection) = try subscribe()
+        let (_, other) = try subscribe()
+        try await eventually("events come") { subscriber.count.withLock { $0 } >= 3 }
+        router.events.unsubscribeAll(connection)
+        try await Task.sleep(for: .milliseconds(100))
+        #expect(fake.isOpen)
+        router.events.unsubscribe(other, from: ["accel"])
+        try await eventually("it sleeps") { !fake.isOpen }
+        #expect(fake.rates == [10])
+        try await Task.sleep(for: .milliseconds(100))
+        let threads = ThreadList(named: "qc-motion")
+        let before = threads.switches
+        try await Task.sleep(for: .seconds(2))
+        #expect(threads.count > 0 && threads.switches == before)
+        _ = try subscribe()
+        try await eventually("it runs again") { fake.isOpen }
+        await sensor.close()
+        #expect(!fake.isOpen)
+    }
+
+    @Test func `it runs at the fastest rate that is asked for, and each gets its own`() async throws {
+        let (slow, _) = try subscribe(["rate": 5])
+        try await eventually("it runs") { fake.rates == [5] }
+        let (fast, connection) = try subscribe(["rate": 100])
+        try await eventually("it is faster") { fake.rates == [5, 100] }
+        let before = (slow.count.withLock { $0 }, fast.count.withLock { $0 })
+        try await Task.sleep(for: .seconds(2))
+        let after = (slow.count.withLock { $0 }, fast.count.withLock { $0 })
+        #expect((8...12).contains(after.0 - before.0))
+        #expect((120...220).contains(after.1 - before.1))
+        router.events.unsubscribeAll(connection)
+        try await eventually("it is slower") { fake.rates == [5, 100, 5] }
+        await sensor.close()
+    }
+
+    @Test func `a subscription that is made again has its new rate`() async throws {
+        let (_, connection) = try subscribe(["rate": 2])
+        try await eventually("it runs") { fake.rates == [2] }
+        try router.events.subscribe(connection, to: ["accel"], options: ["rate": 50], form: .url)
+        try await eventually("it is faster") { fake.rates == [2, 50] }
+        await sensor.close()
+    }
+
+    @Test(
+        arguments: [
+            ["rate": "x"], ["rate": 0], ["rate": 0.05], ["rate": 201], ["rate": -1], ["rate": []], ["speed": 1],
+            ["rate": 10, "x": 1],
+        ] as [JSONObject]
+    )
+    func `wrong options are invalid`(options: JSONObject) {
+        do {
+            _ = try subscribe(options)
+            Issue.record("subscribed")
+        } catch {
+            #expect((error as? CommandError)?.code == .invalid)
+        }
+        #expect(fake.rates == [])
+    }
+
+    @Test func `the command waits for one value, and the sensor sleeps again`() async throws {
+        let value = try await sensor.acceleration(for: .daemon)
+        #expect(value.json == ["x": 0.0, "y": 0.0, "z": 1.0])
+        try await eventually("it sleeps") { !fake.isOpen }
+        #expect(sensor.state() == ["measuring": []])
+    }
+
+    @Test func `a sensor that is missing is unsupported, to the command and to a subscriber`() async throws {
+        fake.fail(.unsupported)
+        #expect(throws: CommandError.self) { try subscribe() }
+        do throws(CommandError) { _ = try await sensor.acceleration(for: .daemon) } catch {
+            #expect(error.code == .unsupported)
+        }
+    }
+
+    @Test func `a sensor that goes away is found again when it comes back`() async throws {
+        let (subscriber, _) = try subscribe(["rate": 100])
+        try await eventually("events come") { subscriber.count.withLock { $0 } > 3 }
+        fake.fail(.unsupported)
+        try await eventually("it is gone") { !fake.isOpen }
+        do throws(CommandError) {
+            _ = try await sensor.acceleration(for: .daemon)
+            Issue.record("there is a value")
+        } catch {
+            // It was there: not never, but not now.
+            #expect(error.code == .unavailable)
+        }
+        let count = subscriber.count.withLock { $0 }
+        fake.fail(nil)
+        try await eventually("events come again") { subscriber.count.withLock { $0 } > count + 3 }
+        await sensor.close()
+    }
+
+    @Test func `a driver that hangs costs a caller the deadline, and works again when it comes back`() async throws {
+        fake.state.withLock { $0.hangsFor = 1.5 }
+        let (subscriber, _) = try subscribe(["rate": 100])
+        let time = await seconds {
+            do throws(CommandError) { _ = try await sensor.acceleration(for: .daemon) } catch {
+                #expect(error.code == .timeout)
+            }
+        }
+        #expect((0.2...1.2).contains(time))
+        #expect(await sensor.examine().state == .well)
+        fake.state.withLock { $0.hangsFor = 0 }
+        try await eventually("events come") { subscriber.count.withLock { $0 } > 3 }
+        await sensor.close()
+    }
+
+    @Test func `the daemon's end ends the wait`() async throws {
+        fake.state.withLock { $0.hangsFor = 0.2 }
+        let waiting = Task { try await sensor.acceleration(for: .daemon) }
+        try await eventually("it waits") { sensor.state() != ["measuring": []] }
+        await sensor.close()
+        await #expect(throws: CommandError.self) { try await waiting.value }
+    }
+}
+
+@Suite struct MotionTrackTests {
+    @Test func `a moment between two is on the straight line, and the end is followed by the beginning`() throws {
+        let track = try #require(
+            MotionTrack("# a comment\n{\"time\":10,\"x\":0,\"y\":0,\"z\":1}\n{\"time\":12,\"x\":1,\"y\":-1,\"z\":0}\n")
+        )
+        #expect(track.duration == 2)
+        #expect(track.value(at: 0) == [0, 0, 1] && track.value(at: 1) == [0.5, -0.5, 0.5])
+        #expect(track.value(at: 2.5) == track.value(at: 0.5))
+    }
+
+    @Test(arguments: [
+        "", "{}", "{\"time\":1,\"x\":0,\"y\":0,\"z\":1}",
+        "{\"time\":1,\"x\":0,\"y\":0,\"z\":1}\n{\"time\":1,\"x\":0,\"y\":0,\"z\":1}",
+        "{\"time\":1,\"x\":0,\"y\":0,\"z\":1}\n{\"time\":2,\"x\":\"a\",\"y\":0,\"z\":1}", "{not json",
+    ])
+    func `anything else is none`(text: String) {
+        #expect(MotionTrack(text) == nil)
+    }
+
+    @Test func `the shipped one is a track`() async throws {
+        let path =
+            URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().path + "/tracks/in-the-hand.json"
+        let sensor = IIOMotionSensor(track: path, matrix: Matrix([[1, 0, 0], [0, 1, 0], [0, 0, -1]]), logger: quiet)
+        let value = try await sensor.acceleration(for: .daemon)
+        #expect(abs(value.z + 1) < 0.02 && value.time?.clock == "realtime")
+        try await eventually("it is left alone") { await sensor.examine().says.contains("lasts 30 s") }
+        await sensor.close()
+    }
+}
