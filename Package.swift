@@ -112,7 +112,11 @@ let package = Package(
         // The other end of the socket, for programs that are clients.
         .target(
             name: "QuickConnectClient",
-            dependencies: ["QuickConnect", "JSON", "Linux"],
+            dependencies: [
+                "QuickConnect", "JSON", "Concurrency", "Linux", "CLinux",
+                .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "HeapModule", package: "swift-collections"),
+            ],
             swiftSettings: swiftSettings
         ),
 
@@ -193,7 +197,7 @@ let package = Package(
         // Private sound servers, a virtual sound card and processes for the tests.
         .target(
             name: "TestRig",
-            dependencies: ["QuickConnect"],
+            dependencies: ["QuickConnect", "QuickConnectClient", "JSON"],
             path: "Tests/TestRig",
             exclude: ["RigPlugin"],
             swiftSettings: swiftSettings
@@ -210,7 +214,7 @@ let package = Package(
         .testTarget(
             name: "QuickConnectTests",
             dependencies: [
-                "QuickConnect", "JSON", "Commands", "Conversations", "Concurrency", "Linux",
+                "QuickConnect", "JSON", "Commands", "Conversations", "Concurrency", "Linux", "TestRig",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: swiftSettings
@@ -263,7 +267,7 @@ let package = Package(
         .testTarget(name: "JavaScriptCoreTests", dependencies: ["JavaScriptCore"], swiftSettings: swiftSettings),
         .testTarget(
             name: "QuickConnectClientTests",
-            dependencies: ["QuickConnectClient", "JSON"],
+            dependencies: ["QuickConnectClient", "QuickConnect", "JSON", "TestRig"],
             swiftSettings: swiftSettings
         ),
         .testTarget(
