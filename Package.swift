@@ -19,6 +19,7 @@ let package = Package(
         .library(name: "QuickConnect", targets: ["QuickConnect"]),
         .library(name: "JSON", targets: ["JSON"]),
         .library(name: "QuickConnectClient", targets: ["QuickConnectClient"]),
+        .library(name: "QuickConnectClientNIO", targets: ["QuickConnectClientNIO"]),
         .library(name: "JavaScriptCore", targets: ["JavaScriptCore"]),
     ],
     dependencies: [
@@ -120,6 +121,17 @@ let package = Package(
             swiftSettings: swiftSettings
         ),
 
+        // The same on an event loop, for gateways.
+        .target(
+            name: "QuickConnectClientNIO",
+            dependencies: [
+                "QuickConnectClient", "JSON",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            swiftSettings: swiftSettings
+        ),
+
         // JavaScript, with the names of Apple's framework. Knows nothing of the rest.
         .target(
             name: "JavaScriptCore",
@@ -168,6 +180,14 @@ let package = Package(
                 "QuickConnect", "QuickConnectClient", "JSON", "Linux",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
+            swiftSettings: swiftSettings
+        ),
+
+        // What docs/clients.md shows, as a program.
+        .executableTarget(
+            name: "device-example",
+            dependencies: ["QuickConnectClient", "QuickConnect", "JSON"],
+            path: "Examples/Swift",
             swiftSettings: swiftSettings
         ),
 
@@ -251,7 +271,7 @@ let package = Package(
         .testTarget(
             name: "GPSDLocationTests",
             dependencies: [
-                "GPSDLocation", "QuickConnect", "JSON", "TestRig", "Concurrency",
+                "GPSDLocation", "QuickConnect", "JSON", "TestRig", "Concurrency", "Linux",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: swiftSettings
@@ -273,9 +293,11 @@ let package = Package(
         .testTarget(
             name: "ConversationTests",
             dependencies: [
-                "QuickConnect", "QuickConnectClient", "JSON", "Concurrency", "Conversations", "TestRig",
-                "quickconnectd", "quickconnect",
+                "QuickConnect", "QuickConnectClient", "QuickConnectClientNIO", "JSON", "Concurrency", "Conversations",
+                "TestRig", "quickconnectd", "quickconnect", "device-example",
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
             ],
             swiftSettings: swiftSettings
         ),

@@ -1,3 +1,4 @@
+internal import Linux
 internal import QuickConnect
 internal import Synchronization
 
