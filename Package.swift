@@ -14,6 +14,9 @@ let swiftSettings: [SwiftSetting] = [
 /// to see these packages.
 let programs = TargetDependencyCondition.when(traits: ["Programs"])
 
+/// What the client for programs that run on NIO needs.
+let nio = TargetDependencyCondition.when(traits: ["NIO"])
+
 let package = Package(
     name: "quickconnect",
     products: [
@@ -23,6 +26,7 @@ let package = Package(
         .library(name: "QuickConnect", targets: ["QuickConnect"]),
         .library(name: "JSON", targets: ["JSON"]),
         .library(name: "QuickConnectClient", targets: ["QuickConnectClient"]),
+        .library(name: "QuickConnectClientNIO", targets: ["QuickConnectClientNIO"]),
         .library(name: "JavaScriptCore", targets: ["JavaScriptCore"]),
     ],
     traits: [
@@ -30,7 +34,8 @@ let package = Package(
             name: "Programs",
             description: "The daemon and the other programs, which need more packages than the libraries."
         ),
-        .default(enabledTraits: ["Programs"]),
+        .trait(name: "NIO", description: "QuickConnectClientNIO, the client for programs that run on SwiftNIO."),
+        .default(enabledTraits: ["Programs", "NIO"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -145,7 +150,22 @@ let package = Package(
         // The other end of the socket, for programs that are clients.
         .target(
             name: "QuickConnectClient",
-            dependencies: ["QuickConnect", "JSON", "Linux"],
+            dependencies: [
+                "QuickConnect", "JSON", "Concurrency", "Linux", "CLinux",
+                .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "HeapModule", package: "swift-collections"),
+            ],
+            swiftSettings: swiftSettings
+        ),
+
+        // The same on an event loop, for gateways.
+        .target(
+            name: "QuickConnectClientNIO",
+            dependencies: [
+                "QuickConnectClient", "JSON",
+                .product(name: "NIOCore", package: "swift-nio", condition: nio),
+                .product(name: "NIOPosix", package: "swift-nio", condition: nio),
+            ],
             swiftSettings: swiftSettings
         ),
 
@@ -201,6 +221,14 @@ let package = Package(
             swiftSettings: swiftSettings
         ),
 
+        // What docs/clients.md shows, as a program.
+        .executableTarget(
+            name: "device-example",
+            dependencies: ["QuickConnectClient", "QuickConnect", "JSON"],
+            path: "Examples/Swift",
+            swiftSettings: swiftSettings
+        ),
+
         // What the JavaScriptCore module costs beside the C API.
         .executableTarget(
             name: "javascript-calls",
@@ -227,7 +255,7 @@ let package = Package(
         // Private sound servers, a virtual sound card and processes for the tests.
         .target(
             name: "TestRig",
-            dependencies: ["QuickConnect"],
+            dependencies: ["QuickConnect", "QuickConnectClient", "JSON"],
             path: "Tests/TestRig",
             exclude: ["RigPlugin"],
             swiftSettings: swiftSettings
@@ -244,7 +272,7 @@ let package = Package(
         .testTarget(
             name: "QuickConnectTests",
             dependencies: [
-                "QuickConnect", "JSON", "Commands", "Conversations", "Concurrency", "Linux",
+                "QuickConnect", "JSON", "Commands", "Conversations", "Concurrency", "Linux", "TestRig",
                 .product(name: "Logging", package: "swift-log", condition: programs),
             ],
             swiftSettings: swiftSettings
@@ -313,15 +341,17 @@ let package = Package(
         .testTarget(name: "JavaScriptCoreTests", dependencies: ["JavaScriptCore"], swiftSettings: swiftSettings),
         .testTarget(
             name: "QuickConnectClientTests",
-            dependencies: ["QuickConnectClient", "JSON"],
+            dependencies: ["QuickConnectClient", "QuickConnect", "JSON", "TestRig"],
             swiftSettings: swiftSettings
         ),
         .testTarget(
             name: "ConversationTests",
             dependencies: [
-                "QuickConnect", "QuickConnectClient", "JSON", "Concurrency", "Conversations", "TestRig",
-                "quickconnectd", "quickconnect",
+                "QuickConnect", "QuickConnectClient", "QuickConnectClientNIO", "JSON", "Concurrency", "Conversations",
+                "TestRig", "quickconnectd", "quickconnect", "device-example",
                 .product(name: "Logging", package: "swift-log", condition: programs),
+                .product(name: "NIOCore", package: "swift-nio", condition: programs),
+                .product(name: "NIOPosix", package: "swift-nio", condition: programs),
             ],
             swiftSettings: swiftSettings
         ),

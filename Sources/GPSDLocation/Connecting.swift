@@ -1,4 +1,4 @@
-import Linux
+internal import Linux
 internal import QuickConnect
 internal import Synchronization
 
@@ -38,12 +38,5 @@ struct BackOff {
         seconds = min(Self.longest, max(Self.shortest, seconds * 2))
         let end = ContinuousClock.now + .seconds(seconds)
         while ContinuousClock.now < end, isWanted() { _ = waker.sleep(until: end) }
-    }
-}
-
-extension Waker {
-    /// A new one, with the error of a watch.
-    static func make() throws(Unreachable) -> Waker {
-        do throws(SystemCallError) { return try Waker() } catch { throw Unreachable(reason: error.description) }
     }
 }

@@ -1,5 +1,5 @@
 internal import Concurrency
-import Linux
+internal import Linux
 internal import Logging
 internal import QuickConnect
 internal import Synchronization

@@ -1,6 +1,6 @@
 internal import Concurrency
 public import JSON
-import Linux
+internal import Linux
 public import Logging
 public import QuickConnect
 internal import Synchronization

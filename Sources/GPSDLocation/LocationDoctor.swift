@@ -1,6 +1,6 @@
 internal import Concurrency
 internal import Glibc
-import Linux
+internal import Linux
 public import QuickConnect
 internal import Synchronization
 

@@ -1,6 +1,6 @@
 internal import CGPS
 internal import Glibc
-import Linux
+internal import Linux
 
 /// Where reports come from.
 protocol ReportSource: Sendable {
@@ -23,6 +23,16 @@ protocol ReportStream: AnyObject, Sendable {
 /// Why there is no watch.
 struct Unreachable: Error, Sendable {
     let reason: String
+}
+
+extension Waker {
+    static func make() throws(Unreachable) -> Waker {
+        do throws(SystemCallError) {
+            return try Waker()
+        } catch {
+            throw Unreachable(reason: "\(error)")
+        }
+    }
 }
 
 /// gpsd, through libgps.

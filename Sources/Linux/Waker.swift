@@ -1,4 +1,4 @@
-internal import Glibc
+public import Glibc
 
 /// Lets a thread sleep until a descriptor has something to say, and others wake it: a pair of sockets for poll(2).
 ///
@@ -42,13 +42,26 @@ public final class Waker: Sendable {
         until end: ContinuousClock.Instant?
     ) -> Bool {
         // A negative descriptor is left out; its end is told without being asked for.
-        var entries = [
-            pollfd(fd: reading, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: descriptor, events: interest == .input ? Int16(POLLIN) : 0, revents: 0),
-        ]
-        while poll(&entries, 2, Self.milliseconds(until: end)) < 0, errno == EINTR {}
-        if entries[0].revents != 0 { drain() }
-        return entries[1].revents != 0
+        sleep(
+            watching: pollfd(fd: descriptor, events: interest == .input ? Int16(POLLIN) : 0, revents: 0),
+            until: end
+        )
+    }
+
+    /// Sleeps until what is watched comes, somebody wakes it, or the time does.
+    /// - Returns: whether what is watched has come.
+    public func sleep(watching entry: pollfd, until end: ContinuousClock.Instant?) -> Bool {
+        var entries = [entry]
+        return sleep(watching: &entries, until: end)
+    }
+
+    /// The same for several descriptors, whose `revents` then say what became of each.
+    /// - Returns: whether there is anything about one of them.
+    public func sleep(watching entries: inout [pollfd], until end: ContinuousClock.Instant?) -> Bool {
+        entries.append(pollfd(fd: reading, events: Int16(POLLIN), revents: 0))
+        while poll(&entries, nfds_t(entries.count), Self.milliseconds(until: end)) < 0, errno == EINTR {}
+        if let own = entries.popLast(), own.revents != 0 { drain() }
+        return entries.contains { $0.revents != 0 }
     }
 
     /// Rounded up, so that the time has come afterwards; -1 is for ever.

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Glibc
 import JSON
 import Linux
 import QuickConnect
@@ -37,12 +36,7 @@ struct ConnectionOptions: ParsableArguments {
     }
 
     private var candidates: [String] {
-        let environment = ["QUICKCONNECT_SOCKET", "XDG_RUNTIME_DIR"].reduce(into: [String: String]()) {
-            variables,
-            name in
-            variables[name] = getenv(name).map { String(cString: $0) }
-        }
-        return SocketPaths.candidates(named: socket, environment: environment)
+        SocketPaths.candidates(named: socket, environment: SocketPaths.environment)
     }
 
     /// How long a daemon has to accept, where somebody only asks whether there is one.

@@ -20,6 +20,9 @@ final class SocketTalker: ConversationClient, @unchecked Sendable {
     private let receiving = DispatchQueue(label: "receiving")
     static let patience = Duration.seconds(60)
 
+    private var splitter = LineSplitter()
+    private var lines: [String] = []
+
     init(path: String) throws { connection = try DaemonConnection(path: path) }
 
     var descriptor: Int32 { connection.descriptor }
@@ -33,16 +36,27 @@ final class SocketTalker: ConversationClient, @unchecked Sendable {
     func send(_ line: String) { send([UInt8]("\(line)\n".utf8)) }
 
     func nextLine(within deadline: Duration) async throws -> String? {
-        let received = try await withCheckedThrowingContinuation { continuation in
+        try await withCheckedThrowingContinuation { continuation in
             receiving.async {
-                continuation.resume(with: Result { try self.connection.receive(before: .now + deadline) })
+                continuation.resume(with: Result { try self.receive(before: .now + deadline, deadline) })
             }
         }
-        switch received {
-        case .line(let bytes): return String(decoding: bytes, as: UTF8.self)
-        case .closed: return nil
-        case .timedOut: throw NotInTime(description: "no line within \(deadline)")
+    }
+
+    /// Nil where the daemon has closed the connection.
+    private func receive(before end: ContinuousClock.Instant, _ deadline: Duration) throws -> String? {
+        while lines.isEmpty {
+            guard try connection.wait(for: .input, before: end) else {
+                throw NotInTime(description: "no line within \(deadline)")
+            }
+            let isOpen = try connection.receiveSome { bytes in
+                splitter.split(bytes) {
+                    if case .line(let line) = $0 { lines.append(String(decoding: line, as: UTF8.self)) }
+                }
+            }
+            guard isOpen else { return nil }
         }
+        return lines.removeFirst()
     }
 
     func endInput() { shut(Int32(SHUT_WR)) }

@@ -1,5 +1,6 @@
 import JSON
 import QuickConnect
+import TestRig
 import Testing
 
 @Suite("JSON is written compactly, on one line")

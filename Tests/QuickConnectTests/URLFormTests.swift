@@ -1,4 +1,5 @@
 import JSON
+import TestRig
 import Testing
 
 @testable import QuickConnect

@@ -1,5 +1,6 @@
 import JSON
 import QuickConnect
+import TestRig
 import Testing
 
 /// The patterns of `vibrate`, as the W3C's Vibration API has them, and how they are read from a call.

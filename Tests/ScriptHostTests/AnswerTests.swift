@@ -1,5 +1,6 @@
 import JSON
 import QuickConnect
+import TestRig
 import Testing
 
 @Suite("Answers of a script, as the daemon gets them")

@@ -4,7 +4,7 @@ internal import Glibc
 internal import JSON
 internal import Linux
 import QuickConnect
-internal import QuickConnectClient
+public import QuickConnectClient
 
 /// Runs the scripts of a folder, a process each: starts them, watches them, restarts them.
 ///
@@ -55,7 +55,7 @@ public final class ScriptHost {
         self.environment = environment.filter { !["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"].contains($0.key) }
         let hasLevels = OwnProcess.logsToJournal(environment)
         console = ScriptConsole(place: .journal(name: "scripts", hasLevels: hasLevels))
-        link = DaemonLink(paths: paths, givesUp: false, isHeld: false)
+        link = DaemonLink(paths: paths)
         link.isWanted = true
     }
 
@@ -89,7 +89,8 @@ public final class ScriptHost {
                 pollfd(fd: folder.descriptor, events: Int16(POLLIN), revents: 0),
             ] + processes.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
         _ = poll(&descriptors, nfds_t(descriptors.count), DaemonConnection.milliseconds(until: nextMoment))
-        for line in link.receive().split(separator: UInt8(ascii: "\n")) { answer(line) }
+        link.receive()
+        for event in link.conversation.takeEvents() { heed(event) }
         if descriptors[2].revents != 0 {
             folder.drain()
             looksAt = looksAt ?? .now + Self.settleTime
@@ -126,7 +127,7 @@ public final class ScriptHost {
     }
 
     private var nextMoment: ContinuousClock.Instant? {
-        ([link.nextTry, looksAt, settlesAt] + scripts.map(\.nextMoment)).compactMap { $0 }.min()
+        ([link.nextMoment, looksAt, settlesAt] + scripts.map(\.nextMoment)).compactMap { $0 }.min()
     }
 
     private func heedSignals() {
@@ -176,15 +177,17 @@ public final class ScriptHost {
 
     // MARK: The daemon
 
-    private func answer(_ line: ArraySlice<UInt8>) {
-        let message = (try? JSONParser.parse(String(decoding: line, as: UTF8.self)))?.objectValue ?? [:]
-        if let id = message["callbackId"] {
-            link.send(JSONValue.object(["responseId": id, "responseData": json]).text)
-        } else if let error = message["error"]?.objectValue {
-            // The one call that the host makes itself has failed.
-            console.write("warning", "«quickconnect scripts» will not work: \(error["message"]?.stringValue ?? "")")
+    private func heed(_ event: ClientConversation.Event) {
+        switch event {
+        case .called(let call): link.conversation.answer(call, with: .success(HandlerCall.Answer(json)))
+        case .refused(_, let failure): warn(failure.message)
+        case .fault(.told(let error)): warn(error.message)
+        case .fault(.unreadable(let problem)): warn(problem)
+        case .replied, .failed, .happened, .stands: break
         }
     }
+
+    private func warn(_ reason: String) { console.write("warning", "«quickconnect scripts» will not work: \(reason)") }
 
     private var json: JSONValue {
         [
@@ -194,16 +197,17 @@ public final class ScriptHost {
 }
 
 extension ScriptHost: DaemonLink.Owner {
-    func didConnect(again: Bool) -> [String] {
-        let call: JSONValue = ["handlerName": "registerHandler", "data": [.string(Self.handler)], "callbackId": "host"]
-        return [call.text]
+    public func didConnect(again: Bool) -> [UInt8] {
+        // Also where an earlier daemon has refused it.
+        link.conversation.register(handler: Self.handler)
+        return []
     }
 
-    func didNotConnect(_ failure: SocketPaths.NoDaemon) {
+    public func didNotConnect(_ failure: SocketPaths.NoDaemon) {
         console.write("warning", "\(failure)\nwaiting for one")
     }
 
-    func didLose(_ reason: String) {
+    public func didLose(_ reason: String) {
         console.write("warning", "the connection to the daemon is lost (\(reason)); trying again")
     }
 }

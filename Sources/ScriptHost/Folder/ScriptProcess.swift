@@ -12,7 +12,8 @@ final class ScriptProcess {
     private(set) var loadedFiles: Set<String> = []
     /// The socket to it; -1 once it is closed.
     private(set) var descriptor: Int32
-    private var reader = LineReader()
+    /// A process tells short lines; one that does not is no longer itself.
+    private var splitter = LineSplitter(limit: 1 << 16)
 
     /// How it ended.
     enum End: Equatable {
@@ -76,13 +77,19 @@ final class ScriptProcess {
                 closeChannel()
                 break
             }
-            buffer.withUnsafeBytes { reader.append(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+            buffer.withUnsafeBufferPointer { take(UnsafeBufferPointer(rebasing: $0[..<count])) }
             isNew = true
         }
-        while let line = reader.next() { take(String(decoding: line, as: UTF8.self)) }
-        // A process tells short lines; one that does not is no longer itself.
-        if reader.pendingCount > 1 << 16 { closeChannel() }
         return isNew
+    }
+
+    private func take(_ bytes: UnsafeBufferPointer<UInt8>) {
+        splitter.split(bytes) { line in
+            switch line {
+            case .line(let line): take(String(decoding: line, as: UTF8.self))
+            case .overlong: closeChannel()
+            }
+        }
     }
 
     private func take(_ line: String) {

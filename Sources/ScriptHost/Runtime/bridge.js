@@ -99,19 +99,8 @@
         // One that came too late has been answered already.
         if (call[isLate] && !native.ended(call[id])) return
         answerCount++
-        send(call, members)
+        host.send('{"responseId":' + JSON.stringify(call[id]) + members + '}')
         if (call[isLate]) native.flush(host.takeLines())
-    }
-
-    function send(call, members) {
-        const start = '{"responseId":' + JSON.stringify(call[id])
-        try {
-            host.send(start + members + '}')
-        } catch (error) {
-            const {code, message} = error
-            const told = {code, message: 'the answer of ' + host.script.name + ': ' + message}
-            host.send(start + ',"error":' + JSON.stringify(told) + '}')
-        }
     }
 
     // A handler that takes a callback answers by it: what it returns, such as the number of a timer, or the promise of

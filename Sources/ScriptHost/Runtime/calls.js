@@ -2,27 +2,16 @@
 (function (host, native) {
     'use strict'
 
-    // The calls that have no reply yet: id → call.
+    // The calls that have no reply yet: id → call. How many of them may be under way, which wait and in which order, and
+    // what becomes of them without a reply is the conversation's, in Swift. An id is a letter, which tells it how to send
+    // the call, and a number: c in order, r past those that wait, s behind them, but not counted.
     const calls = new Map()
-    // Those of them that are not under way yet, in order; those before `first` are.
-    let waiting = []
-    let first = 0
-    // How many of the script's own are under way, and how many of those are answered by lines that it has not seen yet.
-    let underWay = 0
-    let early = 0
     // How many of the calls are the runtime's.
     let ownCount = 0
     let allOwnCount = 0
-    // The bytes of all calls that have no reply yet.
-    let bytes = 0
-    let isConnected = false
     // The promises of calls, which may be ignored.
     const promises = new WeakSet()
     let count = 0
-
-    // A burst may be as long as that: each call counts its line, and what the engine needs to remember it.
-    const longestBurst = 32 << 20
-    const bytesOfCall = 512
 
     class Call {
         constructor(id, command, data, resolve, reject, site) {
@@ -30,16 +19,10 @@
             this.command = command
             // Only these change what a new connection is told.
             this.data = command === 'subscribe' || command === 'unsubscribe' ? data : undefined
-            this.line = line(command, data, id)
-            this.bytes = this.line.length + bytesOfCall
             this.resolve = resolve
             this.reject = reject
             // Where the script made it; null: the runtime did. Then it keeps nothing alive.
             this.site = site
-            // Whether it is among those that may be under way at once.
-            this.counts = false
-            // Whether it is on its way, rather than waiting for a connection.
-            this.isSent = false
         }
     }
 
@@ -74,69 +57,16 @@
     // A call of the script's. Its promise may be ignored: an error that nobody takes is told on the console.
     function start(command, data, site) {
         const promise = new Promise((resolve, reject) => {
-            enter(new Call('c' + ++count, command, data, resolve, reject, site))
+            const call = new Call('c' + ++count, command, data, resolve, reject, site)
+            remember(call)
+            host.send(line(command, data, call.id))
         })
         promises.add(promise)
         return promise
     }
 
-    // Sends a call, or lets it wait until fewer are under way: calls begin in their order.
-    function enter(call) {
-        remember(call)
-        if (bytes > longestBurst) {
-            refuse(call, {code: 'overloaded', message: 'the calls of this script that wait for a reply have more than '
-                + (longestBurst >> 20) + ' MiB; wait for a reply'})
-        } else if (first === waiting.length && underWay < host.limits.calls) {
-            begin(call)
-        } else {
-            waiting.push(call)
-        }
-    }
-
-    function begin(call) {
-        underWay++
-        call.counts = true
-        send(call)
-    }
-
-    // The call is answered as if the daemon had refused it.
-    function refuse(call, error) {
-        const {code, message} = error
-        bytes -= call.bytes
-        call.bytes = 0
-        call.line = undefined
-        host.refuse({responseId: call.id, error: {cmd: call.command, code, message}})
-    }
-
-    function send(call) {
-        const {line} = call
-        call.line = undefined
-        call.isSent = isConnected
-        try {
-            host.send(line)
-        } catch (error) {
-            refuse(call, error)
-        }
-    }
-
-    function sendWaiting() {
-        while (first < waiting.length && underWay < host.limits.calls) {
-            const call = waiting[first]
-            waiting[first++] = undefined
-            begin(call)
-        }
-        if (first === waiting.length) {
-            waiting = []
-            first = 0
-        } else if (first > 1024 && first > waiting.length / 2) {
-            waiting = waiting.slice(first)
-            first = 0
-        }
-    }
-
     function remember(call) {
         calls.set(call.id, call)
-        bytes += call.bytes
         if (!call.site) ownCount++
     }
 
@@ -144,47 +74,39 @@
         const call = calls.get(id)
         if (!call) return undefined
         calls.delete(id)
-        bytes -= call.bytes
         if (!call.site) ownCount--
-        if (call.counts) {
-            if (early > 0) early--
-            else underWay--
-        }
         return call
     }
 
-    const makeOwn = (command, parameters, resolve, reject) => {
+    function ownLine(letter, command, parameters, resolve, reject) {
         allOwnCount++
-        return new Call('r' + ++count, command, JSON.stringify(parameters), resolve, reject, null)
+        const call = new Call(letter + ++count, command, undefined, resolve, reject, null)
+        remember(call)
+        return line(command, JSON.stringify(parameters), call.id)
     }
 
-    // A call of the runtime's: it does not count, and its errors go to `failed`.
+    // A call of the runtime's, past those of the script that wait; its errors go to `failed`.
     host.ask = (command, parameters, failed, done = () => {}) => {
-        const call = makeOwn(command, parameters, done, failed)
-        remember(call)
-        send(call)
+        host.send(ownLine('r', command, parameters, done, failed))
     }
 
     // A call of the runtime's that is one of the script's burst.
-    host.askInOrder = (command, parameters, failed) => enter(makeOwn(command, parameters, () => {}, failed))
+    host.askInOrder = (command, parameters, failed) => host.send(ownLine('c', command, parameters, () => {}, failed))
 
-    host.lineOf = (command, parameters) => {
-        const call = makeOwn(command, parameters, () => {}, () => {})
-        remember(call)
-        const {line} = call
-        call.line = undefined
-        call.isSent = true
-        return line
-    }
+    // What a new connection is told.
+    host.lineOf = (command, parameters) => ownLine('r', command, parameters, () => {}, () => {}) + '\n'
 
-    // The reply of a call: its promise is settled, and the front controller sees it.
+    // The reply of a call: its promise is settled, and the front controller sees it. `lost` says that the connection is
+    // gone: nobody knows whether the call was done.
     host.answered = message => {
         const call = take(message.responseId)
-        if (!call) return
-        if (first < waiting.length) sendWaiting()
+        // What the runtime has registered, it tells the next connection.
+        if (!call || message.lost && !call.site) return
         if (message.error) {
-            call.reject(call.site ? host.failure(call.site, message.error) : message.error)
-            if (call.site) host.replied('error', message.error)
+            const error = Object.assign({cmd: call.command}, message.error)
+            if (message.lost) error.message = 'the connection to the daemon was lost while ' + call.command + ' was under way'
+            call.reject(call.site ? host.failure(call.site, error) : error)
+            if (call.site) host.replied('error', error)
         } else {
             call.resolve(message.responseData)
             if (call.site) succeeded(call.command, call.data, message)
@@ -205,29 +127,10 @@
         return value === null ? [] : Array.isArray(value) ? value : [value]
     }
 
-    // There is a connection, and what waited for it has been sent.
-    host.connected = () => {
-        isConnected = true
-        for (const call of calls.values()) call.isSent = call.line === undefined
-    }
-
-    // The connection is lost. What was sent gets an error, for nobody knows whether it was done; the rest waits.
+    // The connection is lost. Calls that were under way are answered so, those that were not sent go out over the next one.
     host.lost = () => {
-        isConnected = false
-        early = 0
         host.forgetCalls()
         host.forgetBegun()
-        const lost = [...calls.values()].filter(call => call.isSent)
-        for (const {id} of lost) take(id)
-        underWay = [...calls.values()].filter(call => call.counts).length
-        sendWaiting()
-        for (const call of lost) {
-            if (!call.site) continue
-            const sentence = 'the connection to the daemon was lost while ' + call.command + ' was under way'
-            const error = {cmd: call.command, code: 'unavailable', message: sentence}
-            call.reject(host.failure(call.site, error))
-            host.replied('error', error)
-        }
     }
 
     host.hasCalls = () => calls.size > ownCount
@@ -259,25 +162,11 @@
         return start(command, json(data), site)
     }
 
-    // Lets the calls before it go first, as far as replies make room for them.
-    function sendAllWaiting(command) {
-        sendWaiting()
-        while (first < waiting.length) {
-            const replies = native.awaitReplies(command, host.takeLines())
-            if (replies < 0) return
-            const seen = Math.min(replies, underWay)
-            underWay -= seen
-            early += seen
-            sendWaiting()
-        }
-    }
-
     // The reply of a call that is waited for; an error is thrown.
     function replyAtOnce(command, data) {
         const site = new Error()
         const id = 's' + ++count
-        sendAllWaiting(command)
-        const reply = JSON.parse(native.callSync(id, command, host.takeLines(), line(command, data, id)))
+        const reply = JSON.parse(native.callSync(id, command, host.takeLines() + line(command, data, id) + '\n'))
         if (reply.error) {
             const told = Object.assign({cmd: command}, reply.error)
             host.replied('error', told)

@@ -7,21 +7,17 @@
     let next = 0
     // Lines that are to be sent when the turn is over.
     let lines = ''
-    // Answers of the runtime's own to calls that it does not send.
-    let refusals = []
-    let nextRefusal = 0
+    // So many are handed over at once in the middle of a turn.
+    const manyLines = 1 << 16
     // So long may one turn go on with messages, so that a turn stays short however many there are.
     const turnTime = 5
     // So many messages are dealt with at most before the clock is looked at again.
     const longestStep = 64
 
-    // Sends a line, behind those before it. Throws where the daemon would not read it.
+    // Sends a line, behind those before it.
     host.send = line => {
-        if (line.length <= host.limits.shortLine) {
-            lines += line + '\n'
-        } else {
-            native.send(host.takeLines(), line)
-        }
+        lines += line + '\n'
+        if (lines.length > manyLines) native.flush(host.takeLines())
     }
 
     host.takeLines = () => {
@@ -41,21 +37,9 @@
             while (next < stop) host.dispatch(messages[next++])
             step = Math.min(2 * step, longestStep)
         } while (next < messages.length && Date.now() < end)
-        if (next === messages.length) answerRefused(end)
-    }
-
-    // Those that are refused meanwhile have their turn later, when the daemon has been heard.
-    function answerRefused(end) {
-        const stop = refusals.length
-        while (nextRefusal < stop && Date.now() < end) host.answered(refusals[nextRefusal++])
-        refusals = refusals.slice(nextRefusal)
-        nextRefusal = 0
     }
 
     const unseen = () => next < messages.length ? messages.slice(next) : []
-
-    // Answers a call in the daemon's place, in a later turn.
-    host.refuse = message => { refusals.push(message) }
 
     // Calls that came over a connection that is lost have nobody who waits for them.
     host.forgetCalls = () => {
@@ -86,19 +70,18 @@
     // the script's.
     host.collect = () => {
         host.tellBegun()
-        const state = (next < messages.length ? 1 : 0) + (nextRefusal < refusals.length ? 2 : 0)
-            + (host.isWaiting() ? 4 : 0) + (host.hasCalls() ? 8 : 0) + (host.isUnsettled() ? 16 : 0)
-            + (host.handlers.size > 0 ? 32 : 0)
+        const state = (next < messages.length ? 1 : 0) + (host.isWaiting() ? 4 : 0) + (host.hasCalls() ? 8 : 0)
+            + (host.isUnsettled() ? 16 : 0) + (host.handlers.size > 0 ? 32 : 0)
         return String.fromCharCode(0x30 + state) + host.takeLines()
     }
 
     // Lines that tell a daemon, after a new connection, what the script has registered and subscribed to.
     host.registrations = () => {
-        if (host.isFinishing()) return []
+        if (host.isFinishing()) return ''
         const names = [...host.handlers.keys()].map(name => host.lineOf('registerHandler', [name]))
         const events = [...host.events].map(name => host.lineOf('subscribe', [name]))
         const own = [...host.subscriptions.values()].map(parameters => host.lineOf('subscribe', parameters))
-        return [...names, ...events, ...own]
+        return [...names, ...events, ...own].join('')
     }
 
     host.isRegistered = () => host.handlers.size > 0 || host.events.size > 0 || host.subscriptions.size > 0

@@ -4,19 +4,50 @@ internal import Glibc
 import JSON
 internal import JavaScriptCore
 internal import QuickConnect
-internal import QuickConnectClient
+public import QuickConnectClient
 
 /// What comes from the daemon, and what goes back.
 extension ScriptRunner {
-    /// Gives lines to the script, as many as one turn may take; the rest waits in there for the next turn.
-    func deliver(_ lines: [UInt8]) {
-        var messages: [UInt8] = []
-        if !lines.isEmpty {
-            messages = MessageList.array(of: lines) { line in
-                write("error", "the daemon: \(String(decoding: line, as: UTF8.self))")
+    /// Sends lines, each with its line break. They lie in the outbox at once, where the thread that ends a script finds
+    /// them.
+    func send(_ lines: ArraySlice<UInt8>) {
+        lines.withUnsafeBufferPointer { link.conversation.send(lines: $0) }
+        link.fillOutbox()
+    }
+
+    /// Sends an answer of this program's own.
+    func send(_ message: JSONObject) { send(Array("\(JSONValue.object(message).text)\n".utf8)[...]) }
+
+    /// Takes in what is there now.
+    func receive() {
+        link.receive { backlog.append($0) }
+        takeEvents()
+    }
+
+    /// Lets the script know of the calls that have failed without a reply.
+    func takeEvents() {
+        for event in link.conversation.takeEvents() {
+            switch event {
+            case .failed(let id, let failure): backlog.append(Self.message(id.text, failure))
+            case .fault(.told(let error)): write("error", "the daemon: \(error.message)")
+            case .fault(.unreadable(let problem)): write("error", "the daemon: \(problem)")
+            // The script reads its messages itself, and what stands is its own.
+            case .replied, .happened, .called, .stands, .refused: break
             }
-            calls.current = messages
         }
+    }
+
+    /// The reply of a call that has none.
+    private static func message(_ id: String, _ failure: CallFailure) -> [UInt8] {
+        let error: JSONValue = ["code": .string(failure.code), "message": .string(failure.message)]
+        var message: JSONObject = ["responseId": .string(id), "error": error]
+        if case .connectionLost = failure { message["lost"] = true }
+        return Array(JSONValue.object(message).text.utf8)
+    }
+
+    /// Gives messages to the script, a JSON array, as many as one turn may take; the rest waits in there for the next turn.
+    func deliver(_ messages: [UInt8]) {
+        if !messages.isEmpty { calls.current = messages }
         turn { runtime throws(JSError) in try runtime.deliver(messages) }
         if !state.contains(.hasMessages) { calls.current = nil }
     }
@@ -30,28 +61,28 @@ extension ScriptRunner {
                 "the handler \(call.handler) of \(source.name) gave no answer within "
                 + "\(Duration.seconds(limits.handlerSeconds).words) (handlerTime)"
             let error: JSONValue = ["code": "timeout", "message": .string(sentence), "file": .string(source.path)]
-            link.send(JSONValue.object(["responseId": .string(call.id), "error": error]).text)
+            send(["responseId": .string(call.id), "error": error])
             note(call.handler, sentence, "")
         }
     }
 }
 
 extension ScriptRunner: DaemonLink.Owner {
-    func didConnect(again: Bool) -> [String] {
+    public func didConnect(again: Bool) -> [UInt8] {
         stopper.connectionIs(link.connection?.descriptor ?? -1)
-        if again { console.write("info", "connected to the daemon again") }
-        let lines = again ? runtime?.registrations ?? [] : []
-        runtime?.connected()
-        return lines
+        guard again else { return [] }
+        console.write("info", "connected to the daemon again")
+        return runtime?.registrations ?? []
     }
 
-    func didNotConnect(_ failure: SocketPaths.NoDaemon) {
+    public func didNotConnect(_ failure: SocketPaths.NoDaemon) {
         console.write("warning", "\(failure)\nwaiting for one")
     }
 
-    func didLose(_ reason: String) {
+    public func didLose(_ reason: String) {
         stopper.connectionIs(-1)
         _ = calls.take()
+        backlog.forgetCalls()
         console.write("warning", "the connection to the daemon is lost (\(reason)); trying again")
         guard let runtime else { return }
         link.isWanted = runtime.isRegistered && !isFinishing

@@ -5,13 +5,7 @@ internal import QuickConnect
 internal import QuickConnectClient
 
 extension ScriptRunner: ScriptNatives {
-    func send(_ lines: [UInt8], before line: [UInt8]) throws {
-        link.send(lines)
-        try OutgoingLine.check(line, daemonLimits)
-        link.send(line + [UInt8(ascii: "\n")])
-    }
-
-    func flush(_ lines: [UInt8]) { link.send(lines) }
+    func flush(_ lines: [UInt8]) { send(lines[...]) }
 
     func began(_ id: String, handler: String) { calls.begin(id, handler: handler) }
 

@@ -10,126 +10,84 @@ extension ScriptRunner {
     /// may need that very handler.
     private static let patience = Duration.milliseconds(500)
 
-    /// Waits until one of the script's calls is answered, and answers how many are; -1 where it is too late.
-    func awaitReplies(for command: String, sending lines: [UInt8]) -> Int {
-        let wait = began(waitingFor: command)
-        link.send(lines)
-        var count = 0
-        let end = watcher.waiting {
-            waitForReply(wait) { message, _ in
-                if message["responseId"]?.stringValue?.hasPrefix("c") == true { count += 1 }
-                return false
-            } until: {
-                count > 0
-            }
-        }
-        return end == .timeout || end == .noDaemon ? -1 : count
-    }
-
-    /// Makes a call and answers the line of its reply, or `{"error": …}`.
-    func callSync(id: String, command: String, sending lines: [UInt8], then line: [UInt8]) -> String {
-        let wait = began(waitingFor: command)
-        syncWait = nil
-        guard ContinuousClock.now < wait.deadline else { return Self.late(command) }
-        do throws(TooLarge) {
-            link.send(lines)
-            try OutgoingLine.check(line, daemonLimits)
-        } catch {
-            return Self.error("tooLarge", error.description)
-        }
-        link.send(line + [UInt8(ascii: "\n")])
-        var reply: String?
-        let end = watcher.waiting {
-            waitForReply(wait) { message, line in
-                guard message["responseId"]?.stringValue == id else { return false }
-                reply = String(decoding: line, as: UTF8.self)
-                return true
-            } until: {
-                reply != nil
-            }
-        }
-        switch end {
-        case .done: return reply ?? Self.late(command)
-        case .timeout: return Self.late(command)
-        case .lost, .noDaemon:
-            return Self.error("unavailable", "the connection to the daemon was lost while \(command) was under way")
-        }
-    }
-
-    private static func late(_ command: String) -> String { error("timeout", "\(command) was not answered in time") }
-
-    /// A `makeCallSync` under way.
-    struct SyncWait {
-        let command: String
-        let deadline: ContinuousClock.Instant
-    }
-
-    /// How a wait ended.
-    private enum WaitEnd {
-        case done, timeout, lost, noDaemon
-    }
-
-    private func began(waitingFor command: String) -> SyncWait {
-        if let syncWait { return syncWait }
+    /// Sends lines, the last of which is a call, and answers the line of its reply, or `{"error": …}`. The call goes out
+    /// behind those that wait.
+    func callSync(id: String, command: String, sending lines: [UInt8]) -> String {
         loaded()
         link.isNeeded = true
-        let wait = SyncWait(command: command, deadline: syncDeadline)
-        syncWait = wait
-        return wait
+        let deadline = syncDeadline
+        send(lines[...])
+        let reply = watcher.waiting { waitForReply(to: id, of: command, before: deadline) }
+        if let reply { return reply }
+        // Where its turn has not come yet, it never shall.
+        link.conversation.withdraw(id)
+        return Self.error("timeout", "\(command) was not answered in time")
     }
 
-    /// - Parameters:
-    ///   - take: looks at each message, and says whether it is done with; the others are the script's, later.
-    ///   - isDone: whether what was waited for is there.
-    private func waitForReply(
-        _ wait: SyncWait,
-        take: (JSONObject, ArraySlice<UInt8>) -> Bool,
-        until isDone: () -> Bool
-    ) -> WaitEnd {
-        var wasConnected = link.connection != nil
-        let losses = link.lossCount
-        var came: [(at: ContinuousClock.Instant, line: ArraySlice<UInt8>)] = []
-        defer { for entry in came { backlog += entry.line + [UInt8(ascii: "\n")] } }
+    /// A message that came while the script waits for something else.
+    private struct Message {
+        let line: [UInt8]
+        let members: JSONObject
+        let came = ContinuousClock.now
+
+        init(_ line: UnsafeBufferPointer<UInt8>) {
+            self.line = Array(line)
+            members = (try? JSONParser.parse(line.span))?.objectValue ?? [:]
+        }
+
+        var isCall: Bool { members["callbackId"] != nil }
+    }
+
+    /// Nil where it is too late.
+    private func waitForReply(to id: String, of command: String, before deadline: ContinuousClock.Instant) -> String? {
+        var waiting: [Message] = []
+        // What came behind the reply in one piece must not get lost.
+        defer { for message in waiting { backlog.append(message.line) } }
         while true {
             do throws(SocketPaths.NoDaemon) {
                 try link.advance()
             } catch {
                 end(withoutDaemon: error)
-                return .noDaemon
+                return Self.lost(command)
             }
-            if wasConnected, link.lossCount != losses {
-                // Nobody waits for an answer over another connection.
-                came.removeAll { Self.message($0.line)?["callbackId"] != nil }
-                return .lost
-            }
-            wasConnected = wasConnected || link.connection != nil
-            // What came behind the reply in one piece must not get lost.
-            for line in link.receive().split(separator: UInt8(ascii: "\n")) {
-                let message = Self.message(line) ?? [:]
-                if message["callbackId"] != nil, message["command"]?.stringValue == wait.command {
-                    refuse(message, wait.command)
-                } else if !take(message, line) {
-                    came.append((.now, line))
+            let connections = link.conversation.connectionCount
+            var reply: String?
+            var came: [Message] = []
+            link.receive { came.append(Message($0)) }
+            // Nobody waits for an answer over another connection.
+            if !link.conversation.isConnected, connections > 0 { waiting.removeAll(where: \.isCall) }
+            for message in came {
+                if message.members["responseId"]?.stringValue == id {
+                    reply = String(decoding: message.line, as: UTF8.self)
+                } else if message.isCall, message.members["command"]?.stringValue == command {
+                    refuse(message, command)
+                } else {
+                    waiting.append(message)
                 }
             }
-            if isDone() { return .done }
+            if let failure = takeFailure(of: id) { reply = Self.error(failure, command) }
+            if let reply { return reply }
             let now = ContinuousClock.now
-            came.removeAll { refuseIfLate($0, wait.command, now) }
+            refuseLate(&waiting, command, now)
             answerLateCalls(at: now)
-            if now >= wait.deadline { return .timeout }
-            awaitInput(came.first.map { min($0.at + Self.patience, wait.deadline) } ?? wait.deadline)
+            if now >= deadline { return nil }
+            awaitInput(waiting.first.map { min($0.came + Self.patience, deadline) } ?? deadline)
         }
     }
 
-    private func refuseIfLate(
-        _ entry: (at: ContinuousClock.Instant, line: ArraySlice<UInt8>),
-        _ command: String,
-        _ now: ContinuousClock.Instant
-    ) -> Bool {
-        guard now - entry.at >= Self.patience, let message = Self.message(entry.line), message["callbackId"] != nil
-        else { return false }
-        refuse(message, command)
-        return true
+    /// Those that have waited for the end of this wait long enough.
+    private func refuseLate(_ waiting: inout [Message], _ command: String, _ now: ContinuousClock.Instant) {
+        waiting.removeAll { message in
+            guard message.isCall, now - message.came >= Self.patience else { return false }
+            refuse(message, command)
+            return true
+        }
+    }
+
+    /// What became of the call, where it has failed without a reply. The script learns of the others later.
+    private func takeFailure(of id: String) -> CallFailure? {
+        guard link.conversation.hasEvents else { return nil }
+        return link.conversation.takeFailure(of: id)
     }
 
     /// The end of a wait: its own time, and before that the time of the handler's call that waits.
@@ -141,20 +99,25 @@ extension ScriptRunner {
 
     private func awaitInput(_ end: ContinuousClock.Instant) {
         var descriptors = [link.events, pollfd(fd: channel?.descriptor ?? -1, events: Int16(POLLIN), revents: 0)]
-        let moment = min(end, link.nextTry ?? end)
+        let moment = min(end, link.nextMoment ?? end)
         _ = Glibc.poll(&descriptors, nfds_t(descriptors.count), DaemonConnection.milliseconds(until: moment))
         if descriptors[1].revents != 0, let channel { heed(channel) }
     }
 
-    private func refuse(_ message: JSONObject, _ command: String) {
-        let handler = message["handlerName"]?.stringValue ?? ""
+    private func refuse(_ message: Message, _ command: String) {
+        let handler = message.members["handlerName"]?.stringValue ?? ""
         let sentence = "\(source.name) waits for \(command) and cannot answer \(handler) meanwhile"
         let error: JSONValue = ["code": "busy", "message": .string(sentence)]
-        link.send(JSONValue.object(["responseId": message["callbackId"] ?? .null, "error": error]).text)
+        send(["responseId": message.members["callbackId"] ?? .null, "error": error])
     }
 
-    private static func message(_ line: ArraySlice<UInt8>) -> JSONObject? {
-        (try? JSONParser.parse(String(decoding: line, as: UTF8.self)))?.objectValue
+    private static func error(_ failure: CallFailure, _ command: String) -> String {
+        if case .connectionLost = failure { return lost(command) }
+        return error(failure.code, failure.message)
+    }
+
+    private static func lost(_ command: String) -> String {
+        error("unavailable", "the connection to the daemon was lost while \(command) was under way")
     }
 
     private static func error(_ code: String, _ message: String) -> String {

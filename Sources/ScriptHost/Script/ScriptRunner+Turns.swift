@@ -34,7 +34,7 @@ extension ScriptRunner {
     func collect(_ runtime: ScriptRuntime) {
         let (state, lines) = runtime.collect()
         self.state = state
-        if !lines.isEmpty { link.send(lines) }
+        if !lines.isEmpty { send(lines) }
         if !state.isDisjoint(with: [.hasCalls, .hasHandlers]) { link.isNeeded = true }
     }
 

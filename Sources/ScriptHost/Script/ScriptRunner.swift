@@ -24,10 +24,8 @@ public final class ScriptRunner {
     var timers: Timers
     var meter: ConsoleMeter
     var rejections: [(promise: JSValue, reason: JSValue)] = []
-    /// Lines that came while the script waited for a reply, each with its line break.
-    var backlog: [UInt8] = []
-    /// The `makeCallSync` whose reply the script waits for.
-    var syncWait: SyncWait?
+    /// Messages that the script has not been given yet.
+    var backlog = MessageList()
     /// What the last turn has left behind.
     var state: ScriptState = []
     /// Whether the script has run since the host was told of the counts, and when it was told last.
@@ -68,12 +66,23 @@ public final class ScriptRunner {
         console = ScriptConsole(
             place: channel == nil ? .foreground : .journal(name: source.name, hasLevels: hasLevels)
         )
-        link = DaemonLink(paths: paths, givesUp: channel == nil, isHeld: channel != nil)
+        let conversation = ClientConversation(bounds: Self.bounds(limits, daemonLimits))
+        link = DaemonLink(conversation, paths: paths, givesUp: channel == nil)
+        link.isHeld = channel != nil
         let stopper = Stopper(script: source.name, path: source.path, limits, calls, link.outbox, console, channel)
         self.stopper = stopper
         watcher = Watcher(limits, isHandlerCall: { [calls] in !calls.running.isEmpty }, onLimit: { stopper.stop($0) })
         timers = Timers(shortest: .seconds(limits.timerSeconds))
         meter = ConsoleMeter(bytesPerSecond: limits.consoleBytesPerSecond)
+    }
+
+    private static func bounds(_ limits: ScriptLimits, _ daemonLimits: Limits) -> ClientConversation.Bounds {
+        var bounds = ClientConversation.Bounds()
+        // One is left for `makeCallSync`.
+        bounds.callsUnderWay = max(1, min(limits.calls, daemonLimits.callsPerConnection - 1))
+        bounds.lineBytes = daemonLimits.lineBytes
+        bounds.depth = daemonLimits.depth
+        return bounds
     }
 
     /// Runs the script to its end, and answers the exit status: 0; 1 for an error; 2 where its file cannot be read;
@@ -93,7 +102,7 @@ public final class ScriptRunner {
             return ended(2, "\(error)")
         }
         do throws(JSError) {
-            runtime = try ScriptRuntime(source, limits, daemonLimits, self)
+            runtime = try ScriptRuntime(source, self)
         } catch {
             end(1, error)
             return 1
@@ -155,7 +164,9 @@ public final class ScriptRunner {
     }
 
     /// Whether the script has something to do before anything else comes.
-    private var hasWork: Bool { !backlog.isEmpty || !state.isDisjoint(with: [.hasMessages, .hasRefusals]) }
+    private var hasWork: Bool {
+        !backlog.isEmpty || state.contains(.hasMessages) || link.conversation.hasEvents
+    }
 
     /// The timers of a script that finishes are for those that wait for its answers.
     private var mayFireTimers: Bool { !link.isHeld && !(isFinishing && calls.isEmpty) }
@@ -163,10 +174,8 @@ public final class ScriptRunner {
     /// Gives the script what has come. It is read no faster than the script deals with it.
     private func takeLines() {
         guard !state.contains(.hasMessages) else { return deliver([]) }
-        let received = link.receive()
-        let lines = backlog.isEmpty ? received : backlog + received
-        backlog = []
-        if !lines.isEmpty || hasWork { deliver(lines) }
+        receive()
+        if !backlog.isEmpty { deliver(backlog.take()) }
     }
 
     private func poll() {
@@ -210,7 +219,7 @@ public final class ScriptRunner {
     /// When the loop must look again without an event.
     private var nextMoment: ContinuousClock.Instant? {
         [
-            mayFireTimers ? timers.next : nil, link.nextTry, meter.tellsAt, endsAt,
+            mayFireTimers ? timers.next : nil, link.nextMoment, meter.tellsAt, endsAt,
             calls.oldest.map { $0 + .seconds(limits.handlerSeconds) },
             isChanged ? toldAt.map { $0 + .seconds(1) } : nil,
         ].compactMap { $0 }.min()

@@ -4,14 +4,10 @@ internal import QuickConnect
 
 /// What the runtime's JavaScript asks of Swift. Called on the script's thread, while it runs.
 protocol ScriptNatives: AnyObject {
-    /// Sends lines, and then one more. Throws where the daemon would not read that one.
-    func send(_ lines: [UInt8], before line: [UInt8]) throws
     /// Sends lines.
     func flush(_ lines: [UInt8])
-    /// Sends lines, and waits until some of the script's calls are answered. Answers how many, or -1.
-    func awaitReplies(for command: String, sending lines: [UInt8]) -> Int
-    /// Sends lines and a call, and answers the line of its reply, or `{"error": …}`.
-    func callSync(id: String, command: String, sending lines: [UInt8], then line: [UInt8]) -> String
+    /// Sends lines, the last of which is a call, and answers the line of its reply, or `{"error": …}`.
+    func callSync(id: String, command: String, sending lines: [UInt8]) -> String
     /// A call to a handler has no answer when its turn is over.
     func began(_ id: String, handler: String)
     /// Such a call has its answer. Says whether somebody still waits for it.
@@ -34,8 +30,6 @@ struct ScriptState: OptionSet {
 
     /// Messages of the daemon that the script has not seen.
     static let hasMessages = ScriptState(rawValue: 1)
-    /// Calls that the runtime has refused, and the script does not know it yet.
-    static let hasRefusals = ScriptState(rawValue: 2)
     /// Something to wait for, which keeps the script alive.
     static let isWaiting = ScriptState(rawValue: 4)
     /// Calls without a reply.
@@ -65,8 +59,6 @@ final class ScriptRuntime {
 
     init(
         _ source: ScriptSource,
-        _ limits: ScriptLimits,
-        _ daemonLimits: Limits,
         _ natives: any ScriptNatives
     ) throws(JSError) {
         machine = JSVirtualMachine()
@@ -74,7 +66,6 @@ final class ScriptRuntime {
         context.name = source.name
         host = JSValue(newObjectIn: context)
         host["script"] = JSValue(object: ["name": source.name, "arguments": source.arguments], in: context)
-        host["limits"] = JSValue(object: Self.limits(limits, daemonLimits), in: context)
         let functions = Self.functions(natives, context)
         for file in Self.files {
             let text = String(decoding: file.bytes, as: UTF8.self)
@@ -89,32 +80,12 @@ final class ScriptRuntime {
         }
     }
 
-    private static func limits(_ limits: ScriptLimits, _ daemonLimits: Limits) -> [String: Int] {
-        [
-            // One is left for `makeCallSync`.
-            "calls": max(1, min(limits.calls, daemonLimits.callsPerConnection - 1)),
-            // The daemon reads every line of no more UTF-16 units: nothing can be deeper than it is long, and none has
-            // more than three bytes.
-            "shortLine": min(daemonLimits.depth, daemonLimits.lineBytes / 3),
-        ]
-    }
-
     private static func functions(_ natives: any ScriptNatives, _ context: JSContext) -> JSValue {
         let object: JSValue = JSValue(newObjectIn: context)
-        object.setObject(
-            { [unowned natives] (lines: JSText, line: JSText) in try natives.send(lines.utf8, before: line.utf8) },
-            forKeyedSubscript: "send"
-        )
         object.setObject({ [unowned natives] (lines: JSText) in natives.flush(lines.utf8) }, forKeyedSubscript: "flush")
         object.setObject(
-            { [unowned natives] (command: String, lines: JSText) in
-                natives.awaitReplies(for: command, sending: lines.utf8)
-            },
-            forKeyedSubscript: "awaitReplies"
-        )
-        object.setObject(
-            { [unowned natives] (id: String, command: String, lines: JSText, line: JSText) in
-                natives.callSync(id: id, command: command, sending: lines.utf8, then: line.utf8)
+            { [unowned natives] (id: String, command: String, lines: JSText) in
+                natives.callSync(id: id, command: command, sending: lines.utf8)
             },
             forKeyedSubscript: "callSync"
         )
@@ -180,14 +151,11 @@ final class ScriptRuntime {
         return (counts[0], counts[1])
     }
 
-    /// The lines that tell a daemon of handlers and subscriptions again.
-    var registrations: [String] { (try? host["registrations"].call([]).to([String].self)) ?? [] }
+    /// The lines that tell a daemon of handlers and subscriptions again, each with its line break.
+    var registrations: [UInt8] { (try? host["registrations"].callAsFunction(returning: JSText.self).utf8) ?? [] }
 
     /// Whether a daemon must be told of something when there is a new connection.
     var isRegistered: Bool { (try? host["isRegistered"].call([]).toBool()) ?? false }
-
-    /// There is a connection: all that waits to be sent is on its way.
-    func connected() { _ = try? host["connected"].call([]) }
 
     /// Whether a promise that nobody handles is that of a call, which may be ignored.
     func mayIgnore(_ promise: JSValue, _ reason: JSValue) -> Bool {

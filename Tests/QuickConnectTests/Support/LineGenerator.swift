@@ -1,3 +1,5 @@
+import TestRig
+
 /// Makes lines that are nearly right: valid ones of both forms, mutated.
 struct LineGenerator {
     private var random: SeededGenerator

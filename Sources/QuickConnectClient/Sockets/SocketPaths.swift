@@ -11,6 +11,13 @@ public enum SocketPaths {
         return ["/run/quickconnect/quickconnect.sock", "\(runtime)/quickconnect.sock"]
     }
 
+    /// What this process's environment says of it.
+    public static var environment: [String: String] {
+        ["QUICKCONNECT_SOCKET", "XDG_RUNTIME_DIR"].reduce(into: [:]) { variables, name in
+            variables[name] = getenv(name).map { String(cString: $0) }
+        }
+    }
+
     /// No daemon answered: each path, and what happened there.
     public struct NoDaemon: Error, Sendable, CustomStringConvertible {
         public var attempts: [(path: String, failure: SystemCallError)]

@@ -1,9 +1,8 @@
 import Foundation
-import QuickConnectClient
 import TestRig
 import Testing
 
-@testable import ScriptHost
+@testable import QuickConnectClient
 
 @Suite("What waits to be sent")
 struct OutboxTests {

@@ -1,13 +1,12 @@
-import JSON
-import QuickConnect
+public import JSON
 
 /// Random numbers that are the same in every run (SplitMix64).
-struct SeededGenerator: RandomNumberGenerator {
+public struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 
-    init(seed: UInt64) { state = seed }
+    public init(seed: UInt64) { state = seed }
 
-    mutating func next() -> UInt64 {
+    public mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var z = state
         z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
@@ -16,12 +15,12 @@ struct SeededGenerator: RandomNumberGenerator {
     }
 
     /// A number from 0 to below the bound.
-    mutating func below(_ bound: Int) -> Int { Int(next() >> 33) % bound }
+    public mutating func below(_ bound: Int) -> Int { Int(next() >> 33) % bound }
 
-    mutating func pick<Element>(_ items: [Element]) -> Element { items[below(items.count)] }
+    public mutating func pick<Element>(_ items: [Element]) -> Element { items[below(items.count)] }
 
     /// A random JSON value.
-    mutating func value(depth: Int) -> JSONValue {
+    public mutating func value(depth: Int) -> JSONValue {
         switch below(depth > 0 ? 9 : 7) {
         case 0: return .null
         case 1: return .bool(below(2) == 0)

@@ -1,24 +1,18 @@
-import QuickConnect
 import Testing
 
-@testable import ScriptHost
+@testable import QuickConnectClient
 
 @Suite("Lines that the daemon would not read")
-struct OutgoingLineTests {
-    private let limits: Limits = {
-        var limits = Limits()
-        limits.lineBytes = 100
-        limits.depth = 4
-        return limits
+struct LineCheckTests {
+    private let bounds: ClientConversation.Bounds = {
+        var bounds = ClientConversation.Bounds()
+        bounds.lineBytes = 100
+        bounds.depth = 4
+        return bounds
     }()
 
     private func isSent(_ line: String) -> Bool {
-        do throws(TooLarge) {
-            try OutgoingLine.check(Array(line.utf8), limits)
-            return true
-        } catch {
-            return false
-        }
+        Array(line.utf8).withUnsafeBufferPointer { LineCheck.problem($0, bounds) == nil }
     }
 
     @Test(arguments: [

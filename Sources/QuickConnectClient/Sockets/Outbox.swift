@@ -1,13 +1,12 @@
 internal import Glibc
-import Linux
-internal import QuickConnectClient
+public import Linux
 internal import Synchronization
 
-/// What waits to be sent to the daemon: whole lines. The script's thread fills and empties it; the watching thread puts
-/// the last words of a script that it ends there.
+/// The bytes on their way to the daemon: whole lines. One thread fills and empties it; another may put the last words of a
+/// process there that it ends, such as a script's.
 ///
 /// Whoever sends has the bytes for himself meanwhile, so no lock is held while the kernel is called.
-final class Outbox: Sendable {
+public final class Outbox: Sendable {
     private struct State {
         /// What was begun to be sent.
         var begun: ArraySlice<UInt8> = []
@@ -35,16 +34,18 @@ final class Outbox: Sendable {
 
     private let state = Mutex(State())
 
+    public init() {}
+
     /// - Parameter lines: each with its line break.
-    func append(_ lines: some Collection<UInt8>) {
+    public func append(_ lines: some Collection<UInt8>) {
         state.withLock { $0.bytes.append(contentsOf: lines) }
     }
 
-    var isEmpty: Bool { state.withLock { $0.begun.isEmpty && $0.bytes.isEmpty } }
+    public var isEmpty: Bool { state.withLock { $0.begun.isEmpty && $0.bytes.isEmpty } }
 
     /// Sends what the kernel takes now.
     /// - Parameter send: sends some of the bytes, and says how many.
-    func flush(_ send: (ArraySlice<UInt8>) throws(SystemCallError) -> Int) throws(SystemCallError) {
+    public func flush(_ send: (ArraySlice<UInt8>) throws(SystemCallError) -> Int) throws(SystemCallError) {
         guard let bytes = state.withLock({ $0.take() }) else { return }
         do throws(SystemCallError) {
             let count = try send(bytes)
@@ -57,7 +58,7 @@ final class Outbox: Sendable {
 
     /// Sends all, as far as that can be done within a time, in milliseconds: the last words of a process. Another
     /// thread that is sending comes to its end first.
-    func sendLastWords(to socket: Int32, within milliseconds: Int) {
+    public func sendLastWords(to socket: Int32, within milliseconds: Int) {
         let end = ContinuousClock.now + .milliseconds(milliseconds)
         while ContinuousClock.now < end, !isEmpty {
             guard var bytes = state.withLock({ $0.take() }) else {
@@ -89,7 +90,7 @@ final class Outbox: Sendable {
     }
 
     /// Forgets what was not sent: half a line may be among it.
-    func clear() {
+    public func clear() {
         state.withLock {
             $0.begun = []
             $0.bytes = []

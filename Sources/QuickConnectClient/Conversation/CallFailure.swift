@@ -1,0 +1,74 @@
+public import JSON
+public import QuickConnect
+
+/// Why a call has no result.
+public enum CallFailure: Error, Sendable, Hashable {
+    /// The daemon's error reply, with one of the protocol's codes.
+    case refused(ErrorReply)
+    /// The connection was lost, or closed by this program, while the call was under way. Nobody knows whether it was
+    /// done, so it is not made again. The text says why.
+    case connectionLost(String)
+    /// No reply came before the call's deadline. The daemon was asked to end it.
+    case timedOut
+    /// The caller has given it up. The daemon was asked to end it.
+    case cancelled
+    /// Too much waits for a reply already. The call was not sent.
+    case overloaded(String)
+    /// The daemon would not read a line that long or deep. The call was not sent.
+    case tooLarge(String)
+    /// Its reply is none: no JSON, or longer than a client reads.
+    case unreadable(String)
+}
+
+extension CallFailure: CustomStringConvertible {
+    /// A code of the protocol's closed list: the daemon's, or the one that says the same of what happened here.
+    public var code: String {
+        switch self {
+        case .refused(let error): error.code
+        case .connectionLost: CommandError.Code.unavailable.rawValue
+        case .timedOut: CommandError.Code.timeout.rawValue
+        case .cancelled: CommandError.Code.cancelled.rawValue
+        case .overloaded: CommandError.Code.overloaded.rawValue
+        case .tooLarge: CommandError.Code.tooLarge.rawValue
+        case .unreadable: CommandError.Code.badRequest.rawValue
+        }
+    }
+
+    /// A sentence for people.
+    public var message: String {
+        switch self {
+        case .refused(let error): error.message
+        case .connectionLost(let reason): "the connection to the daemon was lost: \(reason)"
+        case .timedOut: "no answer in time"
+        case .cancelled: "the call was cancelled"
+        case .overloaded(let message), .tooLarge(let message), .unreadable(let message): message
+        }
+    }
+
+    /// The parameters that do not fit, for the code `invalid`: each a JSON pointer into the parameter array, and what was
+    /// expected there.
+    public var fields: [FieldProblem] {
+        guard case .refused(let error) = self else { return [] }
+        return error.fields
+    }
+
+    /// `code: message`.
+    public var description: String { "\(code): \(message)" }
+}
+
+/// An error reply: the JSON object `{"cmd", "code", "message", …}`.
+public struct ErrorReply: Error, Sendable, Hashable {
+    public var members: JSONObject
+
+    public init(_ value: JSONValue) { members = value.objectValue ?? [:] }
+
+    public var code: String { members["code"]?.stringValue ?? "internal" }
+    public var message: String { members["message"]?.stringValue ?? "the daemon gave no reason" }
+
+    /// The parameters that do not fit.
+    public var fields: [FieldProblem] {
+        (members["fields"]?.arrayValue ?? []).compactMap(\.objectValue).map { field in
+            FieldProblem(field: field["field"]?.stringValue ?? "", expected: field["expected"]?.stringValue ?? "")
+        }
+    }
+}

@@ -1,0 +1,114 @@
+internal import Glibc
+
+/// For a program that writes and reads the messages itself, such as the JavaScript of a script: lines of the bridge form
+/// pass through as they are. The conversation still knows what is under way, what waits and in which order, and what
+/// becomes of it; such a program has handlers and subscriptions of its own, and says them again itself.
+extension ClientConversation {
+    /// Sends lines, each with its line break: answers, and calls whose last member is their id (see ``CallID``), with a
+    /// number that the program counts up.
+    ///
+    /// The failure of a call is an event. An answer that is too large becomes an error; without a connection nobody waits
+    /// for one.
+    public mutating func send(lines: UnsafeBufferPointer<UInt8>) {
+        var rest = lines
+        while let base = rest.baseAddress, let found = memchr(base, CInt(UInt8(ascii: "\n")), rest.count) {
+            let end = UnsafeRawPointer(found) - UnsafeRawPointer(base)
+            send(line: UnsafeBufferPointer(rebasing: rest[...end]))
+            rest = UnsafeBufferPointer(rebasing: rest[(end + 1)...])
+        }
+    }
+
+    /// - Parameter line: with its line break.
+    private mutating func send(line: UnsafeBufferPointer<UInt8>) {
+        let message = UnsafeBufferPointer(rebasing: line.dropLast())
+        let problem = message.count > bounds.depth ? LineCheck.problem(message, bounds) : nil
+        if let id = CallID(atEndOf: message), !message.begins(with: Self.replyStart) {
+            send(call: line, id, problem)
+        } else if isConnected {
+            if let problem { return refuse(answer: message, problem) }
+            output.append(contentsOf: line)
+        }
+    }
+
+    private mutating func send(call line: UnsafeBufferPointer<UInt8>, _ id: CallID, _ problem: String?) {
+        lastNumber = max(lastNumber, id.number)
+        guard pending[id.number] == nil else {
+            return events.append(.fault(.unreadable("the id \(id.text) is in use")))
+        }
+        if let problem { return events.append(.failed(id, .tooLarge(problem))) }
+        if id.precedence == .inOrder, !pending.hasRoom(for: line.count) {
+            return events.append(.failed(id, .overloaded(Self.overload(bounds))))
+        }
+        var call = PendingCalls.Call(precedence: id.precedence, bytes: line.count + PendingCalls.bytesOfCall)
+        if isConnected, pending.mayGo(id.precedence) {
+            output.append(contentsOf: line)
+            pending.add(sent: call, id.number)
+        } else {
+            call.line = Array(line)
+            pending.add(waiting: call, id.number)
+        }
+    }
+
+    private mutating func refuse(answer: UnsafeBufferPointer<UInt8>, _ problem: String) {
+        let start = Self.replyStart.utf8CodeUnitCount
+        guard let end = answer.dropFirst(start).prefix(256).firstIndex(of: UInt8(ascii: "\"")) else { return }
+        output.append(contentsOf: answer[...end])
+        output += Array(",\"error\":{\"code\":\"tooLarge\",\"message\":\"the handler's answer: \(problem)\"}}\n".utf8)
+    }
+
+    /// What became of a call that has failed, which is then no event any more.
+    public mutating func takeFailure(of id: String) -> CallFailure? {
+        for (index, event) in events.enumerated() {
+            guard case .failed(let failed, let failure) = event, failed.text == id else { continue }
+            events.remove(at: index)
+            return failure
+        }
+        return nil
+    }
+
+    /// Takes a call back that has not been sent. One that has been goes on.
+    public mutating func withdraw(_ id: String) {
+        guard let id = CallID(id.utf8), let call = pending[id.number], !call.isSent else { return }
+        _ = pending.take(id.number)
+    }
+
+    /// Takes in what has come over the connection, and hands on the messages unread, without line breaks: calls to
+    /// handlers, events, and each reply to a call once.
+    public mutating func receive(
+        _ bytes: UnsafeBufferPointer<UInt8>,
+        passing take: (UnsafeBufferPointer<UInt8>) -> Void
+    ) {
+        split(bytes) { conversation, line in
+            if conversation.passes(line) { take(line) }
+        }
+    }
+
+    /// Whether the program is to see a line.
+    private mutating func passes(_ line: UnsafeBufferPointer<UInt8>) -> Bool {
+        if line.begins(with: "{\"handlerName\":") { return true }
+        if line.begins(with: Self.replyStart) { return passes(replyTo: CallID(atStartOf: line)) }
+        switch DaemonMessage(line) {
+        case .reply(let id, _): return passes(replyTo: CallID(id.utf8))
+        case .event, .call: return line.first == UInt8(ascii: "{")
+        case .error(let error): events.append(.fault(.told(error)))
+        case .unreadable(let problem): events.append(.fault(.unreadable(problem)))
+        }
+        return false
+    }
+
+    private mutating func passes(replyTo id: CallID?) -> Bool {
+        guard let (_, call) = over(id), !call.isGivenUp else { return false }
+        if case .caller = call.purpose { return true }
+        return false
+    }
+
+    private static var replyStart: StaticString { "{\"responseId\":\"" }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+    @inline(__always)
+    fileprivate func begins(with text: StaticString) -> Bool {
+        guard let baseAddress, count >= text.utf8CodeUnitCount else { return false }
+        return memcmp(baseAddress, text.utf8Start, text.utf8CodeUnitCount) == 0
+    }
+}

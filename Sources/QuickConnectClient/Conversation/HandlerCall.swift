@@ -1,0 +1,91 @@
+public import JSON
+public import QuickConnect
+
+/// A call of the daemon to one of this client's handlers.
+public struct HandlerCall: Sendable, Hashable {
+    /// The handler's name.
+    public var handler: String
+    /// What a bridge caller sent as it was, or the parameter array of any other caller.
+    public var data: JSONValue
+    /// The command that was called.
+    public var command: String
+    /// The phase of the command's stack: `validation`, `business`, `view` or `error`.
+    public var phase: String
+    /// The results of the business command objects before this one.
+    public var results: [JSONValue]
+    /// For whom: `{"uid", "user"}` or `{"gateway", "user"}`; empty where the daemon does not say.
+    public var caller: JSONObject
+    /// What went wrong, in the error phase.
+    public var error: ErrorReply?
+
+    /// The daemon's, unique within the connection.
+    let id: String
+    /// The connection that it came over: it is answered over no other one.
+    var connection = 0
+
+    init?(_ message: JSONObject) {
+        guard let id = message["callbackId"]?.stringValue, let handler = message["handlerName"]?.stringValue
+        else { return nil }
+        self.id = id
+        self.handler = handler
+        data = message["data"] ?? .null
+        command = message["command"]?.stringValue ?? handler
+        phase = message["phase"]?.stringValue ?? Phase.business.rawValue
+        results = message["results"]?.arrayValue ?? []
+        caller = message["caller"]?.objectValue ?? [:]
+        error = message["error"].map(ErrorReply.init)
+    }
+
+    /// What a handler answers.
+    public struct Answer: Sendable, Hashable {
+        /// The result, or in the view phase the reply.
+        public var value: JSONValue
+        /// The command that the reply goes under; nil: the call's own.
+        public var replyCommand: String?
+        /// Whether nothing of the stack runs behind this handler.
+        public var endsStack: Bool
+
+        public init(_ value: JSONValue, replyCommand: String? = nil, endsStack: Bool = false) {
+            self.value = value
+            self.replyCommand = replyCommand
+            self.endsStack = endsStack
+        }
+    }
+
+    /// The error that a handler answers with. Its caller gets it; in the validation phase as `invalid`.
+    public struct Failure: Error, Sendable, Hashable {
+        /// A code of the protocol; nil: `scriptFailed`.
+        public var code: CommandError.Code?
+        /// A sentence for people.
+        public var message: String
+        /// The parameter that is wrong, a JSON pointer: `/0`.
+        public var field: String?
+
+        public init(_ code: CommandError.Code? = nil, _ message: String, field: String? = nil) {
+            self.code = code
+            self.message = message
+            self.field = field
+        }
+
+        var json: JSONValue {
+            var members: JSONObject = [:]
+            if let code { members["code"] = .string(code.rawValue) }
+            members["message"] = .string(message)
+            if let field { members["field"] = .string(field) }
+            return .object(members)
+        }
+    }
+
+    /// The line of an answer, with its line break.
+    func line(of answer: Result<Answer, Failure>) -> [UInt8] {
+        var members: JSONObject = ["responseId": .string(id)]
+        switch answer {
+        case .failure(let failure): members["error"] = failure.json
+        case .success(let answer):
+            members["responseData"] = answer.value
+            if let command = answer.replyCommand { members["handlerName"] = .string(command) }
+            if answer.endsStack { members["end"] = true }
+        }
+        return Array("\(JSONValue.object(members).text)\n".utf8)
+    }
+}

@@ -1,0 +1,80 @@
+internal import JSON
+
+extension ClientConversation {
+    /// What stands for as long as the client wants it, and is said again over each new connection.
+    public enum Standing: Sendable, Hashable {
+        /// A call of the opening, by its command: `actFor`.
+        case opening(String)
+        case handler(String)
+        case subscription(String)
+    }
+}
+
+/// What each new connection is told, in this order: the opening, the handlers, the subscriptions, each as they were
+/// first asked for.
+struct StandingOrders {
+    typealias Call = (standing: ClientConversation.Standing, command: String, message: CallMessage)
+
+    var opening: [(command: String, message: CallMessage)] = []
+    private var handlers: [String] = []
+    private var subscriptions: [(name: String, options: JSONObject?)] = []
+
+    var isEmpty: Bool { opening.isEmpty && handlers.isEmpty && subscriptions.isEmpty }
+
+    func has(handler name: String) -> Bool { handlers.contains { $0.isSame(as: name) } }
+
+    /// Says whether it is new.
+    mutating func add(handler name: String) -> Bool {
+        guard !has(handler: name) else { return false }
+        handlers.append(name)
+        return true
+    }
+
+    mutating func remove(handler name: String) -> Bool {
+        let count = handlers.count
+        handlers.removeAll { $0.isSame(as: name) }
+        return handlers.count < count
+    }
+
+    /// Subscribing again replaces the options.
+    mutating func add(subscription name: String, options: JSONObject?) {
+        if let index = subscriptions.firstIndex(where: { $0.name.isSame(as: name) }) {
+            subscriptions[index].options = options
+        } else {
+            subscriptions.append((name, options))
+        }
+    }
+
+    mutating func remove(subscription name: String) -> Bool {
+        let count = subscriptions.count
+        subscriptions.removeAll { $0.name.isSame(as: name) }
+        return subscriptions.count < count
+    }
+
+    /// The daemon refuses it.
+    mutating func remove(_ standing: ClientConversation.Standing) {
+        switch standing {
+        case .opening: break
+        case .handler(let name): _ = remove(handler: name)
+        case .subscription(let name): _ = remove(subscription: name)
+        }
+    }
+
+    /// All of it, as calls.
+    var calls: [Call] {
+        opening.map { (.opening($0.command), $0.command, $0.message) } + handlers.map(Self.call(handler:))
+            + subscriptions.map(Self.call)
+    }
+
+    static func call(handler name: String) -> Call { (.handler(name), "registerHandler", .value([.string(name)])) }
+
+    static func call(subscription name: String, options: JSONObject?) -> Call {
+        let parameters: [JSONValue] = [.string(name)] + (options.map { [.object($0)] } ?? [])
+        return (.subscription(name), "subscribe", .value(.array(parameters)))
+    }
+}
+
+extension String {
+    /// Names are the same where their bytes are; Swift compares what they look like.
+    fileprivate func isSame(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
+}

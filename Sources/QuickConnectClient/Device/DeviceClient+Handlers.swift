@@ -1,0 +1,90 @@
+internal import Concurrency
+public import JSON
+internal import QuickConnect
+
+extension DeviceClient {
+    /// Registers a handler and answers its calls, until the task is cancelled or the device is closed. Then the handler is
+    /// taken back.
+    ///
+    ///     try await device.handle("brighten") { call in
+    ///         guard let level = call.data.arrayValue?.first?.numberValue else {
+    ///             throw HandlerCall.Failure(.invalid, "a level is missing", field: "/0")
+    ///         }
+    ///         return .number(lamp.brighten(to: level))
+    ///     }
+    ///
+    /// Calls run beside each other, each in a task of its own. What the body throws, the caller gets: a
+    /// ``HandlerCall/Failure`` or a ``CallFailure`` with its code, anything else as `scriptFailed`. Throws where the daemon
+    /// refuses the handler, such as `busy` where another client has it, also later, from a daemon that was restarted.
+    /// - Parameters:
+    ///   - atOnce: how many calls may run at the same time; more wait.
+    ///   - body: answers a call with a result.
+    public func handle(
+        _ name: String,
+        atOnce: Int = 16,
+        _ body: @escaping @Sendable (HandlerCall) async throws -> JSONValue
+    ) async throws(CallFailure) {
+        try await answer(name, atOnce: atOnce) { call in HandlerCall.Answer(try await body(call)) }
+    }
+
+    /// The same with all that an answer may say: the command that the reply goes under, and whether the stack ends.
+    public func answer(
+        _ name: String,
+        atOnce: Int = 16,
+        _ body: @escaping @Sendable (HandlerCall) async throws -> HandlerCall.Answer
+    ) async throws(CallFailure) {
+        let calls = Mailbox<HandlerCall>(size: Self.waitingCalls)
+        thread.order(.handle(name, calls))
+        let failure = await withTaskGroup(of: Void.self) { group in
+            let failure = await serve(calls, atOnce: atOnce, &group, body)
+            group.cancelAll()
+            return failure
+        }
+        thread.order(.unhandle(name, calls))
+        if let failure { throw failure }
+    }
+
+    /// So many calls wait for a handler; one more is answered `overloaded`.
+    private static let waitingCalls = 1024
+
+    /// Says why it has ended: nil where somebody here wants that.
+    private func serve(
+        _ calls: Mailbox<HandlerCall>,
+        atOnce: Int,
+        _ group: inout TaskGroup<Void>,
+        _ body: @escaping @Sendable (HandlerCall) async throws -> HandlerCall.Answer
+    ) async -> CallFailure? {
+        var running = 0
+        do throws(CallFailure) {
+            while let call = try await calls.next() {
+                if running >= max(1, atOnce) {
+                    await group.next()
+                    running -= 1
+                }
+                running += 1
+                let thread = thread
+                group.addTask { thread.order(.answer(call.element, await Self.outcome(of: call.element, body))) }
+            }
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private static func outcome(
+        of call: HandlerCall,
+        _ body: (HandlerCall) async throws -> HandlerCall.Answer
+    ) async -> Result<HandlerCall.Answer, HandlerCall.Failure> {
+        do {
+            return .success(try await body(call))
+        } catch let failure as HandlerCall.Failure {
+            return .failure(failure)
+        } catch let failure as CallFailure {
+            return .failure(HandlerCall.Failure(CommandError.Code(rawValue: failure.code), failure.message))
+        } catch is CancellationError {
+            return .failure(HandlerCall.Failure(.unavailable, "the handler \(call.handler) is being taken back"))
+        } catch {
+            return .failure(HandlerCall.Failure(nil, "\(error)"))
+        }
+    }
+}

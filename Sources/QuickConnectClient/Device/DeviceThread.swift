@@ -1,0 +1,213 @@
+internal import Concurrency
+internal import Glibc
+internal import JSON
+internal import Linux
+internal import QuickConnect
+internal import Synchronization
+
+/// The thread of a device: it alone has the conversation and the socket, and does what it is ordered, in order.
+final class DeviceThread: Sendable {
+    typealias Answer = Result<(command: String, value: JSONValue), CallFailure>
+    typealias Promise = Deferred<Answer, Interruption>
+
+    enum Order: Sendable {
+        case call(String, CallMessage, ContinuousClock.Instant?, Promise)
+        case cancel(Promise)
+        case subscribe(String, JSONObject?, Mailbox<JSONValue>)
+        case unsubscribe(String, Mailbox<JSONValue>)
+        case handle(String, Mailbox<HandlerCall>)
+        case unhandle(String, Mailbox<HandlerCall>)
+        case answer(HandlerCall, Result<HandlerCall.Answer, HandlerCall.Failure>)
+        case close(Deferred<Void, Interruption>?)
+    }
+
+    private struct Orders {
+        var waiting: [Order] = []
+        /// Why nobody takes orders any more.
+        var end: CallFailure?
+    }
+
+    private let orders = Mutex(Orders())
+    private let waker: Waker?
+
+    init(paths: [String], _ bounds: ClientConversation.Bounds) {
+        waker = try? Waker()
+        guard let waker else {
+            end("no sockets are left for its thread")
+            return
+        }
+        // The thread has itself as long as it runs.
+        let code = PThread.start("quickconnect") { DeviceLoop(paths: paths, bounds).run(self, waker) }
+        if code != 0 { end("no thread can be started: \(SystemCallError.text(code))") }
+    }
+
+    /// Gives an order. Any thread; never waits.
+    func order(_ order: Order) {
+        let end = orders.withLock { orders in
+            if orders.end == nil { orders.waiting.append(order) }
+            return orders.end
+        }
+        if let end { return Self.refuse(order, end) }
+        waker?.wake()
+    }
+
+    func takeOrders() -> [Order] {
+        orders.withLock { orders in
+            defer { orders.waiting = [] }
+            return orders.waiting
+        }
+    }
+
+    /// Nobody takes orders any more; those that wait are refused.
+    func end(_ reason: String) {
+        let failure = CallFailure.connectionLost(reason)
+        let left = orders.withLock { orders in
+            orders.end = failure
+            defer { orders.waiting = [] }
+            return orders.waiting
+        }
+        for order in left { Self.refuse(order, failure) }
+    }
+
+    private static func refuse(_ order: Order, _ failure: CallFailure) {
+        switch order {
+        case .call(_, _, _, let promise): promise.fulfil(.failure(failure))
+        case .subscribe(_, _, let mailbox): mailbox.finish(failure)
+        case .handle(_, let mailbox): mailbox.finish(failure)
+        case .close(let promise): promise?.fulfil(())
+        case .cancel, .unsubscribe, .unhandle, .answer: break
+        }
+    }
+}
+
+/// What the thread of a device does.
+final class DeviceLoop {
+    private let link: DaemonLink
+    private var promises: [CallID: DeviceThread.Promise] = [:]
+    private var calls: [ObjectIdentifier: CallID] = [:]
+    private var listeners: [String: [Mailbox<JSONValue>]] = [:]
+    private var handlers: [String: Mailbox<HandlerCall>] = [:]
+    private var isClosed = false
+    private var closers: [Deferred<Void, Interruption>] = []
+    /// How long a daemon has to accept: orders wait meanwhile.
+    private static let patience = Duration.milliseconds(100)
+    private static let farewell = "the device was closed"
+
+    init(paths: [String], _ bounds: ClientConversation.Bounds) {
+        link = DaemonLink(ClientConversation(bounds: bounds), paths: paths, patience: Self.patience)
+        link.isWanted = true
+    }
+
+    func run(_ thread: DeviceThread, _ waker: Waker) {
+        while true {
+            for order in thread.takeOrders() { obey(order) }
+            if isClosed { break }
+            // It does not give up where no daemon answers.
+            _ = try? link.advance()
+            heedEvents()
+            _ = waker.sleep(watching: link.events, until: link.nextMoment)
+            link.receive()
+            heedEvents()
+        }
+        link.close()
+        heedEvents()
+        for mailbox in listeners.values.joined() { mailbox.finish() }
+        for mailbox in handlers.values { mailbox.finish() }
+        thread.end(Self.farewell)
+        for closer in closers { closer.fulfil(()) }
+    }
+
+    // MARK: Orders
+
+    private func obey(_ order: DeviceThread.Order) {
+        switch order {
+        case .call(let command, let message, let deadline, let promise):
+            guard !promise.isSettled else { return }
+            let id = link.conversation.call(command, message, before: deadline)
+            promises[id] = promise
+            calls[ObjectIdentifier(promise)] = id
+        case .cancel(let promise):
+            if let id = calls[ObjectIdentifier(promise)] { link.conversation.cancel(id) }
+        case .subscribe(let name, let options, let mailbox): subscribe(name, options, mailbox)
+        case .unsubscribe(let name, let mailbox): unsubscribe(name, mailbox)
+        case .handle(let name, let mailbox): handle(name, mailbox)
+        case .unhandle(let name, let mailbox): unhandle(name, mailbox)
+        case .answer(let call, let outcome): link.conversation.answer(call, with: outcome)
+        case .close(let promise):
+            isClosed = true
+            if let promise { closers.append(promise) }
+        }
+    }
+
+    private func subscribe(_ name: String, _ options: JSONObject?, _ mailbox: Mailbox<JSONValue>) {
+        listeners[name, default: []].append(mailbox)
+        link.conversation.subscribe(to: name, options: options)
+    }
+
+    private func unsubscribe(_ name: String, _ mailbox: Mailbox<JSONValue>) {
+        mailbox.finish()
+        guard var others = listeners[name] else { return }
+        others.removeAll { $0 === mailbox }
+        listeners[name] = others.isEmpty ? nil : others
+        if others.isEmpty { link.conversation.unsubscribe(from: name) }
+    }
+
+    private func handle(_ name: String, _ mailbox: Mailbox<HandlerCall>) {
+        guard handlers[name] == nil else {
+            let error: JSONValue = ["code": "busy", "message": .string("this device has a handler \(name) already")]
+            return mailbox.finish(.refused(ErrorReply(error)))
+        }
+        handlers[name] = mailbox
+        link.conversation.register(handler: name)
+    }
+
+    private func unhandle(_ name: String, _ mailbox: Mailbox<HandlerCall>) {
+        mailbox.finish()
+        let failure = HandlerCall.Failure(.unavailable, "the handler \(name) has been taken back")
+        for call in mailbox.takeAll() { link.conversation.answer(call, with: .failure(failure)) }
+        guard handlers[name] === mailbox else { return }
+        handlers[name] = nil
+        link.conversation.remove(handler: name)
+    }
+
+    // MARK: Events
+
+    private func heedEvents() {
+        for event in link.conversation.takeEvents() {
+            switch event {
+            case .replied(let id, let command, let value): settle(id, .success((command, value)))
+            case .failed(let id, let failure): settle(id, .failure(failure))
+            case .happened(let name, let value): for mailbox in listeners[name] ?? [] { mailbox.put(value) }
+            case .called(let call): pass(call)
+            case .stands(.subscription(let name)): for mailbox in listeners[name] ?? [] { mailbox.markReady() }
+            case .refused(let standing, let failure): refuse(standing, failure)
+            // An error that answers nothing comes before a connection is closed, which is told.
+            case .stands, .fault: break
+            }
+        }
+    }
+
+    private func settle(_ id: CallID, _ answer: DeviceThread.Answer) {
+        guard let promise = promises.removeValue(forKey: id) else { return }
+        calls[ObjectIdentifier(promise)] = nil
+        promise.fulfil(answer)
+    }
+
+    private func pass(_ call: HandlerCall) {
+        guard let mailbox = handlers[call.handler], !mailbox.isFull else {
+            let failure = HandlerCall.Failure(.overloaded, "too many calls wait for the handler \(call.handler)")
+            link.conversation.answer(call, with: .failure(failure))
+            return
+        }
+        mailbox.put(call)
+    }
+
+    private func refuse(_ standing: ClientConversation.Standing, _ failure: CallFailure) {
+        switch standing {
+        case .opening: break
+        case .handler(let name): handlers.removeValue(forKey: name)?.finish(failure)
+        case .subscription(let name):
+            for mailbox in listeners.removeValue(forKey: name) ?? [] { mailbox.finish(failure) }
+        }
+    }
+}

@@ -1,0 +1,267 @@
+import Foundation
+import JSON
+import QuickConnect
+import QuickConnectClient
+import TestRig
+import Testing
+
+/// The async API, against a real daemon.
+@Suite("A Swift program that drives a device")
+struct DeviceTests {
+    private func failure(_ body: () async throws(CallFailure) -> Void) async -> CallFailure? {
+        do throws(CallFailure) {
+            try await body()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test func `it calls, and gets values and errors`() async throws {
+        let daemon = try await DaemonProcess()
+        let device = DeviceClient(socket: daemon.socket)
+        #expect(try await device.call("ping") == .null)
+        #expect(try await device.call("hello").objectValue?["program"] == "quickconnectd")
+        let place = try await device.reply(to: "loc", timeout: .seconds(30))
+        #expect(place.command == "showLoc" && place.value.arrayValue?.count == 4)
+        let refused = try #require(
+            await failure { () throws(CallFailure) in _ = try await device.call("play", [7, "loud"]) }
+        )
+        #expect(refused.code == "invalid" && refused.fields.map(\.field) == ["/0", "/1"])
+        let unknown = await failure { () throws(CallFailure) in _ = try await device.call("lok") }
+        guard case .refused(let error)? = unknown else { return #expect(Bool(false)) }
+        #expect(error.code == "unknownCommand" && error.members["nearest"]?.arrayValue?.contains("loc") == true)
+    }
+
+    @Test func `calls beside each other are answered each, and keep their order`() async throws {
+        let daemon = try await DaemonProcess()
+        let device = DeviceClient(socket: daemon.socket)
+        let sum = try await withThrowingTaskGroup(of: Int64.self) { group in
+            for number in 0..<3000 {
+                group.addTask {
+                    try await device.call("explain", ["ping"]).objectValue?["command"] == "ping"
+                        ? Int64(number) : -1_000_000
+                }
+            }
+            return try await group.reduce(0, +)
+        }
+        #expect(sum == 2999 * 3000 / 2)
+    }
+
+    @Test func `a cancelled task's wait ends at once, and the daemon ends the call`() async throws {
+        let daemon = try await DaemonProcess()
+        let device = DeviceClient(socket: daemon.socket)
+        let talker = try daemon.talker()
+        func isRecording() async throws -> Bool { try await talker.value("state", []).objectValue?["recording"] != [] }
+        let call = Task {
+            await failure { () throws(CallFailure) in
+                _ = try await device.call("rec", ["take.wav", "start", ["limit": 60]])
+            }
+        }
+        try await eventually("it records") { try await isRecording() }
+        call.cancel()
+        #expect(await call.value == .cancelled)
+        try await eventually("the daemon has ended it") { try await !isRecording() }
+        // The connection still works.
+        #expect(try await device.call("ping", timeout: .seconds(20)) == .null)
+        // One that is cancelled before it begins.
+        let early = Task { await failure { () throws(CallFailure) in _ = try await device.call("never") } }
+        early.cancel()
+        #expect(await early.value != nil)
+    }
+
+    @Test func `a call has a deadline, also where no daemon is, or a frozen one`() async throws {
+        let folder = try TestFolder()
+        let alone = DeviceClient(socket: folder("none"))
+        let start = ContinuousClock.now
+        #expect(
+            await failure { () throws(CallFailure) in _ = try await alone.call("ping", timeout: .milliseconds(100)) }
+                == .timedOut
+        )
+        let daemon = try await RestartedDaemon()
+        let device = DeviceClient(socket: daemon.socket)
+        _ = try await device.call("ping")
+        daemon.freeze()
+        #expect(
+            await failure { () throws(CallFailure) in _ = try await device.call("ping", timeout: .milliseconds(200)) }
+                == .timedOut
+        )
+        #expect(ContinuousClock.now - start < .seconds(15))
+        daemon.thaw()
+        #expect(try await device.call("ping", timeout: .seconds(20)) == .null)
+    }
+
+    @Test func `events come in order, of the newest, and what a slow reader misses is counted`() async throws {
+        let daemon = try await DaemonProcess()
+        let device = DeviceClient(socket: daemon.socket)
+        let events = device.events("news", bufferSize: 3)
+        try await events.ready()
+        for number in 1...10 { _ = try await device.call("post", ["news", .integer(Int64(number))]) }
+        var heard: [DeviceEvents.Event] = []
+        for try await event in events {
+            heard.append(event)
+            if heard.count == 3 { break }
+        }
+        #expect(heard.map(\.value) == [8, 9, 10] && heard.map(\.dropped) == [7, 0, 0])
+    }
+
+    @Test func `a subscription ends with its sequence, and not before the last one of its name`() async throws {
+        let daemon = try await DaemonProcess()
+        let device = DeviceClient(socket: daemon.socket)
+        let talker = try daemon.talker()
+        func subscribers() async throws -> Bool { try await talker.value("state", []).text.contains("weather") }
+        var one: DeviceEvents? = device.events("weather")
+        var other: DeviceEvents? = device.events("weather")
+        try await one?.ready()
+        try await other?.ready()
+        #expect(try await subscribers())
+        one = nil
+        _ = try await device.call("ping")
+        #expect(try await subscribers())
+        other = nil
+        try await eventually("nobody listens any more") { try await !subscribers() }
+        withExtendedLifetime((one, other)) {}
+    }
+
+    @Test func `what the daemon refuses is thrown`() async throws {
+        let daemon = try await DaemonProcess()
+        let device = DeviceClient(socket: daemon.socket)
+        let events = device.events("accel")
+        #expect(await failure { () throws(CallFailure) in try await events.ready() }?.code == "unsupported")
+        var iterator = events.makeAsyncIterator()
+        #expect(await failure { () throws(CallFailure) in _ = try await iterator.next() }?.code == "unsupported")
+        let holder = try daemon.talker()
+        _ = try await holder.ask(#"{"handlerName":"registerHandler","data":["lamp"],"callbackId":"1"}"#)
+        #expect(await failure { () throws(CallFailure) in try await device.handle("lamp") { _ in 1 } }?.code == "busy")
+    }
+
+    @Test func `a handler answers with values and errors until its task is cancelled`() async throws {
+        let daemon = try await DaemonProcess()
+        let device = DeviceClient(socket: daemon.socket)
+        let lamp = Task {
+            try await device.answer("lamp", atOnce: 2) { call in
+                switch call.data.arrayValue?.first {
+                case 0: throw HandlerCall.Failure(.busy, "it is off", field: "/0")
+                case 1: throw NotInTime(description: "no bulb")
+                case let level?: return HandlerCall.Answer(level, replyCommand: "showLamp")
+                case nil: return HandlerCall.Answer(try await device.call("ping"))
+                }
+            }
+        }
+        let talker = try daemon.talker()
+        try await talker.awaitCommand("lamp")
+        #expect(try await talker.ask("call?cmd=lamp&msg=5&id=a") == "handleJSONRequest?cmd=showLamp&msg=5&id=a")
+        #expect(try await talker.value("lamp", []) == .null)
+        #expect(try await talker.failure("lamp", [0])["code"] == "busy")
+        let failed = try await talker.failure("lamp", [1])
+        #expect(failed["code"] == "scriptFailed" && failed["message"] == "no bulb")
+        lamp.cancel()
+        try await lamp.value
+        try await eventually("it is taken back") { try await talker.failure("lamp", [1])["code"] == "unknownCommand" }
+    }
+
+    @Test func `calls that run beside each other do not wait for a slow one`() async throws {
+        let daemon = try await DaemonProcess()
+        let device = DeviceClient(socket: daemon.socket)
+        let lamp = Task {
+            try await device.handle("lamp") { call in
+                if call.data == [0] { try await Task.sleep(for: .seconds(60)) }
+                return call.data
+            }
+        }
+        let talker = try daemon.talker()
+        try await talker.awaitCommand("lamp")
+        let patient = try daemon.talker()
+        patient.send("call?cmd=lamp&msg=0&id=slow")
+        for number in 1...20 {
+            #expect(try await talker.value("lamp", [.integer(Int64(number))]) == [.integer(Int64(number))])
+        }
+        lamp.cancel()
+        let reply = try await patient.nextReply()
+        #expect(reply?.id == "slow" && reply?.code == "unavailable")
+    }
+
+    @Test func `a daemon that was killed and started again learns what stands, and no call is made twice`() async throws
+    {
+        let daemon = try await RestartedDaemon()
+        let device = DeviceClient(socket: daemon.socket)
+        let lamp = Task { try await device.handle("lamp") { _ in "on" } }
+        let events = device.events("news")
+        try await events.ready()
+        try await daemon.talker().awaitCommand("lamp")
+        let recording = Task {
+            await failure { () throws(CallFailure) in
+                _ = try await device.call("rec", ["take.wav", "start", ["limit": 60]])
+            }
+        }
+        try await eventually("it records") {
+            try await daemon.talker().value("state", []).objectValue?["recording"] != []
+        }
+        try await daemon.kill()
+        guard case .connectionLost? = await recording.value else { return #expect(Bool(false)) }
+        // Made while no daemon is there: its socket's file is.
+        let waiting = Task { try await device.call("hello", timeout: .seconds(60)) }
+        try await daemon.start()
+        #expect(try await waiting.value.objectValue?["program"] == "quickconnectd")
+        let talker = try daemon.talker()
+        try await talker.awaitCommand("lamp")
+        #expect(try await talker.value("lamp", []) == "on")
+        #expect(try await talker.value("state", []).objectValue?["recording"] == [])
+        _ = try await talker.value("post", ["news", 5])
+        var iterator = events.makeAsyncIterator()
+        #expect(try await iterator.next()?.value == 5)
+        lamp.cancel()
+        await device.close()
+    }
+
+    @Test func `closing ends everything, and what is asked later fails`() async throws {
+        let daemon = try await DaemonProcess()
+        let device = DeviceClient(socket: daemon.socket)
+        let events = device.events("news")
+        try await events.ready()
+        let lamp = Task { await failure { () throws(CallFailure) in try await device.handle("lamp") { _ in 1 } } }
+        try await daemon.talker().awaitCommand("lamp")
+        let heard = Task { try await events.reduce(into: 0) { count, _ in count += 1 } }
+        await device.close()
+        await device.close()
+        #expect(try await heard.value == 0)
+        #expect(await lamp.value == nil)
+        guard case .connectionLost? = await failure({ () throws(CallFailure) in _ = try await device.call("ping") })
+        else {
+            return #expect(Bool(false))
+        }
+        let late = device.events("news")
+        #expect(await failure { () throws(CallFailure) in try await late.ready() } != nil)
+        let talker = try daemon.talker()
+        try await eventually("the daemon knows") { try await !talker.value("state", []).text.contains("lamp") }
+    }
+
+    @Test func `its thread ends with the last who has it`() async throws {
+        let daemon = try await DaemonProcess()
+        let talker = try daemon.talker()
+        do {
+            let device = DeviceClient(socket: daemon.socket)
+            let events = device.events("weather")
+            try await events.ready()
+            #expect(try await talker.value("state", []).text.contains("weather"))
+        }
+        try await eventually("its connection is gone") { try await !talker.value("state", []).text.contains("weather") }
+    }
+
+    @Test func `the example runs`() async throws {
+        let daemon = try await DaemonProcess()
+        let example = try ChildProcess(
+            Products.path("device-example"),
+            environment: ["PATH": "/usr/bin:/bin", "QUICKCONNECT_SOCKET": daemon.socket]
+        )
+        let talker = try daemon.talker()
+        try await talker.awaitCommand("brighten")
+        #expect(try await talker.value("brighten", [0.25]) == 0.25)
+        #expect(try await talker.failure("brighten", ["much"])["code"] == "invalid")
+        try await eventually("it hears the bell and plays a sound") {
+            _ = try await talker.value("post", ["doorbell", ["door": "front"]])
+            return daemon.simulatedSounds > 0
+        }
+        #expect(example.poll() == nil)
+    }
+}
