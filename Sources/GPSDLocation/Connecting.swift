@@ -1,3 +1,4 @@
+import Linux
 internal import QuickConnect
 internal import Synchronization
 

@@ -1,4 +1,5 @@
 internal import Concurrency
+import Linux
 internal import Logging
 internal import QuickConnect
 internal import Synchronization

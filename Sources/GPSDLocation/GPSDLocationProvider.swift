@@ -1,5 +1,6 @@
 internal import Concurrency
 public import JSON
+import Linux
 public import Logging
 public import QuickConnect
 internal import Synchronization
@@ -112,7 +113,7 @@ public final class GPSDLocationProvider: LocationProvider {
             let (waker, isNew) = try shared.withLock { state throws(Unreachable) -> (Waker, Bool) in
                 add(&state)
                 if let waker = state.waker { return (waker, false) }
-                let waker = try Waker()
+                let waker = try Waker.forWatch()
                 state.waker = waker
                 return (waker, true)
             }

@@ -1,5 +1,6 @@
 internal import Concurrency
 internal import Glibc
+import Linux
 public import QuickConnect
 internal import Synchronization
 
@@ -78,7 +79,7 @@ public final class LocationDoctor: Examined {
 
     /// - Returns: a fresh position as soon as there is one with altitude, at the end one without.
     private func listen(to stream: any ReportStream, _ progress: inout FixProgress) throws(Unreachable) -> Position? {
-        let waker = try Waker()
+        let waker = try Waker.forWatch()
         var receivers = ReceiverChoice()
         var flat: Position?
         let end = ContinuousClock.now + Self.patience

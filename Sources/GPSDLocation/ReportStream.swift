@@ -1,5 +1,6 @@
 internal import CGPS
 internal import Glibc
+import Linux
 
 /// Where reports come from.
 protocol ReportSource: Sendable {
@@ -22,6 +23,13 @@ protocol ReportStream: AnyObject, Sendable {
 /// Why there is no watch.
 struct Unreachable: Error, Sendable {
     let reason: String
+}
+
+extension Waker {
+    /// One for the thread of a watch.
+    static func forWatch() throws(Unreachable) -> Waker {
+        do throws(SystemCallError) { return try Waker() } catch { throw Unreachable(reason: "\(error)") }
+    }
 }
 
 /// gpsd, through libgps.

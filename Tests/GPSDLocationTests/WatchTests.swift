@@ -1,6 +1,7 @@
 import Concurrency
 import Foundation
 import JSON
+import Linux
 import Logging
 import QuickConnect
 import Synchronization

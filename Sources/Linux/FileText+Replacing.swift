@@ -1,0 +1,43 @@
+internal import Glibc
+
+extension FileText {
+    /// Puts a text in the place of a file, whole and on the disk: after a crash or a power loss at any moment there is
+    /// either the old one or the new one. Nobody but this user can read it. May block.
+    /// - Parameter path: beside it a file `PATH.new` is written first.
+    public static func replace(_ path: String, with text: String) throws(SystemCallError) {
+        let temporary = "\(path).new"
+        do throws(SystemCallError) {
+            try write(text, to: temporary)
+            try SystemCallError.check("rename") { rename(temporary, path) }
+        } catch {
+            unlink(temporary)
+            throw error
+        }
+        try syncFolder(of: path)
+    }
+
+    private static func write(_ text: String, to path: String) throws(SystemCallError) {
+        let flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW
+        let descriptor = try SystemCallError.check("open") { open(path, flags, 0o600) }
+        defer { close(descriptor) }
+        let code = Descriptor.write(text, to: descriptor)
+        guard code == 0 else { throw SystemCallError("write", code) }
+        try SystemCallError.check("fsync") { fsync(descriptor) }
+    }
+
+    /// So that the new name outlives a power loss.
+    private static func syncFolder(of path: String) throws(SystemCallError) {
+        let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
+        let folder = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        let descriptor = try SystemCallError.check("open") { open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+        defer { close(descriptor) }
+        try SystemCallError.check("fsync") { fsync(descriptor) }
+    }
+}
+
+extension FileText {
+    /// Gives a file another name, in place of what has that name.
+    public static func setAside(_ path: String, as other: String) throws(SystemCallError) {
+        try SystemCallError.check("rename") { rename(path, other) }
+    }
+}
