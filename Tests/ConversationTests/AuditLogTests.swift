@@ -42,6 +42,7 @@ private final class NoConnection: CallConnection {
     var socketRule: SocketRule? { nil }
     var isClosed: Bool { false }
     var answers: Bool { false }
+    func whenClosed(_ body: @escaping @Sendable () -> Void) {}
     func interruptCalls(id: String?, with error: CommandError) {}
     func send(_ event: Event, form: WireForm) {}
     func forgetAnswer(_ number: Int) {}

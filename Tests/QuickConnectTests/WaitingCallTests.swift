@@ -19,6 +19,7 @@ private final class QuickClient: CallConnection {
     var process: CallingProcess? { nil }
     var isClosed: Bool { false }
     var answers: Bool { true }
+    func whenClosed(_ body: @escaping @Sendable () -> Void) {}
     func interruptCalls(id: String?, with error: CommandError) {}
     func send(_ event: Event, form: WireForm) {}
     func forgetAnswer(_ number: Int) { forgotten.withLock { $0.append(number) } }

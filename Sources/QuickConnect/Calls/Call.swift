@@ -18,6 +18,9 @@ public struct Call: ~Copyable, Sendable {
     public internal(set) var error: CommandError?
     /// Whether a rule refused it, so that none of its command objects ran.
     public internal(set) var isRefused = false
+    /// Whether `verbs` of the mapping names this caller for the call's first argument: what only an owner or root may do
+    /// with what is somebody's, this caller then may too.
+    public internal(set) var isGrantedByVerb = false
     private var handedOn: [any Sendable] = []
 
     init(_ request: consuming Request, _ description: CommandDescription, on connection: any CallConnection) {
