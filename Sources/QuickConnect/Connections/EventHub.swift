@@ -27,7 +27,7 @@ public final class EventHub: Sendable {
     /// The event that tells a slow client how many values it missed.
     public static let dropped = "dropped"
     /// The names of device events, whether this device has them or not: no client can post under them.
-    public static let deviceEvents = ["playState", "recState", "location", "accel", dropped]
+    public static let deviceEvents = ["playState", "recState", "volumeState", "location", "accel", dropped]
 
     private let state = Mutex(State())
     private let limit: Int
