@@ -68,7 +68,15 @@ let package = Package(
         ),
 
         // The files that callers name, kept to one folder.
-        .target(name: "MediaFolder", dependencies: ["QuickConnect", "Linux", "CLinux"], swiftSettings: swiftSettings),
+        .target(
+            name: "MediaFolder",
+            dependencies: [
+                "QuickConnect", "JSON", "Concurrency", "Linux", "CLinux",
+                .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: swiftSettings
+        ),
 
         // A device each; the only importers of their C modules.
         .target(
@@ -191,9 +199,10 @@ let package = Package(
         .target(name: "CLinux"),
 
         // Private sound servers, a virtual sound card and processes for the tests.
+        .target(name: "CTestRig", path: "Tests/CTestRig"),
         .target(
             name: "TestRig",
-            dependencies: ["QuickConnect"],
+            dependencies: ["QuickConnect", "CTestRig"],
             path: "Tests/TestRig",
             exclude: ["RigPlugin"],
             swiftSettings: swiftSettings
@@ -247,7 +256,7 @@ let package = Package(
         .testTarget(
             name: "GPSDLocationTests",
             dependencies: [
-                "GPSDLocation", "QuickConnect", "JSON", "TestRig", "Concurrency",
+                "GPSDLocation", "QuickConnect", "JSON", "TestRig", "Concurrency", "Linux",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: swiftSettings

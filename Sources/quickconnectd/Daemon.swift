@@ -188,6 +188,7 @@ struct Daemon {
                 filePlayer: devices.sound.filePlayer,
                 recorder: devices.sound.recorder,
                 mediaLibrary: devices.sound.library,
+                mediaTransfer: devices.sound.transfers,
                 locationProvider: devices.location.provider,
                 volumeControl: devices.sound.volume,
                 examined: [DaemonDoctor()] + devices.examined(environment),
