@@ -87,7 +87,15 @@ let package = Package(
         ),
 
         // The files that callers name, kept to one folder.
-        .target(name: "MediaFolder", dependencies: ["QuickConnect", "Linux", "CLinux"], swiftSettings: swiftSettings),
+        .target(
+            name: "MediaFolder",
+            dependencies: [
+                "QuickConnect", "JSON", "Concurrency", "Linux", "CLinux",
+                .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: swiftSettings
+        ),
 
         // A device each; the only importers of their C modules.
         .target(
@@ -253,9 +261,10 @@ let package = Package(
         .target(name: "CLinux"),
 
         // Private sound servers, a virtual sound card and processes for the tests.
+        .target(name: "CTestRig", path: "Tests/CTestRig"),
         .target(
             name: "TestRig",
-            dependencies: ["QuickConnect", "QuickConnectClient", "JSON"],
+            dependencies: ["QuickConnect", "QuickConnectClient", "JSON", "CTestRig"],
             path: "Tests/TestRig",
             exclude: ["RigPlugin"],
             swiftSettings: swiftSettings

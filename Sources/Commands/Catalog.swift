@@ -20,7 +20,7 @@ public enum Catalog {
             LocationVCO(),
             LocationValCO(),
             LoggingVCO(needs.logger),
-            MediaBCO(needs.mediaLibrary),
+            MediaBCO(needs.mediaLibrary, needs.mediaTransfer, permissions),
             PlayAudioVCO(needs.filePlayer, permissions),
             PlayAudioValCO(),
             PlaySoundVCO(needs.soundPlayer, needs.haptics),

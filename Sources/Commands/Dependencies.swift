@@ -7,6 +7,7 @@ public struct Dependencies: Sendable {
     public var filePlayer: any FilePlayer
     public var recorder: any Recorder
     public var mediaLibrary: any MediaLibrary
+    public var mediaTransfer: any MediaTransfer
     public var locationProvider: any LocationProvider
     public var volumeControl: any VolumeControl
     public var haptics: any Haptics
@@ -34,6 +35,7 @@ public struct Dependencies: Sendable {
         filePlayer: any FilePlayer,
         recorder: any Recorder,
         mediaLibrary: any MediaLibrary,
+        mediaTransfer: any MediaTransfer,
         locationProvider: any LocationProvider,
         volumeControl: any VolumeControl,
         haptics: any Haptics,
@@ -52,6 +54,7 @@ public struct Dependencies: Sendable {
         self.filePlayer = filePlayer
         self.recorder = recorder
         self.mediaLibrary = mediaLibrary
+        self.mediaTransfer = mediaTransfer
         self.locationProvider = locationProvider
         self.volumeControl = volumeControl
         self.haptics = haptics

@@ -15,6 +15,9 @@ public struct Settings: Sendable {
     var namedSimulatedFolder: String?
     /// Where values are kept over restarts.
     public var values: String { StandardFolders.values(beside: media) }
+    /// The index of whose the files of the media folder are: beside it where nobody named another place.
+    public var mediaOwners: String { namedMediaOwners ?? StandardFolders.owners(beside: media) }
+    var namedMediaOwners: String?
     public var pcm = "default"
     public var capturePCM = "default"
     public var gpsd = HostAndPort(host: "localhost", port: "2947")
@@ -43,6 +46,9 @@ public struct Settings: Sendable {
     public var recordingLimit = 600.0
     /// Bytes that recordings leave free; nil: 64 MiB, or a twentieth of a small disk.
     public var recordingReserve: Int?
+    /// What each caller may have in the media folder, what is being recorded and written among it.
+    public var quotaBytes = 1 << 30
+    public var quotaFiles = 1000
 
     /// The folder of the scripts that the script host runs.
     public var scripts: String

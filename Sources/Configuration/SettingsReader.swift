@@ -7,7 +7,8 @@ struct SettingsReader {
     private let folder: String
 
     static let keys = [
-        "socket", "mappings", "sounds", "media", "simulatedFolder", "pcm", "capturePCM", "gpsd", "track", "simulate",
+        "socket", "mappings", "sounds", "media", "mediaOwners", "simulatedFolder", "pcm", "capturePCM", "gpsd", "track",
+        "simulate",
         "logLevel", "audit", "sockets", "handlerCommands", "limits", "recording", "scripts",
         "vibration", "motion",
     ]
@@ -16,6 +17,7 @@ struct SettingsReader {
         "folder", "cpuTime", "handlerTime", "syncTime", "memoryBytes", "sharePercent", "shareTime", "timer", "calls",
         "consoleBytes",
     ]
+    static let recordingKeys = ["limit", "reserveBytes", "quotaBytes", "quotaFiles"]
     static let limitKeys = [
         "lineBytes", "depth", "connections", "callsPerConnection", "handlersPerConnection",
         "subscriptionsPerConnection", "replyBytes", "stalledAfter", "shutdownAfter",
@@ -41,6 +43,7 @@ struct SettingsReader {
         case "mappings": settings.mappings = folders(value)
         case "sounds": settings.sounds = path(value, name) ?? settings.sounds
         case "media": settings.media = path(value, name) ?? settings.media
+        case "mediaOwners": settings.namedMediaOwners = path(value, name)
         case "simulatedFolder": settings.namedSimulatedFolder = path(value, name)
         case "pcm": settings.pcm = file.string(value, "'pcm'") ?? settings.pcm
         case "capturePCM": settings.capturePCM = file.string(value, "'capturePCM'") ?? settings.capturePCM
@@ -145,11 +148,15 @@ struct SettingsReader {
     }
 
     private mutating func readRecording(_ node: YAMLNode, into settings: inout Settings) {
-        for (_, name, value) in file.members(node, of: "'recording'", known: ["limit", "reserveBytes"])
+        for (_, name, value) in file.members(node, of: "'recording'", known: Self.recordingKeys)
         where !value.isNull {
             switch name {
             case "limit":
                 settings.recordingLimit = file.duration(value, "'limit'")?.seconds ?? settings.recordingLimit
+            case "quotaBytes":
+                settings.quotaBytes = file.integer(value, "'quotaBytes'", in: 0...(1 << 50)) ?? settings.quotaBytes
+            case "quotaFiles":
+                settings.quotaFiles = file.integer(value, "'quotaFiles'", in: 0...1_000_000) ?? settings.quotaFiles
             default: settings.recordingReserve = file.integer(value, "'reserveBytes'", in: 0...(1 << 50))
             }
         }

@@ -74,8 +74,15 @@ public struct StandardFolders: Sendable {
 
     /// Where simulated sound goes: a folder beside the media folder.
     static func simulated(beside media: String) -> String {
-        let trimmed = media.count > 1 && media.hasSuffix("/") ? String(media.dropLast()) : media
+        let trimmed = trimmed(media)
         guard let slash = trimmed.lastIndex(of: "/") else { return "simulated" }
         return "\(trimmed[..<slash])/simulated"
+    }
+
+    /// The index of whose the media folder's files are: `media.owners` beside `media`.
+    static func owners(beside media: String) -> String { "\(trimmed(media)).owners" }
+
+    private static func trimmed(_ folder: String) -> String {
+        folder.count > 1 && folder.hasSuffix("/") ? String(folder.dropLast()) : folder
     }
 }

@@ -20,14 +20,16 @@ public struct SystemAccounts: Accounts {
     }
 
     /// The name of a user; its number where it has none.
-    public func name(ofUser uid: UInt32) -> String {
+    public func name(ofUser uid: UInt32) -> String { knownName(ofUser: uid) ?? "\(uid)" }
+
+    /// The name of a user; nil where it has none.
+    public func knownName(ofUser uid: UInt32) -> String? {
         var entry = passwd()
-        let name = lookUp { buffer, size, result in
+        return lookUp { buffer, size, result in
             getpwuid_r(uid, &entry, buffer, size, &result)
         } take: {
             String(cString: $0.pw_name)
         }
-        return name ?? "\(uid)"
     }
 
     /// The name of a group; its number where it has none.

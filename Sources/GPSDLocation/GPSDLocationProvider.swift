@@ -113,7 +113,7 @@ public final class GPSDLocationProvider: LocationProvider {
             let (waker, isNew) = try shared.withLock { state throws(Unreachable) -> (Waker, Bool) in
                 add(&state)
                 if let waker = state.waker { return (waker, false) }
-                let waker = try Waker.make()
+                let waker = try Waker.forWatch()
                 state.waker = waker
                 return (waker, true)
             }

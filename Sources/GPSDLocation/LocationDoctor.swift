@@ -82,7 +82,7 @@ public final class LocationDoctor: Examined {
 
     /// - Returns: a fresh position as soon as there is one with altitude, at the end one without.
     private func listen(to stream: any ReportStream, _ progress: inout FixProgress) throws(Unreachable) -> Position? {
-        let waker = try Waker.make()
+        let waker = try Waker.forWatch()
         var receivers = ReceiverChoice()
         var flat: Position?
         let end = ContinuousClock.now + Self.patience

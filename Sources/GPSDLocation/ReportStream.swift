@@ -26,12 +26,9 @@ struct Unreachable: Error, Sendable {
 }
 
 extension Waker {
-    static func make() throws(Unreachable) -> Waker {
-        do throws(SystemCallError) {
-            return try Waker()
-        } catch {
-            throw Unreachable(reason: "\(error)")
-        }
+    /// One for the thread of a watch.
+    static func forWatch() throws(Unreachable) -> Waker {
+        do throws(SystemCallError) { return try Waker() } catch { throw Unreachable(reason: "\(error)") }
     }
 }
 

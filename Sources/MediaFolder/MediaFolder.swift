@@ -83,6 +83,22 @@ extension MediaFolder {
         return (bytes(status.f_blocks), bytes(status.f_bavail))
     }
 
+    /// Whether there is anything under that name: a file, a folder, or a symbolic link wherever it leads.
+    func holds(_ name: MediaName) throws(CommandError) -> Bool { try status(of: name) != nil }
+
+    /// What lies under that name itself, and not behind it; nil where nothing does.
+    func status(of name: MediaName) throws(CommandError) -> stat? {
+        do throws(SystemFailure) {
+            let folder = try folder(name.folder, in: try root())
+            var status = stat()
+            if fstatat(folder.descriptor, name.base, &status, AT_SYMLINK_NOFOLLOW) == 0 { return status }
+            throw SystemFailure(call: "fstatat", code: errno)
+        } catch {
+            if [ENOENT, ENOTDIR, EXDEV, ELOOP].contains(error.code) { return nil }
+            throw error.commandError(about: name)
+        }
+    }
+
     /// Whether the folder can be opened.
     /// - Throws: `unavailable`.
     public func check() throws(CommandError) {

@@ -4,19 +4,29 @@ public import QuickConnect
 
 /// A file that is being written, and that nobody sees under its name before it is whole.
 ///
-/// It lies beside the place where it is to appear, on the same file system, as `.NAME.recording`, locked while its
-/// writer lives: so what a crash left behind is known by its name, and told from what another daemon writes.
+/// It lies beside the place where it is to appear, on the same file system, as `.NAME.recording` or `.NAME.upload`,
+/// locked while its writer lives: so what a crash left behind is known by its name, and told from what another daemon
+/// writes.
 public final class UnfinishedFile: Sendable {
+    /// What becomes of one that a crash left behind.
+    public enum Kind: String, Sendable {
+        /// It is recovered at the next start.
+        case recording
+        /// It is deleted then.
+        case upload
+    }
+
     public let name: MediaName
+    public let kind: Kind
     public let file: OpenFile
     fileprivate let folder: OpenFile
-    fileprivate var hiddenName: String { Self.hiddenName(name.base) }
+    fileprivate var hiddenName: String { Self.hiddenName(name.base, kind) }
 
-    private static let ending = ".recording"
-    static func hiddenName(_ base: String) -> String { ".\(base)\(ending)" }
+    static func hiddenName(_ base: String, _ kind: Kind) -> String { ".\(base).\(kind.rawValue)" }
 
     /// The name that a hidden one was given for.
-    static func name(hidden path: String) -> MediaName? {
+    static func name(hidden path: String, _ kind: Kind = .recording) -> MediaName? {
+        let ending = ".\(kind.rawValue)"
         let start = path.lastSlash.map { path.utf8.index(after: $0) } ?? path.startIndex
         let hidden = path.utf8[start...]
         guard hidden.first == UInt8(ascii: "."), hidden.reversed().starts(with: ending.utf8.reversed()) else {
@@ -26,28 +36,46 @@ public final class UnfinishedFile: Sendable {
         return MediaName(validating: String(path[..<start]) + String(base))
     }
 
-    private init(name: MediaName, file: OpenFile, folder: OpenFile) {
-        (self.name, self.file, self.folder) = (name, file, folder)
+    private init(name: MediaName, kind: Kind, file: OpenFile, folder: OpenFile) {
+        (self.name, self.kind, self.file, self.folder) = (name, kind, file, folder)
     }
 
     fileprivate static func open(
         _ name: MediaName,
+        _ kind: Kind,
         in media: MediaFolder,
         _ flags: Int32
     ) throws(SystemFailure) -> UnfinishedFile {
         let folder = try media.folder(name.folder, in: try media.root())
         let flags = flags | O_RDWR | O_NOFOLLOW | O_CLOEXEC
-        let descriptor = openat(folder.descriptor, hiddenName(name.base), flags, 0o660)
+        let descriptor = openat(folder.descriptor, hiddenName(name.base, kind), flags, 0o660)
         guard descriptor >= 0 else { throw SystemFailure(call: "openat", code: errno) }
         let file = OpenFile(owning: descriptor)
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw SystemFailure(call: "flock", code: errno) }
         guard let status = file.status, status.isFile else { throw SystemFailure(call: "fstat", code: ENOENT) }
-        return UnfinishedFile(name: name, file: file, folder: folder)
+        return UnfinishedFile(name: name, kind: kind, file: file, folder: folder)
     }
 
     /// Brings what was written to the disk, so that a power loss leaves it.
     public func sync() throws(CommandError) {
         try check("fdatasync", fdatasync(file.descriptor))
+    }
+
+    /// Writes bytes at a place. What the disk took of them where it did not take all is cut off again.
+    public func write(_ bytes: [UInt8], at offset: Int) throws(CommandError) {
+        var written = 0
+        while written < bytes.count {
+            let count = bytes.withUnsafeBytes {
+                pwrite(file.descriptor, $0.baseAddress.map { $0 + written }, bytes.count - written, offset + written)
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else {
+                let code = errno
+                ftruncate(file.descriptor, offset)
+                throw SystemFailure(call: "pwrite", code: code).commandError(about: name)
+            }
+            written += count
+        }
     }
 
     /// Makes the file appear under its name, whole and on the disk, in place of an older one.
@@ -78,7 +106,10 @@ extension MediaFolder {
     /// Begins a file. The media folder is made where it is missing; a folder within it must be there.
     /// - Throws: `busy` where somebody writes a file of that name, `notFound` where its folder is missing,
     ///   `unavailable`.
-    public func create(_ name: MediaName) throws(CommandError) -> UnfinishedFile {
+    public func create(
+        _ name: MediaName,
+        _ kind: UnfinishedFile.Kind = .recording
+    ) throws(CommandError) -> UnfinishedFile {
         try make()
         do throws(SystemFailure) {
             let folder = try folder(name.folder, in: try root())
@@ -86,7 +117,7 @@ extension MediaFolder {
             if fstatat(folder.descriptor, name.base, &status, AT_SYMLINK_NOFOLLOW) == 0, status.isFolder {
                 throw SystemFailure(call: "fstatat", code: EISDIR)
             }
-            return try UnfinishedFile.open(name, in: self, O_CREAT | O_EXCL)
+            return try UnfinishedFile.open(name, kind, in: self, O_CREAT | O_EXCL)
         } catch {
             switch error.code {
             case EEXIST, EWOULDBLOCK: throw CommandError(.busy, "'\(name)' is being written, or waits to be recovered")
@@ -99,13 +130,18 @@ extension MediaFolder {
     }
 
     /// What writers left behind that ended without a word. Each is locked, so that nobody else takes it.
-    public func unfinished() throws(CommandError) -> [UnfinishedFile] {
-        var names: [MediaName] = []
+    public func unfinished(_ kind: UnfinishedFile.Kind = .recording) throws(CommandError) -> [UnfinishedFile] {
+        try unfinishedNames(kind).compactMap { name in try? UnfinishedFile.open(name, kind, in: self, 0) }
+    }
+
+    /// The names that were asked for, whether or not their writers live.
+    func unfinishedNames(_ kind: UnfinishedFile.Kind) throws(CommandError) -> Set<MediaName> {
+        var names: Set<MediaName> = []
         try walk { _, path in
-            if let name = UnfinishedFile.name(hidden: path) { names.append(name) }
+            if let name = UnfinishedFile.name(hidden: path, kind) { names.insert(name) }
             return true
         }
-        return names.compactMap { name in try? UnfinishedFile.open(name, in: self, 0) }
+        return names
     }
 }
 

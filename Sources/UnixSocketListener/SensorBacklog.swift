@@ -19,7 +19,7 @@ struct SensorBacklog {
         if let droppedForm {
             events += missed.map { name, count in
                 let value: JSONValue = ["event": .string(name.text), "count": .integer(Int64(count))]
-                return (Event(DeviceEvents.dropped, value, kind: .message), droppedForm)
+                return (Event(DaemonEvents.dropped, value, kind: .message), droppedForm)
             }
         }
         self = SensorBacklog()

@@ -206,6 +206,7 @@ struct Daemon {
                 filePlayer: devices.sound.filePlayer,
                 recorder: devices.sound.recorder,
                 mediaLibrary: devices.sound.library,
+                mediaTransfer: devices.sound.transfers,
                 locationProvider: devices.location.provider,
                 volumeControl: devices.sound.volume,
                 haptics: devices.haptics.haptics,

@@ -78,8 +78,8 @@ extension SocketSetting {
     var notes: [ConfigurationMistake] {
         guard let subscribe = commands.first(where: { $0.value == "subscribe" }) else { return [] }
         let listed = Set(commands.map(\.value))
-        let missing = DeviceEvents.names.filter { event in
-            event != DeviceEvents.dropped && listed.isDisjoint(with: DeviceEvents.commands(of: event))
+        let missing = DaemonEvents.names.filter { event in
+            event != DaemonEvents.dropped && listed.isDisjoint(with: DaemonEvents.commands(of: event))
         }
         guard !missing.isEmpty else { return [] }
         return [

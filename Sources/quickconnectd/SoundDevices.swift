@@ -1,4 +1,5 @@
 import ALSAAudio
+import Concurrency
 import Configuration
 import Glibc
 import Logging
@@ -11,8 +12,10 @@ struct SoundDevices {
     let filePlayer: ALSAFilePlayer
     let recorder: ALSARecorder
     let library: ALSAMediaLibrary
+    let transfers: MediaTransfers
     let volume: ALSAVolumeControl
     private let folder: MediaFolder
+    private let owners: MediaOwners
     private let speaker: SimulatedSpeaker?
     private let account: OwnAccount
     private let mediaDoctor: MediaDoctor
@@ -26,11 +29,20 @@ struct SoundDevices {
         let loaded = sounds.map { SystemSounds.load(folder: $0, logger: logger) } ?? .none
         let recording = ALSARecorder.Settings(limit: settings.recordingLimit, reserve: settings.recordingReserve)
         player = ALSASoundPlayer(output: output, sounds: loaded, logger: logger)
-        recorder = ALSARecorder(input: input, folder: folder, settings: recording, logger: logger)
+        let accounts = SystemAccounts()
+        owners = MediaOwners(
+            folder,
+            index: settings.mediaOwners,
+            quota: MediaOwners.Quota(bytes: settings.quotaBytes, files: settings.quotaFiles),
+            account: { accounts.knownName(ofUser: $0) },
+            logger: logger
+        )
+        recorder = ALSARecorder(input: input, folder: folder, settings: recording, owners: owners, logger: logger)
         filePlayer = ALSAFilePlayer(folder: folder, mixedInto: player, writtenBy: recorder, logger: logger)
         library = ALSAMediaLibrary(folder: folder, player: filePlayer, recorder: recorder)
+        transfers = MediaTransfers(folder, owners: owners, reserve: recording.diskReserve)
         volume = ALSAVolumeControl(output: output, logger: logger)
-        account = OwnAccount(SystemAccounts())
+        account = OwnAccount(accounts)
         mediaDoctor = MediaDoctor(folder: folder, settings: recording, account: account)
     }
 
@@ -43,13 +55,25 @@ struct SoundDevices {
         ]
     }
 
-    /// Makes the media folder, so that its owner can put files there, and recovers recordings that were cut off.
+    /// Makes the media folder, so that its owner can put files there, reads whose they are, and recovers recordings that
+    /// were cut off.
     func prepare(_ log: Logger) async {
         do throws(CommandError) { try folder.make() } catch { log.warning("\(error.message)") }
+        await load()
         await recorder.recover()
     }
 
-    var events: [any EventSource] { [filePlayer.events, recorder.events] }
+    /// The disk may take its time; the daemon goes on without.
+    private func load() async {
+        let promise = Promise<Void>()
+        let code = PThread.start("qc-owners") { [owners] in
+            owners.load()
+            promise.fulfil(())
+        }
+        if code == 0 { _ = try? await promise.value(before: .now + .seconds(5)) }
+    }
+
+    var events: [any EventSource] { [filePlayer.events, recorder.events, volume.event] }
 
     /// What the doctor looks at.
     func examined(_ environment: [String: String]) -> [any Examined] {
@@ -66,6 +90,7 @@ struct SoundDevices {
         await recorder.close()
         filePlayer.close()
         await player.close()
+        await transfers.close()
         await library.close()
         await volume.close()
     }

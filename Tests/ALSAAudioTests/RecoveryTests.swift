@@ -73,7 +73,11 @@ extension SoundTests {
             #expect(await other.start("take.wav").code == nil)
             try await other.awaitRecorded(0.1)
             let media = MediaFolder(path: other.folder("media"))
-            RecordingRecovery(folder: media, logger: other.log.logger).run()
+            RecordingRecovery(
+                folder: media,
+                owners: MediaOwners(media, index: nil, logger: other.log.logger),
+                logger: other.log.logger
+            ).run()
             #expect(other.files == [".take.wav.recording"])
             #expect(await other.stop("take.wav").code == nil)
             #expect(other.files == ["take.wav"])

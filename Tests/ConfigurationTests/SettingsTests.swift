@@ -74,6 +74,21 @@ struct SettingsTests {
         #expect(settings.simulatedFolder.hasSuffix("/simulated"))
     }
 
+    @Test func `the index of owners stands beside the media folder, or where it was named`() throws {
+        var flags = Settings.Overrides()
+        #expect(try load().mediaOwners == "/var/lib/quickconnect/media.owners")
+        #expect(try load("{mediaOwners: /o}").mediaOwners == "/o")
+        flags.media = "/elsewhere/sounds/"
+        #expect(try load("{}", flags: flags).mediaOwners == "/elsewhere/sounds.owners")
+        #expect(try load("{mediaOwners: /o}", flags: flags).mediaOwners == "/o")
+    }
+
+    @Test func `a quota is set, or the default`() throws {
+        let settings = try load("recording: {quotaBytes: 0, quotaFiles: 7}")
+        #expect(settings.quotaBytes == 0 && settings.quotaFiles == 7)
+        #expect(try load().quotaBytes == 1 << 30 && load().quotaFiles == 1000)
+    }
+
     @Test(arguments: ["{simulatedFolder: /sim}", "{simulatedFolder: /sim, media: /m}"])
     func `the folder of simulated sound stays where it was named, wherever the media folder goes`(text: String) throws {
         var flags = Settings.Overrides()
@@ -87,6 +102,8 @@ struct SettingsTests {
     @Test(arguments: [
         ("sound: x", ":1:1: unknown key 'sound' in the settings, did you mean 'sounds'?"),
         ("logLevel: loud", ":1:11: unknown log level 'loud'"),
+        ("recording: {quotaBytes: -1}", ":1:25: 'quotaBytes' must be a whole number from 0 to 1125899906842624"),
+        ("recording: {quotaFile: 1}", ":1:13: unknown key 'quotaFile' in 'recording', did you mean 'quotaFiles'?"),
         ("limits: {depth: 0}", ":1:17: 'depth' must be a whole number from 1 to 4096"),
         (
             "limits: {handlersPerConnection: 0}",

@@ -5,9 +5,10 @@ import TestRig
 import Testing
 
 /// What a stranger with a socket can do: another uid, over the real socket, on each kind of socket.
-@Suite("A stranger at the door", .enabled(if: OtherUser.isMissing == nil, "only root can connect as another user"))
+@Suite("A stranger at the door", .enabled(if: OtherUser.isPossible, "only root can connect as another user"))
 struct StrangerTests {
-    private static let ann = OtherUser(uid: 47_113)
+    private static let nobody = OtherUser.stranger
+    private static let ann: UInt32 = 47_113
 
     /// A daemon that lets everybody connect.
     private func openDaemon(
@@ -25,8 +26,8 @@ struct StrangerTests {
         return (daemon, folder)
     }
 
-    private func talker(_ user: OtherUser, _ socket: String) async throws -> SocketTalker {
-        try await user.run { try SocketTalker(path: socket) }
+    private func talker(_ user: UInt32, _ socket: String) throws -> SocketTalker {
+        try OtherUser.act(as: user) { try SocketTalker(path: socket) }
     }
 
     private func code(_ talker: SocketTalker, _ line: String) async throws -> String? {
@@ -46,7 +47,7 @@ struct StrangerTests {
         let (daemon, _) = try await openDaemon(mappings: ["60-lamp.yaml": Self.lamp])
         let script = try daemon.talker()
         _ = try await script.ask("call?cmd=registerHandler&msg=brighten&id=1")
-        let stranger = try await talker(.nobody, daemon.socket)
+        let stranger = try talker(Self.nobody, daemon.socket)
         #expect(try await code(stranger, "call?cmd=lamp&msg=5") == "denied")
         #expect(try await code(stranger, "call?cmd=brighten&msg=99999") == "unknownCommand")
         for name in ["brighten", "scriptHost"] {
@@ -67,12 +68,12 @@ struct StrangerTests {
             settings: "sockets: [{path: \(folder("guest")), mode: 0666, commands: [subscribe, ping]}]",
             mappings: ["60-rules.yaml": "loc: {allow: {users: []}}\nlocation: {allow: {users: []}}\n"]
         )
-        let stranger = try await talker(.nobody, daemon.socket)
+        let stranger = try talker(Self.nobody, daemon.socket)
         #expect(try await code(stranger, "call?cmd=subscribe&msg=location") == "denied")
         #expect(try await code(stranger, "call?cmd=subscribe&msg=%5B%22news%22%2C%22location%22%5D") == "denied")
         #expect(try await code(stranger, "call?cmd=subscribe&msg=playState") == nil)
-        for user in [OtherUser.nobody, OtherUser(uid: 0)] {
-            let guest = try await talker(user, folder("guest"))
+        for user in [Self.nobody, 0] {
+            let guest = try talker(user, folder("guest"))
             for event in ["location", "playState", "recState", "news", "handlers"] {
                 #expect(try await code(guest, "call?cmd=subscribe&msg=\(event)") == "denied", "\(event)")
             }
@@ -82,7 +83,7 @@ struct StrangerTests {
     @Test func `a reload takes a subscription and a held handler in the middle`() async throws {
         let free = Self.lamp + "\n  answeredBy: {users: [nobody]}\nalarm: {view: []}\n"
         let (daemon, mappings) = try await openDaemon(mappings: ["60-lamp.yaml": free])
-        let stranger = try await talker(.nobody, daemon.socket)
+        let stranger = try talker(Self.nobody, daemon.socket)
         #expect(try await code(stranger, "call?cmd=registerHandler&msg=brighten") == nil)
         #expect(try await code(stranger, "call?cmd=subscribe&msg=alarm") == nil)
         let root = try daemon.talker()
@@ -125,27 +126,27 @@ struct StrangerTests {
                     """
             ]
         )
-        for user in [OtherUser(uid: 0), Self.ann] {
-            let wrong = try await talker(user, folder("web"))
+        for user in [0, Self.ann] {
+            let wrong = try talker(user, folder("web"))
             #expect(try await wrong.nextReply()?.code == "denied")
             #expect(try await wrong.next() == nil)
         }
-        let late = try await talker(.nobody, folder("web"))
+        let late = try talker(Self.nobody, folder("web"))
         #expect(try await code(late, "call?cmd=ping") == "denied")
         #expect(try await code(late, "call?cmd=actFor&msg=ann") == "denied")
-        let twice = try await talker(.nobody, folder("web"))
+        let twice = try talker(Self.nobody, folder("web"))
         #expect(try await code(twice, "call?cmd=actFor&msg=ann") == nil)
         #expect(try await code(twice, "call?cmd=logMessage&msg=hello") == nil)
         #expect(try await code(twice, "call?cmd=ping") == "denied")
         #expect(try await code(twice, "call?cmd=actFor&msg=root") == "denied")
         #expect(try await code(twice, "call?cmd=logMessage&msg=hello") == nil)
-        let root = try await talker(.nobody, folder("web"))
+        let root = try talker(Self.nobody, folder("web"))
         #expect(try await code(root, "call?cmd=actFor&msg=%5B%22mqtt%3Aann%22%5D") == "invalid")
         #expect(try await code(root, "call?cmd=actFor&msg=root") == nil)
         for command in ["reload", "logMessage&msg=x", "ping", "hello"] {
             #expect(try await code(root, "call?cmd=\(command)") == "denied", "\(command)")
         }
-        let plain = try await talker(.nobody, daemon.socket)
+        let plain = try talker(Self.nobody, daemon.socket)
         #expect(try await code(plain, "call?cmd=actFor&msg=ann") == "denied")
         try await eventually("the log knows the names") {
             daemon.log.contains("command=logMessage allowed=no outcome=denied seconds=0.000 gateway=web user=root")

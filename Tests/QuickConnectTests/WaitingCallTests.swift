@@ -19,6 +19,7 @@ private final class QuickClient: CallConnection {
     var process: CallingProcess? { nil }
     var isClosed: Bool { false }
     var answers: Bool { true }
+    func whenClosed(_ body: @escaping @Sendable () -> Void) {}
     func interruptCalls(id: String?, with error: CommandError) {}
     func act(for user: String, groups: Set<String>) throws(CommandError) {}
     func tell(_ error: CommandError, of command: String, form: WireForm) {}

@@ -1,61 +1,21 @@
-import Foundation
+internal import CTestRig
+internal import Glibc
 
-/// Another user of this device, for what a test does in its name. Only root can become one.
-public struct OtherUser: Sendable {
-    public let uid: UInt32
-    public let groups: [UInt32]
+/// A user that is neither root nor the daemon's: who connects as this one is a stranger.
+public enum OtherUser {
+    /// `nobody` of Debian; needs no account.
+    public static let stranger: UInt32 = 65_534
 
-    public init(uid: UInt32, groups: [UInt32] = []) {
-        self.uid = uid
-        self.groups = groups
-    }
+    /// Only root can act as somebody else.
+    public static var isPossible: Bool { geteuid() == 0 }
 
-    /// The user nobody, who is in no group that matters.
-    public static let nobody = OtherUser(uid: 65534)
-
-    /// Why no test can be another user here; nil where it can.
-    public static var isMissing: String? { geteuid() == 0 ? nil : "only root can connect as another user" }
-
-    private struct CannotChange: Error {}
-    private typealias SystemCall = @convention(c) (Int, Int, Int, Int) -> Int
-
-    /// Runs `body` on a thread that has this user's ids, and no other: a connection made there is this user's for good.
-    public func run<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
-        try await withCheckedThrowingContinuation { continuation in
-            Thread {
-                continuation.resume(
-                    with: Result {
-                        try become()
-                        return try body()
-                    }
-                )
-            }.start()
+    /// Runs `body`, which must not wait for another thread, as that user. The process stays what it is.
+    public static func act<Value>(as user: UInt32, _ body: () throws -> Value) throws -> Value {
+        let code = qct_become(user)
+        defer { _ = qct_become_root() }
+        guard code == 0 else {
+            throw NotInTime(description: "cannot act as \(user): \(String(cString: strerror(code)))")
         }
-    }
-
-    /// asm/unistd.h: their numbers on this architecture.
-    private enum Number {
-        #if arch(x86_64)
-            static let setgroups = 116
-            static let setresuid = 117
-            static let setresgid = 119
-        #else
-            static let setgroups = 159
-            static let setresuid = 147
-            static let setresgid = 149
-        #endif
-    }
-
-    /// The system calls themselves change one thread; those of the C library change all of them.
-    private func become() throws {
-        guard let symbol = dlsym(nil, "syscall") else { throw CannotChange() }
-        let call = unsafeBitCast(symbol, to: SystemCall.self)
-        let groups = groups
-        let isDone = groups.withUnsafeBufferPointer { list in
-            call(Number.setgroups, list.count, Int(bitPattern: list.baseAddress), 0) == 0
-        }
-        guard isDone, call(Number.setresgid, Int(uid), Int(uid), Int(uid)) == 0,
-            call(Number.setresuid, Int(uid), Int(uid), Int(uid)) == 0
-        else { throw CannotChange() }
+        return try body()
     }
 }

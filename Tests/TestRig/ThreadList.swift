@@ -11,10 +11,13 @@ public struct ThreadList: Sendable {
         }
     }
 
-    /// The threads of another process.
-    public init(process: Int32) {
+    /// The threads of another process; of a name, where one is given.
+    public init(process: Int32, named name: String? = nil) {
         let tasks = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/task")) ?? []
-        folders = tasks.map { "/proc/\(process)/task/\($0)" }
+        folders = tasks.map { "/proc/\(process)/task/\($0)" }.filter { folder in
+            guard let name else { return true }
+            return (try? String(contentsOfFile: "\(folder)/comm", encoding: .utf8)) == name + "\n"
+        }
     }
 
     /// The name of the calling thread.

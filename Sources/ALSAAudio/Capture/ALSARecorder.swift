@@ -23,7 +23,7 @@ public final class ALSARecorder: Recorder {
             self.reserve = reserve
         }
 
-        func reserve(of total: Int) -> Int { reserve ?? min(64 << 20, total / 20) }
+        public var diskReserve: DiskReserve { DiskReserve(bytes: reserve) }
     }
 
     /// A recording that ended by itself. Without the job, which may hold sound.
@@ -41,6 +41,7 @@ public final class ALSARecorder: Recorder {
     }
 
     let folder: MediaFolder
+    let owners: MediaOwners
     let engine: CaptureEngine
     let settings: Settings
     private let logger: Logger
@@ -60,6 +61,7 @@ public final class ALSARecorder: Recorder {
     ///   - input: not opened before the first recording.
     ///   - answer: how long the sound system may take for one step, such as opening the PCM.
     ///   - patience: how long an open PCM may capture nothing.
+    ///   - owners: says whose files are; nil: it is forgotten with the process.
     ///   - logger: gets a line for each recording that did not end as it should.
     public convenience init(
         input: ALSAInput,
@@ -67,24 +69,32 @@ public final class ALSARecorder: Recorder {
         settings: Settings = Settings(),
         answer: Duration = .seconds(3),
         patience: Duration = .seconds(3),
+        owners: MediaOwners? = nil,
         logger: Logger
     ) {
         let engine = CaptureEngine(input, answer: answer, patience: patience, logger: logger)
-        self.init(engine: engine, folder: folder, settings: settings, logger: logger)
+        self.init(engine: engine, folder: folder, owners: owners, settings: settings, logger: logger)
     }
 
-    init(engine: CaptureEngine, folder: MediaFolder, settings: Settings, logger: Logger) {
+    init(
+        engine: CaptureEngine,
+        folder: MediaFolder,
+        owners: MediaOwners? = nil,
+        settings: Settings,
+        logger: Logger
+    ) {
         self.engine = engine
         self.folder = folder
+        self.owners = owners ?? MediaOwners(folder, index: nil, logger: logger)
         self.settings = settings
         self.logger = logger
     }
 
-    public func start(_ file: String, _ options: RecordingOptions, for caller: Caller) -> Promise<Void> {
+    public func start(_ file: String, _ options: RecordingOptions, for rights: FileRights) -> Promise<Void> {
         let promise = Promise<Void>()
         do throws(CommandError) {
             let plan = try RecordingPlan(file, options, settings)
-            let job = RecordingJob(plan, caller, started: promise, self)
+            let job = RecordingJob(plan, rights, started: promise, self)
             try admit(job)
             let code = PThread.start("qc-record") { job.run() }
             if code != 0 { job.finish(.failure(CommandError(.unavailable, "no thread could be started (\(code))"))) }
@@ -171,7 +181,7 @@ public final class ALSARecorder: Recorder {
     /// - Parameter limit: how long to wait for it; what takes longer goes on by itself.
     public func recover(within limit: Duration = .seconds(5)) async {
         let promise = Promise<Void>()
-        let recovery = RecordingRecovery(folder: folder, logger: logger)
+        let recovery = RecordingRecovery(folder: folder, owners: owners, logger: logger)
         let code = PThread.start("qc-recover") {
             recovery.run()
             promise.fulfil(())
@@ -201,7 +211,8 @@ public final class ALSARecorder: Recorder {
         case .success(let recording):
             guard let ending = recording.ending else { return }
             logger.notice("the recording '\(job.name)' ended by itself at \(recording.seconds) s: \(ending)")
-        case .failure(let error) where error.code != .cancelled:
+        // Whoever may not is told; a log would be filled by it.
+        case .failure(let error) where ![.cancelled, .denied, .tooLarge].contains(error.code):
             logger.warning("the recording '\(job.name)' failed: \(error.message)")
         case .failure: break
         }

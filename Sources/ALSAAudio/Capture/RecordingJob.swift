@@ -25,7 +25,7 @@ final class RecordingJob: Sendable {
         var isStopped = false
     }
 
-    let caller: Caller
+    private let rights: FileRights
     /// In the order they were started.
     let number: UInt64
     private let plan: RecordingPlan
@@ -35,6 +35,7 @@ final class RecordingJob: Sendable {
     private let state = Mutex(State())
 
     var name: MediaName { plan.name }
+    var caller: Caller { rights.caller }
 
     private static let numbers = Atomic<UInt64>(0)
     /// How often progress is told at most.
@@ -42,9 +43,9 @@ final class RecordingJob: Sendable {
     /// How often what was written is brought to the disk, and its free space looked at. A power loss takes no more.
     private static let syncInterval = Duration.milliseconds(500)
 
-    init(_ plan: RecordingPlan, _ caller: Caller, started: Promise<Void>, _ recorder: ALSARecorder) {
+    init(_ plan: RecordingPlan, _ rights: FileRights, started: Promise<Void>, _ recorder: ALSARecorder) {
         self.plan = plan
-        self.caller = caller
+        self.rights = rights
         self.started = started
         self.recorder = recorder
         tap = CaptureTap(rate: plan.options.rate, channels: plan.options.channels)
@@ -89,12 +90,12 @@ extension RecordingJob {
         do throws(CommandError) {
             try recorder.folder.make()
             if let problem = freeSpaceProblem { throw problem }
-            let unfinished = try recorder.folder.create(name)
+            let file = try recorder.owners.begin(name, .recording, for: rights)
             do throws(CommandError) {
-                finish(.success(try record(into: unfinished)))
+                finish(.success(try record(into: file)))
             } catch {
                 // What was captured is not thrown away: the next start recovers it.
-                if state.withLock({ $0.frames == 0 }) { unfinished.discard() }
+                if state.withLock({ $0.frames == 0 }) { file.discard() } else { file.leave() }
                 throw error
             }
         } catch {
@@ -103,7 +104,8 @@ extension RecordingJob {
         }
     }
 
-    private func record(into unfinished: UnfinishedFile) throws(CommandError) -> Recording {
+    private func record(into file: OwnedFile) throws(CommandError) -> Recording {
+        let unfinished = file.unfinished
         let (rate, channels) = (plan.options.rate, plan.options.channels)
         let writer: SoundFileWriter
         do throws(SoundFile.Failure) {
@@ -112,6 +114,8 @@ extension RecordingJob {
             throw CommandError(.unavailable, "'\(name)' cannot be written: \(error.reason)")
         }
         recorder.engine.add(tap)
+        // While the PCM is being opened: a disk takes its time, too.
+        file.announce()
         guard let format = try tap.format() else {
             throw CommandError(.cancelled, "the recording '\(name)' was stopped before it began")
         }
@@ -120,14 +124,14 @@ extension RecordingJob {
         started.fulfil(())
         var source: any VoiceSource = TapSource(tap, format, channels: channels)
         if source.rate != rate { source = ResampledSource(source, to: rate) }
-        let ending = write(&source, writer, unfinished)
+        let ending = write(&source, writer, file)
         state.withLock { $0.isEnding = true }
         tap.end(.stopped)
         do throws(SoundFile.Failure) { try writer.close() } catch {
             // On a full disk what could be written is kept.
             if ending == nil { throw CommandError(.unavailable, "'\(name)' cannot be written: \(error.reason)") }
         }
-        try unfinished.publish()
+        try file.publish()
         return result(unfinished.file.bytes, ending)
     }
 
@@ -136,7 +140,7 @@ extension RecordingJob {
     private func write(
         _ source: inout any VoiceSource,
         _ writer: SoundFileWriter,
-        _ unfinished: UnfinishedFile
+        _ file: OwnedFile
     ) -> Recording.Ending? {
         let chunk = max(1, plan.options.rate / 20)
         var samples = [Float](repeating: 0, count: chunk * plan.options.channels)
@@ -153,7 +157,12 @@ extension RecordingJob {
             frames += count
             guard synced.duration(to: .now) >= Self.syncInterval else { continue }
             synced = .now
-            do throws(CommandError) { try unfinished.sync() } catch { return .failure(error) }
+            do throws(CommandError) {
+                try file.unfinished.sync()
+                try file.grow(to: file.unfinished.file.bytes)
+            } catch {
+                return .failure(error)
+            }
             if let problem = freeSpaceProblem { return .failure(problem) }
         }
         return .limit
@@ -174,13 +183,7 @@ extension RecordingJob {
         if isTelling { tell("recording", kind: .sensor) }
     }
 
-    private var freeSpaceProblem: CommandError? {
-        guard let space = recorder.folder.space else { return nil }
-        let reserve = recorder.settings.reserve(of: space.total)
-        guard space.free < reserve else { return nil }
-        let text = "the disk is full: \(space.free.inMegabytes) MB are free, and \(reserve.inMegabytes) MB are kept so"
-        return CommandError(.unavailable, text)
-    }
+    private var freeSpaceProblem: CommandError? { recorder.settings.diskReserve.problem(in: recorder.folder) }
 }
 
 // The end, and what is told.
@@ -265,9 +268,4 @@ extension RecordingJob {
 
     /// 0 to 1, in steps that 16 bits can tell apart.
     private static func level(_ peak: Int) -> Double { (Double(peak) / 32768 * 100_000).rounded() / 100_000 }
-}
-
-extension Int {
-    /// Bytes as megabytes of 2^20.
-    var inMegabytes: Double { (Double(self) / 1_048_576 * 10).rounded() / 10 }
 }

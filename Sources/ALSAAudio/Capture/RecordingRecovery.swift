@@ -5,14 +5,16 @@ internal import QuickConnect
 /// Makes whole files of recordings that a crash, a kill or a power loss cut off.
 struct RecordingRecovery {
     private let folder: MediaFolder
+    private let owners: MediaOwners
     private let logger: Logger
 
     private static let chunk = 4096
     /// A file as small as that holds a header and no sound worth keeping; CAF's is 4096 bytes.
     private static let mostBytesOfNothing = 8192
 
-    init(folder: MediaFolder, logger: Logger) {
+    init(folder: MediaFolder, owners: MediaOwners, logger: Logger) {
         self.folder = folder
+        self.owners = owners
         self.logger = logger
     }
 
@@ -31,10 +33,10 @@ struct RecordingRecovery {
                 if file.file.bytes > Self.mostBytesOfNothing {
                     return try setAside(file, "no sound can be read from it")
                 }
-                file.discard()
+                owners.abandon(file)
                 return logger.notice("the recording '\(file.name)' was cut off before there was sound in it")
             }
-            try file.publish()
+            try owners.recover(file)
             logger.notice("the recording '\(file.name)' was cut off, and is recovered: \(seconds.inMilliseconds) s")
         } catch {
             logger.warning("the recording '\(file.name)' was cut off, and cannot be recovered: \(error.message)")
@@ -43,7 +45,7 @@ struct RecordingRecovery {
 
     /// What cannot be read is kept under another name, for its owner to look at, so that its own is free again.
     private func setAside(_ file: UnfinishedFile, _ reason: String) throws(CommandError) {
-        let name = try file.publishDamaged()
+        let name = try owners.setAside(file)
         logger.warning("the recording '\(file.name)' was cut off, and is kept as '\(name)': \(reason)")
     }
 

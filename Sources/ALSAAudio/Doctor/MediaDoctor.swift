@@ -42,7 +42,7 @@ private struct MediaLook {
         guard let space = folder.space else {
             return Finding(subject, .note, "the free space of \(folder.path) is unknown")
         }
-        let reserve = settings.reserve(of: space.total)
+        let reserve = settings.diskReserve.bytes(of: space.total)
         let says = "\(folder.path): \(space.free.inMegabytes) MB are free; \(reserve.inMegabytes) MB must stay free"
         guard space.free >= reserve else {
             return Finding(subject, .fault, says, mend: "du -ah \(folder.path.shellWord) | sort -h | tail")

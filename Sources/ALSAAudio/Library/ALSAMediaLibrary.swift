@@ -15,6 +15,7 @@ public final class ALSAMediaLibrary: MediaLibrary {
     }
 
     private let folder: MediaFolder
+    private let owners: MediaOwners
     private let player: ALSAFilePlayer
     private let recorder: ALSARecorder
     private let thread: WatchedThread
@@ -33,25 +34,36 @@ public final class ALSAMediaLibrary: MediaLibrary {
         self.folder = folder
         self.player = player
         self.recorder = recorder
+        owners = recorder.owners
         thread = WatchedThread(name: "qc-media", subject: "the disk", deadline: answer)
     }
 
     public func list() -> Promise<[MediaFile]> {
         run("listing the media folder") { () throws(CommandError) in
             let entries = try self.folder.list()
+            var accounts = AccountNames(self.owners)
             let files = entries.map { entry in
                 _ = self.thread.proceed(to: "reading '\(entry.name)'")
-                return self.file(entry)
+                return self.file(entry, &accounts)
             }
             let names = Set(entries.map(\.name))
             self.known.withLock { known in known = known.filter { names.contains($0.key) } }
+            self.owners.dropGone(butFor: names)
             return files
         }
     }
 
-    private func file(_ entry: MediaFolder.Entry) -> MediaFile {
+    private func file(_ entry: MediaFolder.Entry, _ accounts: inout AccountNames) -> MediaFile {
         let known = known.withLock { $0[entry.name] }.flatMap { $0.stamp == entry.stamp ? $0 : nil } ?? read(entry)
-        return MediaFile(name: entry.name.text, bytes: entry.bytes, seconds: known.seconds, format: known.format)
+        let owner = owners.owner(of: entry.name)
+        return MediaFile(
+            name: entry.name.text,
+            bytes: entry.bytes,
+            seconds: known.seconds,
+            format: known.format,
+            owner: owner,
+            account: accounts[owner]
+        )
     }
 
     private func read(_ entry: MediaFolder.Entry) -> Known {
@@ -65,7 +77,7 @@ public final class ALSAMediaLibrary: MediaLibrary {
         return read
     }
 
-    public func remove(_ file: String) -> Promise<Void> {
+    public func remove(_ file: String, for rights: FileRights) -> Promise<Void> {
         let name: MediaName
         do throws(CommandError) {
             name = try MediaName(file, field: "/1")
@@ -76,7 +88,7 @@ public final class ALSAMediaLibrary: MediaLibrary {
             promise.fail(error)
             return promise
         }
-        return run("removing '\(name)'") { () throws(CommandError) in try self.folder.remove(name) }
+        return run("removing '\(name)'") { () throws(CommandError) in try self.owners.remove(name, for: rights) }
     }
 
     public func close() async { await thread.end() }
@@ -95,5 +107,22 @@ public final class ALSAMediaLibrary: MediaLibrary {
         )
         do { try thread.run(job) } catch { promise.fail(error) }
         return promise
+    }
+}
+
+/// The names of owners' accounts, each asked for once.
+private struct AccountNames {
+    private let owners: MediaOwners
+    private var names: [Owner: String?] = [:]
+
+    init(_ owners: MediaOwners) { self.owners = owners }
+
+    subscript(owner: Owner) -> String? {
+        mutating get {
+            if let name = names[owner] { return name }
+            let name = owners.accountName(of: owner)
+            names[owner] = .some(name)
+            return name
+        }
     }
 }

@@ -5,11 +5,14 @@ public import QuickConnect
 /// The volume of an output: of the mixer that belongs to the PCM, or of a simulated loudspeaker.
 ///
 /// The mixer is opened for each change, on a thread of its own, and closed again: nothing stays open, and what other
-/// programs changed meanwhile is seen.
+/// programs changed meanwhile is seen. Only the event keeps it open, while somebody subscribes.
 public final class ALSAVolumeControl: VolumeControl {
     private let output: ALSAOutput
     private let logger: Logger
     private let thread: WatchedThread
+
+    /// The event `volumeState`.
+    public let event: VolumeEvent
 
     /// - Parameters:
     ///   - output: the same as the player's.
@@ -18,29 +21,40 @@ public final class ALSAVolumeControl: VolumeControl {
     public init(output: ALSAOutput, answer: Duration = .seconds(3), logger: Logger) {
         self.output = output
         self.logger = logger
+        event = VolumeEvent(output, logger: logger)
         thread = WatchedThread(name: "qc-volume", subject: "the sound system", deadline: answer)
     }
 
     public func volume(applying change: VolumeChange?) -> Promise<Volume> {
         let promise = Promise<Volume>()
         switch output {
-        case .simulated(let speaker): promise.fulfil(speaker.volume(applying: change))
+        case .simulated(let speaker):
+            let volume = speaker.volume(applying: change)
+            event.note(volume)
+            promise.fulfil(volume)
         case .named: run(change, promise)
         }
         return promise
     }
 
     /// Ends the thread. Later changes get `cancelled`.
-    public func close() async { await thread.end() }
+    public func close() async {
+        await event.close()
+        await thread.end()
+    }
 
     private func run(_ change: VolumeChange?, _ promise: Promise<Volume>) {
-        let (output, logger) = (output, logger)
+        let (output, logger, event) = (output, logger, event)
         let subject = "the mixer of \(output)"
         let job = WatchedThread.Job(
             step: "opening \(subject)",
             work: {
                 do throws(CommandError) {
-                    promise.fulfil(try output.volume(applying: change))
+                    // A subscriber that came just before shall hear of this change, too.
+                    if change != nil, event.lacksBeginning { event.note(try output.volume(applying: nil)) }
+                    let volume = try output.volume(applying: change)
+                    event.note(volume)
+                    promise.fulfil(volume)
                 } catch {
                     logger.warning("\(error.message)")
                     promise.fail(error)

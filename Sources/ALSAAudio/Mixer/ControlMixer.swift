@@ -5,8 +5,13 @@ internal import QuickConnect
 /// The owner of a `snd_mixer_t`: the mixer of a control device, loaded.
 struct ControlMixer: ~Copyable {
     private let handle: OpaquePointer
+    /// The name of the control device.
+    let control: String
 
-    private init(owning handle: OpaquePointer) { self.handle = handle }
+    private init(owning handle: OpaquePointer, of control: String) {
+        self.handle = handle
+        self.control = control
+    }
 
     deinit { snd_mixer_close(handle) }
 
@@ -15,7 +20,7 @@ struct ControlMixer: ~Copyable {
         var handle: OpaquePointer?
         try check("snd_mixer_open", snd_mixer_open(&handle, 0))
         guard let handle else { throw ALSAError(call: "snd_mixer_open", code: -ENOMEM) }
-        let mixer = ControlMixer(owning: handle)
+        let mixer = ControlMixer(owning: handle, of: control)
         try check("snd_mixer_attach", snd_mixer_attach(handle, control))
         try check("snd_mixer_selem_register", snd_mixer_selem_register(handle, nil, nil))
         try check("snd_mixer_load", snd_mixer_load(handle))
@@ -42,6 +47,28 @@ struct ControlMixer: ~Copyable {
         case .muted, nil: break
         }
         return .volume(Volume(percent: try element.percent(), isMuted: try element.isMuted()))
+    }
+
+    /// What poll(2) shall watch, so that changes that others make are seen.
+    func pollEntries() throws(ALSAError) -> [pollfd] {
+        let count = try check("snd_mixer_poll_descriptors_count", snd_mixer_poll_descriptors_count(handle))
+        var entries = [pollfd](repeating: pollfd(), count: Int(count))
+        let call = "snd_mixer_poll_descriptors"
+        let filled = try check(call, snd_mixer_poll_descriptors(handle, &entries, UInt32(count)))
+        return Array(entries.prefix(Int(filled)))
+    }
+
+    /// Takes in what poll(2) found.
+    func takeEvents(_ polled: [pollfd]) throws(ALSAError) {
+        var polled = polled
+        var events: UInt16 = 0
+        let call = "snd_mixer_poll_descriptors_revents"
+        try check(call, snd_mixer_poll_descriptors_revents(handle, &polled, UInt32(polled.count), &events))
+        // A card that was pulled out, or a server that ended, would be found so again and again.
+        let isLost = Int32(events) & (POLLERR | POLLNVAL | POLLHUP) != 0
+        let isBroken = polled.contains { Int32($0.revents) & (POLLERR | POLLNVAL | POLLHUP) != 0 }
+        guard !isLost, !isBroken else { throw ALSAError(call: "poll", code: -ENODEV) }
+        try check("snd_mixer_handle_events", snd_mixer_handle_events(handle))
     }
 
     private func playbackElement() -> PlaybackElement? {

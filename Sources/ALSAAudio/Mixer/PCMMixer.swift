@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Linux
 internal import QuickConnect
 
 /// The mixer of a PCM, looked for anew with each use. Everything here may block.
@@ -7,14 +8,34 @@ struct PCMMixer {
 
     /// Applies a change, if any, and reads the volume that is then set.
     func volume(applying change: VolumeChange?) throws(CommandError) -> Volume {
+        try volume(of: try open(), applying: change)
+    }
+
+    func open() throws(CommandError) -> ControlMixer {
         let control = try findControl()
-        let outcome: ControlMixer.Outcome
-        do throws(ALSAError) {
-            outcome = try ControlMixer.open(control).use(change)
-        } catch {
+        do throws(ALSAError) { return try ControlMixer.open(control) } catch {
             if error.number == ENOENT, !ControlDevice.isDefined(control) { throw unsupported(control) }
-            throw error.commandError(about: "the mixer \(control) of the PCM \(pcm)")
+            throw commandError(error, control)
         }
+    }
+
+    /// Opens a mixer that tells of each change from what it says now.
+    ///
+    /// libasound reads the values first and asks for events then: what changes in between is in neither, until it changes
+    /// again. A second look, behind that, shows it.
+    func openToWatch() throws(CommandError) -> ControlMixer {
+        for _ in 0..<5 {
+            let mixer = try open()
+            if try volume(of: mixer, applying: nil) == volume(applying: nil) { return mixer }
+        }
+        return try open()
+    }
+
+    /// The same with a mixer that is open.
+    func volume(of mixer: borrowing ControlMixer, applying change: VolumeChange?) throws(CommandError) -> Volume {
+        let control = mixer.control
+        let outcome: ControlMixer.Outcome
+        do throws(ALSAError) { outcome = try mixer.use(change) } catch { throw commandError(error, control) }
         switch outcome {
         case .volume(let volume): return volume
         case .noVolume:
@@ -23,6 +44,27 @@ struct PCMMixer {
             let message = "the mixer \(control) of the PCM \(pcm) cannot be muted: its element \(name) has no switch"
             throw CommandError(.unsupported, message)
         }
+    }
+
+    /// Waits in poll(2) for what other programs change, or until it is woken.
+    /// - Returns: whether there was a change of whatever kind.
+    func sleep(
+        _ mixer: borrowing ControlMixer,
+        _ entries: inout [pollfd],
+        _ waker: Waker
+    ) throws(CommandError) -> Bool {
+        guard waker.sleep(watching: &entries, until: nil) else { return false }
+        do throws(ALSAError) { try mixer.takeEvents(entries) } catch { throw commandError(error, mixer.control) }
+        return true
+    }
+
+    /// What poll(2) shall watch of a mixer.
+    func pollEntries(_ mixer: borrowing ControlMixer) throws(CommandError) -> [pollfd] {
+        do throws(ALSAError) { return try mixer.pollEntries() } catch { throw commandError(error, mixer.control) }
+    }
+
+    private func commandError(_ error: ALSAError, _ control: String) -> CommandError {
+        error.commandError(about: "the mixer \(control) of the PCM \(pcm)")
     }
 
     private func findControl() throws(CommandError) -> String {

@@ -32,6 +32,8 @@ final class FilePlayback: Sendable {
         /// Whoever waits for it to run: the call that started it, or that let it go on.
         var starting: [Promise<Void>] = []
         var pausing: [Promise<Void>] = []
+        /// Whoever waits for its end.
+        var ending: [Promise<Void>] = []
         /// Why what could be read of it is not all.
         var damage: CommandError?
         /// When its progress was told last.
@@ -62,7 +64,7 @@ final class FilePlayback: Sendable {
         _ options: PlayOptions,
         _ caller: Caller,
         _ engine: PlaybackEngine,
-        _ started: Promise<Void>,
+        _ answer: Promise<Void>,
         _ player: ALSAFilePlayer
     ) {
         self.name = name
@@ -71,7 +73,7 @@ final class FilePlayback: Sendable {
         self.engine = engine
         self.player = player
         number = Self.numbers.add(1, ordering: .relaxed).newValue
-        state = Mutex(State(starting: [started]))
+        state = Mutex(options.waits ? State(ending: [answer]) : State(starting: [answer]))
     }
 }
 
@@ -195,7 +197,7 @@ extension FilePlayback {
         state.withLock { state in
             switch state.phase {
             case .over: false
-            case .opening: (state.starting + state.pausing).contains { !$0.isSettled }
+            case .opening: (state.starting + state.pausing + state.ending).contains { !$0.isSettled }
             case .playing, .pausing, .paused: true
             }
         }
@@ -297,7 +299,10 @@ extension FilePlayback {
     private func finish(_ ending: Ending) {
         let last = state.withLock { state -> State? in
             if case .over = state.phase { return nil }
-            defer { (state.phase, state.starting, state.pausing, state.voice) = (.over, [], [], nil) }
+            defer {
+                (state.phase, state.voice) = (.over, nil)
+                (state.starting, state.pausing, state.ending) = ([], [], [])
+            }
             return state
         }
         guard let last else { return }
@@ -305,7 +310,9 @@ extension FilePlayback {
         player.remove(self, ending.failure)
         tell(ending.name, failure: ending.failure)
         let missed = ending.failure ?? CommandError(.cancelled, "'\(name)' was stopped")
-        for promise in last.starting { if case .ended = ending { promise.fulfil(()) } else { promise.fail(missed) } }
+        for promise in last.starting + last.ending {
+            if case .ended = ending { promise.fulfil(()) } else { promise.fail(missed) }
+        }
         for promise in last.pausing { promise.fail(hasEnded) }
     }
 

@@ -15,7 +15,7 @@ struct PostBCO: BCO {
         guard let name = call.string(0), !name.isEmpty else {
             throw .invalid("/0", expected: "name, a string that is not empty")
         }
-        guard !DeviceEvents.isOne(name), name != CommandError.replyCommand, !values.contains(name) else {
+        guard !DaemonEvents.isOne(name), name != CommandError.replyCommand, !values.contains(name) else {
             throw CommandError(.denied, "'\(name)' is a name of the device's own; choose another for an event of yours")
         }
         events.publish(Event(name, call.argument(1), kind: .message))

@@ -2,29 +2,40 @@ import Concurrency
 import JSON
 import QuickConnect
 
-/// `media [list]`: the files of the media folder, as [{name, seconds, format, bytes}]; `media ["remove", file]`
-/// deletes one.
+/// `media`: lists the files of the media folder, as [{name, seconds, format, bytes, owner}], removes one, or reads or
+/// writes a piece of one.
 struct MediaBCO: WaitingBCO {
     let touchesDevice = true
     private let library: any MediaLibrary
+    private let transfer: any MediaTransfer
+    private let permissions: Permissions
 
-    init(_ library: any MediaLibrary) { self.library = library }
+    init(_ library: any MediaLibrary, _ transfer: any MediaTransfer, _ permissions: Permissions) {
+        self.library = library
+        self.transfer = transfer
+        self.permissions = permissions
+    }
 
     func handle(_ call: borrowing Call) throws(CommandError) -> Awaited<BusinessOutcome> {
-        switch (call.string(0), call.string(1)) {
-        case ("remove", let file?):
-            let removed = library.remove(file)
-            return .wait { () async throws(CommandError) in
-                try await removed.value()
-                return .result(.null)
-            }
-        case ("remove", nil):
-            throw .invalid("/1", expected: "file, the name of the file to remove")
-        case (_, _?):
-            throw .invalid("/1", expected: "nothing: a list is of all files")
-        default:
+        let rights = permissions.fileRights(of: call)
+        switch try MediaRequest(call) {
+        case .list:
             let listed = library.list()
             return .wait { () async throws(CommandError) in .result(.array(try await listed.value().map(\.json))) }
+        case .remove(let file):
+            return Self.wait(for: library.remove(file, for: rights))
+        case .read(let file, let offset, let bytes):
+            let read = transfer.read(file, from: offset, atMost: bytes, for: rights, on: call.connection)
+            return .wait { () async throws(CommandError) in .result(try await read.value().json) }
+        case .write(let piece):
+            return Self.wait(for: transfer.write(piece, for: rights, on: call.connection))
+        }
+    }
+
+    private static func wait(for done: Promise<Void>) -> Awaited<BusinessOutcome> {
+        .wait { () async throws(CommandError) in
+            try await done.value()
+            return .result(.null)
         }
     }
 }
@@ -34,6 +45,13 @@ extension MediaFile {
         [
             "name": .string(name), "seconds": seconds.map { .number($0) } ?? .null,
             "format": format.map { .string($0) } ?? .null, "bytes": .integer(Int64(bytes)),
+            "owner": owner.json(account: account),
         ]
+    }
+}
+
+extension MediaPiece {
+    var json: JSONValue {
+        ["data": .string(data), "offset": .integer(Int64(offset)), "size": .integer(Int64(size))]
     }
 }

@@ -18,7 +18,8 @@ struct RecordAudioVCO: WaitingVCO {
     func show(_ call: borrowing Call) throws(CommandError) -> Awaited<ViewOutcome> {
         let file = call.string(0) ?? ""
         guard call.string(1) == "stop" else {
-            let started = recorder.start(file, try call.handedOn(or: RecordingOptions.init), for: call.caller)
+            let options = try call.handedOn(or: RecordingOptions.init)
+            let started = recorder.start(file, options, for: permissions.fileRights(of: call))
             return .wait { () async throws(CommandError) in
                 try await started.value()
                 return .proceed

@@ -9,6 +9,9 @@ public protocol CallConnection: AnyObject, Sendable {
     var process: CallingProcess? { get }
     /// Whether the client is gone.
     var isClosed: Bool { get }
+    /// Runs `body` when the client is gone, at once where it is already: for what shall not outlive its connection. Any
+    /// thread; `body` must not block.
+    func whenClosed(_ body: @escaping @Sendable () -> Void)
     /// Whether the client can still answer for a handler.
     var answers: Bool { get }
 

@@ -19,6 +19,7 @@ public final class Connection: CallConnection {
         var pendingAnswers = PendingAnswers()
         var inputEnded = false
         var isClosed = false
+        var closings: [@Sendable () -> Void] = []
 
         var answers: Bool { !isClosed && !inputEnded }
     }
@@ -93,16 +94,26 @@ public final class Connection: CallConnection {
 
     /// The connection is gone: ends its waiting calls and takes back its handlers and subscriptions.
     public func close() {
-        let (waiting, pending) = state.withLock {
-            $0.isClosed = true
-            return ($0.waiting.calls, $0.pendingAnswers.takeAll())
+        let (waiting, pending, closings) = state.withLock { state in
+            state.isClosed = true
+            defer { state.closings = [] }
+            return (state.waiting.calls, state.pendingAnswers.takeAll(), state.closings)
         }
         retireHandlers(pending)
         events.unsubscribeAll(self)
         for call in waiting { call.interrupt(CommandError(.cancelled, "the connection closed")) }
+        for closed in closings { closed() }
     }
 
     public var isClosed: Bool { state.withLock { $0.isClosed } }
+
+    public func whenClosed(_ body: @escaping @Sendable () -> Void) {
+        let isClosed = state.withLock { state in
+            if !state.isClosed { state.closings.append(body) }
+            return state.isClosed
+        }
+        if isClosed { body() }
+    }
 
     public var answers: Bool { state.withLock { $0.answers } }
 
@@ -122,7 +133,7 @@ public final class Connection: CallConnection {
     }
 
     /// The form in which this connection wants to hear of the events that it missed; nil where it does not.
-    public var droppedForm: WireForm? { events.form(of: self, for: DeviceEvents.dropped) }
+    public var droppedForm: WireForm? { events.form(of: self, for: DaemonEvents.dropped) }
 }
 
 // MARK: Calls that wait

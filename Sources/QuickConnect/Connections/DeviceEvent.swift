@@ -6,7 +6,7 @@ public final class DeviceEvent: EventSource {
     public let name: String
     private let hub = Mutex<EventHub?>(nil)
 
-    /// - Parameter name: one of ``DeviceEvents/names``.
+    /// - Parameter name: one of ``DaemonEvents/names``.
     public init(_ name: String) { self.name = name }
 
     /// Whether somebody subscribes. A device that would have to work for a value looks here first.

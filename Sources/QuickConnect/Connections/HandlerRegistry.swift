@@ -105,7 +105,7 @@ public final class HandlerRegistry: Sendable {
 
     private func tell(_ name: String, isRegistered: Bool) {
         events.publish(
-            Event(DeviceEvents.handlers, ["name": .string(name), "registered": .bool(isRegistered)], kind: .message)
+            Event(DaemonEvents.handlers, ["name": .string(name), "registered": .bool(isRegistered)], kind: .message)
         )
     }
 

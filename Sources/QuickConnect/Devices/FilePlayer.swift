@@ -8,11 +8,14 @@ public struct PlayOptions: Sendable, Hashable {
     public var volume: Double
     /// Where it starts the first time, in seconds from its beginning.
     public var from: Double
+    /// Whether the answer is awaited until it is over, in place of until it is heard.
+    public var waits: Bool
 
-    public init(loops: Int? = 0, volume: Double = 100, from: Double = 0) {
+    public init(loops: Int? = 0, volume: Double = 100, from: Double = 0, waits: Bool = false) {
         self.loops = loops
         self.volume = volume
         self.from = from
+        self.waits = waits
     }
 }
 
@@ -23,8 +26,8 @@ public enum PlayChange: String, Sendable, CaseIterable {
 
 /// A device that plays files of the media folder. Several at once are mixed, with the system sounds too.
 public protocol FilePlayer: Device {
-    /// Starts a file and returns at once. The promise is fulfilled when the first of it has been heard; the file
-    /// plays on then, whatever becomes of the caller.
+    /// Starts a file and returns at once. The promise is fulfilled when the first of it has been heard, or, where the
+    /// options say so, all of it; the file plays on then, whatever becomes of the caller.
     ///
     /// Fails with `invalid` (the name, or a start behind the end), `notFound`, `busy` (the file plays already, or
     /// another program holds the PCM), `unavailable` (it is no sound file, it cannot be read, or the PCM is missing

@@ -81,9 +81,10 @@ public protocol Recorder: Device {
     /// goes on then, whatever becomes of the caller.
     ///
     /// Fails with `invalid` (the name, its ending, or what that format cannot hold), `notFound` (its folder),
-    /// `busy` (it is being recorded already, or another program holds the PCM), `unavailable` (the disk is full, or
-    /// the PCM is missing or went away), `timeout`, `overloaded` (too many recordings) or `cancelled`.
-    func start(_ file: String, _ options: RecordingOptions, for caller: Caller) -> Promise<Void>
+    /// `busy` (it is being recorded already, or another program holds the PCM), `denied` (another user's file has that
+    /// name), `unavailable` (the disk is full, or the PCM is missing or went away), `timeout`, `overloaded` (too many
+    /// recordings), `tooLarge` (the caller's quota) or `cancelled`.
+    func start(_ file: String, _ options: RecordingOptions, for rights: FileRights) -> Promise<Void>
 
     /// Ends a recording. The promise is fulfilled when the file is whole and stands under its name. A recording that
     /// ended by itself can be asked for once, the same way.

@@ -148,14 +148,14 @@ public final class FrontController: Sendable {
     /// - Parameter rule: that of the socket the caller comes by.
     public func refusal(ofEvent event: String, for caller: Caller, by rule: SocketRule? = nil) -> CommandError? {
         // What a client has missed of its own subscriptions is no secret.
-        if event == DeviceEvents.dropped { return nil }
+        if event == DaemonEvents.dropped { return nil }
         let table = currentTable
         var refusal: CommandError?
-        for command in DeviceEvents.commands(of: event) {
+        for command in DaemonEvents.commands(of: event) {
             refusal = rule?.refusal(of: command.shortened)
             if refusal == nil, let entry = table[command] {
                 refusal = permissions.refusal(by: entry, caller)
-            } else if refusal == nil, DeviceEvents.needsCommand(event), !permissions.isPrivileged(caller) {
+            } else if refusal == nil, DaemonEvents.needsCommand(event), !permissions.isPrivileged(caller) {
                 refusal = CommandError(.denied, "no command '\(command)' is mapped")
             }
             guard refusal != nil else { return nil }

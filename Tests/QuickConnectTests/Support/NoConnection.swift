@@ -14,6 +14,7 @@ final class NoConnection: CallConnection {
 
     var isClosed: Bool { false }
     var answers: Bool { false }
+    func whenClosed(_ body: @escaping @Sendable () -> Void) {}
     func interruptCalls(id: String?, with error: CommandError) {}
     func act(for user: String, groups: Set<String>) throws(CommandError) {}
     func tell(_ error: CommandError, of command: String, form: WireForm) {}

@@ -112,6 +112,7 @@ enum ShippedCatalog {
                 filePlayer: device,
                 recorder: device,
                 mediaLibrary: device,
+                mediaTransfer: device,
                 locationProvider: device,
                 volumeControl: device,
                 haptics: device,
@@ -126,8 +127,8 @@ enum ShippedCatalog {
         )
     }
 
-    private struct NoDevice: SoundPlayer, FilePlayer, Recorder, MediaLibrary, LocationProvider, VolumeControl,
-        Haptics, MotionSensor, UserAccounts
+    private struct NoDevice: SoundPlayer, FilePlayer, Recorder, MediaLibrary, MediaTransfer, LocationProvider,
+        VolumeControl, Haptics, MotionSensor, UserAccounts
     {
         let sounds: [SystemSound] = []
 
@@ -137,9 +138,19 @@ enum ShippedCatalog {
 
         func play(sound number: Int, for caller: Caller) -> Promise<Void> { unsupported() }
         func start(_ file: String, _ options: PlayOptions, for caller: Caller) -> Promise<Void> { unsupported() }
-        func start(_ file: String, _ options: RecordingOptions, for caller: Caller) -> Promise<Void> { unsupported() }
+        func start(_: String, _: RecordingOptions, for rights: FileRights) -> Promise<Void> { unsupported() }
         func list() -> Promise<[MediaFile]> { unsupported() }
-        func remove(_ file: String) -> Promise<Void> { unsupported() }
+        func remove(_ file: String, for rights: FileRights) -> Promise<Void> { unsupported() }
+        func write(_: UploadPiece, for _: FileRights, on _: any CallConnection) -> Promise<Void> { unsupported() }
+
+        func read(
+            _ file: String,
+            from offset: Int,
+            atMost bytes: Int,
+            for rights: FileRights,
+            on connection: any CallConnection
+        ) -> Promise<MediaPiece> { unsupported() }
+
         func volume(applying change: VolumeChange?) -> Promise<Volume> { unsupported() }
 
         func position(_ wish: PositionWish, for caller: Caller) async throws(CommandError) -> Position {

@@ -1,5 +1,5 @@
-/// The events that are the device's own, whether this one has them or not: no client can post under their names.
-public enum DeviceEvents {
+/// The events that are the daemon's own, whether this one has them or not: no client can post under their names.
+public enum DaemonEvents {
     /// Tells a slow client how many values it missed.
     public static let dropped = "dropped"
     /// Tells which handlers come and go, as `{"name", "registered"}`.

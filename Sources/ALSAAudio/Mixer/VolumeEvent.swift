@@ -1,0 +1,190 @@
+internal import Concurrency
+public import JSON
+internal import Linux
+internal import Logging
+public import QuickConnect
+internal import Synchronization
+
+/// The event `volumeState`: `{"volume", "muted"}`, each change once, whoever made it.
+///
+/// Only while somebody subscribes is the mixer open, on a thread that sleeps until ALSA tells of a change. A mixer that
+/// cannot be opened, or goes away, is tried again, more and more seldom; what it has become meanwhile is told then.
+public final class VolumeEvent: EventSource {
+    private struct State {
+        var hub: EventHub?
+        /// Of the thread, where there is one.
+        var waker: Waker?
+        var ending: [Promise<Void>] = []
+        /// What is known of the mixer: what was told last, or what it was when somebody subscribed.
+        var last: Volume?
+        /// Whether the thread sees each change.
+        var isWatching = false
+        /// Why there will never be such an event; until a mixer is found after all.
+        var lack: CommandError?
+    }
+
+    public let name = "volumeState"
+    private let output: ALSAOutput
+    private let logger: Logger
+    private let state = Mutex(State())
+
+    init(_ output: ALSAOutput, logger: Logger) {
+        self.output = output
+        self.logger = logger
+    }
+
+    public func check(options: JSONObject) throws(CommandError) {
+        guard options.isEmpty else { throw CommandError(.invalid, "the event '\(name)' takes no options") }
+        if let lack = state.withLock({ $0.lack }) { throw lack }
+    }
+
+    public func start(publishingTo hub: EventHub) {
+        switch output {
+        case .simulated(let speaker):
+            let volume = speaker.volume(applying: nil)
+            state.withLock { ($0.hub, $0.last) = (hub, volume) }
+        case .named(let pcm):
+            state.withLock { state in
+                state.hub = hub
+                // A thread that has not yet noticed that nobody subscribed for a moment has seen all.
+                if !state.isWatching { state.last = nil }
+            }
+            wakeThread(PCMMixer(pcm: pcm))
+        }
+    }
+
+    public func stop() {
+        let waker = state.withLock { state in
+            state.hub = nil
+            return state.waker
+        }
+        waker?.wake()
+    }
+
+    /// Ends the thread, and waits a moment for it.
+    func close() async {
+        stop()
+        let ended = Promise<Void>()
+        let isOver = state.withLock { state in
+            if state.waker != nil { state.ending.append(ended) }
+            return state.waker == nil
+        }
+        if !isOver { _ = try? await ended.value(before: .now + .seconds(1)) }
+    }
+}
+
+// What is known of the volume. Events are sent in the order of the looks, so under the lock; sending never blocks.
+extension VolumeEvent {
+    /// Whether somebody who changes the volume must say first what it was.
+    var lacksBeginning: Bool { state.withLock { $0.hub != nil && $0.last == nil } }
+
+    /// Somebody has looked at the mixer, or changed it, while the thread may not be watching yet.
+    func note(_ volume: Volume) {
+        state.withLock { state in
+            state.lack = nil
+            if !state.isWatching { Self.tell(volume, name, &state) }
+        }
+    }
+
+    private static func tell(_ volume: Volume, _ name: String, _ state: inout State) {
+        guard state.last != volume else { return }
+        let isChange = state.last != nil
+        state.last = volume
+        if isChange, let hub = state.hub { hub.publish(Event(name, volume.json, kind: .sensor)) }
+    }
+}
+
+// The thread.
+extension VolumeEvent {
+    private static let shortestPause = Duration.seconds(1)
+    private static let longestPause = Duration.seconds(60)
+
+    private func wakeThread(_ mixer: PCMMixer) {
+        do throws(SystemCallError) {
+            let waker = try state.withLock { state throws(SystemCallError) -> (waker: Waker, isNew: Bool) in
+                if let waker = state.waker { return (waker, false) }
+                let waker = try Waker()
+                state.waker = waker
+                return (waker, true)
+            }
+            guard waker.isNew else { return waker.waker.wake() }
+            let code = PThread.start("qc-mixer") { self.run(mixer, waker.waker) }
+            if code != 0 { throw SystemCallError("pthread_create", code) }
+        } catch {
+            state.withLock { $0.waker = nil }
+            logger.warning("the volume cannot be watched: \(error)")
+        }
+    }
+
+    private func run(_ mixer: PCMMixer, _ waker: Waker) {
+        repeat { watch(mixer, waker) } while !hasEnded()
+    }
+
+    private var isWanted: Bool { state.withLock { $0.hub != nil } }
+
+    private func hasEnded() -> Bool {
+        let ending = state.withLock { state -> [Promise<Void>]? in
+            guard state.hub == nil else { return nil }
+            defer { (state.waker, state.ending) = (nil, []) }
+            return state.ending
+        }
+        for promise in ending ?? [] { promise.fulfil(()) }
+        return ending != nil
+    }
+
+    private func watch(_ mixer: PCMMixer, _ waker: Waker) {
+        var pause = Self.shortestPause
+        while isWanted {
+            do throws(CommandError) {
+                let opened = try mixer.openToWatch()
+                try follow(opened, mixer, waker) { pause = Self.shortestPause }
+            } catch {
+                state.withLock { $0.isWatching = false }
+                if pause == Self.shortestPause { logger.warning("the volume cannot be watched: \(error.message)") }
+                sleep(waker, after: error, &pause)
+            }
+        }
+        state.withLock { $0.isWatching = false }
+    }
+
+    /// Tells each change as long as anybody wants to know.
+    /// - Parameter began: called when it is known.
+    private func follow(
+        _ opened: borrowing ControlMixer,
+        _ mixer: PCMMixer,
+        _ waker: Waker,
+        began: () -> Void
+    ) throws(CommandError) {
+        try look(opened, mixer)
+        began()
+        var entries = try mixer.pollEntries(opened)
+        while isWanted {
+            if try mixer.sleep(opened, &entries, waker) { try look(opened, mixer) }
+        }
+    }
+
+    private func look(_ opened: borrowing ControlMixer, _ mixer: PCMMixer) throws(CommandError) {
+        let volume = try mixer.volume(of: opened, applying: nil)
+        state.withLock { state in
+            (state.isWatching, state.lack) = (true, nil)
+            Self.tell(volume, name, &state)
+        }
+    }
+
+    /// Waits until it is worth another try.
+    private func sleep(_ waker: Waker, after error: CommandError, _ pause: inout Duration) {
+        var end: ContinuousClock.Instant?
+        if error.code == .unsupported {
+            state.withLock { $0.lack = error }
+        } else {
+            end = .now + pause
+            pause = min(pause * 2, Self.longestPause)
+        }
+        while isWanted, end.map({ .now < $0 }) ?? true { _ = waker.sleep(until: end) }
+    }
+}
+
+extension Volume {
+    /// `{"volume", "muted"}`.
+    fileprivate var json: JSONValue { ["volume": .integer(Int64(percent)), "muted": .bool(isMuted)] }
+}

@@ -1,0 +1,87 @@
+import JSON
+import QuickConnect
+
+/// What a call of `media` asks for: `[list]`, `[remove, file]`, `[read, file, offset, bytes]` or
+/// `[write, file, offset, data, {end, begin}]`.
+enum MediaRequest {
+    case list
+    case remove(String)
+    case read(String, offset: Int, bytes: Int)
+    case write(UploadPiece)
+
+    /// - Throws: `invalid`, naming all that does not fit.
+    init(_ call: borrowing Call) throws(CommandError) {
+        var problems = FieldProblems()
+        let action = call.string(0) ?? "list"
+        let file = Self.file(of: action, call, &problems)
+        switch action {
+        case "read":
+            let (offset, bytes) = (Self.offset(call, &problems), Self.bytes(call, &problems))
+            Self.expectNothing(behind: 3, call, &problems)
+            self = .read(file, offset: offset ?? 0, bytes: bytes)
+        case "write":
+            if call.argument(2).isNull { problems.add("/2", expected: "offset, the bytes written before") }
+            self = .write(
+                UploadPiece(file: file, offset: Self.offset(call, &problems) ?? 0, data: Self.data(call, &problems))
+            )
+        default:
+            Self.expectNothing(behind: 1, call, &problems)
+            self = action == "remove" ? .remove(file) : .list
+        }
+        guard problems.isEmpty else { throw problems.error }
+        guard case .write(var piece) = self else { return }
+        var options = try OptionReader(call.object(4), field: "/4", known: ["end", "begin"])
+        (piece.ends, piece.begins) = (options.boolean("end") ?? false, options.boolean("begin") ?? false)
+        try options.finish()
+        self = .write(piece)
+    }
+
+    private static func file(of action: String, _ call: borrowing Call, _ problems: inout FieldProblems) -> String {
+        let file = call.string(1)
+        if action == "list" {
+            if !call.argument(1).isNull { problems.add("/1", expected: "nothing: a list is of all files") }
+        } else if file == nil {
+            problems.add("/1", expected: "file, the name of the file to \(action)")
+        }
+        return file ?? ""
+    }
+
+    /// The range of a file's offsets: those of the system.
+    private static let offsets = 0...Int64.max / 2
+
+    private static func offset(_ call: borrowing Call, _ problems: inout FieldProblems) -> Int? {
+        guard !call.argument(2).isNull else { return nil }
+        if let offset = call.integer(2), offsets.contains(offset) { return Int(offset) }
+        problems.add("/2", expected: "offset, a number of bytes of at least 0")
+        return nil
+    }
+
+    private static func bytes(_ call: borrowing Call, _ problems: inout FieldProblems) -> Int {
+        guard !call.argument(3).isNull else { return MediaPiece.mostBytes }
+        if let bytes = call.integer(3), (1...Int64(MediaPiece.mostBytes)).contains(bytes) { return Int(bytes) }
+        problems.add("/3", expected: "bytes, an integer from 1 to \(MediaPiece.mostBytes)")
+        return 0
+    }
+
+    /// The data is looked at when it is written; here only that it is a string.
+    private static func data(_ call: borrowing Call, _ problems: inout FieldProblems) -> Message {
+        let data = call.argument(3)
+        if !data.isString { problems.add("/3", expected: "data, a string in Base64") }
+        return data
+    }
+
+    private static func expectNothing(behind last: Int, _ call: borrowing Call, _ problems: inout FieldProblems) {
+        for index in (last + 1)..<5 where !call.argument(index).isNull {
+            problems.add("/\(index)", expected: "nothing")
+        }
+    }
+}
+
+extension Message {
+    fileprivate var isString: Bool {
+        switch self {
+        case .value(let value): value.stringValue != nil
+        case .text(let text): text.kind == .string
+        }
+    }
+}

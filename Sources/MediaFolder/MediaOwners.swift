@@ -1,0 +1,368 @@
+internal import Glibc
+internal import JSON
+internal import Linux
+public import Logging
+public import QuickConnect
+internal import Synchronization
+
+/// Whose the files of the media folder are, who may change them, and how much each may fill it with.
+///
+/// It is the one door by which files get and lose their names. Owners are kept in an index beside the media folder, which
+/// is written anew with each change (``FileText/replace(_:with:)``). All but ``owner(of:)`` may block.
+public final class MediaOwners: Sendable {
+    /// What each owner may have in the media folder, what is being written among it. Root and the daemon's user have no
+    /// such bounds.
+    public struct Quota: Sendable {
+        public var bytes: Int
+        public var files: Int
+
+        public init(bytes: Int = 1 << 30, files: Int = 1000) {
+            self.bytes = bytes
+            self.files = files
+        }
+    }
+
+    /// A name that somebody writes a file for.
+    private struct Writing {
+        let number: UInt64
+        let owner: Owner
+        var bytes = 0
+    }
+
+    private struct State {
+        var index = OwnerIndex()
+        var writing: [MediaName: Writing] = [:]
+        var count: UInt64 = 0
+        /// Bytes of each owner's files, as they were measured when one of his was begun last.
+        var used: [Owner: Int] = [:]
+    }
+
+    let folder: MediaFolder
+    private let path: String?
+    private let quota: Quota
+    private let account: @Sendable (UInt32) -> String?
+    private let logger: Logger
+    private let state = Mutex(State())
+    /// Held while files get or lose their names, so that whose one is does not change behind a look. Taken before `state`,
+    /// and never on an event loop. It guards whether the index may be written: not before it has been read.
+    private let changes = Mutex(false)
+
+    /// - Parameters:
+    ///   - path: the index; nil keeps none.
+    ///   - account: the name of a user, which may block; nil where it has none.
+    ///   - logger: told where the index cannot be read or written.
+    public init(
+        _ folder: MediaFolder,
+        index path: String?,
+        quota: Quota = Quota(),
+        account: @escaping @Sendable (UInt32) -> String? = { _ in nil },
+        logger: Logger
+    ) {
+        self.folder = folder
+        self.path = path
+        self.quota = quota
+        self.account = account
+        self.logger = logger
+    }
+
+    /// Never blocks.
+    public func owner(of name: MediaName) -> Owner { state.withLock { $0.index.owner(of: name) } }
+
+    /// The name of an owner's account; nil where there is none.
+    public func accountName(of owner: Owner) -> String? { owner.uid.flatMap(account) }
+}
+
+// Files that are there.
+extension MediaOwners {
+    /// Opens a file to read its bytes.
+    /// - Throws: `notFound`, `denied`, `unavailable`.
+    func open(_ name: MediaName, for rights: FileRights) throws(CommandError) -> OpenFile {
+        try changes.withLock { _ throws(CommandError) in
+            let file = try folder.open(name)
+            try check(name, rights, to: "read")
+            return file
+        }
+    }
+
+    /// Deletes a file.
+    /// - Throws: `notFound`, `denied`, `unavailable`.
+    public func remove(_ name: MediaName, for rights: FileRights) throws(CommandError) {
+        try changes.withLock { isKept throws(CommandError) in
+            _ = try folder.open(name)
+            try check(name, rights, to: "remove")
+            try folder.remove(name)
+            change(isKept) { $0.forget(name) }
+        }
+    }
+
+    private func check(_ name: MediaName, _ rights: FileRights, to verb: String) throws(CommandError) {
+        let owner = owner(of: name)
+        guard !rights.mayChange(fileOf: owner) else { return }
+        let account = accountName(of: owner)
+        let words = account.map { "\($0) (\(owner))" } ?? owner.text
+        throw CommandError(
+            .denied,
+            "'\(name)' belongs to \(words): only its owner and root may \(verb) it",
+            details: ["file": .string(name.text), "owner": owner.json(account: account)]
+        )
+    }
+
+    /// Drops the entries of files that are gone.
+    /// - Parameter listed: what was there just now, which is not looked at again.
+    public func dropGone(butFor listed: Set<MediaName> = []) {
+        let names = state.withLock { state in state.index.files.keys.filter { !listed.contains($0) } }
+        guard !names.isEmpty else { return }
+        changes.withLock { isKept in
+            // Under an error it may be there.
+            let gone = names.filter { name in (try? folder.holds(name)) == false }
+            // Where nothing is there at all, its disk is not mounted: nobody shall lose what is on it.
+            guard !gone.isEmpty, !listed.isEmpty || gone.count < names.count else { return }
+            change(isKept) { index in for name in gone { index.forget(name) } }
+        }
+    }
+}
+
+// Files that are being written.
+extension MediaOwners {
+    /// Begins a file, which nobody sees before it is published. Its name is taken until then.
+    /// - Throws: `busy` (somebody writes a file of that name, or it is a folder), `denied` (another user's file has that
+    ///   name), `notFound` (its folder is missing), `tooLarge` (the owner has too many files), `unavailable`.
+    public func begin(
+        _ name: MediaName,
+        _ kind: UnfinishedFile.Kind,
+        for rights: FileRights
+    ) throws(CommandError) -> OwnedFile {
+        let owner = rights.caller.owner
+        let number = try reserve(name, for: owner)
+        do throws(CommandError) {
+            try folder.make()
+            if try folder.holds(name) { try check(name, rights, to: "replace") }
+            if !rights.isPrivileged { try measure(owner, beginning: name) }
+            let file = try folder.create(name, kind)
+            return OwnedFile(file, owner, number, quota: rights.isPrivileged ? nil : quota.bytes, self)
+        } catch {
+            release(name, number)
+            throw error
+        }
+    }
+
+    private func reserve(_ name: MediaName, for owner: Owner) throws(CommandError) -> UInt64 {
+        try state.withLock { state throws(CommandError) in
+            guard state.writing[name] == nil else { throw CommandError(.busy, "'\(name)' is being written") }
+            state.count += 1
+            state.writing[name] = Writing(number: state.count, owner: owner)
+            return state.count
+        }
+    }
+
+    fileprivate func release(_ name: MediaName, _ number: UInt64) {
+        state.withLock { if $0.writing[name]?.number == number { $0.writing[name] = nil } }
+    }
+
+    /// Looks at what an owner has. Files may have been changed by hand.
+    private func measure(_ owner: Owner, beginning new: MediaName) throws(CommandError) {
+        let names = state.withLock { $0.index.files.filter { $0.value == owner }.map(\.key) }
+        var (bytes, files) = (0, 0)
+        for name in names {
+            guard let status = try folder.status(of: name) else { continue }
+            bytes += Int(status.st_size)
+            if name != new { files += 1 }
+        }
+        let count = state.withLock { state in
+            state.used[owner] = bytes
+            return files + state.writing.values.count { $0.owner == owner }
+        }
+        guard count > quota.files else { return }
+        throw CommandError(
+            .tooLarge,
+            "\(owner) has \(count - 1) files in the media folder, of at most \(quota.files) (recording.quotaFiles)"
+        )
+    }
+
+    /// Notes how long a file has become.
+    /// - Throws: `tooLarge` where its owner then has too much; it is not noted then.
+    fileprivate func note(_ bytes: Int, of name: MediaName, _ number: UInt64, _ most: Int?) throws(CommandError) {
+        let problem = state.withLock { state -> CommandError? in
+            guard let writing = state.writing[name], writing.number == number else { return nil }
+            let owner = writing.owner
+            let others = state.writing.filter { $0.value.owner == owner && $0.key != name }
+            let sum = state.used[owner, default: 0] + others.values.reduce(0) { $0 + $1.bytes } + bytes
+            if let most, sum > most {
+                let words = "\(sum.inMegabytes) MB, of at most \(most.inMegabytes) MB (recording.quotaBytes)"
+                return CommandError(.tooLarge, "with '\(name)' \(owner) would have \(words) in the media folder")
+            }
+            state.writing[name]?.bytes = bytes
+            return nil
+        }
+        if let problem { throw problem }
+    }
+
+    /// Keeps whose a file is, before it is whole.
+    fileprivate func announce(_ name: MediaName, of owner: Owner) {
+        changes.withLock { isKept in change(isKept) { $0.announce(name, of: owner) } }
+    }
+
+    /// A file will never be whole.
+    fileprivate func discard(_ file: UnfinishedFile) {
+        changes.withLock { isKept in
+            file.discard()
+            change(isKept) { $0.takeBack(file.name) }
+        }
+    }
+
+    /// Makes a file appear under its name, as that owner's.
+    fileprivate func publish(_ file: UnfinishedFile, as owner: Owner) throws(CommandError) {
+        // The long part, before others have to wait.
+        try file.sync()
+        try changes.withLock { isKept throws(CommandError) in
+            change(isKept) { $0.announce(file.name, of: owner) }
+            try file.publish()
+            change(isKept) { $0.commit(file.name, to: owner) }
+            state.withLock { $0.used[owner, default: 0] += file.file.bytes }
+        }
+    }
+}
+
+/// A file that is being written, and whose it will be.
+public final class OwnedFile: Sendable {
+    public let unfinished: UnfinishedFile
+    public let owner: Owner
+    private let number: UInt64
+    private let quota: Int?
+    private let owners: MediaOwners
+
+    public var name: MediaName { unfinished.name }
+
+    fileprivate init(
+        _ unfinished: UnfinishedFile,
+        _ owner: Owner,
+        _ number: UInt64,
+        quota: Int?,
+        _ owners: MediaOwners
+    ) {
+        (self.unfinished, self.owner, self.number, self.quota) = (unfinished, owner, number, quota)
+        self.owners = owners
+    }
+
+    deinit { owners.release(name, number) }
+
+    /// Keeps whose it is, for the next start to know where this process ends before it is whole.
+    public func announce() { owners.announce(name, of: owner) }
+
+    /// Notes how long it has become.
+    /// - Throws: `tooLarge` where its owner then has too much.
+    public func grow(to bytes: Int) throws(CommandError) { try owners.note(bytes, of: name, number, quota) }
+
+    /// Makes it appear under its name, whole and on the disk, in place of an older one.
+    public func publish() throws(CommandError) {
+        defer { leave() }
+        do throws(CommandError) { try owners.publish(unfinished, as: owner) } catch {
+            if unfinished.kind == .upload { owners.discard(unfinished) }
+            throw error
+        }
+    }
+
+    /// Deletes it.
+    public func discard() {
+        owners.discard(unfinished)
+        leave()
+    }
+
+    /// Lets it lie, for the next start to recover it. The name is free for others.
+    public func leave() { owners.release(name, number) }
+}
+
+// What an earlier process left behind.
+extension MediaOwners {
+    /// Reads the index, and deletes what was being uploaded. Called once, before the first call.
+    ///
+    /// An index that cannot be read is told in the log and set aside: its files are root's then, which keeps them from
+    /// everybody else until somebody mends it.
+    public func load() {
+        changes.withLock { isKept in
+            deleteUploads()
+            isKept = read()
+            change(isKept) { settleAnnounced(&$0) }
+        }
+        dropGone()
+    }
+
+    private func deleteUploads() {
+        do throws(CommandError) {
+            for upload in try folder.unfinished(.upload) { upload.discard() }
+        } catch {
+            logger.warning("uploads that were cut off cannot be looked for: \(error.message)")
+        }
+    }
+
+    /// - Returns: whether the index may be written.
+    private func read() -> Bool {
+        guard let path, FileText.exists(path) else { return true }
+        let reason: String
+        switch FileText.read(path, maximumBytes: 64 << 20) {
+        case .success(let text):
+            if let index = OwnerIndex(text: text) {
+                state.withLock { $0.index = index }
+                return true
+            }
+            reason = "is no index of owners"
+        case .failure(let problem): reason = problem.message
+        }
+        let all = "all files of the media folder are root's now"
+        do throws(SystemCallError) {
+            try FileText.setAside(path, as: "\(path).damaged")
+            logger.error("\(path) \(reason); it is kept as \(path).damaged, and \(all)")
+            return true
+        } catch {
+            logger.error("\(path) \(reason), and stays as it is (\(error)); \(all), and new owners are not kept")
+            return false
+        }
+    }
+
+    /// A file that was announced and is not hidden any more has got its name.
+    private func settleAnnounced(_ index: inout OwnerIndex) {
+        guard let hidden = try? folder.unfinishedNames(.recording) else { return }
+        for (name, owner) in index.unfinished where !hidden.contains(name) {
+            if (try? folder.holds(name)) == true { index.commit(name, to: owner) } else { index.takeBack(name) }
+        }
+    }
+
+    /// Makes a recording appear that was cut off.
+    public func recover(_ file: UnfinishedFile) throws(CommandError) {
+        try publish(file, as: state.withLock { $0.index.unfinished[file.name] } ?? .root)
+    }
+
+    /// Makes a file that nobody can read appear as `NAME.damaged`.
+    /// - Returns: that name.
+    public func setAside(_ file: UnfinishedFile) throws(CommandError) -> String {
+        try changes.withLock { isKept throws(CommandError) in
+            let text = try file.publishDamaged()
+            change(isKept) { index in
+                if let name = MediaName(validating: text) {
+                    index.setOwner(index.unfinished[file.name] ?? .root, of: name)
+                }
+                index.takeBack(file.name)
+            }
+            return text
+        }
+    }
+
+    /// Deletes a recording that was cut off before there was sound in it.
+    public func abandon(_ file: UnfinishedFile) { discard(file) }
+}
+
+// The index.
+extension MediaOwners {
+    /// Changes the index, and writes it where it has changed. The lock `changes` is held.
+    private func change(_ isKept: Bool, _ body: (inout OwnerIndex) -> Void) {
+        let changed = state.withLock { state -> OwnerIndex? in
+            let before = state.index
+            body(&state.index)
+            return state.index == before ? nil : state.index
+        }
+        guard isKept, let changed, let path else { return }
+        do throws(SystemCallError) { try FileText.replace(path, with: changed.text) } catch {
+            logger.warning("\(path) cannot be written, so that new owners are forgotten at the next start: \(error)")
+        }
+    }
+}

@@ -1,0 +1,269 @@
+public import Concurrency
+internal import Glibc
+internal import JSON
+public import QuickConnect
+internal import Synchronization
+
+/// Reads and writes the bytes of the media folder's files for clients.
+///
+/// Everything happens on one thread that is given up on when the disk does not answer. An upload lies hidden beside its
+/// place until its last piece, and belongs to its connection; one that gets no piece for some time makes room.
+public final class MediaTransfers: MediaTransfer {
+    /// How many files one connection may write at a time, and how many all may.
+    public static let uploadsPerConnection = 4
+    public static let uploads = 64
+
+    private let folder: MediaFolder
+    private let owners: MediaOwners
+    private let reserve: DiskReserve
+    private let idleTime: Duration
+    private let thread: WatchedThread
+    private let turns: Turns
+    private let running = Mutex<[ObjectIdentifier: [MediaName: Upload]]>([:])
+
+    /// - Parameters:
+    ///   - answer: how long the disk may take for one piece.
+    ///   - idleTime: how long an upload may get no piece.
+    public init(
+        _ folder: MediaFolder,
+        owners: MediaOwners,
+        reserve: DiskReserve,
+        answer: Duration = .seconds(5),
+        idleTime: Duration = .seconds(60)
+    ) {
+        self.folder = folder
+        self.owners = owners
+        self.reserve = reserve
+        self.idleTime = idleTime
+        thread = WatchedThread(name: "qc-bytes", subject: "the disk", deadline: answer)
+        turns = Turns(on: thread)
+    }
+
+    public func read(
+        _ file: String,
+        from offset: Int,
+        atMost bytes: Int,
+        for rights: FileRights,
+        on connection: any CallConnection
+    ) -> Promise<MediaPiece> {
+        run("reading '\(file.shortened)'", of: ObjectIdentifier(connection)) { () throws(CommandError) in
+            // An answer of a megabyte that nobody would read.
+            if connection.isClosed { throw CommandError(.cancelled, "the connection closed") }
+            let name = try MediaName(file, field: "/1")
+            return try self.owners.open(name, for: rights).piece(from: offset, atMost: bytes, of: name)
+        }
+    }
+
+    public func write(
+        _ piece: UploadPiece,
+        for rights: FileRights,
+        on connection: any CallConnection
+    ) -> Promise<Void> {
+        run("writing '\(piece.file.shortened)'", of: ObjectIdentifier(connection)) { () throws(CommandError) in
+            try self.write(piece, rights, connection)
+        }
+    }
+
+    /// Ends all uploads. What the disk does not take away in time, the next start does.
+    public func close() async {
+        let job = WatchedThread.Job(
+            step: "removing what was not written to its end",
+            work: {
+                let uploads = self.running.withLock { running in
+                    defer { running = [:] }
+                    return running.values.flatMap(\.values)
+                }
+                for upload in uploads { upload.discard() }
+            },
+            giveUp: { (_: CommandError) in }
+        )
+        try? thread.run(job)
+        await thread.end()
+    }
+
+    private func run<Value: Sendable>(
+        _ step: String,
+        of client: ObjectIdentifier,
+        _ work: @escaping @Sendable () throws(CommandError) -> Value
+    ) -> Promise<Value> {
+        let promise = Promise<Value>()
+        let job = Turns.Job(
+            step: step,
+            work: { do throws(CommandError) { promise.fulfil(try work()) } catch { promise.fail(error) } },
+            giveUp: { promise.fail($0) }
+        )
+        turns.add(job, of: client)
+        return promise
+    }
+}
+
+// On the thread.
+extension MediaTransfers {
+    private func write(
+        _ piece: UploadPiece,
+        _ rights: FileRights,
+        _ connection: any CallConnection
+    ) throws(CommandError) {
+        let name = try MediaName(piece.file, field: "/1")
+        let client = ObjectIdentifier(connection)
+        if piece.begins { take(name, of: client)?.discard() }
+        let upload = running.withLock { $0[client]?[name] }
+        let bytes = try bytes(of: piece, name, at: upload?.offset ?? 0)
+        let going = if let upload { upload } else { try begin(name, rights, connection) }
+        do throws(CommandError) {
+            if let problem = reserve.problem(in: folder, adding: bytes.count) { throw problem }
+            try going.append(bytes)
+        } catch {
+            // A later piece may be sent again; of the first one nothing is to be left.
+            if going.offset == 0 { take(name, of: client)?.discard() }
+            throw error
+        }
+        guard piece.ends else { return }
+        guard let whole = take(name, of: client) else {
+            throw CommandError(.cancelled, "the upload of '\(name)' was ended")
+        }
+        try whole.publish()
+    }
+
+    /// The piece's bytes, where they and their place fit.
+    private func bytes(of piece: UploadPiece, _ name: MediaName, at offset: Int) throws(CommandError) -> [UInt8] {
+        var problems = FieldProblems()
+        if piece.offset != offset {
+            let place = offset == 0 ? "where a file begins" : "where the upload of '\(name)' goes on"
+            problems.add("/2", expected: "offset, \(offset), \(place)")
+        }
+        let text = piece.data.stringValue
+        let fits = (text?.utf8.count ?? 0) <= Base64.length(ofBytes: MediaPiece.mostBytes)
+        var bytes = fits ? text.flatMap(Base64.decode) : nil
+        let most = MediaPiece.mostBytes
+        if let count = bytes?.count, count > most { bytes = nil }
+        if bytes == nil {
+            problems.add("/3", expected: "data, at most \(most) bytes in Base64 (RFC 4648, with padding, nothing else)")
+        }
+        guard let bytes, problems.isEmpty else { throw problems.error }
+        return bytes
+    }
+
+    private func begin(
+        _ name: MediaName,
+        _ rights: FileRights,
+        _ connection: any CallConnection
+    ) throws(CommandError) -> Upload {
+        let client = ObjectIdentifier(connection)
+        let (own, all) = running.withLock { ($0[client]?.count, $0.values.reduce(0) { $0 + $1.count }) }
+        guard own ?? 0 < Self.uploadsPerConnection, all < Self.uploads else {
+            let limits = "\(Self.uploadsPerConnection) of a connection and \(Self.uploads) in all"
+            throw CommandError(.overloaded, "too many files are being written: at most \(limits) at a time")
+        }
+        let upload = Upload(try owners.begin(name, .upload, for: rights))
+        running.withLock { $0[client, default: [:]][name] = upload }
+        if own == nil { connection.whenClosed { [weak self] in self?.clientIsGone(client) } }
+        watch(upload, of: client, for: idleTime)
+        return upload
+    }
+
+    private func take(_ name: MediaName, of client: ObjectIdentifier) -> Upload? {
+        running.withLock { $0[client]?.removeValue(forKey: name) }
+    }
+}
+
+// What ends an upload before its last piece.
+extension MediaTransfers {
+    /// Never blocks.
+    private func clientIsGone(_ client: ObjectIdentifier) {
+        let uploads = running.withLock { $0.removeValue(forKey: client) } ?? [:]
+        for upload in uploads.values { discard(upload, of: client) }
+    }
+
+    /// Behind the pieces that are being written.
+    private func discard(_ upload: Upload, of client: ObjectIdentifier) {
+        let job = Turns.Job(
+            step: "removing what was written of '\(upload.name)'",
+            work: { upload.discard() },
+            giveUp: { [self] _ in
+                // The disk does not answer now.
+                AlarmThread.shared.ring(after: .seconds(60)) { self.discard(upload, of: client) }
+            }
+        )
+        turns.add(job, of: client)
+    }
+
+    /// Looks, after a time, whether an upload has got a piece.
+    private func watch(_ upload: Upload, of client: ObjectIdentifier, for time: Duration) {
+        AlarmThread.shared.ring(after: time) { [weak self, weak upload] in
+            guard let self, let upload, !upload.isOver else { return }
+            let work: @Sendable () -> Void = { self.endIdle(upload, of: client) }
+            turns.add(Turns.Job(step: "looking after an upload", work: work, giveUp: { _ in work() }), of: client)
+        }
+    }
+
+    /// In its client's turn, so that no piece is being written.
+    private func endIdle(_ upload: Upload, of client: ObjectIdentifier) {
+        guard !upload.isOver, running.withLock({ $0[client]?[upload.name] === upload }) else { return }
+        let left = upload.touched + idleTime - .now
+        guard left <= .zero else { return watch(upload, of: client, for: left) }
+        _ = take(upload.name, of: client)
+        discard(upload, of: client)
+    }
+}
+
+/// A file on its way, used by one thread at a time.
+private final class Upload: Sendable {
+    private struct State {
+        var offset = 0
+        var touched = SuspendingClock.now
+        var isOver = false
+    }
+
+    private let file: OwnedFile
+    private let state = Mutex(State())
+
+    var name: MediaName { file.name }
+    /// Where the next piece goes.
+    var offset: Int { state.withLock { $0.offset } }
+    var touched: SuspendingClock.Instant { state.withLock { $0.touched } }
+    var isOver: Bool { state.withLock { $0.isOver } }
+
+    init(_ file: OwnedFile) { self.file = file }
+
+    func append(_ bytes: [UInt8]) throws(CommandError) {
+        let offset = offset
+        try file.grow(to: offset + bytes.count)
+        do throws(CommandError) { try file.unfinished.write(bytes, at: offset) } catch {
+            try file.grow(to: offset)
+            throw error
+        }
+        state.withLock { ($0.offset, $0.touched) = (offset + bytes.count, .now) }
+    }
+
+    func publish() throws(CommandError) {
+        state.withLock { $0.isOver = true }
+        try file.publish()
+    }
+
+    func discard() {
+        state.withLock { $0.isOver = true }
+        file.discard()
+    }
+}
+
+extension OpenFile {
+    /// Reads as much as there is.
+    fileprivate func piece(from offset: Int, atMost most: Int, of name: MediaName) throws(CommandError) -> MediaPiece {
+        let size = bytes
+        let wanted = max(0, min(most, size - offset))
+        var buffer = [UInt8](repeating: 0, count: wanted)
+        var filled = 0
+        while filled < wanted {
+            let count = buffer.withUnsafeMutableBytes {
+                pread(descriptor, $0.baseAddress.map { $0 + filled }, wanted - filled, offset + filled)
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw SystemFailure(call: "pread", code: errno).commandError(about: name) }
+            if count == 0 { break }
+            filled += count
+        }
+        let data = buffer.withUnsafeBytes { Base64.encode(UnsafeRawBufferPointer(rebasing: $0[..<filled])) }
+        return MediaPiece(data: data, offset: offset, size: size)
+    }
+}

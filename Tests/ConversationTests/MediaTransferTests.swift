@@ -1,0 +1,191 @@
+import Foundation
+import JSON
+import QuickConnect
+import TestRig
+import Testing
+
+/// Files of the media folder, piece by piece.
+@Suite("Media in pieces")
+struct MediaTransferTests {
+    private func files(_ daemon: DaemonProcess) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: daemon.folder("media")).sorted()
+    }
+
+    private func fields(_ reply: URLReply) -> [JSONValue?] {
+        #expect(reply.code == "invalid", "\(reply.value.text)")
+        let fields = reply.value.objectValue?["fields"]?.arrayValue ?? []
+        return fields.map { $0.objectValue?["field"] }
+    }
+
+    @Test func `a file is written and read in pieces of any length`() async throws {
+        let daemon = try await DaemonProcess()
+        let talker = try daemon.talker()
+        let bytes = Data((0..<2_500_000).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 13) })
+        var offset = 0
+        for length in [1, 2, 3, 1 << 20, 1000, 1 << 20, 401_842] {
+            #expect(try files(daemon) == (offset == 0 ? [] : [".big.bin.upload"]))
+            let piece = bytes[offset..<(offset + length)].base64EncodedString()
+            offset += length
+            let end: JSONValue = .bool(offset == bytes.count)
+            let start = JSONValue.integer(Int64(offset - length))
+            let call: JSONValue = ["write", "big.bin", start, .string(piece), ["end": end]]
+            #expect(try await talker.value("media", call) == .null)
+        }
+        #expect(try daemon.folder.data("media/big.bin") == bytes && files(daemon) == ["big.bin"])
+        var read = Data()
+        while read.count < bytes.count {
+            let answer = try await talker.value("media", ["read", "big.bin", .integer(Int64(read.count))]).objectValue
+            #expect(answer?["size"] == 2_500_000 && answer?["offset"] == .integer(Int64(read.count)))
+            let piece = try #require(Data(base64Encoded: answer?["data"]?.stringValue ?? "-"))
+            #expect(piece.count == min(1 << 20, bytes.count - read.count))
+            read += piece
+        }
+        #expect(read == bytes)
+        let end: JSONValue = ["data": "", "offset": 2_500_001, "size": 2_500_000]
+        #expect(try await talker.value("media", ["read", "big.bin", 2_500_001, 5]) == end)
+    }
+
+    @Test(
+        arguments: [
+            ("[\"write\"]", ["/1", "/2", "/3"]), ("[\"write\",\"a.bin\",1,\"aGk=\"]", ["/2"]),
+            ("[\"write\",\"a.bin\",0,\"aGk\"]", ["/3"]), ("[\"write\",\"a.bin\",0,\"aGl=\"]", ["/3"]),
+            ("[\"write\",\"a.bin\",0,\"aG k\"]", ["/3"]), ("[\"write\",\"a.bin\",0,\"aGk=aGk=\"]", ["/3"]),
+            ("[\"write\",\"a.bin\",0,\"a-_k\"]", ["/3"]), ("[\"write\",\"a.bin\",7,\"=\"]", ["/2", "/3"]),
+            ("[\"write\",\"a.bin\",0,7]", ["/3"]), ("[\"write\",\"a.bin\",-1,\"\"]", ["/2"]),
+            ("[\"write\",\"a.bin\",0.5,\"\"]", ["/2"]), ("[\"write\",\"a.bin\",1e300,\"\"]", ["/2"]),
+            ("[\"write\",\"a.bin\",0,\"\",{\"end\":1,\"stop\":true}]", ["/4/end", "/4/stop"]),
+            ("[\"write\",\"../a.bin\",0,\"\"]", ["/1"]), ("[\"write\",\".a.bin\",0,\"\"]", ["/1"]),
+            ("[\"read\"]", ["/1"]), ("[\"read\",\"a.bin\",0,0]", ["/3"]), ("[\"read\",\"a.bin\",0,1048577]", ["/3"]),
+            ("[\"read\",\"a.bin\",0,\"9\"]", ["/3"]), ("[\"read\",\"/etc/passwd\"]", ["/1"]),
+            ("[\"remove\"]", ["/1"]), ("[\"remove\",\"a.bin\",0]", ["/2"]), ("[\"list\",\"a.bin\"]", ["/1"]),
+        ]
+    )
+    func `what does not fit is invalid, naming each field, and leaves nothing`(
+        parameters: String,
+        expected: [String]
+    ) async throws {
+        let daemon = try await DaemonProcess()
+        let reply = try await daemon.talker().reply("media", try JSONParser.parse(parameters))
+        #expect(Set(fields(reply).compactMap { $0?.stringValue }) == Set(expected), "\(reply.message)")
+        #expect(try files(daemon) == [])
+    }
+
+    @Test func `the longest piece is a megabyte, and a longer one is invalid`() async throws {
+        let daemon = try await DaemonProcess()
+        let talker = try daemon.talker()
+        for (count, fits) in [(1 << 20, true), (1 << 20 + 1, false)] {
+            let piece = JSONValue.string(Data(count: count).base64EncodedString())
+            let reply = try await talker.reply("media", ["write", "a.bin", 0, piece, ["end": true, "begin": true]])
+            #expect(fits ? reply.value == .null : fields(reply) == ["/3"])
+        }
+    }
+
+    @Test func `pieces must follow on, and one that does not changes nothing`() async throws {
+        let daemon = try await DaemonProcess()
+        let talker = try daemon.talker()
+        _ = try await talker.value("media", ["write", "a.txt", 0, "YWJj"])
+        for offset in [0, 2, 4] as [JSONValue] {
+            let reply = try await talker.reply("media", ["write", "a.txt", offset, "eHh4"])
+            #expect(fields(reply) == ["/2"] && reply.message.contains("offset, 3, "))
+        }
+        _ = try await talker.value("media", ["write", "a.txt", 3, "ZGVm", ["end": true]])
+        #expect(try daemon.folder.data("media/a.txt") == Data("abcdef".utf8))
+        // And begin begins anew.
+        _ = try await talker.value("media", ["write", "a.txt", 0, "YWJj"])
+        _ = try await talker.value("media", ["write", "a.txt", 0, "eHh4", ["begin": true, "end": true]])
+        #expect(try daemon.folder.data("media/a.txt") == Data("xxx".utf8) && files(daemon) == ["a.txt"])
+    }
+
+    @Test func `an upload is gone with its connection, and another one cannot go on with it`() async throws {
+        let daemon = try await DaemonProcess()
+        let (one, other) = (try daemon.talker(), try daemon.talker())
+        try daemon.folder.write("old", to: "media/a.txt")
+        _ = try await one.value("media", ["write", "a.txt", 0, "YWJj"])
+        #expect(fields(try await other.reply("media", ["write", "a.txt", 3, "YWJj"])) == ["/2"])
+        #expect(try await other.reply("media", ["write", "a.txt", 0, "YWJj"]).code == "busy")
+        #expect(try await other.reply("rec", ["a.txt.wav"]).code == nil)
+        _ = try await other.value("rec", ["a.txt.wav", "stop"])
+        #expect(try daemon.folder.data("media/a.txt") == Data("old".utf8))
+        one.close()
+        try await eventually("nothing is left of it") { try files(daemon) == ["a.txt", "a.txt.wav"] }
+        _ = try await other.value("media", ["write", "a.txt", 0, "bmV3", ["end": true]])
+        #expect(try daemon.folder.data("media/a.txt") == Data("new".utf8))
+    }
+
+    @Test func `pieces that are sent before the end of input are all written`() async throws {
+        let daemon = try await DaemonProcess()
+        let talker = try daemon.talker()
+        for offset in 0..<50 {
+            let end = offset == 49
+            talker.send("call?cmd=media&id=\(offset)&msg=[\"write\",\"a.txt\",\(offset),\"eA==\",{\"end\":\(end)}]")
+        }
+        talker.endInput()
+        #expect(try await talker.rest().count == 50)
+        #expect(try daemon.folder.data("media/a.txt") == Data(repeating: UInt8(ascii: "x"), count: 50))
+    }
+
+    @Test func `the end of input with half an upload leaves nothing`() async throws {
+        let daemon = try await DaemonProcess()
+        let talker = try daemon.talker()
+        talker.send("call?cmd=media&id=1&msg=[\"write\",\"a.txt\",0,\"eA==\"]")
+        talker.endInput()
+        #expect(try await talker.rest().count == 1)
+        try await eventually("nothing is left of it") { try files(daemon) == [] }
+    }
+
+    @Test func `a connection writes four files at a time, and one more is overloaded`() async throws {
+        let daemon = try await DaemonProcess()
+        let talker = try daemon.talker()
+        for number in 0..<4 { _ = try await talker.value("media", ["write", "\(number).txt", 0, "eA=="]) }
+        #expect(try await talker.reply("media", ["write", "4.txt", 0, "eA=="]).code == "overloaded")
+        _ = try await talker.value("media", ["write", "0.txt", 1, "eA==", ["end": true]])
+        _ = try await talker.value("media", ["write", "4.txt", 0, "eA==", ["end": true]])
+        let others = try (0..<20).map { _ in try daemon.talker() }
+        var refused = 0
+        for (number, other) in others.enumerated() {
+            for file in 0..<4 where try await other.reply("media", ["write", "\(number)-\(file)", 0, ""]).code != nil {
+                refused += 1
+            }
+        }
+        #expect(refused == 80 - 61)
+    }
+
+    @Test func `reading much does not hold up others`() async throws {
+        let daemon = try await DaemonProcess()
+        let (greedy, other) = (try daemon.talker(), try daemon.talker())
+        try daemon.folder.write(Data(count: 1 << 20), to: "media/a.bin")
+        try daemon.folder.write("hi", to: "media/b.txt")
+        for id in 0..<50 { greedy.send("call?cmd=media&id=\(id)&msg=[\"read\",\"a.bin\"]") }
+        var slowest = 0.0
+        for _ in 0..<10 {
+            slowest = max(slowest, try await seconds { _ = try await other.value("media", ["read", "b.txt"]) })
+        }
+        #expect(slowest < 1)
+        for _ in 0..<50 { #expect(try await greedy.nextReply()?.code == nil) }
+    }
+
+    // MARK: The client
+
+    @Test func `the client sends, lists, fetches and removes files`() async throws {
+        let daemon = try await DaemonProcess()
+        let bytes = Data((0..<(2 << 20)).map { UInt8(truncatingIfNeeded: $0 / 7) })
+        try daemon.folder.write(bytes, to: "from.bin")
+        #expect(try await daemon.client("media", "put", daemon.folder("from.bin")).exit == .status(0))
+        #expect(try await daemon.client("media", "get", "from.bin", daemon.folder("to.bin")).exit == .status(0))
+        #expect(try daemon.folder.data("to.bin") == bytes && !daemon.folder.exists("to.bin.part"))
+        #expect(try await daemon.client("media", "put", "/dev/null", "empty").exit == .status(0))
+        #expect(try await daemon.client("media", "get", "empty.caf", "-").output == "")
+        let list = try await daemon.client("media", "list").output.split(separator: "\n").map {
+            $0.split(separator: " ").map(String.init)
+        }
+        #expect(list.map { [$0[0], $0.last ?? ""] }.dropFirst() == [["empty.caf", "root"], ["from.bin", "root"]])
+        let json = try JSONParser.parse(try await daemon.client("media", "list", "--json").output)
+        #expect(json.arrayValue?.count == 2)
+        #expect(try await daemon.client("media", "remove", "empty.caf", "from.bin").exit == .status(0))
+        #expect(try files(daemon) == [])
+        #expect(try await daemon.client("media", "get", "from.bin", daemon.folder("no.bin")).exit == .status(1))
+        #expect(!daemon.folder.exists("no.bin") && !daemon.folder.exists("no.bin.part"))
+        #expect(try await daemon.client("media", "put", "-").exit == .status(2))
+        #expect(try await daemon.client("media", "put", daemon.folder("nothing")).exit == .status(1))
+    }
+}
