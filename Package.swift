@@ -94,6 +94,7 @@ let package = Package(
             name: "UnixSocketListener",
             dependencies: [
                 "QuickConnect", "JSON", "Concurrency", "Linux",
+                .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
