@@ -140,6 +140,7 @@ let package = Package(
             name: "UnixSocketListener",
             dependencies: [
                 "QuickConnect", "JSON", "Concurrency", "Linux",
+                .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log", condition: programs),
                 .product(name: "NIOCore", package: "swift-nio", condition: programs),
                 .product(name: "NIOPosix", package: "swift-nio", condition: programs),

@@ -98,7 +98,10 @@ struct SettingsReader {
             }
         }
         if names.contains("gateway") != names.contains("user") {
-            file.mistake("a gateway's socket needs both 'gateway', its name, and 'user', the user that it runs as", at: node)
+            file.mistake(
+                "a gateway's socket needs both 'gateway', its name, and 'user', the user that it runs as",
+                at: node
+            )
         }
         if names.isDisjoint(with: ["path", "systemd"]) || names.isSuperset(of: ["path", "systemd"]) {
             file.mistake("a socket needs either a 'path', or 'systemd' with the name of one of systemd's", at: node)

@@ -22,7 +22,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private static let flushMark = 64 << 10
 
     private(set) var connection: Connection?
-    private let makeConnection: (SocketOutput) -> Connection
+    /// Until there is one.
+    private var makeConnection: ((SocketOutput) -> Connection)?
     private let limits: Limits
     private let logger: Logger
     private let resources: LoopResources
@@ -73,7 +74,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
-        connection = makeConnection(SocketOutput(self, context.channel))
+        connection = makeConnection?(SocketOutput(self, context.channel))
+        makeConnection = nil
     }
 
     func channelInactive(context: ChannelHandlerContext) {

@@ -1,3 +1,4 @@
+import DequeModule
 import JSON
 import NIOCore
 
@@ -9,7 +10,7 @@ struct OutgoingQueue {
         case text(JSONText, OutputBuffer.Encoding, sent: Int)
     }
 
-    private var pieces = CircularBuffer<Piece>()
+    private var pieces = Deque<Piece>()
     /// About how many bytes wait.
     private(set) var count = 0
     private static let textPiece = 64 << 10
@@ -39,7 +40,8 @@ struct OutgoingQueue {
     /// The next bytes to send.
     mutating func next(_ allocator: ByteBufferAllocator) -> ByteBuffer? {
         guard let first = pieces.first else {
-            count = 0
+            // A connection that rests keeps no memory for it.
+            self = OutgoingQueue()
             return nil
         }
         switch first {

@@ -96,10 +96,15 @@ public final class UnixSocketListener: Service {
         ServerBootstrap(group: loop.group)
             .serverChannelOption(.backlog, value: SOMAXCONN)
             .childChannelOption(.allowRemoteHalfClosure, value: true)
+            .childChannelOption(.recvAllocator, value: Self.receiveSizes)
             .childChannelInitializer { channel in
                 self.accept(channel, rule)
             }
     }
+
+    /// How much a connection receives at once: little at first, for the memory stays with it while it rests; with each full
+    /// one twice as much.
+    private static let receiveSizes = AdaptiveRecvByteBufferAllocator(minimum: 64, initial: 256, maximum: 64 << 10)
 
     /// How many connections are open.
     public var connectionCount: Int { state.withLock { $0.connections.count } }

@@ -69,7 +69,9 @@ private struct Explanation {
         for (verb, rule) in answer["verbs"]?.objectValue ?? [:] {
             rows.append(["  \(verb)", rule.objectValue?["rule"]?.stringValue ?? ""])
         }
-        if let rule = answer["answeredBy"]?.objectValue { rows.append(["answered by", rule["rule"]?.stringValue ?? ""]) }
+        if let rule = answer["answeredBy"]?.objectValue {
+            rows.append(["answered by", rule["rule"]?.stringValue ?? ""])
+        }
         if let timeout = answer["timeout"]?.numberValue { rows.append(["timeout", "\(JSONValue.short(timeout)) s"]) }
         if let location = answer["location"]?.stringValue { rows.append(["mapped in", location]) }
         if let error = answer["lastError"]?.objectValue {

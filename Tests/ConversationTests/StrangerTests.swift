@@ -121,9 +121,9 @@ struct StrangerTests {
                 """,
             mappings: [
                 "60-rules.yaml": """
-                    logMessage: {allow: {users: ["web:ann"], groups: ["web:ops"]}}
-                    ping: {allow: {users: [root, nobody]}}
-                    """
+                logMessage: {allow: {users: ["web:ann"], groups: ["web:ops"]}}
+                ping: {allow: {users: [root, nobody]}}
+                """
             ]
         )
         for user in [0, Self.ann] {

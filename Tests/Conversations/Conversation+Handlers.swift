@@ -11,9 +11,9 @@ extension Conversation {
             try await client.expect("handleJSONRequest?cmd=ping&msg=null&id=2")
             try await handler.expect(
                 holding: """
-                {"handlerName":"\(name)","data":{"level":5},"callbackId":"q1","command":"\(name)",\
-                "phase":"business","results":[],"caller":{"uid":
-                """,
+                    {"handlerName":"\(name)","data":{"level":5},"callbackId":"q1","command":"\(name)",\
+                    "phase":"business","results":[],"caller":{"uid":
+                    """,
                 #","user":""#
             )
             try await handler.say(#"{"responseId":"q1","responseData":[5]}"#)

@@ -101,7 +101,9 @@ struct RightsTests {
                 let (alice, bob) = (daemon.connect(), daemon.connect(uid: 1001))
                 alice.send(#"{"handlerName":"registerHandler","data":["brighten"],"callbackId":"1"}"#)
                 let answer = await alice.next()
-                #expect(answer.contains(#""code":"denied","message":"'brighten' is a handler of the command \#(second)"#))
+                #expect(
+                    answer.contains(#""code":"denied","message":"'brighten' is a handler of the command \#(second)"#)
+                )
                 #expect(answer.contains("«\(second): {answeredBy: {users: [bob, NAME]}}»"))
                 #expect(await code(bob, "registerHandler", #"["brighten"]"#) == nil)
             }
@@ -232,7 +234,8 @@ struct RightsTests {
         #expect(throws: ConfigurationMistakes.self) { _ = try Self.table([none]) }
     }
 
-    private static func declaration(_ name: String, _ change: (inout MappingDeclaration) -> Void) -> MappingDeclaration {
+    private static func declaration(_ name: String, _ change: (inout MappingDeclaration) -> Void) -> MappingDeclaration
+    {
         var declaration = MappingDeclaration(Located(name, at: place))
         declaration.phases[.view] = []
         change(&declaration)
@@ -310,7 +313,9 @@ struct RightsTests {
             url.send("call?cmd=subscribe&msg=lamp&id=1")
             _ = await url.next()
             try reload(daemon) { $0.map("lamp", users: ["alice"]) }
-            #expect(await bob.next().hasPrefix(#"{"error":{"cmd":"subscribe","code":"denied","message":"the event 'lamp'"#))
+            #expect(
+                await bob.next().hasPrefix(#"{"error":{"cmd":"subscribe","code":"denied","message":"the event 'lamp'"#)
+            )
             #expect(await url.next().hasPrefix("handleJSONRequest?cmd=error&msg=%7B%22cmd%22%3A%22subscribe%22"))
             daemon.events.publish(Event("lamp", 1, kind: .message))
             daemon.events.publish(Event("news", 2, kind: .message))
@@ -333,7 +338,9 @@ struct RightsTests {
             let rule = Self.gateway(["lamp", "open", "rootly", "subscribe"])
             let handler = daemon.connect(uid: 0)
             #expect(await code(handler, "registerHandler", #"["brighten"]"#) == nil)
-            for (user, groups, isAllowed) in [("ann", "", true), ("bea", #","groups":["ops"]"#, true), ("bea", "", false)] {
+            for (user, groups, isAllowed) in [
+                ("ann", "", true), ("bea", #","groups":["ops"]"#, true), ("bea", "", false),
+            ] {
                 let client = daemon.connect(uid: 500, rule: rule)
                 let options = groups.isEmpty ? "{}" : "{\(groups.dropFirst())}"
                 #expect(await code(client, "actFor", #"["\#(user)",\#(options)]"#) == nil)
@@ -343,7 +350,11 @@ struct RightsTests {
                 #expect(await code(client, "subscribe", #"["lamp"]"#) == (isAllowed ? nil : "denied"))
                 client.send(#"{"handlerName":"lamp","callbackId":"1"}"#)
                 guard isAllowed else {
-                    #expect(await client.next().contains(#"«lamp: {allow: {users: [web:ann, web:bea], groups: [web:ops]}}»"#))
+                    #expect(
+                        await client.next().contains(
+                            #"«lamp: {allow: {users: [web:ann, web:bea], groups: [web:ops]}}»"#
+                        )
+                    )
                     continue
                 }
                 let call = await handler.next()

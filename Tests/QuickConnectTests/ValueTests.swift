@@ -57,8 +57,10 @@ struct ValueTests {
     func setting() async throws {
         try await withValue { _, client in
             for (data, expected) in [
-                ("null", "0"), ("[]", "0"), ("[4]", "4"), ("2.5", "2.5"), ("null", "2.5"), ("99", "10"), ("-1e300", "0"),
-                (#"["x"]"#, "invalid"), ("[true]", "invalid"), ("[1,2]", "invalid"), ("[[1]]", "invalid"), ("null", "0"),
+                ("null", "0"), ("[]", "0"), ("[4]", "4"), ("2.5", "2.5"), ("null", "2.5"), ("99", "10"),
+                ("-1e300", "0"),
+                (#"["x"]"#, "invalid"), ("[true]", "invalid"), ("[1,2]", "invalid"), ("[[1]]", "invalid"),
+                ("null", "0"),
             ] {
                 #expect(await answer(client, data) == expected, "\(data)")
             }

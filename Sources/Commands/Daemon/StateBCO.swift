@@ -34,7 +34,9 @@ struct StateBCO: WaitingBCO {
             }
         )
         state["handlers"] = .array(
-            router.handlers.holders.sorted { $0.name < $1.name }.map { ["name": .string($0.name), "for": $0.caller.json] }
+            router.handlers.holders.sorted { $0.name < $1.name }.map {
+                ["name": .string($0.name), "for": $0.caller.json]
+            }
         )
         let values = router.values.all.filter {
             router.frontController.refusal(of: $0.name, for: caller, by: rule) == nil

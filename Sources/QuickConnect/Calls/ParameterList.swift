@@ -125,7 +125,8 @@ public final class ParameterList: Sendable, Hashable {
     /// Where an object at the end fills the last parameter of type object, past optional ones left out before it.
     private func trailing(in request: borrowing Request) -> Trailing? {
         let count = request.parameterCount
-        guard mayTrail, count > 0, count < parameters.count, request.parameterBytes(count - 1).first == UInt8(ascii: "{"),
+        guard mayTrail, count > 0, count < parameters.count,
+            request.parameterBytes(count - 1).first == UInt8(ascii: "{"),
             let place = parameters.lastIndex(where: { $0.kind == .object }), place >= count,
             parameters[(count - 1)..<place].allSatisfy({ $0.isOptional && $0.kind != .any })
         else { return nil }

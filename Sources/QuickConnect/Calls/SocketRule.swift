@@ -48,7 +48,10 @@ public struct SocketRule: Sendable, Hashable {
     /// `denied`, where a process other than the gateway connects.
     public func refusal(ofConnectionBy caller: Caller) -> CommandError? {
         guard let gateway, caller.uid != gateway.uid else { return nil }
-        return CommandError(.denied, "the socket \(name) is the gateway \(gateway.name)'s (\(location)); use another one")
+        return CommandError(
+            .denied,
+            "the socket \(name) is the gateway \(gateway.name)'s (\(location)); use another one"
+        )
     }
 
     /// Names in order; of many the first, and how many more there are.

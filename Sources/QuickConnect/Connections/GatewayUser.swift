@@ -47,7 +47,10 @@ final class GatewayUser: Sendable {
             return true
         }
         guard isFirst else {
-            throw CommandError(.denied, "this connection acts for a user already; another user needs another connection")
+            throw CommandError(
+                .denied,
+                "this connection acts for a user already; another user needs another connection"
+            )
         }
     }
 }

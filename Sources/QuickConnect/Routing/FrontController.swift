@@ -160,7 +160,9 @@ public final class FrontController: Sendable {
             }
             guard refusal != nil else { return nil }
         }
-        return refusal.map { CommandError(.denied, "the event '\(event.shortened)': \($0.message)", details: $0.details) }
+        return refusal.map {
+            CommandError(.denied, "the event '\(event.shortened)': \($0.message)", details: $0.details)
+        }
     }
 
     /// Whether a caller may answer for a handler: nil where it may, else why not.

@@ -22,7 +22,6 @@ public enum PercentEncoding {
         return buffer.text
     }
 
-
     /// The text that the bytes stand for; nil where they have a bad escape or an `&`, or are no text. `+` stands for itself.
     static func decode(_ encoded: UnsafeBufferPointer<UInt8>) -> String? {
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: encoded.count) { text in
