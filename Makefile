@@ -125,7 +125,7 @@ uninstall:
 	rm -f $(DESTDIR)$(USERUNITDIR)/quickconnectd.{service,socket} $(DESTDIR)$(USERUNITDIR)/quickconnect-scripts.service
 	rm -f $(DESTDIR)$(PREFIX)/lib/{sysusers.d,tmpfiles.d}/quickconnect.conf
 
-# A Debian package of this machine's architecture, in .build-deb.
+# Debian packages in .build-deb: the programs, for this machine's architecture, and the Python client.
 deb: release
 	@scripts/install-packages --deb
 	rm -rf .build-deb/package && mkdir -p .build-deb/package

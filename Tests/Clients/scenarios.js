@@ -87,8 +87,6 @@ const scenarios = {
       for await (const { data } of last) all.push(data);
       return all;
     })();
-    await device.call('ping');
-    await sleep(0.05);
     device.close();
     say('ended', await ending);
   },

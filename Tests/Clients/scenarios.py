@@ -107,8 +107,6 @@ async def events(device):
     await stream.__aenter__()
     await device.call("post", "last", 1)
     ending = asyncio.ensure_future(iterate())
-    await device.call("ping")
-    await asyncio.sleep(0.05)
     await device.close()
     say("ended", await ending)
 

@@ -29,7 +29,9 @@ struct LanguageClientTests {
     func `every conversation that does not depend on lines goes through them`(language: ClientLanguage) async throws {
         let daemon = try await DaemonProcess()
         let driver = try language.start("driver", daemon.folder("driver"), socket: daemon.socket)
-        try await eventually("the driver listens: \(errors(driver))") { daemon.folder.exists("driver") }
+        try await eventually("the driver listens: \(errors(driver))") {
+            (try? SocketTalker(path: daemon.folder("driver"))) != nil
+        }
         for conversation in Conversation.throughClients {
             do {
                 try await conversation.hold(with: DriverHost(path: daemon.folder("driver")))

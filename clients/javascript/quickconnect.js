@@ -157,7 +157,7 @@ class Client {
         dropped.delete(event);
         return { value: { name: 'dropped', data: { event, count } } };
       }
-      return waiting.length && !ended ? { value: waiting.shift() } : { done: true };
+      return waiting.length ? { value: waiting.shift() } : { done: true };
     };
     return { next, return: finish, [Symbol.asyncIterator]() { return this; } };
   }
