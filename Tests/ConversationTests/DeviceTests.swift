@@ -74,9 +74,11 @@ struct DeviceTests {
             await failure { () throws(CallFailure) in _ = try await alone.call("ping", timeout: .milliseconds(100)) }
                 == .timedOut
         )
+        #expect(alone.connectionProblem?.contains(folder("none")) == true)
         let daemon = try await RestartedDaemon()
         let device = DeviceClient(socket: daemon.socket)
         _ = try await device.call("ping")
+        #expect(device.connectionProblem == nil)
         daemon.freeze()
         #expect(
             await failure { () throws(CallFailure) in _ = try await device.call("ping", timeout: .milliseconds(200)) }

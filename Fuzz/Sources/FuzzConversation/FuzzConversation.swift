@@ -44,11 +44,11 @@ private func hear(
     for line in output.split(separator: UInt8(ascii: "\n")) {
         check((try? JSONParser.parse(Array(line).span)) != nil, "a line is JSON")
     }
-    conversation.lost("the end")
+    conversation.close("the end")
     for event in conversation.takeEvents() {
         if case .failed(let id, _) = event { check(calls.remove(id) != nil, "a call is told once") }
     }
-    check(calls.isEmpty, "each call is told, at the latest when the connection is lost")
+    check(calls.isEmpty, "each call is told, at the latest at the end")
     return (events, output)
 }
 
