@@ -52,16 +52,19 @@ test-system:
 	@[ "$$(id -u)" != 0 ] || scripts/install-packages --system
 	Tests/System/run
 
-# Feeds the readers of lines with what libFuzzer makes of a corpus.
+# Feeds the readers of lines, the daemon's and the client's, with what libFuzzer makes of a corpus.
 FUZZ_SECONDS ?= 60
+FUZZER = .build-fuzz/release/$(1) -max_total_time=$(FUZZ_SECONDS) -artifact_prefix=.build-fuzz/found/$(1)/ \
+  .build-fuzz/found/$(1) Fuzz/$(2)
 fuzz: deps
 	$(SWIFT) build --package-path Fuzz --scratch-path .build-fuzz -c release \
 	  -Xswiftc -sanitize=fuzzer -Xswiftc -parse-as-library -Xswiftc -use-ld=lld
-	mkdir -p .build-fuzz/found
-	.build-fuzz/release/FuzzLines -max_total_time=$(FUZZ_SECONDS) -artifact_prefix=.build-fuzz/found/ .build-fuzz/found Fuzz/corpus
+	mkdir -p .build-fuzz/found/FuzzLines .build-fuzz/found/FuzzConversation
+	$(call FUZZER,FuzzLines,corpus)
+	$(call FUZZER,FuzzConversation,conversation-corpus)
 
 lint:
-	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests Benchmarks Fuzz/Package.swift Fuzz/Sources
+	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests Benchmarks Examples Fuzz/Package.swift Fuzz/Sources
 	sounds/generate --check
 	mandoc -T lint -W warning man/*.1 man/*.8
 

@@ -160,7 +160,7 @@ let package = Package(
         .target(
             name: "QuickConnectClient",
             dependencies: [
-                "QuickConnect", "JSON", "Concurrency", "Linux", "CLinux",
+                "QuickConnect", "JSON", "Concurrency", "Linux",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HeapModule", package: "swift-collections"),
             ],

@@ -1,5 +1,3 @@
-import JSON
-
 extension String {
     /// The text on one line that no terminal obeys: control characters and line separators as JSON escapes them.
     public var escapingControls: String {

@@ -117,6 +117,40 @@ struct ClientTests {
         #expect(nobody.exit == .status(3) && nobody.errors.contains(silent.folder("none")))
     }
 
+    @Test func `a socket's file without a daemon exits with 3, a frozen daemon with 4`() async throws {
+        let daemon = try await RestartedDaemon()
+        func call(_ arguments: String...) async throws -> ChildProcess.Exit {
+            try await ChildProcess.run(
+                Products.path("quickconnect"),
+                arguments,
+                environment: ["PATH": "/usr/bin:/bin", "QUICKCONNECT_SOCKET": daemon.socket]
+            ).exit
+        }
+        #expect(try await call("call", "ping") == .status(0))
+        daemon.freeze()
+        #expect(try await call("call", "--timeout", "0.2", "ping") == .status(4))
+        #expect(try await call("list", "--timeout", "0.2") == .status(4))
+        daemon.thaw()
+        try await daemon.kill()
+        #expect(FileManager.default.fileExists(atPath: daemon.socket))
+        #expect(try await call("call", "ping") == .status(3))
+        #expect(try await call("events", "news") == .status(3))
+    }
+
+    @Test func `a line that the daemon skips is an error, and nothing waits for its reply`() async throws {
+        let daemon = try await DaemonProcess(settings: "limits: {lineBytes: 65536}")
+        let long = try await daemon.client(
+            "call",
+            "--timeout",
+            "20",
+            "logMessage",
+            String(repeating: "x", count: 100_000)
+        )
+        #expect(long.exit == .status(1))
+        let deep = try await daemon.client("call", "--timeout", "20", "logMessage", String(repeating: "[", count: 600))
+        #expect(deep.exit == .status(1))
+    }
+
     @Test func `events are printed as objects until SIGINT, which exits with 0`() async throws {
         let daemon = try await DaemonProcess()
         let events = try ChildProcess(

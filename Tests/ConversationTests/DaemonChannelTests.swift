@@ -87,19 +87,19 @@ struct DaemonChannelTests {
             $0.subscribe(to: "news")
         }
         try await daemon.talker().awaitCommand("lamp")
-        let recording = channel.call("rec", .value(["take.wav", "start", ["limit": 60]]))
-        try await eventually("it records") {
-            try await daemon.talker().value("state", []).objectValue?["recording"] != []
-        }
+        let silent = try await daemon.silent()
+        let call = channel.call("never")
+        #expect(try await silent.nextMessage()?["handlerName"] == "silent")
         try await daemon.kill()
-        guard case .connectionLost? = await failure(recording) else { return #expect(Bool(false)) }
+        guard case .connectionLost? = await failure(call) else { return #expect(Bool(false)) }
         let waiting = channel.call("ping")
         try await daemon.start()
+        let again = try await daemon.silent()
         #expect(try await waiting.get().value == .null)
         let talker = try daemon.talker()
         try await talker.awaitCommand("lamp")
         #expect(try await talker.value("lamp", [1]) == [1])
-        #expect(try await talker.value("state", []).objectValue?["recording"] == [])
+        #expect(try await again.ask("call?cmd=ping&id=1") == "handleJSONRequest?cmd=ping&msg=null&id=1")
         _ = try await talker.value("post", ["news", 5])
         try await eventually("it hears the news") { told.values == [5] }
         try await channel.close().get()

@@ -1,24 +1,28 @@
 import Foundation
+import JSON
 import TestRig
 
 /// A daemon that a test kills, freezes and starts again on the same socket.
 final class RestartedDaemon {
     let folder: TestFolder
+    private let mappings: TestFolder
     private(set) var process: ChildProcess
     var socket: String { folder("socket") }
 
+    /// It has a command `never`, which ``silent()`` never answers.
     init() async throws {
         folder = try TestFolder()
-        process = try Self.start(folder)
+        mappings = try TestFolder.mappings("never: {business: [\"script:silent\"], timeout: 60s}")
+        process = try Self.start(folder, mappings.path)
         try await awaitReady()
     }
 
-    private static func start(_ folder: TestFolder) throws -> ChildProcess {
+    private static func start(_ folder: TestFolder, _ mappings: String) throws -> ChildProcess {
         try ChildProcess(
             Products.path("quickconnectd"),
             [
                 "--simulate", "--socket", folder("socket"), "--media", folder("media"), "--sounds",
-                Products.root + "/sounds", "--mappings", Products.root + "/mappings",
+                Products.root + "/sounds", "--mappings", mappings,
             ],
             environment: ["PATH": "/usr/bin:/bin", "HOME": folder("home")]
         )
@@ -35,8 +39,15 @@ final class RestartedDaemon {
     }
 
     func start() async throws {
-        process = try Self.start(folder)
+        process = try Self.start(folder, mappings.path)
         try await awaitReady()
+    }
+
+    /// A client that has the handler behind `never`, and is told of its calls.
+    func silent() async throws -> SocketTalker {
+        let talker = try talker()
+        _ = try await talker.value("registerHandler", ["silent"])
+        return talker
     }
 
     func freeze() { process.send(SIGSTOP) }

@@ -1,21 +1,9 @@
-import Glibc
+import Fuzzer
 import JSON
 import QuickConnect
 
-/// libFuzzer's own main, which SwiftPM's name for that of a program leaves out.
-@_silgen_name("LLVMFuzzerRunDriver")
-private func runDriver(
-    _ count: UnsafeMutablePointer<CInt>,
-    _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>>,
-    _ test: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
-) -> CInt
-
 @main enum FuzzLines {
-    static func main() {
-        var count = CommandLine.argc
-        var arguments = CommandLine.unsafeArgv
-        exit(runDriver(&count, &arguments, readLine))
-    }
+    static func main() { fuzz(readLine) }
 }
 
 /// What libFuzzer calls with each input: a line, read as the daemon reads it. Two readings of one thing must agree.
@@ -54,8 +42,4 @@ private func compareJSON(_ line: UnsafeBufferPointer<UInt8>) {
     guard let value = try? JSONParser.parse(line.span) else { return }
     let again = try? JSONParser.parse(value.text)
     check(again == value, "a value is what it was written as")
-}
-
-private func check(_ isRight: Bool, _ rule: StaticString) {
-    if !isRight { fatalError("\(rule)") }
 }

@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// One call of a conversation. On the wire it is a letter and a number: `c12`.
 public struct CallID: Hashable, Sendable {
     /// Where a call stands among the others. The letter of its id.
@@ -21,39 +23,55 @@ public struct CallID: Hashable, Sendable {
         self.number = number
     }
 
-    /// Nil where the bytes are none: a letter of a precedence, and up to 18 digits.
-    init?(_ bytes: some Collection<UInt8>) {
-        guard let letter = bytes.first, let precedence = Precedence(rawValue: letter), (2...19).contains(bytes.count)
+    /// Nil where the text is none: a letter of a precedence, and up to 18 digits.
+    init?(_ text: String) {
+        let bytes = Array(text.utf8)
+        guard let id = bytes.withUnsafeBufferPointer({ CallID($0[...]) }) else { return nil }
+        self = id
+    }
+
+    private init?(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) {
+        guard 2...Self.longest ~= bytes.count, let precedence = Precedence(rawValue: bytes[bytes.startIndex])
         else { return nil }
         var number = 0
-        for byte in bytes.dropFirst() {
-            let digit = byte &- UInt8(ascii: "0")
+        for index in (bytes.startIndex + 1)..<bytes.endIndex {
+            let digit = bytes[index] &- UInt8(ascii: "0")
             guard digit <= 9 else { return nil }
             number = number * 10 + Int(digit)
         }
         self.init(precedence, number)
     }
 
-    private static let replyStart = Array("{\"responseId\":\"".utf8)
-    private static let callEnd = Array("\"callbackId\":\"".utf8)
+    private static var replyStart: StaticString { "{\"responseId\":\"" }
+    private static var callEnd: StaticString { "\"callbackId\":\"" }
+    private static var longest: Int { 19 }
 
     /// The id of a reply whose first member it is.
     init?(atStartOf line: UnsafeBufferPointer<UInt8>) {
-        let start = Self.replyStart.count
-        guard line.count > start, line.prefix(start).elementsEqual(Self.replyStart),
-            let end = line[start...].prefix(20).firstIndex(of: UInt8(ascii: "\""))
-        else { return nil }
+        let start = Self.replyStart.utf8CodeUnitCount
+        guard line.has(Self.replyStart, at: 0) else { return nil }
+        var end = start
+        while end < line.count, end - start <= Self.longest, line[end] != UInt8(ascii: "\"") { end += 1 }
+        guard end < line.count, line[end] == UInt8(ascii: "\"") else { return nil }
         self.init(line[start..<end])
     }
 
     /// The id of a call whose last member it is.
     init?(atEndOf line: UnsafeBufferPointer<UInt8>) {
-        guard line.count > 2, line[line.count - 1] == UInt8(ascii: "}"), line[line.count - 2] == UInt8(ascii: "\"")
-        else { return nil }
         let end = line.count - 2
-        guard let quote = line[..<end].suffix(20).lastIndex(of: UInt8(ascii: "\"")),
-            line[...quote].suffix(Self.callEnd.count).elementsEqual(Self.callEnd)
-        else { return nil }
-        self.init(line[(quote + 1)..<end])
+        guard line.has("\"}", at: end) else { return nil }
+        var start = end
+        while start > 0, end - start <= Self.longest, line[start - 1] != UInt8(ascii: "\"") { start -= 1 }
+        guard line.has(Self.callEnd, at: start - Self.callEnd.utf8CodeUnitCount) else { return nil }
+        self.init(line[start..<end])
+    }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+    /// Whether an ASCII text stands there.
+    @inline(__always)
+    func has(_ text: StaticString, at start: Int) -> Bool {
+        guard let baseAddress, start >= 0, count - start >= text.utf8CodeUnitCount else { return false }
+        return memcmp(baseAddress + start, text.utf8Start, text.utf8CodeUnitCount) == 0
     }
 }

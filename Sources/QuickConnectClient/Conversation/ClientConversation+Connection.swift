@@ -20,8 +20,8 @@ extension ClientConversation {
         output = []
         splitter.clear()
         handlerCalls = []
-        for (number, call) in pending.takeSent() where !call.isGivenUp {
-            tell(CallID(call.precedence, number), call, .failure(.connectionLost(reason)))
+        for (id, call, note) in pending.takeSent() where !call.isGivenUp {
+            tell(id, note, .failure(.connectionLost(reason)))
         }
     }
 
@@ -29,8 +29,8 @@ extension ClientConversation {
     public mutating func close(_ reason: String) {
         lost(reason)
         standing = StandingOrders()
-        for (number, call) in pending.takeAll() where !call.isGivenUp {
-            tell(CallID(call.precedence, number), call, .failure(.connectionLost(reason)))
+        for (id, call, note) in pending.takeAll() where !call.isGivenUp {
+            tell(id, note, .failure(.connectionLost(reason)))
         }
     }
 
@@ -58,7 +58,7 @@ extension ClientConversation {
 
     private mutating func take(_ line: UnsafeBufferPointer<UInt8>) {
         switch DaemonMessage(line) {
-        case .reply(let id, let result): settle(CallID(id.utf8), result)
+        case .reply(let id, let result): settle(CallID(id), result)
         case .event(let name, let value): events.append(.happened(name: name, value))
         case .call(let call): take(call)
         case .error(let error): events.append(.fault(.told(error)))
@@ -74,20 +74,20 @@ extension ClientConversation {
 
     /// A call is over. A reply to none, or a second one, is dropped and counted.
     private mutating func settle(_ id: CallID?, _ result: Result<(command: String?, value: JSONValue), CallFailure>) {
-        guard let (id, call) = over(id), !call.isGivenUp else { return }
-        tell(id, call, result)
+        if id == nil { droppedReplyCount += 1 }
+        guard let id, let call = over(id) else { return }
+        let note = pending.takeNote(of: id.number)
+        if !call.isGivenUp { tell(id, note, result) }
     }
 
     /// Takes a call that is answered, and sends what has waited for its place.
-    mutating func over(_ id: CallID?) -> (id: CallID, call: PendingCalls.Call)? {
-        guard let id, let known = pending[id.number], known.isSent, known.precedence == id.precedence,
-            let call = pending.take(id.number)
-        else {
+    mutating func over(_ id: CallID) -> PendingCalls.Call? {
+        guard let over = pending.take(answered: id) else {
             droppedReplyCount += 1
             return nil
         }
         if pending.waitingCount > 0 { pending.send { output += $0 } }
-        return (id, call)
+        return over
     }
 
     private mutating func take(_ call: HandlerCall) {

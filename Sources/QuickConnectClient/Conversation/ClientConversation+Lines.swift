@@ -22,7 +22,7 @@ extension ClientConversation {
     private mutating func send(line: UnsafeBufferPointer<UInt8>) {
         let message = UnsafeBufferPointer(rebasing: line.dropLast())
         let problem = message.count > bounds.depth ? LineCheck.problem(message, bounds) : nil
-        if let id = CallID(atEndOf: message), !message.begins(with: Self.replyStart) {
+        if let id = CallID(atEndOf: message), !message.has(Self.replyStart, at: 0) {
             send(call: line, id, problem)
         } else if isConnected {
             if let problem { return refuse(answer: message, problem) }
@@ -32,21 +32,16 @@ extension ClientConversation {
 
     private mutating func send(call line: UnsafeBufferPointer<UInt8>, _ id: CallID, _ problem: String?) {
         lastNumber = max(lastNumber, id.number)
-        guard pending[id.number] == nil else {
-            return events.append(.fault(.unreadable("the id \(id.text) is in use")))
-        }
         if let problem { return events.append(.failed(id, .tooLarge(problem))) }
         if id.precedence == .inOrder, !pending.hasRoom(for: line.count) {
             return events.append(.failed(id, .overloaded(Self.overload(bounds))))
         }
-        var call = PendingCalls.Call(precedence: id.precedence, bytes: line.count + PendingCalls.bytesOfCall)
-        if isConnected, pending.mayGo(id.precedence) {
-            output.append(contentsOf: line)
-            pending.add(sent: call, id.number)
-        } else {
-            call.line = Array(line)
-            pending.add(waiting: call, id.number)
+        let isSent = isConnected && pending.mayGo(id.precedence)
+        let call = PendingCalls.Call(id.precedence, lineBytes: line.count, isSent: isSent)
+        guard pending.add(call, id.number, line) else {
+            return events.append(.fault(.unreadable("the id \(id.text) is in use")))
         }
+        if isSent { output.append(contentsOf: line) }
     }
 
     private mutating func refuse(answer: UnsafeBufferPointer<UInt8>, _ problem: String) {
@@ -68,8 +63,9 @@ extension ClientConversation {
 
     /// Takes a call back that has not been sent. One that has been goes on.
     public mutating func withdraw(_ id: String) {
-        guard let id = CallID(id.utf8), let call = pending[id.number], !call.isSent else { return }
+        guard let id = CallID(id), let call = pending[id.number], !call.isSent else { return }
         _ = pending.take(id.number)
+        _ = pending.takeNote(of: id.number)
     }
 
     /// Takes in what has come over the connection, and hands on the messages unread, without line breaks: calls to
@@ -85,10 +81,10 @@ extension ClientConversation {
 
     /// Whether the program is to see a line.
     private mutating func passes(_ line: UnsafeBufferPointer<UInt8>) -> Bool {
-        if line.begins(with: "{\"handlerName\":") { return true }
-        if line.begins(with: Self.replyStart) { return passes(replyTo: CallID(atStartOf: line)) }
+        if line.has("{\"handlerName\":", at: 0) { return true }
+        if line.has(Self.replyStart, at: 0) { return passes(replyTo: CallID(atStartOf: line)) }
         switch DaemonMessage(line) {
-        case .reply(let id, _): return passes(replyTo: CallID(id.utf8))
+        case .reply(let id, _): return passes(replyTo: CallID(id))
         case .event, .call: return line.first == UInt8(ascii: "{")
         case .error(let error): events.append(.fault(.told(error)))
         case .unreadable(let problem): events.append(.fault(.unreadable(problem)))
@@ -97,18 +93,14 @@ extension ClientConversation {
     }
 
     private mutating func passes(replyTo id: CallID?) -> Bool {
-        guard let (_, call) = over(id), !call.isGivenUp else { return false }
-        if case .caller = call.purpose { return true }
-        return false
+        guard let id else {
+            droppedReplyCount += 1
+            return false
+        }
+        guard let call = over(id) else { return false }
+        // What has a note is the conversation's own.
+        return pending.takeNote(of: id.number) == nil && !call.isGivenUp
     }
 
     private static var replyStart: StaticString { "{\"responseId\":\"" }
-}
-
-extension UnsafeBufferPointer<UInt8> {
-    @inline(__always)
-    fileprivate func begins(with text: StaticString) -> Bool {
-        guard let baseAddress, count >= text.utf8CodeUnitCount else { return false }
-        return memcmp(baseAddress, text.utf8Start, text.utf8CodeUnitCount) == 0
-    }
 }

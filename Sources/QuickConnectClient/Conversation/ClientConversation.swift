@@ -201,19 +201,16 @@ extension ClientConversation {
         lastNumber += 1
         let id = CallID(precedence, lastNumber)
         let line = message.line(of: command, id: id.text, form: form)
-        var call = PendingCalls.Call(precedence: precedence, purpose: purpose, command: command, deadline: deadline)
+        let note = PendingCalls.Note(purpose: purpose, command: command, deadline: deadline)
         if let refusal = refusal(of: line, precedence) {
-            tell(id, call, .failure(refusal))
+            tell(id, note, .failure(refusal))
             return id
         }
-        call.bytes = line.count + PendingCalls.bytesOfCall
-        if isConnected, pending.mayGo(precedence) {
-            output += line
-            pending.add(sent: call, id.number)
-        } else {
-            call.line = line
-            pending.add(waiting: call, id.number)
-        }
+        let isSent = isConnected && pending.mayGo(precedence)
+        if isSent { output += line }
+        let pendingCall = PendingCalls.Call(precedence, lineBytes: line.count, isSent: isSent)
+        _ = line.withUnsafeBufferPointer { pending.add(pendingCall, id.number, $0) }
+        pending.add(note, of: id.number)
         return id
     }
 
@@ -240,25 +237,27 @@ extension ClientConversation {
     private mutating func giveUp(_ number: Int, _ failure: CallFailure) {
         guard let call = pending[number] else { return }
         let id = CallID(call.precedence, number)
+        let note = pending.note(of: number)
         if call.isSent {
             pending.giveUp(number)
             if isConnected { submit("cancel", .value([.string(id.text)]), .ahead, .nobody) }
         } else {
             _ = pending.take(number)
+            _ = pending.takeNote(of: number)
         }
-        tell(id, call, .failure(failure))
+        tell(id, note, .failure(failure))
     }
 
     /// Tells whoever is to know what became of a call.
     mutating func tell(
         _ id: CallID,
-        _ call: PendingCalls.Call,
+        _ note: PendingCalls.Note?,
         _ result: Result<(command: String?, value: JSONValue), CallFailure>
     ) {
-        switch (call.purpose, result) {
+        switch (note?.purpose ?? .caller, result) {
         case (.nobody, _): break
         case (.caller, .success(let reply)):
-            events.append(.replied(id, command: reply.command ?? call.command ?? "", reply.value))
+            events.append(.replied(id, command: reply.command ?? note?.command ?? "", reply.value))
         case (.caller, .failure(let failure)): events.append(.failed(id, failure))
         case (.standing(let standing), .success): events.append(.stands(standing))
         case (.standing, .failure(.connectionLost)): break

@@ -1,4 +1,3 @@
-internal import DequeModule
 internal import HeapModule
 
 /// The calls of a conversation that have no reply yet: which are under way, which wait and in which order, which are
@@ -15,20 +14,28 @@ struct PendingCalls {
         case nobody
     }
 
+    /// What each call has. No more, for a program may make a million in a second.
     struct Call {
-        var precedence: CallID.Precedence
+        let precedence: CallID.Precedence
+        /// What counts: the line's bytes, and what is needed to remember the call.
+        let bytes: Int
+        var isSent: Bool
+        /// Whether it has been given up. It takes its place until the daemon has answered it.
+        var isGivenUp = false
+
+        init(_ precedence: CallID.Precedence, lineBytes: Int, isSent: Bool) {
+            self.precedence = precedence
+            self.isSent = isSent
+            bytes = lineBytes + PendingCalls.bytesOfCall
+        }
+    }
+
+    /// What else is known of a call, where something is.
+    struct Note {
         var purpose = Purpose.caller
         /// Nil where it was written by somebody else, who knows it.
         var command: String?
         var deadline: Instant?
-        /// The line, with its line break, until it is sent.
-        var line: [UInt8]?
-        /// What counts: the line's bytes, and what is needed to remember the call.
-        var bytes = 0
-        /// Whether it has been given up. It takes its place until the daemon has answered it.
-        var isGivenUp = false
-
-        var isSent: Bool { line == nil }
     }
 
     private struct Deadline: Comparable {
@@ -41,15 +48,17 @@ struct PendingCalls {
     private let most: Int
     private let mostBytes: Int
     private var calls: [Int: Call] = [:]
-    /// The numbers of those that wait, in order. It may hold others, which wait no more.
-    private var queue: Deque<Int> = []
+    private var notes: [Int: Note] = [:]
+    /// The lines of those that wait. It may hold others, which wait no more.
+    private var queue = WaitingLines()
     private var queuedCount = 0
+    private var queuedBytes = 0
     private var underWay = 0
     private var bytes = 0
     private var deadlines = Heap<Deadline>()
 
     /// What a call is counted as besides its line.
-    static let bytesOfCall = 512
+    private static let bytesOfCall = 512
 
     /// - Parameters:
     ///   - most: how many calls that count may be under way at once.
@@ -65,8 +74,10 @@ struct PendingCalls {
 
     subscript(number: Int) -> Call? { calls[number] }
 
+    func note(of number: Int) -> Note? { notes[number] }
+
     /// Whether another call that counts may be added.
-    func hasRoom(for lineBytes: Int) -> Bool { bytes + lineBytes + Self.bytesOfCall <= mostBytes }
+    func hasRoom(for lineBytes: Int) -> Bool { lineBytes <= mostBytes - bytes - Self.bytesOfCall }
 
     /// Whether a new call goes out at once.
     func mayGo(_ precedence: CallID.Precedence) -> Bool {
@@ -77,36 +88,60 @@ struct PendingCalls {
         }
     }
 
-    /// Adds a call that is being sent.
-    mutating func add(sent call: Call, _ number: Int) {
-        if call.precedence == .inOrder { underWay += 1 }
-        add(call, number)
-    }
-
-    /// Adds a call that waits: it has a line.
-    mutating func add(waiting call: Call, _ number: Int) {
-        queue.append(number)
-        queuedCount += 1
-        add(call, number)
-    }
-
-    private mutating func add(_ call: Call, _ number: Int) {
+    /// Adds a call that is being sent, or waits.
+    /// - Parameter line: with its line break.
+    /// - Returns: false where the number is in use; nothing is added then.
+    mutating func add(_ call: Call, _ number: Int, _ line: UnsafeBufferPointer<UInt8>) -> Bool {
+        if let other = calls.updateValue(call, forKey: number) {
+            calls[number] = other
+            return false
+        }
         bytes += call.bytes
-        if let deadline = call.deadline { deadlines.insert(Deadline(instant: deadline, number: number)) }
-        calls[number] = call
+        if !call.isSent {
+            queue.append(line, number)
+            queuedCount += 1
+            queuedBytes += line.count
+        } else if call.precedence == .inOrder {
+            underWay += 1
+        }
+        return true
     }
 
-    /// Takes a call that is over: answered, or given up before it was sent.
+    /// Says what else is known of a call, which has been added.
+    mutating func add(_ note: Note, of number: Int) {
+        notes[number] = note
+        if let deadline = note.deadline { deadlines.insert(Deadline(instant: deadline, number: number)) }
+    }
+
+    /// Takes a call that is given up before it was sent.
     mutating func take(_ number: Int) -> Call? {
         guard let call = calls.removeValue(forKey: number) else { return nil }
+        forget(call)
+        return call
+    }
+
+    /// Takes the note of a call that has been taken. Calls without one are many, and quick.
+    mutating func takeNote(of number: Int) -> Note? { notes.isEmpty ? nil : notes.removeValue(forKey: number) }
+
+    /// Takes a call whose reply has come: nil where there is none that was sent.
+    mutating func take(answered id: CallID) -> Call? {
+        guard let index = calls.index(forKey: id.number) else { return nil }
+        let call = calls.values[index]
+        guard call.isSent, call.precedence == id.precedence else { return nil }
+        calls.remove(at: index)
+        forget(call)
+        return call
+    }
+
+    private mutating func forget(_ call: Call) {
         bytes -= call.bytes
         if !call.isSent {
             queuedCount -= 1
+            queuedBytes -= call.bytes - Self.bytesOfCall
             forgetStale()
         } else if call.precedence == .inOrder {
             underWay -= 1
         }
-        return call
     }
 
     /// The caller waits no more for a call that is under way.
@@ -114,46 +149,57 @@ struct PendingCalls {
 
     /// A program that makes and gives up calls for a year without a connection must not keep them all.
     private mutating func forgetStale() {
-        guard queue.count > 2 * queuedCount + 64 else { return }
-        queue.removeAll { calls[$0].map(\.isSent) ?? true }
+        guard queue.count > 2 * queuedCount + 64 || queue.byteCount > 2 * queuedBytes + 1 << 20 else { return }
+        queue.filter { number, _ in calls[number].map { !$0.isSent } ?? false }
     }
 
     // MARK: What may be sent
 
     /// Gives the lines of those that may go now, and marks them as sent.
-    mutating func send(_ write: ([UInt8]) -> Void) {
+    mutating func send(_ write: (ArraySlice<UInt8>) -> Void) {
         while let number = queue.first {
-            if let call = calls[number], !call.isSent {
-                guard call.precedence != .inOrder || underWay < most else { return }
-                send(number, write)
+            let index = calls.index(forKey: number).flatMap { calls.values[$0].isSent ? nil : $0 }
+            if let index {
+                guard calls.values[index].precedence != .inOrder || underWay < most else { return }
+                markSent(index)
             }
-            queue.removeFirst()
+            queue.removeFirst { if index != nil { write($0) } }
         }
     }
 
     /// The same over a new connection: what goes past the others is found behind them.
-    mutating func sendAll(_ write: ([UInt8]) -> Void) {
+    mutating func sendAll(_ write: (ArraySlice<UInt8>) -> Void) {
         send(write)
-        for number in queue where calls[number]?.precedence == .ahead { send(number, write) }
+        var others = WaitingLines()
+        swap(&others, &queue)
+        others.filter { number, line in
+            guard let index = calls.index(forKey: number), !calls.values[index].isSent else { return false }
+            guard calls.values[index].precedence == .ahead else { return true }
+            markSent(index)
+            write(line)
+            return false
+        }
+        queue = others
     }
 
-    private mutating func send(_ number: Int, _ write: ([UInt8]) -> Void) {
-        guard let line = calls[number]?.line else { return }
-        calls[number]?.line = nil
+    private mutating func markSent(_ index: Dictionary<Int, Call>.Index) {
+        calls.values[index].isSent = true
         queuedCount -= 1
-        if calls[number]?.precedence == .inOrder { underWay += 1 }
-        write(line)
+        queuedBytes -= calls.values[index].bytes - Self.bytesOfCall
+        if calls.values[index].precedence == .inOrder { underWay += 1 }
     }
 
     /// Takes those that were sent, in order: their connection is lost.
-    mutating func takeSent() -> [(number: Int, call: Call)] { take { $0.isSent } }
+    mutating func takeSent() -> [(id: CallID, call: Call, note: Note?)] { take { $0.isSent } }
 
     /// Takes all, in order.
-    mutating func takeAll() -> [(number: Int, call: Call)] { take { _ in true } }
+    mutating func takeAll() -> [(id: CallID, call: Call, note: Note?)] { take { _ in true } }
 
-    private mutating func take(_ isMeant: (Call) -> Bool) -> [(number: Int, call: Call)] {
+    private mutating func take(_ isMeant: (Call) -> Bool) -> [(id: CallID, call: Call, note: Note?)] {
         let numbers = calls.filter { isMeant($0.value) }.keys.sorted()
-        return numbers.compactMap { number in take(number).map { (number, $0) } }
+        return numbers.compactMap { number in
+            take(number).map { (CallID($0.precedence, number), $0, takeNote(of: number)) }
+        }
     }
 
     // MARK: Deadlines

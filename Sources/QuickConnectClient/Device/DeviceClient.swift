@@ -79,6 +79,9 @@ public final class DeviceClient: Sendable {
         DeviceEvents(name, options, bufferSize, self)
     }
 
+    /// Why there is no connection now, for people; nil where there is one, or none was tried yet. It is being tried again.
+    public var connectionProblem: String? { thread.problem }
+
     /// Ends the connection. Calls without a reply fail, sequences and handlers end, and whatever is asked later fails.
     public func close() async {
         let promise = Deferred<Void, Interruption>()

@@ -25,6 +25,8 @@ final class DeviceThread: Sendable {
         var waiting: [Order] = []
         /// Why nobody takes orders any more.
         var end: CallFailure?
+        /// Why there is no connection.
+        var problem: String?
     }
 
     private let orders = Mutex(Orders())
@@ -58,11 +60,17 @@ final class DeviceThread: Sendable {
         }
     }
 
+    var problem: String? {
+        get { orders.withLock { $0.problem } }
+        set { orders.withLock { $0.problem = newValue } }
+    }
+
     /// Nobody takes orders any more; those that wait are refused.
     func end(_ reason: String) {
         let failure = CallFailure.connectionLost(reason)
         let left = orders.withLock { orders in
             orders.end = failure
+            orders.problem = reason
             defer { orders.waiting = [] }
             return orders.waiting
         }
@@ -88,6 +96,8 @@ final class DeviceLoop {
     private var listeners: [String: [Mailbox<JSONValue>]] = [:]
     private var handlers: [String: Mailbox<HandlerCall>] = [:]
     private var isClosed = false
+    /// What the daemon said before it closed a connection.
+    private var refusal: String?
     private var closers: [Deferred<Void, Interruption>] = []
     /// How long a daemon has to accept: orders wait meanwhile.
     private static let patience = Duration.milliseconds(100)
@@ -105,6 +115,7 @@ final class DeviceLoop {
             // It does not give up where no daemon answers.
             _ = try? link.advance()
             heedEvents()
+            thread.problem = problem
             _ = waker.sleep(watching: link.events, until: link.nextMoment)
             link.receive()
             heedEvents()
@@ -115,6 +126,11 @@ final class DeviceLoop {
         for mailbox in handlers.values { mailbox.finish() }
         thread.end(Self.farewell)
         for closer in closers { closer.fulfil(()) }
+    }
+
+    private var problem: String? {
+        guard let problem = link.problem else { return nil }
+        return refusal.map { "\(problem): \($0)" } ?? problem
     }
 
     // MARK: Orders
@@ -181,13 +197,15 @@ final class DeviceLoop {
             case .called(let call): pass(call)
             case .stands(.subscription(let name)): for mailbox in listeners[name] ?? [] { mailbox.markReady() }
             case .refused(let standing, let failure): refuse(standing, failure)
-            // An error that answers nothing comes before a connection is closed, which is told.
-            case .stands, .fault: break
+            case .fault(.told(let error)): refusal = error.message
+            case .fault(.unreadable(let problem)): refusal = problem
+            case .stands: break
             }
         }
     }
 
     private func settle(_ id: CallID, _ answer: DeviceThread.Answer) {
+        if case .success = answer { refusal = nil }
         guard let promise = promises.removeValue(forKey: id) else { return }
         calls[ObjectIdentifier(promise)] = nil
         promise.fulfil(answer)

@@ -23,6 +23,8 @@ public final class DaemonLink {
     public let outbox = Outbox()
     public weak var owner: (any Owner)?
     public private(set) var connection: DaemonConnection?
+    /// Why there is no connection; nil where there is one, or none was tried yet.
+    public private(set) var problem: String?
     private var connectedAt = ContinuousClock.now
     private var retryAt: ContinuousClock.Instant?
     private var backoff = Backoff()
@@ -81,10 +83,11 @@ public final class DaemonLink {
                 if !hasTold { owner?.didNotConnect(error) }
                 hasTold = true
             }
+            problem = "\(error)"
             retryAt = .now + backoff.failed()
             return
         }
-        retryAt = nil
+        (retryAt, problem) = (nil, nil)
         connectedAt = .now
         let lines = owner?.didConnect(again: conversation.connectionCount > 0) ?? []
         conversation.connected(saying: lines)
@@ -125,6 +128,7 @@ public final class DaemonLink {
 
     private func lose(_ reason: String) {
         connection = nil
+        problem = reason
         outbox.clear()
         conversation.lost(reason)
         retryAt = .now + backoff.lost(after: .now - connectedAt)
