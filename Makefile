@@ -66,6 +66,7 @@ fuzz: deps
 lint:
 	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests Benchmarks Examples Fuzz/Package.swift Fuzz/Sources
 	sounds/generate --check
+	tracks/generate-motion --check
 	mandoc -T lint -W warning man/*.1 man/*.8
 
 release: deps
@@ -85,7 +86,7 @@ install:
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/quickconnect/{sounds,mappings,tracks,clients} \
 	  $(DESTDIR)$(PREFIX)/share/doc/quickconnect/notices \
 	  $(DESTDIR)$(PREFIX)/share/man/man{1,8} $(DESTDIR)$(PREFIX)/share/bash-completion/completions \
-	  $(DESTDIR)$(PREFIX)/lib/{sysusers.d,tmpfiles.d} $(DESTDIR)$(UNITDIR) $(DESTDIR)$(USERUNITDIR) \
+	  $(DESTDIR)$(PREFIX)/lib/{sysusers.d,tmpfiles.d,udev/rules.d} $(DESTDIR)$(UNITDIR) $(DESTDIR)$(USERUNITDIR) \
 	  $(DESTDIR)/etc/quickconnect/{mappings,scripts}
 	install -s $(addprefix $(RELEASE)/release/,quickconnectd quickconnect quickconnect-scripts) $(DESTDIR)$(PREFIX)/bin
 	ln -sf quickconnect $(DESTDIR)$(PREFIX)/bin/makecall
@@ -108,11 +109,13 @@ install:
 	  sed 's|/usr/bin/quickconnect|$(PREFIX)/bin/quickconnect|' $$unit > $(DESTDIR)$(USERUNITDIR)/$${unit##*/}; done
 	install -m 644 systemd/quickconnect.sysusers $(DESTDIR)$(PREFIX)/lib/sysusers.d/quickconnect.conf
 	install -m 644 systemd/quickconnect.tmpfiles $(DESTDIR)$(PREFIX)/lib/tmpfiles.d/quickconnect.conf
+	install -m 644 systemd/quickconnect.rules $(DESTDIR)$(PREFIX)/lib/udev/rules.d/60-quickconnect.rules
 	# The owner's settings stay as they are.
 	test -e $(DESTDIR)/etc/quickconnect/quickconnectd.yaml || \
 	  install -m 644 config/quickconnectd.yaml $(DESTDIR)/etc/quickconnect
 	@test -n "$(DESTDIR)" || printf '%s\n' "To run it as a service:" \
 	  "  systemd-sysusers && systemd-tmpfiles --create quickconnect.conf && systemctl daemon-reload" \
+	  "  udevadm control --reload && udevadm trigger --subsystem-match=iio" \
 	  "  systemctl enable --now quickconnectd.socket quickconnect-scripts.path quickconnect-scripts.service"
 
 # Leaves what is the owner's: /etc/quickconnect, and the recordings in /var/lib/quickconnect.
@@ -126,7 +129,7 @@ uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/share/bash-completion/completions/quickconnect
 	rm -f $(DESTDIR)$(UNITDIR)/quickconnectd.{service,socket} $(DESTDIR)$(UNITDIR)/quickconnect-scripts.{service,path}
 	rm -f $(DESTDIR)$(USERUNITDIR)/quickconnectd.{service,socket} $(DESTDIR)$(USERUNITDIR)/quickconnect-scripts.service
-	rm -f $(DESTDIR)$(PREFIX)/lib/{sysusers.d,tmpfiles.d}/quickconnect.conf
+	rm -f $(DESTDIR)$(PREFIX)/lib/{sysusers.d,tmpfiles.d}/quickconnect.conf $(DESTDIR)$(PREFIX)/lib/udev/rules.d/60-quickconnect.rules
 
 # Debian packages in .build-deb: the programs, for this machine's architecture, and the Python client.
 deb: release

@@ -22,11 +22,19 @@ public final class EvdevHaptics: Haptics {
         }
     }
 
+    private struct State {
+        /// The one that plays, or is to be played next.
+        var current: Vibration?
+        /// Whether the thread is at work, or about to be.
+        var isPlaying = false
+    }
+
     private let source: any MotorSource
     private let logger: Logger
     private let thread: WatchedThread
-    private let current = Mutex<Vibration?>(nil)
+    private let shared = Mutex(State())
     private let waker: Waker?
+    private let examination: WatchedExamination
 
     /// - Parameters:
     ///   - device: the event device to use; nil: the one that can vibrate.
@@ -51,23 +59,39 @@ public final class EvdevHaptics: Haptics {
         self.logger = logger
         thread = WatchedThread(name: "qc-motor", subject: source.description, deadline: deadline)
         waker = try? Waker()
+        examination = WatchedExamination("vibration", of: source.description, thread: "qc-mot-dr", deadline: deadline) {
+            _ in
+            source.examine()
+        }
     }
 
     public func vibrate(_ pattern: VibrationPattern, for caller: Caller) -> Promise<Void> {
         let vibration = Vibration(pattern, caller)
-        let before = current.withLock { current in
-            defer { current = vibration }
-            return current
+        let (before, begins) = shared.withLock { state in
+            defer { (state.current, state.isPlaying) = (vibration, true) }
+            return (state.current, !state.isPlaying)
         }
         before?.promise.fail(CommandError(.cancelled, "a newer vibration took its place"))
-        waker?.wake()
-        let job = WatchedThread.Job(
-            step: "playing on \(source.description)",
-            work: { self.play(vibration) },
-            giveUp: { (error: CommandError) in self.finish(vibration, .failure(error)) }
-        )
-        do throws(CommandError) { try thread.run(job) } catch { finish(vibration, .failure(error)) }
+        if begins { begin() } else { waker?.wake() }
         return vibration.promise
+    }
+
+    /// One job plays all there is, one after the other: however many are asked for, none waits for its turn.
+    private func begin() {
+        let job = WatchedThread.Job(
+            step: "opening \(source.description)",
+            work: { self.play() },
+            giveUp: { (error: CommandError) in self.giveUp(error) }
+        )
+        do throws(CommandError) { try thread.run(job) } catch { giveUp(error) }
+    }
+
+    private func giveUp(_ error: CommandError) {
+        let vibration = shared.withLock { state in
+            defer { state = State() }
+            return state.current
+        }
+        vibration?.promise.fail(error)
     }
 
     public func end(_ promise: Promise<Void>) {
@@ -80,7 +104,7 @@ public final class EvdevHaptics: Haptics {
 
     /// `"vibrating"`: the pattern that plays, in milliseconds, and for whom; empty where none does.
     public func state() -> JSONObject {
-        guard let vibration = current.withLock({ $0 }) else { return ["vibrating": []] }
+        guard let vibration = shared.withLock({ $0.current }) else { return ["vibrating": []] }
         let pattern = vibration.pattern.milliseconds.map { JSONValue.integer(Int64($0)) }
         return ["vibrating": [["pattern": .array(pattern), "for": vibration.caller.json]]]
     }
@@ -89,31 +113,32 @@ public final class EvdevHaptics: Haptics {
     public func close() async {
         end(CommandError(.cancelled, "the daemon is being stopped")) { _ in true }
         await thread.end()
+        await examination.close()
     }
 
-    /// Looks at the motor, on its own thread.
+    /// What vibrates is there, and is not looked at meanwhile.
     func examine() async -> Finding {
-        let promise = Promise<Finding>()
-        let source = source
-        let job = WatchedThread.Job(
-            step: "looking for \(source.description)",
-            work: { promise.fulfil(source.examine()) },
-            giveUp: { (error: CommandError) in promise.fail(error) }
-        )
-        do throws(CommandError) {
-            // What vibrates is there, and a look at it would have to wait for its end.
-            if current.withLock({ $0 }) != nil { return Finding("vibration", .well, "\(source.description) vibrates") }
-            try thread.run(job)
-            return try await promise.value()
-        } catch {
-            return Finding("vibration", error)
-        }
+        if shared.withLock({ $0.isPlaying }) { return Finding("vibration", .well, "\(source.description) vibrates") }
+        return await examination.finding()
     }
 
     // MARK: On the thread
 
+    private func play() {
+        while proceed, let vibration = next() { play(vibration) }
+    }
+
+    /// Says that the thread is alive; false where it was given up meanwhile.
+    private var proceed: Bool { thread.proceed(to: "playing on \(source.description)") }
+
+    private func next() -> Vibration? {
+        shared.withLock { state in
+            if state.current == nil { state.isPlaying = false }
+            return state.current
+        }
+    }
+
     private func play(_ vibration: Vibration) {
-        guard !vibration.promise.isSettled else { return }
         do throws(CommandError) {
             try play(vibration, on: try source.open())
             finish(vibration, .success(()))
@@ -125,9 +150,7 @@ public final class EvdevHaptics: Haptics {
 
     private func play(_ vibration: Vibration, on motor: any Motor) throws(CommandError) {
         guard let waker else { throw CommandError(.unavailable, "there are no descriptors left") }
-        let player = PatternPlayer(waker: waker) { [thread, source] in
-            !vibration.promise.isSettled && thread.proceed(to: "playing on \(source.description)")
-        }
+        let player = PatternPlayer(waker: waker) { !vibration.promise.isSettled && self.proceed }
         do throws(MotorFailure) { try player.play(vibration.pattern, on: motor) } catch {
             throw CommandError(error.code, "\(source.description) stopped: \(error.reason)")
         }
@@ -137,9 +160,9 @@ public final class EvdevHaptics: Haptics {
 
     /// Ends the pattern that plays where it is meant, at once for who waits; the motor follows.
     private func end(_ error: CommandError, where isMeant: (Vibration) -> Bool) {
-        let ended = current.withLock { current -> Vibration? in
-            guard let vibration = current, isMeant(vibration) else { return nil }
-            current = nil
+        let ended = shared.withLock { state -> Vibration? in
+            guard let vibration = state.current, isMeant(vibration) else { return nil }
+            state.current = nil
             return vibration
         }
         ended?.promise.fail(error)
@@ -147,7 +170,7 @@ public final class EvdevHaptics: Haptics {
     }
 
     private func finish(_ vibration: Vibration, _ result: Result<Void, CommandError>) {
-        current.withLock { if $0 === vibration { $0 = nil } }
+        shared.withLock { if $0.current === vibration { $0.current = nil } }
         vibration.promise.settle(result)
     }
 }

@@ -2,21 +2,11 @@ internal import Concurrency
 internal import Glibc
 internal import Linux
 public import QuickConnect
-internal import Synchronization
 
 /// Looks at the way from the satellites to this device, link by link.
-///
-/// On a thread that is made once; those who ask while it looks share what it finds.
 public final class LocationDoctor: Examined {
-    private let source: any ReportSource
-    private let isLocal: Bool
-    private let program: String
-    private let thread = WatchedThread(name: "qc-gps-dr", subject: "gpsd", deadline: .seconds(5))
-    /// Those who wait for the look that is under way.
-    private let waiting = Mutex<[Promise<Finding>]>([])
+    private let examination: WatchedExamination
 
-    /// How long gpsd and its receiver have to say something: a receiver that slept needs two seconds.
-    private static let patience = Duration.seconds(3)
     private static let restart = "sudo systemctl restart gpsd.socket gpsd"
 
     /// - Parameter program: where gpsd lies when it is installed on this device.
@@ -28,47 +18,31 @@ public final class LocationDoctor: Examined {
     public convenience init(track: String) { self.init(TrackSource(path: track), isLocal: true) }
 
     init(_ source: any ReportSource, isLocal: Bool, program: String = "/usr/sbin/gpsd") {
-        self.source = source
-        self.isLocal = isLocal
-        self.program = program
-    }
-
-    public func examine(thoroughly isThorough: Bool) async -> [Finding] {
-        let promise = Promise<Finding>()
-        let isFirst = waiting.withLock { waiting in
-            waiting.append(promise)
-            return waiting.count == 1
-        }
-        if isFirst { begin() }
-        do throws(CommandError) { return [try await promise.value()] } catch { return [Finding("location", error)] }
-    }
-
-    private func begin() {
-        let job = WatchedThread.Job(
-            step: "connecting to \(source.description)",
-            work: { self.tell(self.look()) },
-            giveUp: { self.tell(Finding("location", $0, mend: Self.restart)) }
-        )
-        do throws(CommandError) { try thread.run(job) } catch {
-            tell(Finding("location", error, mend: Self.restart))
+        let look = LocationLook(source: source, isLocal: isLocal, program: program)
+        examination = WatchedExamination("location", of: source.description, thread: "qc-gps-dr", mend: Self.restart) {
+            look.finding(on: $0)
         }
     }
 
-    private func tell(_ finding: Finding) {
-        let waiting = waiting.withLock { waiting in
-            defer { waiting = [] }
-            return waiting
-        }
-        for promise in waiting { promise.fulfil(finding) }
-    }
+    public func examine(thoroughly isThorough: Bool) async -> [Finding] { [await examination.finding()] }
+}
 
-    private func look() -> Finding {
+/// One look.
+private struct LocationLook {
+    let source: any ReportSource
+    let isLocal: Bool
+    let program: String
+
+    /// How long gpsd and its receiver have to say something: a receiver that slept needs two seconds.
+    private static let patience = Duration.seconds(3)
+
+    func finding(on thread: WatchedThread) -> Finding {
         var progress = FixProgress()
         var position: Position?
         do throws(Unreachable) {
             let stream = try source.open()
             progress.connected()
-            position = try listen(to: stream, &progress)
+            position = try listen(to: stream, on: thread, &progress)
         } catch {
             progress.lost(error)
         }
@@ -81,7 +55,11 @@ public final class LocationDoctor: Examined {
     }
 
     /// - Returns: a fresh position as soon as there is one with altitude, at the end one without.
-    private func listen(to stream: any ReportStream, _ progress: inout FixProgress) throws(Unreachable) -> Position? {
+    private func listen(
+        to stream: any ReportStream,
+        on thread: WatchedThread,
+        _ progress: inout FixProgress
+    ) throws(Unreachable) -> Position? {
         let waker = try Waker.forWatch()
         var receivers = ReceiverChoice()
         var flat: Position?

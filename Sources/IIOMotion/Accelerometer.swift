@@ -36,15 +36,13 @@ struct Accelerometer: Sendable {
     var isOfTheKeyboard: Bool { ["accel-base", "base"].contains(place) }
     private var place: String { folder.text(ofFirst: ["label", "location"]) ?? "" }
 
-    /// Reads the three axes now, in the unit that ``conversion`` takes.
-    func read(_ conversion: Conversion) throws(SystemCallError) -> Vector {
-        var values = Vector()
-        for (index, axis) in ScanLayout.axisNames.enumerated() {
-            let text = try folder.text("\(axis)_\(conversion.attribute)")
-            guard let value = Double(text: text) else { throw SystemCallError("reading \(axis), '\(text)'", EINVAL) }
-            values[index] = value
-        }
-        return values
+    /// Reads one of the three axes now, in the unit that ``conversion`` takes. A driver that wakes its chip for each value
+    /// takes seconds for that.
+    func read(axis: Int, _ conversion: Conversion) throws(SystemCallError) -> Double {
+        let name = ScanLayout.axisNames[axis]
+        let text = try folder.text("\(name)_\(conversion.attribute)")
+        guard let value = Double(text: text) else { throw SystemCallError("reading \(name), '\(text)'", EINVAL) }
+        return value
     }
 
     /// What makes g along the device's axes of its values.

@@ -85,7 +85,8 @@ final class BufferedStream: MotionStream {
 
     func next(_ waker: Waker, until end: ContinuousClock.Instant) throws(CommandError) -> Acceleration? {
         if bytes.count < layout.size {
-            guard waker.sleep(watching: file.descriptor, until: end) else { return nil }
+            _ = waker.sleep(watching: file.descriptor, until: end)
+            // Read in any case: poll(2) says nothing of a device that was unplugged, and read(2) does.
             do throws(SystemCallError) { bytes += try file.read(layout.size * 16) } catch {
                 throw CommandError(reading: sensor, error)
             }

@@ -22,6 +22,8 @@ public final class IIOMotionSensor: MotionSensor {
         var isClosed = false
         /// Whether the sensor was there once: then it may come back.
         var wasThere = false
+        /// Which sensor it is and how it is read, while it is on.
+        var way: String?
         /// Whether the log has told that it is lost.
         var isLost = false
     }
@@ -29,8 +31,7 @@ public final class IIOMotionSensor: MotionSensor {
     private let source: any MotionSource
     private let logger: Logger
     private let thread: WatchedThread
-    /// What the doctor looks on: the other one is taken while somebody subscribes.
-    private let examiner: WatchedThread
+    private let examination: WatchedExamination
     private let waker: Waker?
     private let shared = Mutex(State())
 
@@ -59,7 +60,10 @@ public final class IIOMotionSensor: MotionSensor {
         self.source = source
         self.logger = logger
         thread = WatchedThread(name: "qc-motion", subject: source.description, deadline: deadline)
-        examiner = WatchedThread(name: "qc-mot-dr", subject: source.description, deadline: deadline)
+        examination = WatchedExamination("motion", of: source.description, thread: "qc-iio-dr", deadline: deadline) {
+            thread in
+            source.examine { _ = thread.proceed(to: "reading \(source.description)") }
+        }
         waker = try? Waker()
         event.setSensor(self)
     }
@@ -95,28 +99,13 @@ public final class IIOMotionSensor: MotionSensor {
         fail(CommandError(.cancelled, "the daemon is being stopped"))
         waker?.wake()
         await thread.end()
-        await examiner.end()
+        await examination.close()
     }
 
-    /// Looks at the sensor, on its own thread.
+    /// What is being read is there, and is not looked at meanwhile: many a driver refuses others then.
     func examine() async -> Finding {
-        let promise = Promise<Finding>()
-        let source = source
-        let job = WatchedThread.Job(
-            step: "looking at \(source.description)",
-            work: { promise.fulfil(source.examine()) },
-            giveUp: { (error: CommandError) in promise.fail(error) }
-        )
-        do throws(CommandError) {
-            // What runs is there, and a look at it would have to wait for its end.
-            if shared.withLock({ $0.isRunning && !$0.isLost && $0.wasThere }) {
-                return Finding("motion", .well, "\(source.description) is being read")
-            }
-            try examiner.run(job)
-            return try await promise.value()
-        } catch {
-            return Finding("motion", error)
-        }
+        if let way = shared.withLock({ $0.way }) { return Finding("motion", .well, "\(way), is being read") }
+        return await examination.finding()
     }
 
     // MARK: Who wants it
@@ -188,6 +177,7 @@ public final class IIOMotionSensor: MotionSensor {
         let rate = wantedRate
         let stream = try source.open(rate: rate)
         found(stream)
+        defer { shared.withLock { $0.way = nil } }
         while isWanted, wantedRate == rate, proceed(to: "reading") {
             if let value = try stream.next(waker, until: .now + Self.longestSleep) { take(value, stream.rate) }
         }
@@ -204,7 +194,7 @@ public final class IIOMotionSensor: MotionSensor {
 
     private func found(_ stream: any MotionStream) {
         let isBack = shared.withLock { state in
-            defer { (state.wasThere, state.isLost) = (true, false) }
+            defer { (state.wasThere, state.isLost, state.way) = (true, false, stream.description) }
             return state.isLost
         }
         if isBack {

@@ -28,21 +28,26 @@ struct IIOSource: MotionSource {
         }
     }
 
-    func examine() -> Finding {
-        do throws(CommandError) { return examine(try find()) } catch {
+    func examine(_ goesOn: () -> Void) -> Finding {
+        do throws(CommandError) { return examine(try find(), goesOn) } catch {
             guard error.code == .unsupported else { return Finding("motion", error) }
             return Finding("motion", .note, error.message)
         }
     }
 
-    private func examine(_ sensor: Accelerometer) -> Finding {
+    private func examine(_ sensor: Accelerometer, _ goesOn: () -> Void) -> Finding {
         let conversion = sensor.conversion(matrix)
         let way = BufferedStream.obstacle(of: sensor).map { "is polled (\($0.text))" } ?? "has a buffer"
         guard sensor.hasReadableMatrix else {
             return Finding("motion", .fault, "the mount matrix of \(sensor.description) cannot be read")
         }
         do throws(SystemCallError) {
-            let measured = conversion.acceleration(try sensor.read(conversion))
+            var values = Vector()
+            for axis in 0..<3 {
+                values[axis] = try sensor.read(axis: axis, conversion)
+                goesOn()
+            }
+            let measured = conversion.acceleration(values)
             let length = (measured.x * measured.x + measured.y * measured.y + measured.z * measured.z).squareRoot()
             let text = (length * 100).rounded() / 100
             return Finding("motion", .well, "\(sensor.description) measures \(text) g and \(way)")

@@ -15,7 +15,8 @@ protocol MotionSource: Sendable {
     func open(rate: Double) throws(CommandError) -> any MotionStream
 
     /// What the doctor says of it. As for ``open(rate:)``.
-    func examine() -> Finding
+    /// - Parameter goesOn: called between calls of a driver.
+    func examine(_ goesOn: () -> Void) -> Finding
 }
 
 /// A sensor that is on. It is switched off with the last reference. One thread at a time uses it.
@@ -25,7 +26,8 @@ protocol MotionStream: AnyObject {
     /// How many values a second come.
     var rate: Double { get }
 
-    /// Sleeps until the next value.
-    /// - Returns: nil where somebody used the waker, or the time came.
+    /// Sleeps until the next value. No call of a driver takes longer than its reader's deadline; what takes several is done
+    /// in several calls of this one.
+    /// - Returns: nil where somebody used the waker, the time came, or there is only a part of the value yet.
     func next(_ waker: Waker, until end: ContinuousClock.Instant) throws(CommandError) -> Acceleration?
 }

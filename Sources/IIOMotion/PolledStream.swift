@@ -9,6 +9,8 @@ final class PolledStream: MotionStream {
     private let conversion: Conversion
     private let reason: String
     private var due = ContinuousClock.now
+    /// What has been read of the next value.
+    private var axes: [Double] = []
 
     /// - Parameter obstacle: why its buffer is not used.
     init(
@@ -18,6 +20,8 @@ final class PolledStream: MotionStream {
         _ obstacle: BufferObstacle
     ) throws(CommandError) {
         (self.sensor, self.conversion, self.rate, reason) = (sensor, conversion, rate, obstacle.text)
+        // Drivers that wake their chip for each axis wait up to two of its periods then.
+        _ = SamplingRate.set(rate * 8, in: sensor.folder)
         // What is not there for polling either fails now.
         if obstacle.isBusy, !sensor.folder.has("in_accel_x_\(conversion.attribute)") {
             throw CommandError(.busy, "\(sensor.description) is read by another program")
@@ -28,14 +32,15 @@ final class PolledStream: MotionStream {
 
     func next(_ waker: Waker, until end: ContinuousClock.Instant) throws(CommandError) -> Acceleration? {
         if ContinuousClock.now < due { _ = waker.sleep(until: min(due, end)) }
-        let now = ContinuousClock.now
-        guard now >= due else { return nil }
-        let period = Duration.seconds(1 / rate)
-        // One that comes late moves the ones behind it: they are not made up for.
-        due = due + period < now ? now + period : due + period
-        do throws(SystemCallError) { return conversion.acceleration(try sensor.read(conversion)) } catch {
+        guard ContinuousClock.now >= due else { return nil }
+        do throws(SystemCallError) { axes.append(try sensor.read(axis: axes.count, conversion)) } catch {
             throw CommandError(reading: sensor, error)
         }
+        guard axes.count == 3 else { return nil }
+        defer { axes = [] }
+        // One that comes late moves the ones behind it: they are not made up for.
+        due = max(due + .seconds(1 / rate), .now)
+        return conversion.acceleration(Vector(axes))
     }
 }
 

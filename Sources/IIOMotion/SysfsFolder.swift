@@ -15,13 +15,13 @@ struct SysfsFolder: Sendable {
     /// The names of its files, or of those of a folder within.
     func names(in folder: String = ".") -> [String] { FileText.names(in: "\(path)/\(folder)") ?? [] }
 
-    /// The text of an attribute, without white space around it.
+    /// The text of an attribute, without white space around it, up to a NUL: `current_timestamp_clock` has one.
     func text(_ name: String) throws(SystemCallError) -> String {
         let file = try open(name, O_RDONLY)
         defer { close(file) }
         var bytes = [UInt8](repeating: 0, count: Self.mostBytes)
         let count = try SystemCallError.check("reading \(name)") { Int32(read(file, &bytes, bytes.count)) }
-        let text = String(decoding: bytes.prefix(Int(count)), as: UTF8.self)
+        let text = String(decoding: bytes.prefix(Int(count)).prefix { $0 != 0 }, as: UTF8.self)
         let end = text.lastIndex { !$0.isWhitespace }.map { text.index(after: $0) } ?? text.startIndex
         return String(text[..<end].drop(while: \.isWhitespace))
     }

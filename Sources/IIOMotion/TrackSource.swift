@@ -24,7 +24,7 @@ struct TrackSource: MotionSource {
         TrackStream(try track(), matrix ?? .identity, rate: rate, description)
     }
 
-    func examine() -> Finding {
+    func examine(_ goesOn: () -> Void) -> Finding {
         do throws(CommandError) {
             let track = try track()
             return Finding("motion", .well, "\(description) lasts \(Duration.seconds(track.duration).words)")

@@ -50,10 +50,15 @@ import Testing
         #expect(motors.steps == [.open, .vibrate(5000), .rest, .gone, .open, .vibrate(20), .rest, .gone])
     }
 
-    @Test func `of a thousand at once the last one plays to its end`() async throws {
-        let promises = (0..<1000).map { _ in haptics.vibrate(.init([30]), for: alice) }
-        try await promises[999].value()
-        for promise in promises.dropLast() { #expect(await outcome(promise).code == .cancelled) }
+    @Test func `of fifty thousand at once the last one plays to its end, and the others cost little`() async throws {
+        let pattern = VibrationPattern([30])
+        let time = try await seconds {
+            let promises = (0..<50_000).map { _ in haptics.vibrate(pattern, for: alice) }
+            try await promises[49_999].value()
+            #expect(promises.dropLast().allSatisfy(\.isSettled))
+            #expect(await outcome(promises[7]).code == .cancelled)
+        }
+        #expect(time < 5)
         #expect(motors.steps.suffix(4) == [.open, .vibrate(30), .rest, .gone])
     }
 
@@ -115,7 +120,6 @@ import Testing
         #expect((0.3...1.2).contains(time))
         let refusal = await outcome(haptics.vibrate(.init([5]), for: alice))
         #expect(refusal.code == .unavailable && refusal.message.contains("has not come back"))
-        #expect(await haptics.examine().state == .fault)
         motors.state.withLock { $0.hangsFor = 0 }
         try await eventually("it works again") { await outcome(haptics.vibrate(.init([5]), for: alice)).code == nil }
         #expect(!motors.steps.contains(.vibrate(0)))

@@ -23,7 +23,14 @@ extension Acceleration {
     }
 
     private func value(_ source: IIOSource) throws -> Acceleration {
-        try #require(try source.open(rate: 10).next(waker, until: .now + .seconds(5)))
+        try value(try source.open(rate: 10))
+    }
+
+    /// The next whole one.
+    private func value(_ stream: any MotionStream) throws -> Acceleration {
+        let end = ContinuousClock.now + .seconds(5)
+        while ContinuousClock.now < end { if let value = try stream.next(waker, until: end) { return value } }
+        throw NotInTime(description: "no value")
     }
 
     private func error(_ source: IIOSource) -> CommandError? {
@@ -75,7 +82,7 @@ extension Acceleration {
     @Test func `a matrix that cannot be read is a fault, and changes nothing`() throws {
         try tree.add("iio:device0", Driver.mma7660.merging(["in_mount_matrix": "(null)"]) { $1 })
         #expect(try value(tree.source()).rounded == [0.2382, -0.0476, 1.0003])
-        #expect(tree.source().examine().state == .fault)
+        #expect(tree.source().examine {}.state == .fault)
     }
 
     @Test func `it is found by its channels among others, in the order of their numbers`() throws {
@@ -106,14 +113,21 @@ extension Acceleration {
         let missing = try #require(error(tree.source()))
         #expect(missing.code == .unsupported)
         #expect(missing.message.hasSuffix("looked at iio:device0 (ads1015), iio:device1"))
-        #expect(tree.source().examine().state == .note)
+        #expect(tree.source().examine {}.state == .note)
+    }
+
+    /// st_accel wakes its chip for each value, at 1 Hz from the start: six seconds for three axes.
+    @Test func `a chip that is slow from the start is made faster than what is asked for`() throws {
+        try tree.add("iio:device0", Driver.lis3dh)
+        _ = try tree.source().open(rate: 10)
+        #expect(try tree.text("iio:device0", "sampling_frequency") == "100")
     }
 
     @Test func `the values come at their rate`() throws {
         try tree.add("iio:device0", Driver.mma7660)
         let stream = try tree.source().open(rate: 50)
         let start = ContinuousClock.now
-        for _ in 0..<11 { _ = try stream.next(waker, until: .now + .seconds(5)) }
+        for _ in 0..<11 { _ = try value(stream) }
         #expect((Duration.milliseconds(195)...Duration.milliseconds(400)).contains(start.duration(to: .now)))
         #expect(try stream.next(waker, until: .now) == nil)
     }
@@ -122,19 +136,19 @@ extension Acceleration {
         try tree.add("iio:device0", Driver.mma7660)
         let stream = try tree.source().open(rate: 1000)
         try tree.write("fifteen", to: "iio:device0", "in_accel_y_raw")
-        #expect(throws: CommandError.self) { try stream.next(waker, until: .now + .seconds(1)) }
+        #expect(throws: CommandError.self) { try value(stream) }
         try tree.remove("iio:device0")
-        #expect(throws: CommandError.self) { try stream.next(waker, until: .now + .seconds(1)) }
+        #expect(throws: CommandError.self) { try value(stream) }
         #expect(error(tree.source())?.code == .unsupported)
     }
 
     @Test func `the doctor tells what it measures, and how it is read`() throws {
         try tree.add("iio:device0", Driver.kxcjk1013)
-        let finding = tree.source().examine()
+        let finding = tree.source().examine {}
         #expect(finding.state == .well)
         #expect(finding.says == "kxcjk1013 (iio:device0) measures 1.0 g and is polled (it has no buffer)")
         try tree.folder.remove("sys/iio:device0/in_accel_z_raw")
-        #expect(tree.source().examine().state == .fault)
+        #expect(tree.source().examine {}.state == .fault)
     }
 }
 
@@ -194,7 +208,8 @@ extension Acceleration {
     }
 
     @Test func `the clock that the driver tells is passed on, and without a time there is none`() throws {
-        try tree.write("boottime", to: device, "current_timestamp_clock")
+        // As kernel 6.1 writes it.
+        try tree.write("boottime\n\u{0}", to: device, "current_timestamp_clock")
         let stream = try tree.source().open(rate: 20)
         send(sample(1, 0, 0, nanoseconds: 5_000_000))
         let json = try #require(try stream.next(waker, until: .now + .seconds(5))).json
@@ -238,7 +253,8 @@ extension Acceleration {
         try tree.folder.remove("sys/\(device)/\(attribute)")
         let stream = try tree.source().open(rate: 20)
         #expect(stream.description.contains("polled"))
-        #expect(try stream.next(waker, until: .now + .seconds(5))?.json["z"] == 1.0)
+        _ = (try stream.next(waker, until: .now), try stream.next(waker, until: .now))
+        #expect(try stream.next(waker, until: .now)?.json["z"] == 1.0)
     }
 
     @Test func `one that goes away is unavailable at once`() throws {

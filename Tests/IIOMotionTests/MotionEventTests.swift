@@ -40,7 +40,7 @@ private final class FakeSensor: MotionSource {
         return Stream(self, rate)
     }
 
-    func examine() -> Finding { Finding("motion", .well, "fake") }
+    func examine(_ goesOn: () -> Void) -> Finding { Finding("motion", .well, "fake") }
 
     private final class Stream: MotionStream {
         let description = "fake"
