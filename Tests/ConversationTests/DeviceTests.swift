@@ -209,6 +209,30 @@ struct DeviceTests {
         await device.close()
     }
 
+    @Test func `a daemon that is killed again and again leaves no call without an end`() async throws {
+        let daemon = try await RestartedDaemon()
+        let device = DeviceClient(socket: daemon.socket)
+        let ends = try await withThrowingTaskGroup(of: Bool.self) { group in
+            for number in 0..<400 {
+                group.addTask {
+                    if number % 7 == 0 { try await Task.sleep(for: .milliseconds(number * 2)) }
+                    switch await self.failure({ () throws(CallFailure) in _ = try await device.call("commands") }) {
+                    case nil, .connectionLost?: return true
+                    default: return false
+                    }
+                }
+            }
+            for _ in 0..<3 {
+                try await Task.sleep(for: .milliseconds(Int.random(in: 0...40)))
+                try await daemon.kill()
+                try await daemon.start()
+            }
+            return try await group.reduce(into: [Bool]()) { $0.append($1) }
+        }
+        #expect(ends.count == 400 && ends.allSatisfy { $0 })
+        #expect(try await device.call("ping", timeout: .seconds(20)) == .null)
+    }
+
     @Test func `closing ends everything, and what is asked later fails`() async throws {
         let daemon = try await DaemonProcess()
         let device = DeviceClient(socket: daemon.socket)
