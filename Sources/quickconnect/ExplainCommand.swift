@@ -42,6 +42,7 @@ private struct Explanation {
     }
 
     private var parameterRows: [[String]] {
+        if let value = answer["value"]?.objectValue { return [["value", Self.words(of: value)]] }
         guard let parameters = answer["parameters"]?.arrayValue else { return [["parameters", "not checked"]] }
         guard !parameters.isEmpty else { return [["parameters", "none"]] }
         return parameters.compactMap(\.objectValue).map { parameter in
@@ -56,6 +57,17 @@ private struct Explanation {
         }
     }
 
+    /// What a value is, in words: `number, minimum 0, maximum 10, default 0, clamped`.
+    private static func words(of value: JSONObject) -> String {
+        var words = [value["type"]?.stringValue ?? "any"]
+        for key in ["minimum", "maximum", "maxLength", "default", "oneOf"] {
+            if let bound = value[key] { words.append("\(key) \(bound.text)") }
+        }
+        if value["clamp"] == true { words.append("clamped") }
+        if value["keep"] == true { words.append("kept over restarts") }
+        return words.joined(separator: ", ")
+    }
+
     private var stackRows: [[String]] {
         Phase.allCases.compactMap { phase in
             let names = (answer[phase.rawValue]?.arrayValue ?? []).compactMap(\.stringValue)
@@ -66,6 +78,7 @@ private struct Explanation {
     private var ruleRows: [[String]] {
         let rule = answer["allow"]?.objectValue
         var rows = [["allowed to", rule?["rule"]?.stringValue ?? "everybody who may connect"]]
+        if let rule = answer["set"]?.objectValue { rows.append(["set by", rule["rule"]?.stringValue ?? ""]) }
         for (verb, rule) in answer["verbs"]?.objectValue ?? [:] {
             rows.append(["  \(verb)", rule.objectValue?["rule"]?.stringValue ?? ""])
         }
