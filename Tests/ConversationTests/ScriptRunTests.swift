@@ -427,7 +427,8 @@ struct ScriptRunTests {
     }
 
     @Test func `an event that this device lacks is told, and keeps nothing alive`() async throws {
-        let daemon = try await DaemonProcess()
+        // It simulates nothing, and has no sensor.
+        let daemon = try await DaemonProcess([])
         let script = try ScriptProcess.run("mapCommandToVCF('accel', () => {})", daemon: daemon)
         #expect(try await script.end() == .status(0))
         #expect(script.errors.hasPrefix("accel: "))
