@@ -19,6 +19,8 @@ public final class ValueStore: Sendable {
 
     private struct State {
         var slots: [ByteName: Slot] = [:]
+        /// Their names, for whoever asks with each post.
+        var names = NameTable<Bool>()
         /// What is to be told, in the order it was set; and whether some thread is telling.
         var news: [Event] = []
         var isTelling = false
@@ -59,6 +61,7 @@ public final class ValueStore: Sendable {
                 slots[ByteName(name)] = Slot(declaration: declaration, value: fitting ?? declaration.initial)
             }
             state.slots = slots
+            state.names = NameTable(declared.map { (name: $0.0, element: true) })
         }
         return warnings
     }
@@ -67,9 +70,7 @@ public final class ValueStore: Sendable {
     public subscript(name: String) -> JSONValue? { state.withLock { $0.slots[ByteName(name)]?.value } }
 
     /// Whether there is a value of that name, whose events nobody else posts.
-    public func contains(_ name: String) -> Bool {
-        state.withLock { !$0.slots.isEmpty && $0.slots[ByteName(name)] != nil }
-    }
+    public func contains(_ name: String) -> Bool { state.withLock { $0.names[name] != nil } }
 
     /// Sets a value, tells its subscribers, and answers what it became. `invalid` where it does not fit; `unavailable` where
     /// a reload has taken it away.
