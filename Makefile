@@ -39,6 +39,7 @@ test: test-deps lint
 
 # Holds the conversations with the release build, too: an optimizer shows mistakes that a debug build hides.
 test-release: release test-deps
+	$(SWIFT) build $(STATIC) --product device-example
 	$(SWIFT) build --build-tests
 	QUICKCONNECT_PROGRAMS=$(CURDIR)/$(RELEASE)/release $(SWIFT) test --skip-build --no-parallel --filter ConversationTests
 
