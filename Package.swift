@@ -28,6 +28,7 @@ let package = Package(
         .library(name: "QuickConnectClient", targets: ["QuickConnectClient"]),
         .library(name: "QuickConnectClientNIO", targets: ["QuickConnectClientNIO"]),
         .library(name: "JavaScriptCore", targets: ["JavaScriptCore"]),
+        .library(name: "MacroEngine", targets: ["MacroEngine"]),
     ],
     traits: [
         .trait(
@@ -183,6 +184,9 @@ let package = Package(
             dependencies: ["CJavaScriptCore", "CJavaScriptCoreShims"],
             swiftSettings: swiftSettings
         ),
+
+        // JavaScript functions that are edited while the program runs.
+        .target(name: "MacroEngine", dependencies: ["JavaScriptCore"], swiftSettings: swiftSettings),
 
         // The script host: JavaScript that talks to the daemon.
         .target(
@@ -348,6 +352,11 @@ let package = Package(
             swiftSettings: swiftSettings
         ),
         .testTarget(name: "JavaScriptCoreTests", dependencies: ["JavaScriptCore"], swiftSettings: swiftSettings),
+        .testTarget(
+            name: "MacroEngineTests",
+            dependencies: ["MacroEngine", "JavaScriptCore"],
+            swiftSettings: swiftSettings
+        ),
         .testTarget(
             name: "QuickConnectClientTests",
             dependencies: ["QuickConnectClient", "QuickConnect", "JSON", "TestRig"],
