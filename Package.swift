@@ -93,7 +93,7 @@ let package = Package(
             dependencies: [
                 "QuickConnect", "JSON", "Concurrency", "Linux", "CLinux",
                 .product(name: "DequeModule", package: "swift-collections"),
-                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Logging", package: "swift-log", condition: programs),
             ],
             swiftSettings: swiftSettings
         ),
