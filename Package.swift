@@ -28,6 +28,7 @@ let package = Package(
         .library(name: "QuickConnectClient", targets: ["QuickConnectClient"]),
         .library(name: "QuickConnectClientNIO", targets: ["QuickConnectClientNIO"]),
         .library(name: "JavaScriptCore", targets: ["JavaScriptCore"]),
+        .library(name: "MacroEngine", targets: ["MacroEngine"]),
     ],
     traits: [
         .trait(
@@ -92,7 +93,7 @@ let package = Package(
             dependencies: [
                 "QuickConnect", "JSON", "Concurrency", "Linux", "CLinux",
                 .product(name: "DequeModule", package: "swift-collections"),
-                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Logging", package: "swift-log", condition: programs),
             ],
             swiftSettings: swiftSettings
         ),
@@ -184,6 +185,9 @@ let package = Package(
             dependencies: ["CJavaScriptCore", "CJavaScriptCoreShims"],
             swiftSettings: swiftSettings
         ),
+
+        // JavaScript functions that are edited while the program runs.
+        .target(name: "MacroEngine", dependencies: ["JavaScriptCore"], swiftSettings: swiftSettings),
 
         // The script host: JavaScript that talks to the daemon.
         .target(
@@ -349,6 +353,11 @@ let package = Package(
             swiftSettings: swiftSettings
         ),
         .testTarget(name: "JavaScriptCoreTests", dependencies: ["JavaScriptCore"], swiftSettings: swiftSettings),
+        .testTarget(
+            name: "MacroEngineTests",
+            dependencies: ["MacroEngine", "JavaScriptCore"],
+            swiftSettings: swiftSettings
+        ),
         .testTarget(
             name: "QuickConnectClientTests",
             dependencies: ["QuickConnectClient", "QuickConnect", "JSON", "TestRig"],

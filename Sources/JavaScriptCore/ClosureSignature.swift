@@ -2,7 +2,7 @@
 ///
 /// No function of the runtime tells it, so this looks where the compiler puts it. The words of a function's type are
 /// its kind, its flags with the number of its parameters, its result, and its parameters.
-struct ClosureSignature {
+package struct ClosureSignature {
     let parameters: [Any.Type]
     let result: Any.Type
 
@@ -11,6 +11,8 @@ struct ClosureSignature {
     /// The bits of the flags.
     private enum Flags {
         static let count: UInt = 0xffff
+        static let convention: UInt = 0x00ff_0000
+        static let block: UInt = 0x0001_0000
         static let throwing: UInt = 0x0100_0000
         static let escaping: UInt = 0x0400_0000
         static let sendable: UInt = 0x4000_0000
@@ -24,6 +26,12 @@ struct ClosureSignature {
         guard Self.isKnown, words[1] & ~Flags.plain == 0 else { return nil }
         parameters = (0..<Int(words[1] & Flags.count)).map { unsafeBitCast(words[3 + $0], to: Any.Type.self) }
         result = unsafeBitCast(words[2], to: Any.Type.self)
+    }
+
+    /// Whether it is the type of a `@convention(block)` closure. Such a one may be called, but the process ends where it
+    /// is put into an `Any`.
+    package static func isBlock(_ type: Any.Type) -> Bool {
+        isKnown && isFunction(type) && words(type)[1] & Flags.convention == Flags.block
     }
 
     static func isFunction(_ type: Any.Type) -> Bool { words(type)[0] == 0x302 }

@@ -1,0 +1,220 @@
+internal import Foundation
+public import JavaScriptCore
+internal import Synchronization
+
+/// Macros: JavaScript functions that a user may edit while the program runs, and that call Swift.
+///
+/// All macros of an engine share one context: by their names they see each other, and globals live on when one of them
+/// is edited.
+///
+/// **Threads.** Any thread may call; there is no main thread here. JavaScript of one engine runs on one thread at a time,
+/// and a Swift function that it calls runs on the thread that runs the macro. While such a function runs, another
+/// thread may run JavaScript of the same engine: what it uses must bear that. Edits come one after the other.
+public final class MacroEngine: Sendable {
+    /// The one engine of the program.
+    public static let sharedInstance = MacroEngine()
+
+    /// Where the macros run. Its `exceptionHandler` is the engine's: set ``exceptionHandler`` here.
+    public let context: JSContext
+    let texts = MacroTexts()
+    /// One edit at a time. Recursive: setting a global may run JavaScript, which may call Swift, which may edit.
+    private let edits = NSRecursiveLock()
+    private let handler = Mutex<@Sendable (MacroError) -> Void>(MacroEngine.write)
+
+    /// An engine of its own, beside the shared one.
+    /// - Parameter context: where the macros are to run. The engine takes its `exceptionHandler`, and its
+    ///   `unhandledRejectionHandler` where it has none.
+    public init(context: JSContext = JSContext()) {
+        self.context = context
+        setUpExceptionHandler()
+    }
+
+    private func setUpExceptionHandler() {
+        context.exceptionHandler = { [weak self] _, thrown in
+            if let self, let thrown { tell(texts.place(JSError(thrown))) }
+        }
+        guard context.unhandledRejectionHandler == nil else { return }
+        context.unhandledRejectionHandler = { [weak self] _, _, reason in
+            if let self, let reason { tell(texts.place(JSError(reason))) }
+        }
+    }
+
+    // MARK: Errors
+
+    /// Is told of each mistake in the text of a macro, of what a macro throws, and of promises that are rejected with
+    /// nobody to handle it, on the thread where it happens. The default writes it to the standard error.
+    public var exceptionHandler: @Sendable (MacroError) -> Void {
+        get { handler.withLock { $0 } }
+        set {
+            var handler = newValue
+            // What the old one keeps goes outside of the lock.
+            self.handler.withLock { swap(&$0, &handler) }
+        }
+    }
+
+    /// What JavaScript of this engine threw, with its place in the text of the macro.
+    public func macroError(_ error: JSError) -> MacroError { texts.place(error) }
+
+    func tell(_ error: MacroError) { exceptionHandler(error) }
+
+    private static let write: @Sendable (MacroError) -> Void = { error in
+        let text = "\(error.title): \(error)\n"
+        try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
+    }
+
+    // MARK: Objects
+
+    /// Lets an object put what macros may use into the engine.
+    public func addObject(_ object: any MacroEngineSupport) { object.addMacroSupport(self) }
+
+    /// Lets macros call a Swift closure under a name. What takes the place of an object of that name replaces it.
+    ///
+    /// The closure's type is found while the program runs: up to ten parameters of any types and a result of any type. A
+    /// closure that cannot be called so (`async`, of an actor), what is no closure, and a name that is none: the
+    /// handler is told, and nothing is set.
+    /// - Parameters:
+    ///   - block: the closure. It is called on the thread that runs the macro; what it throws is an exception there.
+    ///   - key: its name in JavaScript.
+    public func insertBlockAsObject<BlockType>(_ block: BlockType, key: String) {
+        if let problem = Self.problem(of: BlockType.self, key) { return tell(mistake(problem, key)) }
+        let holder: JSValue = JSValue(newObjectIn: context)
+        let before = holder[key]
+        // Where it cannot be called, the context's handler is told why, and nothing is set.
+        holder.setObject(block, forKeyedSubscript: key)
+        guard !holder[key].isEqual(to: before) else { return }
+        insert(holder[key], key)
+    }
+
+    /// What would end the process is found by the type alone.
+    private static func problem(of type: Any.Type, _ key: String) -> String? {
+        if let problem = MacroKey.problem(of: key) { return problem }
+        guard ClosureSignature.isBlock(type) else { return nil }
+        return
+            "'\(key)' cannot be a block whose type is found while the program runs, \(type): leave out @convention(block)"
+    }
+
+    /// The same where the compiler sees the closure's type: the quickest, with any number of parameters. A
+    /// `@convention(block)` closure is taken here, too.
+    public func insertBlockAsObject<each Argument: JSConvertible, Result: JSConvertible>(
+        _ block: @escaping (repeat each Argument) throws -> Result,
+        key: String
+    ) {
+        insert(JSValue(newFunctionIn: context, name: key, block), key)
+    }
+
+    /// The same for a closure without a result.
+    public func insertBlockAsObject<each Argument: JSConvertible>(
+        _ block: @escaping (repeat each Argument) throws -> Void,
+        key: String
+    ) {
+        insert(JSValue(newFunctionIn: context, name: key, block), key)
+    }
+
+    private func insert(_ function: JSValue, _ key: String) {
+        telling { () throws(MacroError) in
+            try checkKey(key)
+            guard function.isFunction else {
+                throw mistake("'\(key)' is to be a closure, and is none: \(function)", key)
+            }
+            try editing { () throws(MacroError) in try set(function, key) }
+        }
+    }
+
+    // MARK: Macros
+
+    /// Makes a function of a macro's text, under a name, and answers it.
+    ///
+    /// A mistake in the text or the name is told to the handler, and what was there before stays and is answered:
+    /// `undefined`, where nothing was. See ``define(_:key:sourceURL:)``, which throws it.
+    @discardableResult
+    public func setMethod(_ javascript: String, key: String) -> JSValue {
+        do throws(MacroError) {
+            return try define(javascript, key: key)
+        } catch {
+            tell(error)
+            return MacroKey.problem(of: key) == nil ? context[key] : undefined
+        }
+    }
+
+    /// Makes a function of a macro's text, and sets the global variable `key` to it. Nothing of the text runs, and
+    /// globals stay; calls under way end on the old function.
+    /// - Parameters:
+    ///   - javascript: the text of one function: `function() {…}` or an arrow, `async` or not; a semicolon may follow.
+    ///   - key: its name.
+    ///   - sourceURL: what errors name as its file; nil: `key.js`.
+    /// - Returns: the function.
+    /// - Throws: the first mistake in the text or the name. What was there before stays.
+    @discardableResult
+    public func define(
+        _ javascript: String,
+        key: String,
+        sourceURL: String? = nil
+    ) throws(MacroError) -> JSValue {
+        try checkKey(key)
+        let text = MacroText(text: javascript, key: key, file: sourceURL ?? "\(key).js")
+        let function = try MacroParser(context: context, text: text).function()
+        return try editing { () throws(MacroError) in try evaluate(text, function) }
+    }
+
+    /// Looks for mistakes in a name and in the text of a macro, and throws the first. Nothing runs, nothing is set.
+    public func check(_ javascript: String, key: String, sourceURL: String? = nil) throws(MacroError) {
+        try checkKey(key)
+        let text = MacroText(text: javascript, key: key, file: sourceURL ?? "\(key).js")
+        _ = try MacroParser(context: context, text: text).function()
+    }
+
+    /// Takes a macro away: others find nothing under its name then. Calls under way end on it.
+    public func removeMethod(key: String) {
+        editing {
+            context.globalObject.deleteProperty(key)
+            texts.remove(key: key)
+        }
+    }
+
+    private func evaluate(_ text: MacroText, _ function: Substring) throws(MacroError) -> JSValue {
+        let made: JSValue
+        do throws(JSError) {
+            made = try context.evaluate(text.script(of: function), sourceURL: text.file)[text.key]
+        } catch {
+            throw texts.place(error)
+        }
+        try set(made, text.key)
+        texts.add(text)
+        return made
+    }
+
+    // MARK: Names
+
+    /// Sets a global variable, and throws where that did not come about: something of that name is there that cannot be
+    /// replaced.
+    private func set(_ function: JSValue, _ key: String) throws(MacroError) {
+        context[key] = function
+        guard let found = try? context.evaluate(key), found.isEqual(to: function) else {
+            throw mistake("'\(key)' cannot be set: a constant or something else of that name stands in its place", key)
+        }
+    }
+
+    private func checkKey(_ key: String) throws(MacroError) {
+        if let problem = MacroKey.problem(of: key) { throw mistake(problem, key) }
+    }
+
+    private func mistake(_ message: String, _ key: String) -> MacroError {
+        var error = MacroError(message)
+        error.key = key
+        return error
+    }
+
+    // MARK: Within the module
+
+    var undefined: JSValue { JSValue(undefinedIn: context) }
+
+    func editing<Result, Failure>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
+        edits.lock()
+        defer { edits.unlock() }
+        return try body()
+    }
+
+    private func telling(_ body: () throws(MacroError) -> Void) {
+        do throws(MacroError) { try body() } catch { tell(error) }
+    }
+}

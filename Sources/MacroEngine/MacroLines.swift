@@ -1,0 +1,31 @@
+/// The lines of a text, as JavaScript counts them.
+enum MacroLines {
+    /// The text of a line, counted from 1; nil where there is none of that number.
+    static func line(_ number: Int, of text: String) -> String? {
+        let lines = split(text)
+        return lines.indices.contains(number - 1) ? lines[number - 1] : nil
+    }
+
+    static func count(_ text: String) -> Int { split(text).count }
+
+    static func isBreak(_ scalar: Unicode.Scalar) -> Bool {
+        scalar == "\n" || scalar == "\r" || scalar == "\u{2028}" || scalar == "\u{2029}"
+    }
+
+    private static func split(_ text: String) -> [String] {
+        var lines: [String] = []
+        var line = String.UnicodeScalarView()
+        var last: Unicode.Scalar?
+        for scalar in text.unicodeScalars {
+            // A carriage return with its line feed is one break.
+            if isBreak(scalar) {
+                if !(scalar == "\n" && last == "\r") { lines.append(String(line)) }
+                line = String.UnicodeScalarView()
+            } else {
+                line.append(scalar)
+            }
+            last = scalar
+        }
+        return lines + [String(line)]
+    }
+}

@@ -1,0 +1,131 @@
+internal import JavaScriptCore
+
+/// Says whether a text is that of one function, and of nothing else, without running any of it.
+///
+/// The engine's own parser decides: each question is the text with something before and behind it, which is right only
+/// where the answer is yes.
+struct MacroParser {
+    let context: JSContext
+    let text: MacroText
+
+    private static let oneFunction =
+        "SyntaxError: the text of a macro is one function and nothing else: function() {…} or () => {…}"
+
+    /// The function in the text: all of it but semicolons behind it. Throws the first mistake.
+    func function() throws(MacroError) -> Substring {
+        let whole = text.text[...]
+        guard let mistake = mistake(in: whole) else { return try one(whole) }
+        for candidate in Self.withoutSemicolons(whole) where self.mistake(in: candidate) == nil {
+            return try one(candidate)
+        }
+        throw mistake
+    }
+
+    /// Throws where an expression is more than a function, or something else.
+    private func one(_ expression: Substring) throws(MacroError) -> Substring {
+        // Here, unlike within brackets, no comma may divide it.
+        guard parses("for (macro of \(expression)\n);"), isFunction(expression) else {
+            throw text.mistake(Self.oneFunction, line: 1)
+        }
+        return expression
+    }
+
+    // MARK: An expression
+
+    /// Why the text is no expression. One that closes the bracket around it and opens another is none in brackets of
+    /// another kind, and the first error is that of the text.
+    private func mistake(in expression: Substring) -> MacroError? {
+        let errors = [("(", ")"), ("[", "]")].map { error("\($0)\(expression)\n\($1)") }
+        guard let first = errors.compactMap(\.self).min(by: { $0.line ?? .max < $1.line ?? .max }) else { return nil }
+        let isWithin = first.line.map { $0 <= MacroLines.count(text.text) } ?? true
+        // At what closes the bracket: the text ends too early.
+        guard isWithin, let line = first.line else { return unfinished(expression) }
+        let isOfBracket = errors.contains { $0?.message != first.message }
+        return text.mistake(Self.message(first, isOfBracket: isOfBracket), line: line)
+    }
+
+    private func unfinished(_ expression: Substring) -> MacroError {
+        guard let error = error("(\(expression)") else { return text.mistake(Self.oneFunction, line: 1) }
+        return text.mistake(Self.message(error, isOfBracket: false), line: error.line)
+    }
+
+    /// What the parser says, but for what it expects of the bracket.
+    private static func message(_ error: JSError, isOfBracket: Bool) -> String {
+        let name = error.name.map { "\($0): " } ?? ""
+        guard isOfBracket, let end = error.message.firstRange(of: ". ") else { return name + error.message }
+        return name + error.message[..<end.lowerBound]
+    }
+
+    private func error(_ script: String) -> JSError? {
+        do throws(JSError) {
+            try context.checkSyntax(script, sourceURL: text.file)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private func parses(_ script: String) -> Bool { error(script) == nil }
+
+    // MARK: One function
+
+    /// Whether an expression is a function from its first character to its last.
+    private func isFunction(_ expression: Substring) -> Bool {
+        var scanner = MacroScanner(expression)
+        scanner.skipTrivia()
+        var word = scanner.word()
+        scanner.skipTrivia()
+        var async = ""
+        if word == "async", !scanner.isAt("=>") {
+            async = "async "
+            word = scanner.word()
+            scanner.skipTrivia()
+        }
+        switch word {
+        case "function": return isFunction(behindWord: &scanner, async)
+        case "": return scanner.isAt("(") && isArrow(scanner.rest, async)
+        default: return scanner.isAt("=>")
+        }
+    }
+
+    /// As a method it may not be called, and nothing may follow but another member.
+    private func isFunction(behindWord scanner: inout MacroScanner, _ async: String) -> Bool {
+        scanner.skipTrivia()
+        _ = scanner.word()
+        scanner.skipTrivia()
+        return scanner.isAt("(") && parses("({\(async)macro\(scanner.rest)\n})")
+    }
+
+    /// More arrows than these do not stand in the parameters.
+    private static let maximumArrows = 32
+
+    /// Whether what stands before an arrow is a list of parameters.
+    private func isArrow(_ expression: Substring, _ async: String) -> Bool {
+        var start = expression.startIndex
+        for _ in 0..<Self.maximumArrows {
+            guard let arrow = expression[start...].firstRange(of: "=>") else { return false }
+            if parses("(\(async)function\(expression[..<arrow.lowerBound]){}\n)") { return true }
+            start = arrow.upperBound
+        }
+        return false
+    }
+
+    // MARK: Semicolons
+
+    /// How many are tried.
+    private static let maximumSemicolons = 16
+
+    /// The text before each semicolon that only comments and other semicolons follow, the longest first.
+    private static func withoutSemicolons(_ text: Substring) -> [Substring] {
+        var found: [Substring] = []
+        var rest = text.unicodeScalars
+        while found.count < maximumSemicolons, let index = rest.lastIndex(of: ";") {
+            var scanner = MacroScanner(text[index...])
+            scanner.skipTrivia(and: [";"])
+            guard scanner.isAtEnd else { break }
+            found.append(text[..<index])
+            rest = rest[..<index]
+        }
+        return found
+    }
+}

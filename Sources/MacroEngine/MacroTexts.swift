@@ -1,0 +1,41 @@
+internal import JavaScriptCore
+internal import Synchronization
+
+/// The texts of the macros as they are now, by the file that errors name.
+final class MacroTexts: Sendable {
+    /// By bytes: texts that Unicode holds for the same are different files.
+    private let texts = Mutex<[[UInt8]: MacroText]>([:])
+
+    func add(_ text: MacroText) { texts.withLock { $0[Array(text.file.utf8)] = text } }
+
+    func remove(key: String) {
+        texts.withLock { $0 = $0.filter { !$0.value.key.utf8.elementsEqual(key.utf8) } }
+    }
+
+    /// The error with its place in the text of a macro.
+    func place(_ error: JSError) -> MacroError {
+        var placed = MacroError(error)
+        placed.stack = error.stack.map(place)
+        guard let file = error.file, let text = text(of: file) else { return placed }
+        placed.key = text.key
+        guard let line = error.line else { return placed }
+        placed.source = MacroLines.line(line, of: text.text)
+        placed.column = error.column.map { text.column($0, inLine: line) }
+        return placed
+    }
+
+    private func text(of file: some StringProtocol) -> MacroText? { texts.withLock { $0[Array(file.utf8)] } }
+
+    private func place(stack: String) -> String {
+        stack.split(separator: "\n", omittingEmptySubsequences: false).map(place(call:)).joined(separator: "\n")
+    }
+
+    /// `name@file:1:column`
+    private func place(call: Substring) -> String {
+        guard let colon = call.lastIndex(of: ":"), let column = Int(call[call.index(after: colon)...]),
+            let at = call.firstIndex(of: "@"), call[..<colon].hasSuffix(":1"),
+            let text = text(of: call[call.index(after: at)..<colon].dropLast(2))
+        else { return String(call) }
+        return "\(call[...colon])\(text.column(column, inLine: 1))"
+    }
+}
