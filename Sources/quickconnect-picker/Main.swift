@@ -42,13 +42,17 @@ struct QuickConnectPicker: ParsableCommand {
     @Option(help: ArgumentHelp("What to log: \(LogLevel.names).", valueName: "LEVEL"))
     var logLevel = LogLevel.notice
 
-    static func main() async {
+    static func main() {
         DialogProcess.becomeDialog(CommandLine.arguments)
-        qc_block_signals(Stop.signals, Int32(Stop.signals.count))
-        signal(SIGPIPE, SIG_IGN)
+        let stop = Stop()
         do {
             guard let flags = try parseAsRoot() as? QuickConnectPicker else { throw CleanExit.helpRequest(self) }
-            Glibc.exit(await flags.serve())
+            // The one task that is nobody's child; all others are its children.
+            guard let pool = ThreadPool(name: "picker", count: 2) else {
+                throw SystemCallError("pthread_create", EAGAIN)
+            }
+            Task.detached(executorPreference: pool) { Glibc.exit(await flags.serve(until: stop)) }
+            stop.deliver()
         } catch {
             let isSuccess = exitCode(for: error).isSuccess
             Descriptor.write("\(fullMessage(for: error))\n", to: isSuccess ? STDOUT_FILENO : STDERR_FILENO)
@@ -57,12 +61,11 @@ struct QuickConnectPicker: ParsableCommand {
     }
 
     /// - Returns: the exit status.
-    private func serve() async -> Int32 {
+    private func serve(until stop: Stop) async -> Int32 {
         let environment = OwnProcess.environment
         let log = Log(logLevel, environment: environment)
         do {
             let shower = try shower(environment)
-            let stop = try Stop()
             let device = DeviceClient(socket: socket)
             let service = PickerService(device, DialogDesk(shower), log)
             let status = await service.run(until: stop)
@@ -80,18 +83,23 @@ struct QuickConnectPicker: ParsableCommand {
     }
 }
 
-/// SIGTERM and SIGINT.
-struct Stop {
-    static let signals = [SIGTERM, SIGINT]
+/// SIGTERM and SIGINT, which come to the main thread and nowhere else.
+final class Stop: Sendable {
+    private static let signals = [SIGTERM, SIGINT]
     private let promise = Deferred<Void, Interruption>()
 
-    init() throws(SystemCallError) {
-        let promise = promise
-        let code = PThread.start("signals") {
-            while qc_wait_for_signal(Self.signals, Int32(Self.signals.count)) == 0 {}
-            promise.fulfil(())
+    /// Must be made before any other thread is: they inherit that the signals are not for them.
+    init() {
+        qc_block_signals(Self.signals, Int32(Self.signals.count))
+        signal(SIGPIPE, SIG_IGN)
+    }
+
+    /// Tells of signals for as long as the process lives; the second one ends it at once.
+    func deliver() -> Never {
+        while true {
+            let signal = qc_wait_for_signal(Self.signals, Int32(Self.signals.count))
+            if signal != 0, !promise.fulfil(()) { _exit(128 + signal) }
         }
-        guard code == 0 else { throw SystemCallError("pthread_create", code) }
     }
 
     /// Returns when one came, or the task is cancelled.

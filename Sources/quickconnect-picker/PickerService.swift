@@ -63,7 +63,7 @@ struct PickerService: Sendable {
             let results = try await desk.ask(picker.dialog(call.parameters), for: call.command)
             return HandlerCall.Answer(.array(results), replyCommand: "showPickResults")
         } catch {
-            log.write("\(call.command): \(error)", .info)
+            log.write("\(call.command): \((error as? HandlerCall.Failure)?.message ?? "\(error)")", .info)
             throw error
         }
     }

@@ -49,8 +49,7 @@ final class NativeDialogs: DialogShower {
     /// What the program prints, where the person has said OK. It prints the same on a timeout, with another status.
     private func answer(_ way: Dialog.Way) async throws -> String {
         let end = try await run(way)
-        // Both of them end with 1 where the person does not want to, and also where there is no display.
-        if end.status != 0, let failure = display.failure() {
+        if let failure = await loss(end) {
             gone.fulfil(failure)
             throw HandlerCall.Failure(.unavailable, failure)
         }
@@ -64,6 +63,24 @@ final class NativeDialogs: DialogShower {
             throw HandlerCall.Failure(.unavailable, "\(way.program) ended with status \(end.status)\(reason)")
         }
     }
+
+    /// Why the display is gone, where that has ended the program: it says so, and ends with 1, as where a person does not
+    /// want to.
+    private func loss(_ end: RunningProgram.End) async -> String? {
+        guard end.status != 0 else { return nil }
+        if let failure = display.failure() { return failure }
+        guard Self.complaints.contains(where: end.errors.contains) else { return nil }
+        // A server closes its clients' connections first.
+        for _ in 0..<Self.looks where !Task.isCancelled {
+            try? await Task.sleep(for: .milliseconds(50))
+            if let failure = display.failure() { return failure }
+        }
+        return nil
+    }
+
+    /// Of GTK and Xlib, which do not translate them.
+    private static let complaints = ["from display", "open display", "X connection", "Wayland"]
+    private static let looks = 40
 
     private func run(_ way: Dialog.Way) async throws -> RunningProgram.End {
         let ending = Deferred<RunningProgram.End, Interruption>()

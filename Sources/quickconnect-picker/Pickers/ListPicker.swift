@@ -13,6 +13,9 @@ struct ListPicker: Picker {
             throw HandlerCall.Failure(.invalid, "expected a title and 1 to \(Self.mostItems) items", field: "/1")
         }
         let items = Array(texts.dropFirst())
+        guard Set(items).count == items.count else {
+            throw HandlerCall.Failure(.invalid, "expected items that differ", field: "/1")
+        }
         // The programs print the number, which no item can be mistaken for.
         let rows = items.enumerated().flatMap { ["\($0.offset)", Self.row($0.element)] }
         let words = [
