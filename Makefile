@@ -30,6 +30,7 @@ demo: deps
 	$(SWIFT) build --product quickconnectd
 	$(SWIFT) build --product quickconnect
 	$(SWIFT) build --product quickconnect-scripts
+	$(SWIFT) build --product quickconnect-picker
 	@scripts/demo $(BUILD)/debug
 
 test: test-deps lint
@@ -74,6 +75,7 @@ release: deps
 	$(SWIFT) build $(STATIC) --product quickconnectd
 	$(SWIFT) build $(STATIC) --product quickconnect
 	$(SWIFT) build $(STATIC) --product quickconnect-scripts
+	$(SWIFT) build $(STATIC) --product quickconnect-picker
 
 bench: release
 	@scripts/install-packages --bench
@@ -89,7 +91,8 @@ install:
 	  $(DESTDIR)$(PREFIX)/share/man/man{1,8} $(DESTDIR)$(PREFIX)/share/bash-completion/completions \
 	  $(DESTDIR)$(PREFIX)/lib/{sysusers.d,tmpfiles.d,udev/rules.d} $(DESTDIR)$(UNITDIR) $(DESTDIR)$(USERUNITDIR) \
 	  $(DESTDIR)/etc/quickconnect/{mappings,scripts}
-	install -s $(addprefix $(RELEASE)/release/,quickconnectd quickconnect quickconnect-scripts) $(DESTDIR)$(PREFIX)/bin
+	install -s $(addprefix $(RELEASE)/release/,quickconnectd quickconnect quickconnect-scripts quickconnect-picker) \
+	  $(DESTDIR)$(PREFIX)/bin
 	ln -sf quickconnect $(DESTDIR)$(PREFIX)/bin/makecall
 	install -m 644 sounds/*.wav $(DESTDIR)$(PREFIX)/share/quickconnect/sounds
 	install -m 644 tracks/*.json $(DESTDIR)$(PREFIX)/share/quickconnect/tracks
@@ -125,12 +128,12 @@ uninstall:
 	@if [ -z "$(DESTDIR)" ] && [ -d /run/systemd/system ]; then \
 	  systemctl disable --now quickconnectd.socket quickconnectd.service quickconnect-scripts.path \
 	    quickconnect-scripts.service || true; fi
-	rm -f $(DESTDIR)$(PREFIX)/bin/{quickconnectd,quickconnect,quickconnect-scripts,makecall}
+	rm -f $(DESTDIR)$(PREFIX)/bin/{quickconnectd,quickconnect,quickconnect-scripts,quickconnect-picker,makecall}
 	rm -rf $(DESTDIR)$(PREFIX)/share/quickconnect $(DESTDIR)$(PREFIX)/share/doc/quickconnect
-	rm -f $(DESTDIR)$(PREFIX)/share/man/man1/{quickconnect,makecall}.1 $(DESTDIR)$(PREFIX)/share/man/man8/quickconnect{d,-scripts}.8
+	rm -f $(DESTDIR)$(PREFIX)/share/man/man1/{quickconnect,quickconnect-picker,makecall}.1 $(DESTDIR)$(PREFIX)/share/man/man8/quickconnect{d,-scripts}.8
 	rm -f $(DESTDIR)$(PREFIX)/share/bash-completion/completions/quickconnect
 	rm -f $(DESTDIR)$(UNITDIR)/quickconnectd.{service,socket} $(DESTDIR)$(UNITDIR)/quickconnect-scripts.{service,path}
-	rm -f $(DESTDIR)$(USERUNITDIR)/quickconnectd.{service,socket} $(DESTDIR)$(USERUNITDIR)/quickconnect-scripts.service
+	rm -f $(DESTDIR)$(USERUNITDIR)/quickconnectd.{service,socket} $(DESTDIR)$(USERUNITDIR)/quickconnect-{scripts,picker}.service
 	rm -f $(DESTDIR)$(PREFIX)/lib/{sysusers.d,tmpfiles.d}/quickconnect.conf $(DESTDIR)$(PREFIX)/lib/udev/rules.d/60-quickconnect.rules
 
 # Debian packages in .build-deb: the programs, for this machine's architecture, and the Python client.

@@ -23,6 +23,7 @@ let package = Package(
         .executable(name: "quickconnectd", targets: ["quickconnectd"]),
         .executable(name: "quickconnect", targets: ["quickconnect"]),
         .executable(name: "quickconnect-scripts", targets: ["quickconnect-scripts"]),
+        .executable(name: "quickconnect-picker", targets: ["quickconnect-picker"]),
         .library(name: "QuickConnect", targets: ["QuickConnect"]),
         .library(name: "JSON", targets: ["JSON"]),
         .library(name: "QuickConnectClient", targets: ["QuickConnectClient"]),
@@ -234,6 +235,16 @@ let package = Package(
             swiftSettings: swiftSettings
         ),
 
+        // Native dialogs in the graphical session of a user.
+        .executableTarget(
+            name: "quickconnect-picker",
+            dependencies: [
+                "QuickConnect", "QuickConnectClient", "JSON", "Concurrency", "Linux", "CLinux",
+                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
+            ],
+            swiftSettings: swiftSettings
+        ),
+
         // What docs/clients.md shows, as a program.
         .executableTarget(
             name: "device-example",
@@ -367,7 +378,7 @@ let package = Package(
             name: "ConversationTests",
             dependencies: [
                 "QuickConnect", "QuickConnectClient", "QuickConnectClientNIO", "JSON", "Concurrency", "Conversations",
-                "TestRig", "quickconnectd", "quickconnect", "device-example",
+                "TestRig", "quickconnectd", "quickconnect", "quickconnect-picker", "device-example",
                 .product(name: "Logging", package: "swift-log", condition: programs),
                 .product(name: "NIOCore", package: "swift-nio", condition: programs),
                 .product(name: "NIOPosix", package: "swift-nio", condition: programs),

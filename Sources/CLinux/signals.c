@@ -1,4 +1,4 @@
-// signalfd(2) and prctl(2) are not visible to Swift.
+// signalfd(2), prctl(2) and pidfd_open(2) are not visible to Swift.
 
 #define _GNU_SOURCE
 #include "CLinux.h"
@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static sigset_t set_of(const int *signals, int count) {
@@ -43,4 +44,9 @@ void qc_end_with_parent(int parent) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     // It may have ended before.
     if (getppid() != parent) _exit(1);
+}
+
+int qc_process_descriptor(int process) {
+    int descriptor = (int)syscall(SYS_pidfd_open, process, 0);
+    return descriptor < 0 ? -errno : descriptor;
 }

@@ -21,6 +21,8 @@ public enum Catalog {
             LocationValCO(),
             LoggingVCO(needs.logger),
             MediaBCO(needs.mediaLibrary, needs.mediaTransfer, permissions),
+            PickResultsVCO(),
+            PickerValCO(handlers),
             PlayAudioVCO(needs.filePlayer, permissions),
             PlayAudioValCO(),
             PlaySoundVCO(needs.soundPlayer, needs.haptics),

@@ -2,6 +2,7 @@ import Foundation
 import JSON
 import QuickConnect
 import QuickConnectClient
+import Synchronization
 import TestRig
 import Testing
 
@@ -178,6 +179,42 @@ struct DeviceTests {
         lamp.cancel()
         let reply = try await patient.nextReply()
         #expect(reply?.id == "slow" && reply?.code == "unavailable")
+    }
+
+    @Test func `a handler's task ends with its caller, or with the daemon, where it asks for that`() async throws {
+        let daemon = try await RestartedDaemon()
+        let device = DeviceClient(socket: daemon.socket)
+        let begun = Atomic<Int>(0)
+        let cancelled = Atomic<Int>(0)
+        let lamp = Task {
+            try await device.handle("lamp", endsWithCaller: true) { call in
+                guard call.data == [0] else { return call.data }
+                begun.add(1, ordering: .relaxed)
+                defer { cancelled.add(Task.isCancelled ? 1 : 0, ordering: .relaxed) }
+                try await Task.sleep(for: .seconds(60))
+                return .null
+            }
+        }
+        let talker = try daemon.talker()
+        try await talker.awaitCommand("lamp")
+        #expect(try await talker.value("lamp", [1]) == [1])
+        for (count, end) in ["cancel", "close", "kill"].enumerated() {
+            let caller = try daemon.talker()
+            caller.send("call?cmd=lamp&msg=0&id=slow")
+            try await eventually("it has begun") { begun.load(ordering: .relaxed) == count + 1 }
+            switch end {
+            case "cancel": _ = try await caller.ask("call?cmd=cancel&msg=slow")
+            case "close": caller.close()
+            default: try await daemon.kill()
+            }
+            try await eventually("\(end) ends it") { cancelled.load(ordering: .relaxed) == count + 1 }
+        }
+        try await daemon.start()
+        let second = try daemon.talker()
+        try await second.awaitCommand("lamp")
+        #expect(try await second.value("lamp", [2]) == [2])
+        lamp.cancel()
+        try await lamp.value
     }
 
     @Test func `a daemon that was killed and started again learns what stands, and no call is made twice`() async throws

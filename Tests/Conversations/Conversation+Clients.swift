@@ -7,5 +7,6 @@ extension Conversation {
         "A handler answers another client's call, which waits without holding up others",
         "More waiting calls than the limit are overloaded, while others still run",
         "Answers and errors are never answered",
+        "A handler that asks for it hears of calls whose answer nobody waits for, and another one does not",
     ]
 }

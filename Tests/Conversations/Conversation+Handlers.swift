@@ -115,6 +115,45 @@ extension Conversation {
             try await handler.expectNothingMore()
             await handler.close()
         },
+        Conversation(
+            "A handler that asks for it hears of calls whose answer nobody waits for, and another one does not"
+        ) { host in
+            let (handler, client) = (try await host.connect(), try await host.connect())
+            let (hears, deaf) = (uniqueName("hears"), uniqueName("deaf"))
+            let options = #"{"cancel":true}"#
+            try await handler.say(
+                #"{"handlerName":"registerHandler","data":["\#(hears)",\#(options)],"callbackId":"1"}"#
+            )
+            try await handler.expect(#"{"responseId":"1","responseData":null}"#)
+            try await handler.register(deaf)
+            for name in [deaf, hears, hears] { try await client.say("call?cmd=\(name)&id=a") }
+            for _ in 1...3 { _ = try await handler.hear() }
+            // What is answered needs no cancelling.
+            try await handler.say(#"{"responseId":"q2","responseData":2}"#)
+            try await client.expect("handleJSONRequest?cmd=\(hears)&msg=2&id=a")
+            try await client.say("call?cmd=cancel&msg=a")
+            for _ in 1...2 { try await client.expect(holding: "handleJSONRequest?cmd=error", "cancelled", "&id=a") }
+            try await handler.expect(#"{"handlerName":"cancel","data":["q3"]}"#)
+            try await handler.say(#"{"responseId":"q3","responseData":3}"#)
+            try await client.expectNothingMore()
+            // Its caller is gone.
+            try await client.say("call?cmd=\(hears)&id=b")
+            _ = try await handler.hear()
+            await client.close()
+            try await handler.expect(#"{"handlerName":"cancel","data":["q4"]}"#)
+            // Registering again without the option takes it back.
+            try await handler.register(hears)
+            try await handler.say(#"{"handlerName":"registerHandler","data":["x",{"cancel":1}],"callbackId":"2"}"#)
+            try await handler.expect(holding: #""code":"invalid""#, #""field":"/1/cancel""#)
+            try await handler.say(#"{"handlerName":"post","data":["cancel",["q1"]],"callbackId":"3"}"#)
+            try await handler.expect(holding: #""code":"denied""#)
+            let last = try await host.connect()
+            try await last.say("call?cmd=\(hears)&id=c")
+            _ = try await handler.hear()
+            await last.close()
+            try await handler.expectNothingMore()
+            await handler.close()
+        },
         Conversation("Answers and errors are never answered") { host in
             let client = try await host.connect()
             try await client.say([

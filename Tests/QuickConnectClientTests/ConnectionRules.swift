@@ -187,6 +187,32 @@ struct ConnectionRules {
         #expect(conversation.said() == [#"{"responseId":"q1","responseData":2}"#])
     }
 
+    @Test func `a handler that hears of it is told of calls that nobody waits for, once, also of a lost connection's`()
+        throws
+    {
+        var conversation = ClientConversation.connected()
+        conversation.register(handler: "lamp", hearsCancel: true)
+        conversation.register(handler: "deaf")
+        #expect(conversation.said().map { $0.contains(#"["lamp",{"cancel":true}]"#) } == [true, false])
+        var calls: [HandlerCall] = []
+        for id in ["q1", "q2", "q3"] {
+            conversation.hear(Self.call.replacing("q1", with: id))
+            calls.append(try #require(conversation.takeEvents().first?.handlerCall))
+        }
+        conversation.hear(Self.call.replacing("q1", with: "q4").replacing("lamp", with: "deaf"))
+        _ = conversation.takeEvents()
+        conversation.answer(calls[0], with: .success(.init(1)))
+        _ = conversation.said()
+        for id in ["q1", "q2", "q2", "q4", "q9"] { conversation.hear(#"{"handlerName":"cancel","data":["\#(id)"]}"#) }
+        conversation.hear(#"{"handlerName":"cancel","data":7}"#, #"{"handlerName":"cancel"}"#)
+        #expect(conversation.takeEvents() == [.cancelled(calls[1].number)])
+        #expect(!conversation.answer(calls[1], with: .success(.init(2))) && !conversation.hasOutput)
+        conversation.lost("gone")
+        #expect(conversation.takeEvents() == [.cancelled(calls[2].number)])
+        conversation.connected()
+        #expect(conversation.said().map { $0.contains(#"["lamp",{"cancel":true}]"#) } == [true, false])
+    }
+
     @Test func `a handler that was taken back is unavailable, and an answer that is too large is an error`() throws {
         var conversation = withHandler()
         conversation.hear(Self.call)

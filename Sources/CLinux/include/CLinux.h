@@ -35,6 +35,9 @@ int qc_next_signal(int descriptor);
 /// Lets the kernel kill this process when the thread that started it ends. `parent` is that one's process.
 void qc_end_with_parent(int parent);
 
+/// A descriptor that becomes readable when the process has ended, or the negative error number (pidfd_open(2)).
+int qc_process_descriptor(int process);
+
 /// Lets go of the pages of the program's own code and constants. Those that are needed come back when they are used,
 /// from the page cache or the program's file.
 void qc_release_code(void);

@@ -39,4 +39,11 @@ public protocol CallConnection: AnyObject, Sendable {
 
     /// Nobody waits for that answer any more.
     func forgetAnswer(_ number: Int)
+
+    /// The same, and the client hears of it, where it has not answered yet.
+    func cancelAnswer(_ number: Int)
+}
+
+extension CallConnection {
+    public func cancelAnswer(_ number: Int) { forgetAnswer(number) }
 }

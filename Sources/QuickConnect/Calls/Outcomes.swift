@@ -72,9 +72,17 @@ public enum Awaited<Outcome: Sendable>: Sendable {
 public struct HandlerWait: Sendable {
     public let client: any CallConnection
     public let handler: String
+    /// Whether the client wants to hear of it where nobody waits for the answer any more.
+    public let hearsCancel: Bool
 
-    public init(_ handler: String, of client: any CallConnection) {
+    public init(_ handler: String, of client: any CallConnection, hearsCancel: Bool = false) {
         self.client = client
         self.handler = handler
+        self.hearsCancel = hearsCancel
+    }
+
+    /// Nobody waits for the answer any more.
+    func cancel(_ number: Int) {
+        if hearsCancel { client.cancelAnswer(number) } else { client.forgetAnswer(number) }
     }
 }

@@ -213,6 +213,11 @@ extension Connection: RoutedConnection {
 
     public func forgetAnswer(_ number: Int) { state.withLock { _ = $0.pendingAnswers.take(number) } }
 
+    public func cancelAnswer(_ number: Int) {
+        let isPending = state.withLock { $0.pendingAnswers.take(number) != nil && $0.answers }
+        if isPending { output.write { $0.appendCancel(ofCall: number) } }
+    }
+
     private func receiveAnswer(id: String?, _ outcome: HandlerOutcome) {
         let number = id.flatMap { $0.utf8.first == UInt8(ascii: "q") ? Int($0.utf8.dropFirst()) : nil }
         let receiver = number.flatMap { number in state.withLock { $0.pendingAnswers.take(number) } }

@@ -27,9 +27,9 @@ public struct HandlerCommandObject: WaitingValCO, WaitingBCO, WaitingVCO, Waitin
     }
 
     private func handler() throws(CommandError) -> HandlerWait {
-        guard let client = handlers.client(of: name) else {
+        guard let wait = handlers.wait(for: name) else {
             throw CommandError(.unavailable, "no client has registered the handler '\(name)'")
         }
-        return HandlerWait(name, of: client)
+        return wait
     }
 }

@@ -6,6 +6,7 @@ public final class HandlerRegistry: Sendable {
     private struct Handler {
         let client: any CallConnection
         let isCommand: Bool
+        let hearsCancel: Bool
         /// Its entry as a command of its own, and the table that this was made for.
         var entry: MappingEntry?
         weak var table: MappingTable?
@@ -47,8 +48,8 @@ public final class HandlerRegistry: Sendable {
 
     /// Registers a handler of a connection; again is no mistake. `busy` where another connection holds the name,
     /// `overloaded` where this one holds too many. A connection that is closed, or cannot answer any more, registers
-    /// nothing. Whether the client may answer for that name is asked by ``Router/register(_:of:)``.
-    func register(_ name: String, of client: any CallConnection) throws(CommandError) {
+    /// nothing. Whether the client may answer for that name is asked by ``Router/register(_:of:hearsCancel:)``.
+    func register(_ name: String, of client: any CallConnection, hearsCancel: Bool) throws(CommandError) {
         let mayCommand = permissions.mayHandleCommands(client.caller)
         let isCommand = mayCommand && !MappingDeclaration.reservedNames.contains(name)
         var isNew = false
@@ -63,7 +64,7 @@ public final class HandlerRegistry: Sendable {
                 return CommandError(.overloaded, "this connection has \(limit) handlers; take one back")
             }
             state.names[ObjectIdentifier(client), default: []].insert(ByteName(name))
-            state.handlers[ByteName(name)] = Handler(client: client, isCommand: isCommand)
+            state.handlers[ByteName(name)] = Handler(client: client, isCommand: isCommand, hearsCancel: hearsCancel)
             isNew = !names.contains(ByteName(name))
             if isCommand, isNew { state.index = nil }
             return nil
@@ -109,8 +110,15 @@ public final class HandlerRegistry: Sendable {
         )
     }
 
-    /// The connection that answers for a handler.
-    func client(of name: String) -> (any CallConnection)? { state.withLock { $0.handlers[ByteName(name)]?.client } }
+    /// The wait for an answer of that handler; nil where nobody has registered it.
+    func wait(for name: String) -> HandlerWait? {
+        state.withLock { state in
+            state.handlers[ByteName(name)].map { HandlerWait(name, of: $0.client, hearsCancel: $0.hearsCancel) }
+        }
+    }
+
+    /// Whether a client has registered that handler.
+    public func has(_ name: String) -> Bool { state.withLock { $0.handlers[ByteName(name)] != nil } }
 
     /// How many handlers there are.
     public var count: Int { state.withLock { $0.handlers.count } }

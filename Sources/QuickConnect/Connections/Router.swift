@@ -21,10 +21,15 @@ public struct Router: Sendable {
     }
 
     /// Registers a handler of a connection. `denied` where it may not answer for that name, else as
-    /// ``HandlerRegistry/register(_:of:)``.
-    public func register(_ name: String, of client: any CallConnection) throws(CommandError) {
+    /// ``HandlerRegistry/register(_:of:hearsCancel:)``.
+    /// - Parameter hearsCancel: whether the client is told where nobody waits for its answer any more.
+    public func register(
+        _ name: String,
+        of client: any CallConnection,
+        hearsCancel: Bool = false
+    ) throws(CommandError) {
         if let refusal = frontController.refusal(toAnswerFor: name, client.caller) { throw refusal }
-        try handlers.register(name, of: client)
+        try handlers.register(name, of: client, hearsCancel: hearsCancel)
         // A reload in between has looked at the handlers before this one was there.
         if let refusal = frontController.refusal(toAnswerFor: name, client.caller) {
             try handlers.remove(name, of: client)

@@ -4,6 +4,8 @@ public enum DaemonEvents {
     public static let dropped = "dropped"
     /// Tells which handlers come and go, as `{"name", "registered"}`.
     public static let handlers = "handlers"
+    /// Tells a client that nobody waits for its answer any more: no event that anybody could subscribe to.
+    private static let cancel = "cancel"
 
     /// Who may call one of these commands may subscribe to the event.
     private static let commands: [String: [String]] = [
@@ -13,9 +15,9 @@ public enum DaemonEvents {
 
     public static let names = Array(commands.keys) + [dropped, handlers]
 
-    private static let table = NameTable(names.map { (name: $0, element: true) })
+    private static let table = NameTable((names + [cancel]).map { (name: $0, element: true) })
 
-    /// Whether a name is one of theirs.
+    /// Whether a name is one of theirs, or of another message of the daemon's.
     public static func isOne(_ name: String) -> Bool { table[name] != nil }
 
     /// The commands whose rules an event obeys: those of a device's event, else the one of its own name.

@@ -40,7 +40,7 @@ final class WaitingCall: Sendable {
             switch self {
             case .operation(let interruption): interruption.fulfil(())
             case .promise(let cancel): cancel()
-            case .handler(let wait, _, let number): wait.client.forgetAnswer(number)
+            case .handler(let wait, _, let number): wait.cancel(number)
             }
         }
     }

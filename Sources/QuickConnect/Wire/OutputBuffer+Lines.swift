@@ -125,6 +125,13 @@ extension OutputBuffer {
         append("}\n")
     }
 
+    /// Tells a client that nobody waits for its answer to that call any more, as a client tells the daemon.
+    func appendCancel(ofCall number: Int) {
+        append("{\"handlerName\":\"cancel\",\"data\":[\"q")
+        append(decimal: Int64(number))
+        append("\"]}\n")
+    }
+
     // MARK: The two forms
 
     private func appendURL(command: String, _ message: Message) {

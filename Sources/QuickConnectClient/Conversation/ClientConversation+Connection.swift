@@ -19,7 +19,8 @@ extension ClientConversation {
         isConnected = false
         output = []
         splitter.clear()
-        handlerCalls = []
+        for (id, hearsCancel) in handlerCalls where hearsCancel { cancelled(id) }
+        handlerCalls = [:]
         for (id, call, note) in pending.takeSent() where !call.isGivenUp {
             tell(id, note, .failure(.connectionLost(reason)))
         }
@@ -59,6 +60,7 @@ extension ClientConversation {
     private mutating func take(_ line: UnsafeBufferPointer<UInt8>) {
         switch DaemonMessage(line) {
         case .reply(let id, let result): settle(CallID(id), result)
+        case .event("cancel", let value): takeCancel(value)
         case .event(let name, let value): events.append(.happened(name: name, value))
         case .call(let call): take(call)
         case .error(let error): events.append(.fault(.told(error)))
@@ -93,12 +95,23 @@ extension ClientConversation {
     private mutating func take(_ call: HandlerCall) {
         var call = call
         call.connection = connectionCount
-        guard handlerCalls.insert(call.id).inserted else { return }
+        guard handlerCalls[call.id] == nil else { return }
+        handlerCalls[call.id] = standing.hearsCancel(handler: call.handler)
         guard standing.has(handler: call.handler) else {
             let sentence = "the client has taken back its handler \(call.handler)"
             answer(call, with: .failure(HandlerCall.Failure(.unavailable, sentence)))
             return
         }
         events.append(.called(call))
+    }
+
+    /// `["q7"]`: nobody waits any more for the answer to that call.
+    private mutating func takeCancel(_ value: JSONValue) {
+        guard let id = value.arrayValue?.first?.stringValue, handlerCalls.removeValue(forKey: id) == true else { return }
+        cancelled(id)
+    }
+
+    private mutating func cancelled(_ id: String) {
+        events.append(.cancelled(HandlerCall.Number(id: id, connection: connectionCount)))
     }
 }

@@ -36,6 +36,8 @@ public struct ClientConversation: Sendable {
         case happened(name: String, JSONValue)
         /// Answer it with ``answer(_:with:)``, once.
         case called(HandlerCall)
+        /// Nobody waits any more for the answer to that call of a handler that was registered with `hearsCancel`.
+        case cancelled(HandlerCall.Number)
         /// The daemon has taken a handler, a subscription or a call of the opening.
         case stands(Standing)
         /// The daemon refuses it. A handler or a subscription stands no more.
@@ -60,8 +62,8 @@ public struct ClientConversation: Sendable {
     var splitter: LineSplitter
     var output: [UInt8] = []
     var events: [Event] = []
-    /// The calls to handlers that are to be answered, by their ids.
-    var handlerCalls: Set<String> = []
+    /// The calls to handlers that are to be answered, by their ids: whether their handler hears of their end.
+    var handlerCalls: [String: Bool] = [:]
     var lastNumber = 0
     /// How many connections there have been.
     public internal(set) var connectionCount = 0
@@ -113,8 +115,12 @@ public struct ClientConversation: Sendable {
     // MARK: What stands
 
     /// Registers a handler, now and over each new connection.
-    public mutating func register(handler name: String) {
-        if standing.add(handler: name), isConnected { say(StandingOrders.call(handler: name)) }
+    /// - Parameter hearsCancel: whether an event tells where nobody waits any more for the answer to one of its calls: its
+    ///   caller is gone, has cancelled it, or had no more time, or the connection was lost.
+    public mutating func register(handler name: String, hearsCancel: Bool = false) {
+        if standing.add(handler: name, hearsCancel: hearsCancel), isConnected {
+            say(StandingOrders.call(handler: name, hearsCancel: hearsCancel))
+        }
     }
 
     /// Takes a handler back. Calls to it that are on their way are answered `unavailable`.
@@ -148,7 +154,7 @@ public struct ClientConversation: Sendable {
         _ call: HandlerCall,
         with answer: Result<HandlerCall.Answer, HandlerCall.Failure>
     ) -> Bool {
-        guard isConnected, call.connection == connectionCount, handlerCalls.remove(call.id) != nil else { return false }
+        guard isConnected, call.connection == connectionCount, handlerCalls.removeValue(forKey: call.id) != nil else { return false }
         var line = call.line(of: answer)
         if let problem = problem(of: line) {
             line = call.line(of: .failure(HandlerCall.Failure(.tooLarge, "the handler's answer: \(problem)")))

@@ -18,10 +18,20 @@ public struct HandlerCall: Sendable, Hashable {
     /// What went wrong, in the error phase.
     public var error: ErrorReply?
 
+    /// Which call it is.
+    public struct Number: Sendable, Hashable {
+        /// The daemon's id, unique within the connection.
+        let id: String
+        let connection: Int
+    }
+
     /// The daemon's, unique within the connection.
     let id: String
     /// The connection that it came over: it is answered over no other one.
     var connection = 0
+
+    /// What ``ClientConversation/Event/cancelled(_:)`` names.
+    public var number: Number { Number(id: id, connection: connection) }
 
     init?(_ message: JSONObject) {
         guard let id = message["callbackId"]?.stringValue, let handler = message["handlerName"]?.stringValue

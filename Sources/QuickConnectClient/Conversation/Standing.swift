@@ -16,23 +16,26 @@ struct StandingOrders {
     typealias Call = (standing: ClientConversation.Standing, command: String, message: CallMessage)
 
     var opening: [(command: String, message: CallMessage)] = []
-    private var handlers: [String] = []
+    private var handlers: [(name: String, hearsCancel: Bool)] = []
     private var subscriptions: [(name: String, options: JSONObject?)] = []
 
     var isEmpty: Bool { opening.isEmpty && handlers.isEmpty && subscriptions.isEmpty }
 
-    func has(handler name: String) -> Bool { handlers.contains { $0.isSame(as: name) } }
+    func has(handler name: String) -> Bool { handlers.contains { $0.name.isSame(as: name) } }
+
+    /// Whether that handler hears of calls whose answer nobody waits for any more.
+    func hearsCancel(handler name: String) -> Bool { handlers.contains { $0.name.isSame(as: name) && $0.hearsCancel } }
 
     /// Says whether it is new.
-    mutating func add(handler name: String) -> Bool {
+    mutating func add(handler name: String, hearsCancel: Bool) -> Bool {
         guard !has(handler: name) else { return false }
-        handlers.append(name)
+        handlers.append((name, hearsCancel))
         return true
     }
 
     mutating func remove(handler name: String) -> Bool {
         let count = handlers.count
-        handlers.removeAll { $0.isSame(as: name) }
+        handlers.removeAll { $0.name.isSame(as: name) }
         return handlers.count < count
     }
 
@@ -62,11 +65,14 @@ struct StandingOrders {
 
     /// All of it, as calls.
     var calls: [Call] {
-        opening.map { (.opening($0.command), $0.command, $0.message) } + handlers.map(Self.call(handler:))
+        opening.map { (.opening($0.command), $0.command, $0.message) } + handlers.map(Self.call)
             + subscriptions.map(Self.call)
     }
 
-    static func call(handler name: String) -> Call { (.handler(name), "registerHandler", .value([.string(name)])) }
+    static func call(handler name: String, hearsCancel: Bool) -> Call {
+        let parameters: [JSONValue] = [.string(name)] + (hearsCancel ? [["cancel": true]] : [])
+        return (.handler(name), "registerHandler", .value(.array(parameters)))
+    }
 
     static func call(subscription name: String, options: JSONObject?) -> Call {
         let parameters: [JSONValue] = [.string(name)] + (options.map { [.object($0)] } ?? [])

@@ -18,23 +18,30 @@ extension DeviceClient {
     /// refuses the handler, such as `busy` where another client has it, also later, from a daemon that was restarted.
     /// - Parameters:
     ///   - atOnce: how many calls may run at the same time; more wait.
+    ///   - endsWithCaller: whether a call's task is cancelled when nobody waits for its answer any more: its caller is gone,
+    ///     has cancelled it or had no more time, or the connection to the daemon was lost. For what a person sees, such as a
+    ///     dialog. Else it runs to its end.
     ///   - body: answers a call with a result.
     public func handle(
         _ name: String,
         atOnce: Int = 16,
+        endsWithCaller: Bool = false,
         _ body: @escaping @Sendable (HandlerCall) async throws -> JSONValue
     ) async throws(CallFailure) {
-        try await answer(name, atOnce: atOnce) { call in HandlerCall.Answer(try await body(call)) }
+        try await answer(name, atOnce: atOnce, endsWithCaller: endsWithCaller) { call in
+            HandlerCall.Answer(try await body(call))
+        }
     }
 
     /// The same with all that an answer may say: the command that the reply goes under, and whether the stack ends.
     public func answer(
         _ name: String,
         atOnce: Int = 16,
+        endsWithCaller: Bool = false,
         _ body: @escaping @Sendable (HandlerCall) async throws -> HandlerCall.Answer
     ) async throws(CallFailure) {
-        let calls = Mailbox<HandlerCall>(size: Self.waitingCalls)
-        thread.order(.handle(name, calls))
+        let calls = Mailbox<HandlerTask>(size: Self.waitingCalls)
+        thread.order(.handle(name, hearsCancel: endsWithCaller, calls))
         let failure = await withTaskGroup(of: Void.self) { group in
             let failure = await serve(calls, atOnce: atOnce, &group, body)
             group.cancelAll()
@@ -49,7 +56,7 @@ extension DeviceClient {
 
     /// Says why it has ended: nil where somebody here wants that.
     private func serve(
-        _ calls: Mailbox<HandlerCall>,
+        _ calls: Mailbox<HandlerTask>,
         atOnce: Int,
         _ group: inout TaskGroup<Void>,
         _ body: @escaping @Sendable (HandlerCall) async throws -> HandlerCall.Answer
@@ -62,8 +69,10 @@ extension DeviceClient {
                     running -= 1
                 }
                 running += 1
-                let thread = thread
-                group.addTask { thread.order(.answer(call.element, await Self.outcome(of: call.element, body))) }
+                let (thread, task) = (thread, call.element)
+                group.addTask {
+                    await task.run { call in thread.order(.answer(call, await Self.outcome(of: call, body))) }
+                }
             }
             return nil
         } catch {
@@ -82,6 +91,7 @@ extension DeviceClient {
         } catch let failure as CallFailure {
             return .failure(HandlerCall.Failure(CommandError.Code(rawValue: failure.code), failure.message))
         } catch is CancellationError {
+            // Where its caller is gone instead, nobody hears that.
             return .failure(HandlerCall.Failure(.unavailable, "the handler \(call.handler) is being taken back"))
         } catch {
             return .failure(HandlerCall.Failure(nil, "\(error)"))

@@ -15,8 +15,8 @@ final class DeviceThread: Sendable {
         case cancel(Promise)
         case subscribe(String, JSONObject?, Mailbox<JSONValue>)
         case unsubscribe(String, Mailbox<JSONValue>)
-        case handle(String, Mailbox<HandlerCall>)
-        case unhandle(String, Mailbox<HandlerCall>)
+        case handle(String, hearsCancel: Bool, Mailbox<HandlerTask>)
+        case unhandle(String, Mailbox<HandlerTask>)
         case answer(HandlerCall, Result<HandlerCall.Answer, HandlerCall.Failure>)
         case close(Deferred<Void, Interruption>?)
     }
@@ -81,7 +81,7 @@ final class DeviceThread: Sendable {
         switch order {
         case .call(_, _, _, let promise): promise.fulfil(.failure(failure))
         case .subscribe(_, _, let mailbox): mailbox.finish(failure)
-        case .handle(_, let mailbox): mailbox.finish(failure)
+        case .handle(_, _, let mailbox): mailbox.finish(failure)
         case .close(let promise): promise?.fulfil(())
         case .cancel, .unsubscribe, .unhandle, .answer: break
         }
@@ -94,7 +94,10 @@ final class DeviceLoop {
     private var promises: [CallID: DeviceThread.Promise] = [:]
     private var calls: [ObjectIdentifier: CallID] = [:]
     private var listeners: [String: [Mailbox<JSONValue>]] = [:]
-    private var handlers: [String: Mailbox<HandlerCall>] = [:]
+    private var handlers: [String: Mailbox<HandlerTask>] = [:]
+    /// How those who answer hear that nobody waits for it any more.
+    private var cancellations: [HandlerCall.Number: HandlerTask.Cancellation] = [:]
+    private var hearingCancel: Set<String> = []
     private var isClosed = false
     /// What the daemon said before it closed a connection.
     private var refusal: String?
@@ -146,9 +149,11 @@ final class DeviceLoop {
             if let id = calls[ObjectIdentifier(promise)] { link.conversation.cancel(id) }
         case .subscribe(let name, let options, let mailbox): subscribe(name, options, mailbox)
         case .unsubscribe(let name, let mailbox): unsubscribe(name, mailbox)
-        case .handle(let name, let mailbox): handle(name, mailbox)
+        case .handle(let name, let hearsCancel, let mailbox): handle(name, hearsCancel: hearsCancel, mailbox)
         case .unhandle(let name, let mailbox): unhandle(name, mailbox)
-        case .answer(let call, let outcome): link.conversation.answer(call, with: outcome)
+        case .answer(let call, let outcome):
+            cancellations[call.number] = nil
+            link.conversation.answer(call, with: outcome)
         case .close(let promise):
             isClosed = true
             if let promise { closers.append(promise) }
@@ -168,19 +173,23 @@ final class DeviceLoop {
         if others.isEmpty { link.conversation.unsubscribe(from: name) }
     }
 
-    private func handle(_ name: String, _ mailbox: Mailbox<HandlerCall>) {
+    private func handle(_ name: String, hearsCancel: Bool, _ mailbox: Mailbox<HandlerTask>) {
         guard handlers[name] == nil else {
             let error: JSONValue = ["code": "busy", "message": .string("this device has a handler \(name) already")]
             return mailbox.finish(.refused(ErrorReply(error)))
         }
         handlers[name] = mailbox
-        link.conversation.register(handler: name)
+        if hearsCancel { hearingCancel.insert(name) } else { hearingCancel.remove(name) }
+        link.conversation.register(handler: name, hearsCancel: hearsCancel)
     }
 
-    private func unhandle(_ name: String, _ mailbox: Mailbox<HandlerCall>) {
+    private func unhandle(_ name: String, _ mailbox: Mailbox<HandlerTask>) {
         mailbox.finish()
         let failure = HandlerCall.Failure(.unavailable, "the handler \(name) has been taken back")
-        for call in mailbox.takeAll() { link.conversation.answer(call, with: .failure(failure)) }
+        for task in mailbox.takeAll() {
+            cancellations[task.call.number] = nil
+            link.conversation.answer(task.call, with: .failure(failure))
+        }
         guard handlers[name] === mailbox else { return }
         handlers[name] = nil
         link.conversation.remove(handler: name)
@@ -195,6 +204,7 @@ final class DeviceLoop {
             case .failed(let id, let failure): settle(id, .failure(failure))
             case .happened(let name, let value): for mailbox in listeners[name] ?? [] { mailbox.put(value) }
             case .called(let call): pass(call)
+            case .cancelled(let number): cancellations.removeValue(forKey: number)?.fulfil(())
             case .stands(.subscription(let name)): for mailbox in listeners[name] ?? [] { mailbox.markReady() }
             case .refused(let standing, let failure): refuse(standing, failure)
             case .fault(.told(let error)): refusal = error.message
@@ -217,7 +227,9 @@ final class DeviceLoop {
             link.conversation.answer(call, with: .failure(failure))
             return
         }
-        mailbox.put(call)
+        let cancellation = hearingCancel.contains(call.handler) ? HandlerTask.Cancellation() : nil
+        cancellations[call.number] = cancellation
+        mailbox.put(HandlerTask(call: call, cancellation: cancellation))
     }
 
     private func refuse(_ standing: ClientConversation.Standing, _ failure: CallFailure) {

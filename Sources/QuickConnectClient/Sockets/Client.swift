@@ -86,7 +86,7 @@ public final class Client {
             // The daemon has not read the line, so it cannot say whose it was.
             case .fault(.told(let error)):
                 if let id, error.code == CommandError.Code.tooLarge.rawValue { replies[id] = .failure(.refused(error)) }
-            case .called, .stands, .refused, .fault: break
+            case .called, .cancelled, .stands, .refused, .fault: break
             }
         }
     }

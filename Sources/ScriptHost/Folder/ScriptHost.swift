@@ -183,7 +183,7 @@ public final class ScriptHost {
         case .refused(_, let failure): warn(failure.message)
         case .fault(.told(let error)): warn(error.message)
         case .fault(.unreadable(let problem)): warn(problem)
-        case .replied, .failed, .happened, .stands: break
+        case .replied, .failed, .happened, .cancelled, .stands: break
         }
     }
 

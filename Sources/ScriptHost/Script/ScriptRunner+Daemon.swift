@@ -32,7 +32,7 @@ extension ScriptRunner {
             case .fault(.told(let error)): write("error", "the daemon: \(error.message)")
             case .fault(.unreadable(let problem)): write("error", "the daemon: \(problem)")
             // The script reads its messages itself, and what stands is its own.
-            case .replied, .happened, .called, .stands, .refused: break
+            case .replied, .happened, .called, .cancelled, .stands, .refused: break
             }
         }
     }

@@ -63,6 +63,8 @@ struct TestMappings {
         var names = name
         names.isOptional = true
         names.repeats = true
+        var options = Parameter("options", .object)
+        options.isOptional = true
         var data = Parameter("data", .any)
         data.isOptional = true
         map("ping", parameters: [])
@@ -74,7 +76,7 @@ struct TestMappings {
         map("subscribe", .shipped("SubscribeValCO", .validation), .shipped("SubscribeBCO", .business))
         map("unsubscribe", .shipped("UnsubscribeBCO", .business), parameters: [names])
         map("post", .shipped("PostBCO", .business), parameters: [name, data])
-        map("registerHandler", .shipped("RegisterHandlerBCO", .business), parameters: [name])
+        map("registerHandler", .shipped("RegisterHandlerBCO", .business), parameters: [name, options])
         map("removeHandler", .shipped("RemoveHandlerBCO", .business), parameters: [name])
         map("logMessage", .shipped("LoggingVCO", .view))
     }

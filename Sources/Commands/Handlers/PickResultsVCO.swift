@@ -1,0 +1,20 @@
+import JSON
+import QuickConnect
+
+/// Replies `showPickResults [text, …]`, as the book does: what the picker before it has answered, or else what the caller
+/// has sent.
+struct PickResultsVCO: VCO {
+    func show(_ call: borrowing Call) throws(CommandError) -> ViewOutcome {
+        .reply(.array(Self.results(of: call)), under: "showPickResults")
+    }
+
+    private static func results(of call: borrowing Call) -> [JSONValue] {
+        guard let answer = call.results.last?.value else {
+            var sent: [JSONValue] = []
+            for index in 0..<call.argumentCount { sent.append(call.argument(index).value) }
+            return sent
+        }
+        // The page reads the text as the first item.
+        return answer.arrayValue ?? [answer]
+    }
+}

@@ -1,0 +1,123 @@
+internal import CLinux
+internal import Glibc
+internal import Synchronization
+
+/// Another program that runs beside this one, until it ends or is ended. Its input is empty; what it writes is kept.
+public final class RunningProgram: Sendable {
+    /// How it ended, and what it had written.
+    public struct End: Sendable {
+        /// Its exit status; 128 and the number of the signal that ended it.
+        public var status: Int32
+        public var output: String
+        public var errors: String
+    }
+
+    private let pid: pid_t
+    private let output: Int32
+    private let errors: Int32
+    /// Whether its number may be another process's by now.
+    private let isOver = Mutex(false)
+    /// What is kept of its output, and of its errors.
+    private static let mostBytes = 1 << 20
+
+    /// Starts it, with all signals as they are by default.
+    /// - Parameters:
+    ///   - program: a path, or a name that is looked for in `PATH`.
+    ///   - environment: all of it, not an addition.
+    public init(_ program: String, _ arguments: [String], environment: [String: String]) throws(SystemCallError) {
+        let (output, errors) = (try Self.ends(), try Self.ends())
+        defer { for end in [output.writing, errors.writing] { close(end) } }
+        self.output = output.reading
+        self.errors = errors.reading
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_adddup2(&actions, output.writing, STDOUT_FILENO)
+        posix_spawn_file_actions_adddup2(&actions, errors.writing, STDERR_FILENO)
+        var attributes = posix_spawnattr_t()
+        Self.setDefaultSignals(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var words = ([program] + arguments).map { strdup($0) } + [nil]
+        var variables = environment.map { strdup("\($0)=\($1)") } + [nil]
+        defer { for word in words + variables { free(word) } }
+        var child: pid_t = 0
+        let code = posix_spawnp(&child, program, &actions, &attributes, &words, &variables)
+        pid = child
+        guard code == 0 else {
+            for end in [output.reading, errors.reading] { close(end) }
+            throw SystemCallError("posix_spawnp \(program)", code)
+        }
+    }
+
+    private static func ends() throws(SystemCallError) -> (reading: Int32, writing: Int32) {
+        var ends: [Int32] = [-1, -1]
+        // Unlike pipe(2), this keeps them from programs that another thread starts meanwhile.
+        let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+        try SystemCallError.check("socketpair") { socketpair(AF_UNIX, type, 0, &ends) }
+        // Who reads goes by poll(2), and is never held up.
+        _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
+        return (ends[0], ends[1])
+    }
+
+    private static func setDefaultSignals(_ attributes: inout posix_spawnattr_t) {
+        var (all, none) = (sigset_t(), sigset_t())
+        sigfillset(&all)
+        sigemptyset(&none)
+        posix_spawnattr_init(&attributes)
+        posix_spawnattr_setsigdefault(&attributes, &all)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
+    }
+
+    /// Ends it at once, unless it has ended. Any thread.
+    public func kill() {
+        isOver.withLock { if !$0 { _ = Glibc.kill(pid, SIGKILL) } }
+    }
+
+    /// Waits for its end. Once, on a thread that may block.
+    public func wait() -> End {
+        let (output, errors) = collect()
+        close(self.output)
+        close(self.errors)
+        var information = siginfo_t()
+        // It keeps its number until it may not be killed any more.
+        while waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT) < 0, errno == EINTR {}
+        let status = isOver.withLock { isOver -> Int32 in
+            var status: Int32 = 0
+            while waitpid(pid, &status, 0) < 0, errno == EINTR {}
+            isOver = true
+            return status
+        }
+        let signal = status & 0x7f
+        return End(status: signal == 0 ? (status >> 8) & 0xff : 128 + signal, output: output, errors: errors)
+    }
+
+    /// Reads until it has ended. What it has started itself may hold its output for longer, and is not waited for.
+    private func collect() -> (output: String, errors: String) {
+        let process = qc_process_descriptor(pid)
+        defer { if process >= 0 { close(process) } }
+        var polled = [output, errors, process].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        var texts: [[UInt8]] = [[], []]
+        while polled[0].fd >= 0 || polled[1].fd >= 0 {
+            guard poll(&polled, nfds_t(polled.count), -1) >= 0 || errno == EINTR else { break }
+            let isOver = polled[2].revents != 0
+            for index in 0..<2 where polled[index].fd >= 0 {
+                if Self.read(polled[index].fd, into: &texts[index]) { polled[index].fd = -1 }
+            }
+            if isOver { break }
+        }
+        return (String(decoding: texts[0], as: UTF8.self), String(decoding: texts[1], as: UTF8.self))
+    }
+
+    /// Reads what is there, and says whether that was the end.
+    private static func read(_ descriptor: Int32, into text: inout [UInt8]) -> Bool {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while true {
+            let count = Glibc.read(descriptor, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return count == 0 || errno != EAGAIN }
+            text += buffer[..<count].prefix(max(0, mostBytes - text.count))
+        }
+    }
+}

@@ -1,0 +1,21 @@
+internal import Concurrency
+
+/// A call on its way to the task that answers it.
+struct HandlerTask: Sendable {
+    typealias Cancellation = Deferred<Void, Interruption>
+
+    let call: HandlerCall
+    /// Fulfilled where nobody waits for the answer any more; nil where the handler does not hear of that.
+    let cancellation: Cancellation?
+
+    /// Runs what answers the call, and cancels it where nobody waits for the answer any more.
+    func run(_ answer: @escaping @Sendable (HandlerCall) async -> Void) async {
+        guard let cancellation else { return await answer(call) }
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await answer(call) }
+            group.addTask { _ = try? await cancellation.value() }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+}

@@ -1,0 +1,112 @@
+import Concurrency
+import Glibc
+import JSON
+import Linux
+import QuickConnect
+import QuickConnectClient
+
+/// Shows dialogs by programs of the desktop.
+final class NativeDialogs: DialogShower {
+    private let display: Display
+    private let environment: [String: String]
+    private let gone = Deferred<String, Interruption>()
+    /// How often a person who answers what is no answer is asked.
+    private static let mostTries = 10
+
+    init(_ display: Display, _ environment: [String: String]) throws(Display.Missing) {
+        self.display = display
+        let others = environment.filter { $0.key != "DISPLAY" && $0.key != "WAYLAND_DISPLAY" }
+        self.environment = others.merging(display.variables) { _, last in last }
+        guard Self.programs.contains(where: isInstalled) else {
+            throw Display.Missing(
+                description: "no program for dialogs is installed; one of them is enough: apt install zenity"
+            )
+        }
+    }
+
+    private static let programs = ["zenity", "yad"]
+
+    private func isInstalled(_ program: String) -> Bool {
+        let folders = (environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin").split(separator: ":")
+        return folders.contains { access("\($0)/\(program)", X_OK) == 0 }
+    }
+
+    func displayIsGone() async -> String? { try? await gone.value() }
+
+    func show(_ dialog: Dialog) async throws -> [JSONValue] {
+        guard let way = dialog.ways.first(where: { isInstalled($0.program) }) else {
+            let programs = dialog.ways.map(\.program).joined(separator: " or ")
+            throw HandlerCall.Failure(.unsupported, "this dialog needs the program \(programs)")
+        }
+        var output = ""
+        for _ in 0..<Self.mostTries {
+            output = try await answer(way)
+            if let results = way.text(output).flatMap(dialog.results) { return results }
+        }
+        throw HandlerCall.Failure(.unavailable, "\(way.program) answers «\(output)», which is no answer to this")
+    }
+
+    /// What the program prints, where the person has said OK. It prints the same on a timeout, with another status.
+    private func answer(_ way: Dialog.Way) async throws -> String {
+        let end = try await run(way)
+        if let failure = await loss(end) {
+            gone.fulfil(failure)
+            throw HandlerCall.Failure(.unavailable, failure)
+        }
+        let output = end.output.split(separator: "\n", omittingEmptySubsequences: false).first.map(String.init) ?? ""
+        switch end.status {
+        case 0 where !output.isEmpty: return output
+        case 0, 252: throw HandlerCall.Failure.closed
+        case 1 where !end.errors.contains("cannot open display"): throw HandlerCall.Failure.closed
+        default:
+            let reason = end.errors.split(separator: "\n").last.map { ": \($0)" } ?? ""
+            throw HandlerCall.Failure(.unavailable, "\(way.program) ended with status \(end.status)\(reason)")
+        }
+    }
+
+    /// Why the display is gone, where that has ended the program: it says so, and ends with 1, as where a person does not
+    /// want to.
+    private func loss(_ end: RunningProgram.End) async -> String? {
+        guard end.status != 0 else { return nil }
+        if let failure = display.failure() { return failure }
+        guard Self.complaints.contains(where: end.errors.contains) else { return nil }
+        // A server closes its clients' connections first.
+        for _ in 0..<Self.looks where !Task.isCancelled {
+            try? await Task.sleep(for: .milliseconds(50))
+            if let failure = display.failure() { return failure }
+        }
+        return nil
+    }
+
+    /// Of GTK and Xlib, which do not translate them.
+    private static let complaints = ["from display", "open display", "X connection", "Wayland"]
+    private static let looks = 40
+
+    private func run(_ way: Dialog.Way) async throws -> RunningProgram.End {
+        let ending = Deferred<RunningProgram.End, Interruption>()
+        let process = Deferred<RunningProgram, Interruption>()
+        // The kernel ends the dialog with the thread that started it, so that thread waits for it.
+        let code = PThread.start("dialog") { [environment] in
+            do throws(SystemCallError) {
+                let program = try DialogProcess.start(way, environment)
+                process.fulfil(program)
+                ending.fulfil(program.wait())
+            } catch {
+                process.fail(Interruption(.unavailable, "\(error)"))
+            }
+        }
+        guard code == 0 else {
+            throw HandlerCall.Failure(.unavailable, "pthread_create: \(SystemCallError.text(code))")
+        }
+        do {
+            let program = try await process.value()
+            return try await withTaskCancellationHandler {
+                try await ending.value()
+            } onCancel: {
+                program.kill()
+            }
+        } catch let interruption as Interruption where interruption.kind == .unavailable {
+            throw HandlerCall.Failure(.unavailable, "\(way.program) cannot be run: \(interruption)")
+        }
+    }
+}

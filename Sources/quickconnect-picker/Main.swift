@@ -1,0 +1,107 @@
+import ArgumentParser
+import CLinux
+import Concurrency
+import Glibc
+import Linux
+import QuickConnect
+import QuickConnectClient
+
+/// Shows native dialogs in the user's graphical session. Read from here: flags, then ``PickerService``.
+@main
+struct QuickConnectPicker: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "quickconnect-picker",
+        abstract: "Shows native dialogs in this graphical session, for the daemon quickconnectd.",
+        discussion: """
+            It registers with the daemon as the handler of these commands: \(Pickers.names). It runs until SIGTERM, and \
+            connects again when the daemon restarts. The dialogs are those of zenity or yad.
+
+            Exit status: 0 ended by SIGTERM or SIGINT, 1 no display, no program for dialogs, or the daemon refuses the \
+            handlers, 2 wrong usage.
+            """,
+        version: "0.1.0"
+    )
+
+    @Option(help: ArgumentHelp("\(SocketPaths.help)", valueName: "PATH"))
+    var socket: String?
+
+    @Option(help: ArgumentHelp("The display, such as :0 or wayland-0.", valueName: "DISPLAY"))
+    var display: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Show nothing, and answer TEXT each time: 2027-03-14 15:09; nothing is cancel.",
+            valueName: "TEXT"
+        )
+    )
+    var answer: String?
+
+    @Flag(help: "Show nothing, and answer what a dialog would begin with: now, or a list's first item.")
+    var simulate = false
+
+    @Option(help: ArgumentHelp("What to log: \(LogLevel.names).", valueName: "LEVEL"))
+    var logLevel = LogLevel.notice
+
+    static func main() {
+        DialogProcess.becomeDialog(CommandLine.arguments)
+        let stop = Stop()
+        do {
+            guard let flags = try parseAsRoot() as? QuickConnectPicker else { throw CleanExit.helpRequest(self) }
+            // The one task that is nobody's child; all others are its children.
+            guard let pool = ThreadPool(name: "picker", count: 2) else {
+                throw SystemCallError("pthread_create", EAGAIN)
+            }
+            Task.detached(executorPreference: pool) { Glibc.exit(await flags.serve(until: stop)) }
+            stop.deliver()
+        } catch {
+            let isSuccess = exitCode(for: error).isSuccess
+            Descriptor.write("\(fullMessage(for: error))\n", to: isSuccess ? STDOUT_FILENO : STDERR_FILENO)
+            Glibc.exit(isSuccess ? 0 : 2)
+        }
+    }
+
+    /// - Returns: the exit status.
+    private func serve(until stop: Stop) async -> Int32 {
+        let environment = OwnProcess.environment
+        let log = Log(logLevel, environment: environment)
+        do {
+            let shower = try shower(environment)
+            let device = DeviceClient(socket: socket)
+            let service = PickerService(device, DialogDesk(shower), log)
+            let status = await service.run(until: stop)
+            await device.close()
+            return status
+        } catch {
+            log.write("\(error)", .error)
+            return 1
+        }
+    }
+
+    private func shower(_ environment: [String: String]) throws -> any DialogShower {
+        if simulate || answer != nil { return ToldDialogs(answer: answer) }
+        return try NativeDialogs(Display(named: display, environment: environment), environment)
+    }
+}
+
+/// SIGTERM and SIGINT, which come to the main thread and nowhere else.
+final class Stop: Sendable {
+    private static let signals = [SIGTERM, SIGINT]
+    private let promise = Deferred<Void, Interruption>()
+
+    /// Must be made before any other thread is: they inherit that the signals are not for them.
+    init() {
+        qc_block_signals(Self.signals, Int32(Self.signals.count))
+        signal(SIGPIPE, SIG_IGN)
+    }
+
+    /// Tells of signals for as long as the process lives; the second one ends it at once.
+    func deliver() -> Never {
+        while true {
+            let signal = qc_wait_for_signal(Self.signals, Int32(Self.signals.count))
+            if signal != 0, !promise.fulfil(()) { _exit(128 + signal) }
+        }
+    }
+
+    /// Returns when one came, or the task is cancelled.
+    func wait() async { _ = try? await promise.value() }
+}

@@ -1,0 +1,40 @@
+import JSON
+import QuickConnectClient
+
+/// A kind of picker: what a command asks a person, and what becomes of the answer.
+///
+/// A new one is a file beside this one, its line in ``Pickers/all``, and its entry in a file of `mappings/`.
+protocol Picker: Sendable {
+    /// The command, which is also the handler's name: `script:NAME` in its mapping.
+    var name: String { get }
+
+    /// The dialog for a call. Called once for each, before anything is shown.
+    /// - Parameter parameters: as they were sent. What the mapping declares has been checked.
+    /// - Throws: ``HandlerCall/Failure``, `invalid` with the `field` that does not fit.
+    func dialog(_ parameters: [JSONValue]) throws -> Dialog
+}
+
+enum Pickers {
+    static let all: [any Picker] = [
+        DatePicker(),
+        ListPicker(),
+    ]
+
+    static var names: String { all.map(\.name).joined(separator: ", ") }
+}
+
+extension String {
+    /// The text where a dialog would read markup (Pango's).
+    var withoutMarkup: String {
+        var escaped = ""
+        for character in self {
+            switch character {
+            case "&": escaped += "&amp;"
+            case "<": escaped += "&lt;"
+            case ">": escaped += "&gt;"
+            default: escaped.append(character)
+            }
+        }
+        return escaped
+    }
+}
