@@ -1,4 +1,5 @@
 import Concurrency
+import Glibc
 import JSON
 import Linux
 import Logging
@@ -86,6 +87,8 @@ final class ValueFile: ValueKeeper {
         guard let values = state.withLock({ $0.values.take() }) else { return }
         let text = JSONValue.object(["version": .integer(Self.version), "values": .object(values())]).text + "\n"
         do throws(SystemCallError) {
+            // What could not be read again would cost the next start all values.
+            if text.utf8.count > Self.mostBytes { throw SystemCallError("write", EFBIG) }
             if let folder = Folders.parent(of: path) { try Folders.make(folder) }
             try FileText.replace(path, with: text)
             tell(nil)

@@ -113,4 +113,21 @@ struct KeptValueTests {
         try await daemon.process.wait()
         #expect(String(decoding: try state.data("values.json"), as: UTF8.self).contains(#""count":3"#))
     }
+
+    @Test func `values that are too long together to be read again leave the file as it was`() async throws {
+        let (mappings, state) = (try TestFolder(), try TestFolder())
+        let large = (0..<17).map { "large\($0): {value: {type: string, keep: true}}\n" }.joined()
+        try large.write(toFile: mappings("large.yaml"), atomically: true, encoding: .utf8)
+        let first = try await daemon(mappings, state: state)
+        #expect(try await value(first, "count&msg=5") == 5)
+        try await eventually("it is kept") { (try? state.data("values.json")) != nil }
+        let text = String(repeating: "x", count: 4_190_000)
+        let talker = try first.talker()
+        for number in 0..<17 { _ = try await talker.ask("call?cmd=large\(number)&msg=\(text)&id=1") }
+        try await eventually("it is told") { first.log.contains("values cannot be kept") }
+        #expect(try await first.stop() == .status(0))
+        let second = try await daemon(mappings, state: state)
+        #expect(try await value(second, "count") == 5)
+        #expect(!second.log.contains("are lost"))
+    }
 }

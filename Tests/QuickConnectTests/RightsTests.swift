@@ -155,6 +155,7 @@ struct RightsTests {
             (1000, #"["save","x"]"#, nil), (1001, #"["save","x"]"#, "denied"), (1001, #"["s\u0061ve","x"]"#, "denied"),
             (1001, #""save""#, "denied"), (1001, #"["show","x"]"#, nil), (1001, #"["1"]"#, "denied"),
             (1001, "[1]", "denied"), (1001, "[1.0]", "denied"), (1001, "[10e-1]", "denied"), (1001, "[true]", "denied"),
+            (1001, "[1.\(String(repeating: "0", count: 5000))]", "denied"), (1001, "[[\"save\"]]", nil),
             (1001, "null", nil), (1002, #"["show"]"#, "denied"), (1002, #"["save"]"#, "denied"), (0, #"["save"]"#, nil),
         ] as [(UInt32, String, String?)]
     )
@@ -232,6 +233,88 @@ struct RightsTests {
             $0.verbs = [Self.verb("x", [])]
         }
         #expect(throws: ConfigurationMistakes.self) { _ = try Self.table([none]) }
+    }
+
+    @Test("A verb that is written as a number no call is compared with is a mistake, not an open door")
+    func verbNumbers() throws {
+        var level = Parameter("level", .number)
+        level.isOptional = true
+        for parameters in [nil, ParameterList([level]), ParameterList([Parameter("any", .any)])] {
+            for (verb, remedy) in [
+                ("2.0", "write 2"), ("3e0", "write 3"), ("-0", "write 0"), ("1.5", "a whole number"),
+            ] {
+                let slip = Self.declaration("dim") {
+                    $0.parameters = parameters
+                    $0.verbs = [Self.verb(verb, [])]
+                }
+                #expect {
+                    _ = try Self.table([slip])
+                } throws: { error in
+                    "\(error)".contains("the verb '\(verb)' of 'dim'") && "\(error)".contains(remedy)
+                }
+            }
+            let right = Self.declaration("dim") {
+                $0.parameters = parameters
+                $0.verbs = [Self.verb("2", []), Self.verb("-1", [])]
+            }
+            #expect(throws: Never.self) { _ = try Self.table([right]) }
+        }
+        let text = Self.declaration("release") {
+            $0.parameters = ParameterList([Parameter("version", .string)])
+            $0.verbs = [Self.verb("2.0", [])]
+        }
+        #expect(throws: Never.self) { _ = try Self.table([text]) }
+    }
+
+    // MARK: Errors
+
+    @Test("Where an owner has written long lists and long names, an error is not much larger than what it answers")
+    func errorsOfLongLists() async throws {
+        let users = (0..<40).map { "web:\($0)\(String(repeating: "\u{e9}", count: 60))" }
+        let long = String(repeating: "l", count: 900)
+        var action = Parameter("action", .string)
+        action.oneOf = (0..<500).map { .string("\($0)\(String(repeating: "z", count: 60))") }
+        try await withDaemon({ mappings in
+            mappings.mapShipped()
+            for name in ["lamp", long] {
+                mappings.map(name, .bco { _ in .result(1) }, users: users) {
+                    $0.allow = Self.allow(users, groups: users)
+                }
+            }
+            mappings.map("verby", .bco { _ in .result(1) }, users: ["alice"]) {
+                $0.allow = nil
+                $0.verbs = [Self.verb(long, users)]
+            }
+            mappings.map("one", .bco { _ in .result(1) }, users: ["alice"]) {
+                $0.allow = nil
+                $0.parameters = ParameterList([action, action, action])
+            }
+        }) { daemon in
+            let commands = (0..<1000).map { "\($0)\(String(repeating: "c", count: 120))" }
+            let guest = SocketRule(name: "guest.sock", commands: commands, connections: 8, location: Self.place)
+            for client in [daemon.connect(uid: 1001), daemon.connect(uid: 1001, rule: guest)] {
+                for (name, message) in [("lamp", ""), (long, ""), ("verby", long), ("one", "%5B1,2,3%5D")] {
+                    let line = "call?cmd=\(name)&msg=\(message)&id=1"
+                    client.send(line)
+                    let answer = await client.next()
+                    #expect(answer.contains("cmd=error"), "\(answer.prefix(100))")
+                    #expect(answer.utf8.count <= line.utf8.count + 4096, "\(line.prefix(40)): \(answer.utf8.count)")
+                }
+            }
+        }
+    }
+
+    @Test("The line that would allow a caller is one that an owner may paste, whatever a gateway calls its users")
+    func lineOfOddNames() async throws {
+        try await withDaemon({ mappings in
+            mappings.mapShipped()
+            mappings.map("lamp", .bco { _ in .result(1) }, users: ["web:ann"])
+        }) { daemon in
+            let odd = daemon.connect(uid: 500, rule: Self.gateway(["lamp"]))
+            #expect(await code(odd, "actFor", #"["x, root"]"#) == nil)
+            odd.send(#"{"handlerName":"lamp","callbackId":"1"}"#)
+            #expect(await odd.next().contains(#"{users: [web:ann, \"web:x, root\"]}"#))
+        }
     }
 
     private static func declaration(_ name: String, _ change: (inout MappingDeclaration) -> Void) -> MappingDeclaration

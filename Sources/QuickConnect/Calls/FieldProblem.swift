@@ -16,7 +16,11 @@ public struct FieldProblems: Sendable {
     /// An error must not be larger than what it answers.
     public static let shown = 16
 
+    /// What the problems that are shown take, at most: an error says each of them twice.
+    private static let mostBytes = 1024
+
     private var first: [FieldProblem] = []
+    private var bytes = 0
     private(set) var count = 0
 
     public init() {}
@@ -25,7 +29,10 @@ public struct FieldProblems: Sendable {
 
     public mutating func add(_ field: @autoclosure () -> String, expected: @autoclosure () -> String) {
         count += 1
-        if count <= Self.shown { first.append(FieldProblem(field: field(), expected: expected())) }
+        guard first.count < Self.shown, bytes < Self.mostBytes else { return }
+        let problem = FieldProblem(field: field(), expected: expected())
+        bytes += problem.field.utf8.count + problem.expected.utf8.count
+        if first.isEmpty || bytes <= Self.mostBytes { first.append(problem) }
     }
 
     /// Adds so many more that are not shown one by one.

@@ -27,7 +27,7 @@ public struct Parameter: Sendable, Hashable {
 
     /// What a value must be, in words: `an integer of at least -1`.
     public var expectation: String {
-        if let oneOf { return "one of \(oneOf.map(\.text).joined(separator: ", "))" }
+        if let oneOf { return "one of \(NameList.text(oneOf.map(\.text), bytes: 320))" }
         let noun =
             switch kind {
             case .string: maxLength.map { "a string of at most \($0) characters" } ?? "a string"

@@ -54,18 +54,12 @@ public struct SocketRule: Sendable, Hashable {
         )
     }
 
-    /// Names in order; of many the first, and how many more there are.
-    private static func list(_ names: [String]) -> String {
-        let most = 64
-        let shown = names.sorted().prefix(most).joined(separator: ", ")
-        return names.count <= most ? shown : "\(shown), … and \(names.count - most) more"
-    }
-
     /// `denied`, where the command is not on the list.
     func refusal(of command: String) -> CommandError? {
         guard !commands.contains(ByteName(command)), gateway == nil || command != Self.actFor else { return nil }
         let command = command.shortened
-        let line = "commands: [\(Self.list(commands.map(\.text) + [command]))]"
+        let names = (commands.map(\.text) + [NameList.quoted(command)]).sorted()
+        let line = "commands: [\(NameList.text(names, bytes: 400))]"
         return CommandError(
             .denied,
             """

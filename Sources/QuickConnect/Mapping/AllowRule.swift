@@ -46,17 +46,14 @@ public struct AllowRule: Sendable, Hashable {
 
     /// `{users: [alice, NAME], groups: [audio]}`: a rule with one user more, as YAML; it shows how to allow the caller.
     static func line(adding caller: Caller, to rule: AllowRule?) -> String {
-        let users = (rule?.userNames ?? []) + [caller.uid == nil ? caller.ruleName ?? "NAME" : "NAME"]
+        let name = caller.uid == nil ? caller.ruleName ?? "NAME" : "NAME"
+        let users = (rule?.userNames ?? []) + [NameList.quoted(name)]
         let groups = rule?.groupNames ?? []
         return "{users: [\(list(users))]\(groups.isEmpty ? "" : ", groups: [\(list(groups))]")}"
     }
 
-    /// Names of a list, not more than a message can show.
-    private static func list(_ names: [String]) -> String {
-        let most = 16
-        guard names.count > most else { return names.joined(separator: ", ") }
-        return names.prefix(most - 1).joined(separator: ", ") + ", …, " + (names.last ?? "")
-    }
+    /// Users and groups are each listed twice, in words and in a line, and both of that twice.
+    private static func list(_ names: [String]) -> String { NameList.text(names, bytes: 120) }
 
     /// The rule in words: `users alice, bob; group audio`.
     public var words: String {

@@ -49,11 +49,12 @@ struct HandlerUses: Sendable {
         let refusing = uses[ByteName(handler)]?.first { !($0.answeredBy?.names(caller) ?? false) }
         guard let refusing else { return nil }
         let rule = refusing.answeredBy?.words ?? "root and the users of handlerCommands"
-        let line = "\(refusing.command): {answeredBy: \(AllowRule.line(adding: caller, to: refusing.answeredBy))}"
+        let line =
+            "\(refusing.command.shortened): {answeredBy: \(AllowRule.line(adding: caller, to: refusing.answeredBy))}"
         return CommandError(
             .denied,
             """
-            '\(handler)' is a handler of the command \(refusing.command) (\(refusing.location)), \
+            '\(handler)' is a handler of the command \(refusing.command.shortened) (\(refusing.location)), \
             and may be registered by \(rule); the line «\(line)» in a file of the mappings folder would allow it
             """,
             details: [

@@ -89,6 +89,7 @@ public struct MappingDeclaration: Sendable {
 
     /// A verb that no call can have, as the parameters are declared: a slip would leave open what was meant.
     func mistake(of verb: Located<String>) -> ConfigurationMistake? {
+        if let mistake = mistake(ofNumber: verb) { return mistake }
         guard let parameters = parameters?.parameters, !(parameters.first?.fits(verb: verb.value) ?? false) else {
             return nil
         }
@@ -96,6 +97,22 @@ public struct MappingDeclaration: Sendable {
         let question = NearestNames.question(verb.value, among: known)
         return ConfigurationMistake(
             "'\(verb.value)' can be no first parameter of '\(command.value)'\(question)",
+            at: verb.location
+        )
+    }
+}
+
+extension MappingDeclaration {
+    /// A number that calls are not compared with: only whole ones are, whichever way they are written.
+    private func mistake(ofNumber verb: Located<String>) -> ConfigurationMistake? {
+        guard parameters?.parameters.first?.kind != .string, let number = try? JSONParser.parse(verb.value),
+            number.numberValue != nil
+        else { return nil }
+        let whole = number.integerValue.map { "\($0)" }
+        guard whole != verb.value else { return nil }
+        let remedy = whole.map { "write \($0)" } ?? "a verb is a text, a whole number or a truth value"
+        return ConfigurationMistake(
+            "the verb '\(verb.value)' of '\(command.value)' would hold for no number; \(remedy)",
             at: verb.location
         )
     }

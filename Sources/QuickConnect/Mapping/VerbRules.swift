@@ -3,13 +3,13 @@ import JSON
 /// The rules of an entry's `verbs`: who may call it with a text as its first parameter.
 public struct VerbRules: Sendable {
     private let rules: [ByteName: AllowRule]
-    /// A parameter with more bytes is none of the verbs, however it is escaped.
+    /// A string with more bytes is none of the verbs, however it is escaped.
     private let mostBytes: Int
 
     init(_ rules: [ByteName: AllowRule] = [:]) {
         self.rules = rules
-        // A byte takes six as an escape; a whole number may have a long row of zeros behind its point.
-        mostBytes = max(1024, 6 * (rules.keys.map(\.text.utf8.count).max() ?? 0)) + 2
+        // A byte takes six as an escape.
+        mostBytes = 6 * (rules.keys.map(\.text.utf8.count).max() ?? 0) + 2
     }
 
     public var isEmpty: Bool { rules.isEmpty }
@@ -29,7 +29,14 @@ public struct VerbRules: Sendable {
 
     /// A parameter as YAML writes it: a text, a whole number, or a truth value.
     private static func verb(_ parameter: Message, mostBytes: Int) -> String? {
-        if case .text(let text) = parameter, text.count > mostBytes { return nil }
+        if case .text(let text) = parameter {
+            switch text.kind {
+            case .string: if text.count > mostBytes { return nil }
+            // However long: a whole number may have any row of zeros behind its point.
+            case .number, .boolean: break
+            case .null, .array, .object: return nil
+            }
+        }
         let value = parameter.value
         if let text = value.stringValue { return text }
         if let number = value.integerValue { return "\(number)" }

@@ -39,8 +39,8 @@ public struct Permissions: Sendable {
         guard let rule = entry.rule else { return nil }
         let caller = caller()
         if isPrivileged(caller) || rule.names(caller) { return nil }
-        let line = "\(entry.command): {allow: \(AllowRule.line(adding: caller, to: rule))}"
-        return .denied(entry.command, rule, line)
+        let line = "\(entry.command.shortened): {allow: \(AllowRule.line(adding: caller, to: rule))}"
+        return .denied(entry.command.shortened, rule, line)
     }
 
     /// What the rules of `verbs` and of `set` make of a call that its entry allows.
@@ -54,15 +54,16 @@ public struct Permissions: Sendable {
 
     private func refusalToSet(_ entry: MappingEntry, _ rule: AllowRule, _ caller: Caller) -> CommandError? {
         if isPrivileged(caller) || rule.names(caller) { return nil }
-        let line = "\(entry.command): {set: \(AllowRule.line(adding: caller, to: rule))}"
-        return .denied("setting \(entry.command)", rule, line)
+        let line = "\(entry.command.shortened): {set: \(AllowRule.line(adding: caller, to: rule))}"
+        return .denied("setting \(entry.command.shortened)", rule, line)
     }
 
     /// Why a caller may not call a command with a verb that has a rule; nil where it may.
     func refusal(of verb: String, _ rule: AllowRule, _ entry: MappingEntry, _ caller: Caller) -> CommandError? {
         if isPrivileged(caller) || rule.names(caller) { return nil }
-        let line = "\(entry.command): {verbs: {\(verb): \(AllowRule.line(adding: caller, to: rule))}}"
-        return .denied("\(entry.command) \(verb)", rule, line)
+        let line =
+            "\(entry.command.shortened): {verbs: {\(verb.shortened): \(AllowRule.line(adding: caller, to: rule))}}"
+        return .denied("\(entry.command.shortened) \(verb.shortened)", rule, line)
     }
 }
 
