@@ -117,6 +117,7 @@ enum ShippedCatalog {
                 volumeControl: device,
                 haptics: device,
                 motionSensor: device,
+                serviceBrowser: device,
                 examined: [],
                 accounts: device,
                 identity: Identity(version: "test", simulated: []),
@@ -128,7 +129,7 @@ enum ShippedCatalog {
     }
 
     private struct NoDevice: SoundPlayer, FilePlayer, Recorder, MediaLibrary, MediaTransfer, LocationProvider,
-        VolumeControl, Haptics, MotionSensor, UserAccounts
+        VolumeControl, Haptics, MotionSensor, ServiceBrowser, UserAccounts
     {
         let sounds: [SystemSound] = []
 
@@ -161,6 +162,14 @@ enum ShippedCatalog {
         func end(_ vibration: Promise<Void>) {}
 
         func acceleration(for caller: Caller) async throws(CommandError) -> Acceleration {
+            throw CommandError(.unsupported, "this device has nothing")
+        }
+
+        func services(
+            _ search: ServiceSearch,
+            within time: Duration,
+            for caller: Caller
+        ) async throws(CommandError) -> [NearbyService] {
             throw CommandError(.unsupported, "this device has nothing")
         }
 
