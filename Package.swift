@@ -221,7 +221,8 @@ let package = Package(
             name: "quickconnectd",
             dependencies: [
                 "QuickConnect", "QuickConnectClient", "Commands", "ALSAAudio", "AvahiBrowsing", "EvdevHaptics",
-                "GPSDLocation", "IIOMotion", "MediaFolder", "UnixSocketListener", "Configuration", "JSON", "Concurrency", "Linux", "CLinux",
+                "GPSDLocation", "IIOMotion", "MediaFolder", "UnixSocketListener", "Configuration", "JSON",
+                "Concurrency", "Linux", "CLinux",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
                 .product(name: "Logging", package: "swift-log", condition: programs),
                 .product(name: "NIOPosix", package: "swift-nio", condition: programs),

@@ -67,7 +67,8 @@ struct StrangerTests {
         let (daemon, _) = try await openDaemon(
             settings: "sockets: [{path: \(folder("guest")), mode: 0666, commands: [subscribe, ping]}]",
             mappings: [
-                "60-rules.yaml": "loc: {allow: {users: []}}\nlocation: {allow: {users: []}}\nnearby: {allow: {users: []}}\n"
+                "60-rules.yaml": "loc: {allow: {users: []}}\nlocation: {allow: {users: []}}\n"
+                    + "nearby: {allow: {users: []}}\n"
             ]
         )
         let stranger = try talker(Self.nobody, daemon.socket)

@@ -71,7 +71,7 @@ public final class AvahiServer: @unchecked Sendable {
 
     private func awaitStart() async throws {
         try await eventually("Avahi has started") { [process] in
-            let log = String(decoding: process.standardError, as: UTF8.self)
+            let log = String(decoding: process.standardOutput + process.standardError, as: UTF8.self)
             if process.poll() != nil { throw NotInTime(description: "avahi-daemon ended: \(log)") }
             return log.contains("Server startup complete")
         }
@@ -107,7 +107,7 @@ public final class AvahiServer: @unchecked Sendable {
           <listen>unix:path=\(socket)</listen>
           <auth>EXTERNAL</auth>
           <policy context="default">
-            <allow user="*"/><allow own="*"/><allow send_destination="*"/><allow receive_type="method_call"/>
+            <allow user="*"/><allow own="*"/><allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/>
           </policy>
         </busconfig>
         """
