@@ -137,6 +137,15 @@ let package = Package(
             swiftSettings: swiftSettings
         ),
 
+        .target(
+            name: "AvahiBrowsing",
+            dependencies: [
+                "QuickConnect", "JSON", "Concurrency", "Linux", "CAvahi",
+                .product(name: "Logging", package: "swift-log", condition: programs),
+            ],
+            swiftSettings: swiftSettings
+        ),
+
         // Bytes on Unix sockets to and from connections.
         .target(
             name: "UnixSocketListener",
@@ -216,9 +225,9 @@ let package = Package(
         .executableTarget(
             name: "quickconnectd",
             dependencies: [
-                "QuickConnect", "QuickConnectClient", "Commands", "ALSAAudio", "EvdevHaptics", "GPSDLocation",
-                "IIOMotion",
-                "MediaFolder", "UnixSocketListener", "Configuration", "JSON", "Concurrency", "Linux", "CLinux",
+                "QuickConnect", "QuickConnectClient", "Commands", "ALSAAudio", "AvahiBrowsing", "EvdevHaptics",
+                "GPSDLocation", "IIOMotion", "MediaFolder", "UnixSocketListener", "Configuration", "JSON",
+                "Concurrency", "Linux", "CLinux",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
                 .product(name: "Logging", package: "swift-log", condition: programs),
                 .product(name: "NIOPosix", package: "swift-nio", condition: programs),
@@ -263,6 +272,8 @@ let package = Package(
 
         // C: system libraries, and the few lines that must be C.
         .systemLibrary(name: "CALSA", pkgConfig: "alsa", providers: [.apt(["libasound2-dev"])]),
+        // Without pkg-config, whose flag -D_REENTRANT SwiftPM warns of.
+        .systemLibrary(name: "CAvahi", providers: [.apt(["libavahi-client-dev"])]),
         .systemLibrary(name: "CGPS", pkgConfig: "libgps", providers: [.apt(["libgps-dev"])]),
         .systemLibrary(name: "CSndFile", pkgConfig: "sndfile", providers: [.apt(["libsndfile1-dev"])]),
         .systemLibrary(name: "CSampleRate", pkgConfig: "samplerate", providers: [.apt(["libsamplerate0-dev"])]),
@@ -351,6 +362,14 @@ let package = Package(
             name: "IIOMotionTests",
             dependencies: [
                 "IIOMotion", "QuickConnect", "JSON", "TestRig", "Concurrency", "Linux",
+                .product(name: "Logging", package: "swift-log", condition: programs),
+            ],
+            swiftSettings: swiftSettings
+        ),
+        .testTarget(
+            name: "AvahiBrowsingTests",
+            dependencies: [
+                "AvahiBrowsing", "QuickConnect", "JSON", "TestRig", "Concurrency", "Linux",
                 .product(name: "Logging", package: "swift-log", condition: programs),
             ],
             swiftSettings: swiftSettings

@@ -21,6 +21,7 @@ public enum Catalog {
             LocationValCO(),
             LoggingVCO(needs.logger),
             MediaBCO(needs.mediaLibrary, needs.mediaTransfer, permissions),
+            NearbyBCO(needs.serviceBrowser),
             PickResultsVCO(),
             PickerValCO(handlers),
             PlayAudioVCO(needs.filePlayer, permissions),

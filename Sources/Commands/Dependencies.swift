@@ -12,6 +12,7 @@ public struct Dependencies: Sendable {
     public var volumeControl: any VolumeControl
     public var haptics: any Haptics
     public var motionSensor: any MotionSensor
+    public var serviceBrowser: any ServiceBrowser
     /// Where calls go, who gets events, and whose handlers answer.
     public var router: Router
     public var permissions: Permissions
@@ -40,6 +41,7 @@ public struct Dependencies: Sendable {
         volumeControl: any VolumeControl,
         haptics: any Haptics,
         motionSensor: any MotionSensor,
+        serviceBrowser: any ServiceBrowser,
         examined: [any Examined],
         accounts: any UserAccounts,
         identity: Identity,
@@ -59,6 +61,7 @@ public struct Dependencies: Sendable {
         self.volumeControl = volumeControl
         self.haptics = haptics
         self.motionSensor = motionSensor
+        self.serviceBrowser = serviceBrowser
         self.examined = examined
         self.accounts = accounts
         self.identity = identity
@@ -68,5 +71,7 @@ public struct Dependencies: Sendable {
     }
 
     /// All devices, for `state` and `stop`.
-    var devices: [any Device] { [filePlayer, soundPlayer, recorder, haptics, locationProvider, motionSensor] }
+    var devices: [any Device] {
+        [filePlayer, soundPlayer, recorder, haptics, locationProvider, motionSensor, serviceBrowser]
+    }
 }

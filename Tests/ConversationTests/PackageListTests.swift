@@ -9,7 +9,7 @@ import Testing
     .enabled(if: ChildProcess.isInstalled("apt-get"), "apt is missing")
 )
 struct PackageListTests {
-    private static let daemons = ["alsa-utils", "gpsd", "mosquitto", "pulseaudio", "redis-server"]
+    private static let daemons = ["alsa-utils", "avahi-daemon", "gpsd", "mosquitto", "pulseaudio", "redis-server"]
 
     /// Tools that the script needs, and no others: what this machine has besides is hidden from it.
     private func tools(without hidden: String...) throws -> TestFolder {

@@ -66,15 +66,19 @@ struct StrangerTests {
         chmod(folder.path, 0o755)
         let (daemon, _) = try await openDaemon(
             settings: "sockets: [{path: \(folder("guest")), mode: 0666, commands: [subscribe, ping]}]",
-            mappings: ["60-rules.yaml": "loc: {allow: {users: []}}\nlocation: {allow: {users: []}}\n"]
+            mappings: [
+                "60-rules.yaml": "loc: {allow: {users: []}}\nlocation: {allow: {users: []}}\n"
+                    + "nearby: {allow: {users: []}}\n"
+            ]
         )
         let stranger = try talker(Self.nobody, daemon.socket)
         #expect(try await code(stranger, "call?cmd=subscribe&msg=location") == "denied")
+        #expect(try await code(stranger, "call?cmd=subscribe&msg=nearby") == "denied")
         #expect(try await code(stranger, "call?cmd=subscribe&msg=%5B%22news%22%2C%22location%22%5D") == "denied")
         #expect(try await code(stranger, "call?cmd=subscribe&msg=playState") == nil)
         for user in [Self.nobody, 0] {
             let guest = try talker(user, folder("guest"))
-            for event in ["location", "playState", "recState", "news", "handlers"] {
+            for event in ["location", "nearby", "playState", "recState", "news", "handlers"] {
                 #expect(try await code(guest, "call?cmd=subscribe&msg=\(event)") == "denied", "\(event)")
             }
         }

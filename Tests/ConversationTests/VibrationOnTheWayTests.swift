@@ -39,7 +39,7 @@ struct VibrationOnTheWayTests {
         #expect(try await daemon.client("call", "vibrate", "30", "20", "10").exit == .status(0))
         #expect(try steps(daemon).suffix(4) == [30, 0, 10, 0])
         let hello = try await talker.ask(#"{"handlerName":"hello","callbackId":"h"}"#)
-        #expect(hello?.contains(#""simulated":["sound","location","vibration","motion"]"#) == true)
+        #expect(hello?.contains(#""simulated":["sound","location","vibration","motion","nearby"]"#) == true)
         #expect(try await daemon.stop() == .status(0))
     }
 

@@ -33,7 +33,7 @@ extension Conversation {
         },
         Conversation("Nobody posts under a device's event name") { host in
             let client = try await host.connect()
-            for name in ["playState", "recState", "volumeState", "location", "accel", "dropped"] {
+            for name in ["playState", "recState", "volumeState", "location", "accel", "nearby", "dropped"] {
                 try await client.say(#"{"handlerName":"post","data":["\#(name)",1],"callbackId":"1"}"#)
                 try await client.expect(holding: #"{"responseId":"1","error":{"cmd":"post","code":"denied""#)
             }

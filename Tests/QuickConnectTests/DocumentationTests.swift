@@ -39,6 +39,27 @@ struct DocumentationTests {
         #expect(try page("docs/protocol.md").contains("\n| `\(code.rawValue)` |"))
     }
 
+    @Test("What docs/devices.md quotes stands in the files")
+    func quotations() throws {
+        let text = try page("docs/devices.md")
+        let blocks = text.matches(of: /```(?:swift|yaml|text)\n([\s\S]*?)```/)
+        #expect(blocks.count > 15)
+        for block in blocks {
+            let files = text[..<block.range.lowerBound].matches(of: /`((?:Sources|Tests|mappings|Package)[^` ]*\.\w+)`/)
+            let file = String(try #require(files.last).output.1)
+            let source = trimmed(try page(file))
+            for part in block.output.1.split(separator: "…") {
+                #expect(source.contains(trimmed(String(part))), "\(file): \(part)")
+            }
+        }
+    }
+
+    /// The lines without what they are indented by.
+    private func trimmed(_ text: String) -> String {
+        text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+            .joined(separator: "\n")
+    }
+
     @Test("The examples of docs/protocol.md are what a daemon says")
     func examples() async throws {
         let blocks = try page("docs/protocol.md").matches(of: /```text\n([\s\S]*?)```/).map { String($0.output.1) }

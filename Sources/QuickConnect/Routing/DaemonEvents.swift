@@ -10,7 +10,7 @@ public enum DaemonEvents {
     /// Who may call one of these commands may subscribe to the event.
     private static let commands: [String: [String]] = [
         "playState": ["play"], "recState": ["rec"], "location": ["loc", "location"], "volumeState": ["volume"],
-        "accel": ["accel"],
+        "accel": ["accel"], "nearby": ["nearby"],
     ]
 
     public static let names = Array(commands.keys) + [dropped, handlers]

@@ -119,6 +119,7 @@ enum ShippedCatalog {
                 volumeControl: device,
                 haptics: device,
                 motionSensor: device,
+                serviceBrowser: device,
                 examined: [],
                 accounts: device,
                 identity: Identity(version: "test", simulated: []),
@@ -130,7 +131,7 @@ enum ShippedCatalog {
     }
 
     private struct NoDevice: SoundPlayer, FilePlayer, Recorder, MediaLibrary, MediaTransfer, LocationProvider,
-        VolumeControl, Haptics, MotionSensor, UserAccounts
+        VolumeControl, Haptics, MotionSensor, ServiceBrowser, UserAccounts
     {
         let sounds: [SystemSound] = []
 
@@ -163,6 +164,14 @@ enum ShippedCatalog {
         func end(_ vibration: Promise<Void>) {}
 
         func acceleration(for caller: Caller) async throws(CommandError) -> Acceleration {
+            throw CommandError(.unsupported, "this device has nothing")
+        }
+
+        func services(
+            _ search: ServiceSearch,
+            within time: Duration,
+            for caller: Caller
+        ) async throws(CommandError) -> [NearbyService] {
             throw CommandError(.unsupported, "this device has nothing")
         }
 

@@ -1,0 +1,193 @@
+internal import CAvahi
+internal import QuickConnect
+
+/// What Avahi is asked for one search: for the services of a type, or for the types and then for the services of each; and
+/// for the address of each service that is seen, from then on.
+final class AvahiQuery {
+    private let connection: AvahiConnection
+    private var types: AvahiTypes?
+    private var browses: [String: AvahiBrowse] = [:]
+    private var resolvers: [Sighting: AvahiResolver] = [:]
+    fileprivate var sightings = Sightings()
+    /// What ended it.
+    fileprivate(set) var failure: AvahiError?
+
+    /// Types that are looked for where any will do.
+    private static let mostTypes = 100
+
+    init(_ search: ServiceSearch, _ connection: AvahiConnection) throws(AvahiError) {
+        self.connection = connection
+        if let type = search.type { try browse(type) } else { types = try AvahiTypes(self, connection) }
+    }
+
+    var found: Found {
+        let isComplete = (types?.isComplete ?? true) && browses.values.allSatisfy(\.isComplete)
+        return Found(services: sightings.services, isComplete: isComplete && sightings.isResolved)
+    }
+
+    private func browse(_ type: String) throws(AvahiError) {
+        guard browses[type] == nil, browses.count < Self.mostTypes else { return }
+        browses[type] = try AvahiBrowse(type, self, connection)
+    }
+
+    // MARK: Called by the library
+
+    fileprivate func sawType(_ type: String) {
+        do throws(AvahiError) { try browse(type) } catch { failure = error }
+    }
+
+    fileprivate func saw(_ sighting: Sighting) {
+        guard sightings[sighting] == nil, !sightings.isFull else { return }
+        resolvers[sighting] = AvahiResolver(sighting, self, connection)
+        // It can already have failed.
+        sightings[sighting] = resolvers[sighting] == nil ? .unresolved : .resolving
+    }
+
+    fileprivate func lost(_ sighting: Sighting) {
+        resolvers[sighting] = nil
+        sightings[sighting] = nil
+    }
+
+    fileprivate func failed(_ call: String) { failure = connection.error(call) }
+}
+
+private let anyInterface = AvahiIfIndex(AVAHI_IF_UNSPEC)
+private let anyFamily = AvahiProtocol(AVAHI_PROTO_UNSPEC)
+private let noFlags = AvahiLookupFlags(rawValue: 0)
+
+/// The owner of a browser of types.
+private final class AvahiTypes {
+    private unowned let query: AvahiQuery
+    private let connection: AvahiConnection
+    private var handle: OpaquePointer?
+    private(set) var isComplete = false
+
+    init(_ query: AvahiQuery, _ connection: AvahiConnection) throws(AvahiError) {
+        (self.query, self.connection) = (query, connection)
+        let own = Unmanaged.passUnretained(self).toOpaque()
+        handle = avahi_service_type_browser_new(
+            connection.client,
+            anyInterface,
+            anyFamily,
+            nil,
+            noFlags,
+            { _, _, _, event, type, _, _, own in
+                guard let own else { return }
+                let types = Unmanaged<AvahiTypes>.fromOpaque(own).takeUnretainedValue()
+                types.take(event, type.map { String(cString: $0) } ?? "")
+            },
+            own
+        )
+        guard handle != nil else {
+            throw connection.error("avahi_service_type_browser_new")
+        }
+    }
+
+    deinit { if let handle, connection.client != nil { avahi_service_type_browser_free(handle) } }
+
+    private func take(_ event: AvahiBrowserEvent, _ type: String) {
+        switch event {
+        case AVAHI_BROWSER_NEW: query.sawType(type)
+        case AVAHI_BROWSER_ALL_FOR_NOW: isComplete = true
+        case AVAHI_BROWSER_FAILURE: query.failed("avahi_service_type_browser")
+        default: break
+        }
+    }
+}
+
+/// The owner of a browser of the services of a type.
+private final class AvahiBrowse {
+    private unowned let query: AvahiQuery
+    private let connection: AvahiConnection
+    private var handle: OpaquePointer?
+    private(set) var isComplete = false
+
+    init(_ type: String, _ query: AvahiQuery, _ connection: AvahiConnection) throws(AvahiError) {
+        (self.query, self.connection) = (query, connection)
+        let own = Unmanaged.passUnretained(self).toOpaque()
+        handle = avahi_service_browser_new(
+            connection.client,
+            anyInterface,
+            anyFamily,
+            type,
+            nil,
+            noFlags,
+            { _, interface, family, event, name, type, domain, _, own in
+                guard let own else { return }
+                let browse = Unmanaged<AvahiBrowse>.fromOpaque(own).takeUnretainedValue()
+                guard let name, let type, let domain else { return browse.take(event) }
+                let id = NearbyService.ID(
+                    name: String(cString: name),
+                    type: String(cString: type),
+                    domain: String(cString: domain)
+                )
+                browse.take(event, Sighting(id: id, interface: interface, family: family))
+            },
+            own
+        )
+        guard handle != nil else { throw connection.error("avahi_service_browser_new") }
+    }
+
+    deinit { if let handle, connection.client != nil { avahi_service_browser_free(handle) } }
+
+    private func take(_ event: AvahiBrowserEvent, _ sighting: Sighting) {
+        switch event {
+        case AVAHI_BROWSER_NEW: query.saw(sighting)
+        case AVAHI_BROWSER_REMOVE: query.lost(sighting)
+        default: take(event)
+        }
+    }
+
+    private func take(_ event: AvahiBrowserEvent) {
+        switch event {
+        case AVAHI_BROWSER_ALL_FOR_NOW: isComplete = true
+        case AVAHI_BROWSER_FAILURE: query.failed("avahi_service_browser")
+        default: break
+        }
+    }
+}
+
+/// The owner of a resolver, which is kept: it tells when a service says something else of itself.
+private final class AvahiResolver {
+    private unowned let query: AvahiQuery
+    private let connection: AvahiConnection
+    private let sighting: Sighting
+    private var handle: OpaquePointer?
+
+    /// - Returns: nil where the Avahi daemon has no room for more.
+    init?(_ sighting: Sighting, _ query: AvahiQuery, _ connection: AvahiConnection) {
+        (self.query, self.connection, self.sighting) = (query, connection, sighting)
+        let (id, own) = (sighting.id, Unmanaged.passUnretained(self).toOpaque())
+        handle = avahi_service_resolver_new(
+            connection.client,
+            sighting.interface,
+            sighting.family,
+            id.name,
+            id.type,
+            id.domain,
+            anyFamily,
+            noFlags,
+            { _, _, _, event, _, _, _, host, address, port, txt, _, own in
+                guard let own else { return }
+                let resolver = Unmanaged<AvahiResolver>.fromOpaque(own).takeUnretainedValue()
+                guard event == AVAHI_RESOLVER_FOUND, let host, let address else { return resolver.take(nil) }
+                let service = NearbyService(
+                    resolver.sighting.id,
+                    host: String(cString: host),
+                    address: AvahiText.address(address, on: resolver.sighting.interface),
+                    port: Int(port),
+                    txt: AvahiText.record(txt)
+                )
+                resolver.take(service)
+            },
+            own
+        )
+        if handle == nil { return nil }
+    }
+
+    deinit { if let handle, connection.client != nil { avahi_service_resolver_free(handle) } }
+
+    private func take(_ service: NearbyService?) {
+        query.sightings[sighting] = service.map { .resolved($0) } ?? .unresolved
+    }
+}

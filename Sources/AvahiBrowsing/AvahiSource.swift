@@ -1,0 +1,47 @@
+internal import CAvahi
+internal import Glibc
+internal import JSON
+import Linux
+internal import QuickConnect
+
+/// The Avahi daemon of this device, through libavahi-client, which reaches it over the system bus.
+struct AvahiSource: ServiceSource {
+    let description = "Avahi"
+    /// Where the daemon lies when it is installed.
+    var program = "/usr/sbin/avahi-daemon"
+
+    func open() throws(CommandError) -> any ServiceStream {
+        do throws(AvahiError) { return try AvahiStream() } catch { throw unavailable(error) }
+    }
+
+    func examine() -> Finding {
+        do throws(AvahiError) {
+            return Finding("nearby", .well, "\(try AvahiStream().version) answers")
+        } catch {
+            let finding = Finding("nearby", unavailable(error), tried: ["\(error)"])
+            return isInstalled ? finding : Finding("nearby", .note, finding.says, mend: finding.mend)
+        }
+    }
+
+    private var isInstalled: Bool { access(program, X_OK) == 0 }
+
+    private func unavailable(_ error: AvahiError) -> CommandError {
+        let (what, mend) =
+            switch error.code {
+            case _ where !isInstalled: ("is not installed on this device", "sudo apt-get install avahi-daemon")
+            case AVAHI_ERR_NO_DAEMON: ("does not run", "sudo systemctl start avahi-daemon")
+            default: ("cannot be reached: \(error)", "sudo systemctl restart dbus avahi-daemon")
+            }
+        return CommandError(.unavailable, "Avahi \(what); this mends it: \(mend)", details: ["mend": .string(mend)])
+    }
+}
+
+/// What a call of libavahi-client failed with.
+struct AvahiError: Error, CustomStringConvertible {
+    let call: String
+    let code: Int
+
+    init(_ call: String, _ code: Int32) { (self.call, self.code) = (call, Int(code)) }
+
+    var description: String { "\(call): \(String(cString: avahi_strerror(Int32(code)))) (\(code))" }
+}

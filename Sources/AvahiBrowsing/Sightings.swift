@@ -1,0 +1,51 @@
+internal import QuickConnect
+
+/// One service on one interface, by IPv4 or IPv6: Avahi tells each apart.
+struct Sighting: Hashable {
+    var id: NearbyService.ID
+    var interface: Int32
+    var family: Int32
+}
+
+/// Where services are seen, and what each looks like from there.
+struct Sightings {
+    enum Look: Equatable {
+        /// Its address is being asked for.
+        case resolving
+        /// Nobody answers for it.
+        case unresolved
+        case resolved(NearbyService)
+    }
+
+    private var looks: [Sighting: Look] = [:]
+
+    /// More are not looked at, whoever floods the network.
+    static let most = 400
+
+    var isFull: Bool { looks.count >= Self.most }
+    var isResolved: Bool { !looks.values.contains(.resolving) }
+
+    subscript(sighting: Sighting) -> Look? {
+        get { looks[sighting] }
+        set { looks[sighting] = newValue }
+    }
+
+    /// Each service once, as it is best reached.
+    var services: [NearbyService.ID: NearbyService] {
+        looks.values.reduce(into: [:]) { services, look in
+            guard case .resolved(let service) = look else { return }
+            if let other = services[service.id], !Self.isBetter(service, other) { return }
+            services[service.id] = service
+        }
+    }
+
+    /// IPv4 before IPv6 before an IPv6 address that only counts on one interface; else the first of both, so that the same
+    /// sightings always give the same.
+    private static func isBetter(_ one: NearbyService, _ other: NearbyService) -> Bool {
+        (rank(one), one.address) < (rank(other), other.address)
+    }
+
+    private static func rank(_ service: NearbyService) -> Int {
+        service.address.contains("%") ? 2 : service.address.contains(":") ? 1 : 0
+    }
+}

@@ -1,0 +1,11 @@
+#ifndef CAVAHI_SHIM_H
+#define CAVAHI_SHIM_H
+
+#include <avahi-client/client.h>
+#include <avahi-client/lookup.h>
+#include <avahi-common/address.h>
+#include <avahi-common/error.h>
+#include <avahi-common/simple-watch.h>
+#include <avahi-common/strlst.h>
+
+#endif

@@ -1,0 +1,92 @@
+public import JSON
+
+/// A service that some device on the local network offers, as DNS-SD (RFC 6763) tells it.
+public struct NearbyService: Sendable, Hashable {
+    /// What tells one service from another.
+    public struct ID: Sendable, Hashable {
+        /// For people, such as `Hall Printer`.
+        public var name: String
+        /// Such as `_ipp._tcp`.
+        public var type: String
+        /// `local`, as a rule.
+        public var domain: String
+
+        public init(name: String, type: String, domain: String) {
+            self.name = name
+            self.type = type
+            self.domain = domain
+        }
+    }
+
+    public var id: ID
+    /// The name of the device, such as `printer.local`.
+    public var host: String
+    /// IPv4 or IPv6; a link-local one with its interface, as `fe80::1%eth0`.
+    public var address: String
+    public var port: Int
+    /// What the service says of itself: texts, and true for a key that has no value.
+    public var txt: JSONObject
+
+    public init(_ id: ID, host: String, address: String, port: Int, txt: JSONObject = [:]) {
+        self.id = id
+        self.host = host
+        self.address = address
+        self.port = port
+        self.txt = txt
+    }
+
+    /// `{"name", "type", "domain", "host", "address", "port", "txt"}`.
+    public var json: JSONObject {
+        [
+            "name": .string(id.name), "type": .string(id.type), "domain": .string(id.domain), "host": .string(host),
+            "address": .string(address), "port": .integer(Int64(port)), "txt": .object(txt),
+        ]
+    }
+}
+
+/// Which services somebody looks for.
+public struct ServiceSearch: Sendable, Hashable {
+    /// Such as `_http._tcp`; nil: services of any type.
+    public let type: String?
+
+    /// Those of any type.
+    public static let all = ServiceSearch(checked: nil)
+
+    /// A label of a domain name has 63 bytes.
+    private static let longestName = 63
+
+    private init(checked type: String?) { self.type = type }
+
+    /// - Returns: nil where that is no service type: RFC 6763 has `_name._tcp` and `_name._udp`.
+    public init?(type: String) {
+        let labels = type.split(separator: ".", omittingEmptySubsequences: false)
+        guard labels.count == 2, ["_tcp", "_udp"].contains(labels[1]), labels[0].first == "_" else { return nil }
+        let name = labels[0].utf8
+        guard (2...Self.longestName).contains(name.count), name.dropFirst().allSatisfy(Self.isOfName) else {
+            return nil
+        }
+        self.init(checked: type)
+    }
+
+    private static func isOfName(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"): true
+        default: false
+        }
+    }
+}
+
+/// A device that knows which services there are nearby.
+public protocol ServiceBrowser: Device {
+    /// Looks for services until all that answer at once have answered, at most for that time. The network is asked only
+    /// while somebody waits or subscribes; callers share what is found. Any thread.
+    ///
+    /// Fails with `unavailable` (what looks for services does not run), `timeout` (it does not answer), `overloaded` (too
+    /// many different types are looked for) or `cancelled`, as the waiting task is. Where nothing is found, the list is empty.
+    func services(
+        _ search: ServiceSearch,
+        within time: Duration,
+        for caller: Caller
+    ) async throws(CommandError) -> [NearbyService]
+}
