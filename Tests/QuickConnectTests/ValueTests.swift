@@ -90,6 +90,22 @@ struct ValueTests {
         }
     }
 
+    @Test("An event for many is written once, not once for each of them")
+    func sharedEvents() throws {
+        let hub = EventHub(limits: Limits())
+        let clients = [NoConnection(), NoConnection()]
+        for client in clients { try hub.subscribe(client, to: ["ring"], options: [:], form: .bridge) }
+        hub.publish(Event("ring", ["a": "\u{e9}\n"], kind: .message))
+        for client in clients {
+            let event = try #require(client.lastEvent.withLock { $0 })
+            guard case .text(let text) = event.message else {
+                Issue.record("the value would be written for each")
+                continue
+            }
+            #expect(text.value == ["a": "\u{e9}\n"])
+        }
+    }
+
     @Test("allow rules both, set narrows setting; events obey allow, and state shows what may be asked for")
     func rights() async throws {
         try await withValue(users: ["alice", "bob"], set: ["bob"]) { daemon, alice in

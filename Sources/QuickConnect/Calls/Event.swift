@@ -20,4 +20,11 @@ public struct Event: Sendable, Equatable {
     }
 
     public init(_ name: String, _ value: JSONValue, kind: Kind) { self.init(name, .value(value), kind: kind) }
+
+    /// The same, its value written: what goes to many is not worked out for each.
+    var written: Event {
+        guard case .value(let value) = message else { return self }
+        let bytes = SharedBytes(value.text)
+        return Event(name, .text(JSONText(checked: bytes, 0..<bytes.count)), kind: kind)
+    }
 }

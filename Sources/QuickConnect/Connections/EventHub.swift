@@ -146,6 +146,7 @@ public final class EventHub: Sendable {
             state.subscriptions.isEmpty ? nil : state.subscriptions[ByteName(event.name)].map { Array($0.values) }
         }
         guard let subscriptions else { return }
+        let event = subscriptions.count > 1 ? event.written : event
         for subscription in subscriptions where isMeant(subscription.options) {
             subscription.client.send(event, form: subscription.form)
         }

@@ -1,10 +1,13 @@
 import QuickConnect
+import Synchronization
 
 /// The connection of a call that came on none.
 final class NoConnection: CallConnection {
     let caller: Caller
     let socketRule: SocketRule?
     let process: CallingProcess?
+    /// The event that it got last.
+    let lastEvent = Mutex<Event?>(nil)
 
     init(_ caller: Caller = .daemon, socketRule: SocketRule? = nil, process: CallingProcess? = nil) {
         self.caller = caller
@@ -18,7 +21,7 @@ final class NoConnection: CallConnection {
     func interruptCalls(id: String?, with error: CommandError) {}
     func act(for user: String, groups: Set<String>) throws(CommandError) {}
     func tell(_ error: CommandError, of command: String, form: WireForm) {}
-    func send(_ event: Event, form: WireForm) {}
+    func send(_ event: Event, form: WireForm) { lastEvent.withLock { $0 = event } }
     func forgetAnswer(_ number: Int) {}
 
     func callHandler(
