@@ -98,7 +98,8 @@ public final class ScriptHost {
             [
                 link.events, pollfd(fd: signals, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: folder.descriptor, events: Int16(POLLIN), revents: 0),
-            ] + ((library?.descriptors ?? []) + processes.map(\.descriptor)).map {
+            ]
+            + ((library?.descriptors ?? []) + processes.map(\.descriptor)).map {
                 pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
             }
         _ = poll(&descriptors, nfds_t(descriptors.count), DaemonConnection.milliseconds(until: nextMoment))

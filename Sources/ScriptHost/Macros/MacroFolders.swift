@@ -55,7 +55,8 @@ public struct MacroFolders: Sendable {
         var files: [String: File] = [:]
         var problems: [String] = []
         for place in Place.allCases {
-            for entry in FileText.names(in: path(of: place)) ?? [] where entry.hasSuffix(".js") && !entry.hasPrefix(".") {
+            for entry in FileText.names(in: path(of: place)) ?? [] where entry.hasSuffix(".js") && !entry.hasPrefix(".")
+            {
                 let path = "\(path(of: place))/\(entry)"
                 let name = String(entry.dropLast(3))
                 guard ScriptFolder.Version(path) != nil else { continue }

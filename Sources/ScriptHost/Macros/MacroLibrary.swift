@@ -210,7 +210,10 @@ final class MacroLibrary {
     ) throws(HandlerCall.Failure) -> JSONValue {
         let file = folders.file(name)
         if let file, file.place == .configuration {
-            throw HandlerCall.Failure(.unsupported, "the macro '\(name)' is the owner's file \(file.path): change it there")
+            throw HandlerCall.Failure(
+                .unsupported,
+                "the macro '\(name)' is the owner's file \(file.path): change it there"
+            )
         }
         if file == nil, folders.files().files.count >= MacroFolders.maximumCount {
             throw HandlerCall.Failure(.overloaded, "there are \(MacroFolders.maximumCount) macros already")

@@ -3,7 +3,9 @@ enum MacroName {
     static let maximumBytes = 128
 
     static func isValid(_ name: String) -> Bool {
-        guard name.utf8.count <= maximumBytes, let first = name.unicodeScalars.first, isStart(first) else { return false }
+        guard name.utf8.count <= maximumBytes, let first = name.unicodeScalars.first, isStart(first) else {
+            return false
+        }
         return name.unicodeScalars.dropFirst().allSatisfy(isPart) && !reserved.contains(name)
     }
 

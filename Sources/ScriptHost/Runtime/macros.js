@@ -39,8 +39,14 @@
 
     // What a caller and the event are told of a macro that failed.
     class Failure {
-        constructor(told) { this.told = told }
+        constructor(told, isRefusal = false) {
+            this.told = told
+            this.isRefusal = isRefusal
+        }
     }
+
+    // A call that is not done: nothing of a macro has failed.
+    const refusal = (code, message, members) => new Failure({code, message, ...members}, true)
 
     // MARK: Texts
 
@@ -84,6 +90,9 @@
     host.describe = thrown => {
         if (thrown instanceof Failure) return thrown.told
         const told = describe(thrown)
+        if (String(told.file).startsWith('quickconnect:')) {
+            for (const name of ['file', 'line', 'column']) delete told[name]
+        }
         if (told.stack) {
             told.stack = told.stack.replace(/@(.*):1:(\d+)$/gm, (all, file, column) => {
                 return isMacroFile(file) ? '@' + file + ':1:' + ownColumn(1, Number(column)) : all
@@ -137,7 +146,7 @@
         const macro = macros.get(name)
         if (macro && macro.isThere) return macro
         if (macro) throw new Failure(Object.assign({code: 'scriptFailed', macro: name, file: macro.file}, macro.mistake))
-        throw host.error('notFound', "there is no macro '" + name + "'; «quickconnect macro list» shows them")
+        throw refusal('notFound', "there is no macro '" + name + "'; «quickconnect macro list» shows them", {field: '/1'})
     }
 
     function run(macro, values) {
@@ -210,7 +219,7 @@
 
     // MARK: The command
 
-    const invalid = (name, mistake) => new Failure(Object.assign({code: 'invalid', field: '/2', macro: name}, mistake))
+    const invalid = (name, {message, ...place}) => refusal('invalid', message, {field: '/2', macro: name, ...place})
 
     function nameProblem(name) {
         if (!native.isMacroName(name)) return "'" + name + "' is no identifier, which a macro's name must be"
@@ -243,7 +252,7 @@
     const preparations = {
         save(name, [text]) {
             const problem = nameProblem(name)
-            if (problem) throw Object.assign(host.error('invalid', problem), {field: '/1'})
+            if (problem) throw refusal('invalid', problem, {field: '/1'})
             checked(name, text)
             return {checked: true}
         },
@@ -258,7 +267,7 @@
     function command(data, call) {
         const [verb, name, ...values] = Array.isArray(data) ? data : data === null ? [] : [data]
         if (verb !== 'list' && !isText(name)) {
-            throw Object.assign(host.error('invalid', verb + ' needs the name of a macro'), {field: '/1'})
+            throw refusal('invalid', verb + ' needs the name of a macro', {field: '/1'})
         }
         if (!Object.hasOwn(verbs, verb)) {
             return Object.hasOwn(preparations, verb) ? preparations[verb](name, values) : null
@@ -270,7 +279,7 @@
     // What a mapping guards has no second door: the handler's own name is none.
     function mapped(macro, data, call) {
         if (call.command === 'macro:' + macro.name) {
-            throw host.error('denied', call.command + ' is no command: «macro run ' + macro.name + '» runs it, or a command '
+            throw refusal('denied', call.command + ' is no command: «macro run ' + macro.name + '» runs it, or a command '
                 + 'of another name that is mapped to script:' + call.command)
         }
         return untraced(() => run(find(macro.name), Array.isArray(data) ? data : data === null ? [] : [data]))
