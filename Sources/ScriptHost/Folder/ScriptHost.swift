@@ -109,7 +109,7 @@ public final class ScriptHost {
         if descriptors[folders].contains(where: { $0.revents != 0 }) {
             folder.drain()
             library?.drain()
-            looksAt = looksAt ?? .now + Self.settleTime
+            looksAt = min(looksAt ?? .now + Self.settleTime, .now + Self.settleTime)
         }
         for script in all where script.read() { looksAt = .now }
         heedSignals()
