@@ -83,16 +83,18 @@ bench: release
 
 install:
 	@test -x $(RELEASE)/release/quickconnectd || { echo "Run 'make release' first."; exit 1; }
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/quickconnect/{sounds,mappings,tracks,clients} \
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/quickconnect/{sounds,mappings,macros,tracks,clients} \
 	  $(DESTDIR)$(PREFIX)/share/doc/quickconnect/notices \
 	  $(DESTDIR)$(PREFIX)/share/man/man{1,8} $(DESTDIR)$(PREFIX)/share/bash-completion/completions \
 	  $(DESTDIR)$(PREFIX)/lib/{sysusers.d,tmpfiles.d,udev/rules.d} $(DESTDIR)$(UNITDIR) $(DESTDIR)$(USERUNITDIR) \
-	  $(DESTDIR)/etc/quickconnect/{mappings,scripts}
+	  $(DESTDIR)/etc/quickconnect/{mappings,scripts,macros}
 	install -s $(addprefix $(RELEASE)/release/,quickconnectd quickconnect quickconnect-scripts) $(DESTDIR)$(PREFIX)/bin
 	ln -sf quickconnect $(DESTDIR)$(PREFIX)/bin/makecall
 	install -m 644 sounds/*.wav $(DESTDIR)$(PREFIX)/share/quickconnect/sounds
 	install -m 644 tracks/*.json $(DESTDIR)$(PREFIX)/share/quickconnect/tracks
 	install -m 644 mappings/*.yaml $(DESTDIR)$(PREFIX)/share/quickconnect/mappings
+	for macro in macros/*.js; do test ! -e $$macro || \
+	  install -m 644 $$macro $(DESTDIR)$(PREFIX)/share/quickconnect/macros; done
 	install -m 644 config/quickconnectd.yaml $(DESTDIR)$(PREFIX)/share/quickconnect
 	install -m 644 NOTICE $(DESTDIR)$(PREFIX)/share/doc/quickconnect/notices
 	for notice in $(RELEASE)/checkouts/*/NOTICE.txt; do name=$${notice%/*}; \
