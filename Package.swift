@@ -209,7 +209,7 @@ let package = Package(
                 .product(name: "HeapModule", package: "swift-collections"),
             ],
             resources: [
-                "errors", "console", "timers", "frontController", "calls", "bridge", "page", "start",
+                "errors", "console", "timers", "frontController", "calls", "bridge", "page", "start", "macros",
             ].map { .embedInCode("Runtime/\($0).js") },
             swiftSettings: swiftSettings
         ),

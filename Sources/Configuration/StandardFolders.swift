@@ -14,6 +14,10 @@ public struct StandardFolders: Sendable {
     public var motionTrack: String
     /// The folder of the owner's scripts.
     public var scripts: String
+    /// The folder of the owner's macros.
+    public var macros: String
+    /// The folder of those that are shipped.
+    public var shippedMacros: String
     /// What this program keeps: for a service a folder of its own, which no other service may read.
     public var state: String
     public var media: String { "\(state)/media" }
@@ -52,6 +56,8 @@ public struct StandardFolders: Sendable {
             : "\(folder("XDG_RUNTIME_DIR", "/run/user/\(getuid())"))/quickconnect.sock"
         mappings = ["\(shared)/mappings", "\(owners)/mappings"]
         scripts = "\(owners)/scripts"
+        macros = "\(owners)/macros"
+        shippedMacros = "\(shared)/macros"
         sounds = "\(shared)/sounds"
         track = "\(shared)/tracks/westminster.json"
         motionTrack = "\(shared)/tracks/in-the-hand.json"

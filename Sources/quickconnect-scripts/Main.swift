@@ -13,12 +13,13 @@ struct QuickConnectScripts: ParsableCommand {
         commandName: "quickconnect-scripts",
         abstract: "Runs JavaScript that drives this device's hardware through the daemon quickconnectd.",
         usage: """
-            quickconnect-scripts [--socket <PATH>] [--config <FILE>] [--scripts <DIR>]
+            quickconnect-scripts [--socket <PATH>] [--config <FILE>] [--scripts <DIR>] [--macros <DIR>]
             quickconnect-scripts [--socket <PATH>] [--config <FILE>] FILE [ARGUMENT ...]
             """,
         discussion: """
             Without FILE it runs each *.js file of the scripts' folder in a process of its own, restarts those that \
-            fail, and lets a changed file take over. «quickconnect scripts» lists them.
+            fail, and lets a changed file take over. «quickconnect scripts» lists them. The macros run in one more \
+            process, which they share; «quickconnect macro» lists them.
 
             Options stand before FILE; everything behind it is the script's.
 
@@ -36,6 +37,13 @@ struct QuickConnectScripts: ParsableCommand {
 
     @Option(help: ArgumentHelp("The folder of the scripts.", valueName: "DIR"))
     var scripts: String?
+
+    @Option(help: ArgumentHelp("The folder of the owner's macros.", valueName: "DIR"))
+    var macros: String?
+
+    /// The host starts itself with it, once for all macros.
+    @Flag(help: .hidden)
+    var runMacros = false
 
     @Argument(
         parsing: .captureForPassthrough,
@@ -60,30 +68,48 @@ struct QuickConnectScripts: ParsableCommand {
         if let word = words.first, word.hasPrefix("-") { throw ValidationError("Unknown option '\(word)'.") }
         let settings = settings(environment)
         let paths = SocketPaths.candidates(named: socket ?? settings.socket, environment: environment)
-        guard let file = words.first else { Glibc.exit(try host(settings, paths, environment).run()) }
-        let source = ScriptSource(path: file, arguments: Array(words.dropFirst()))
+        guard runMacros || !words.isEmpty else { Glibc.exit(try host(settings, paths, environment).run()) }
+        let folders = macroFolders(environment)
+        let source = ScriptSource(
+            path: words.first ?? "\(folders.configuration)/macros",
+            arguments: Array(words.dropFirst())
+        )
         let runner = ScriptRunner(
             source,
             settings.scriptLimits,
             settings.limits,
             paths: paths,
-            channel: Self.channel(environment)
+            channel: Self.channel(environment),
+            macros: runMacros ? folders : nil
         )
         Glibc.exit(runner.run())
     }
 
-    private func settings(_ environment: [String: String]) -> Settings {
-        let folders = StandardFolders(
+    private func folders(_ environment: [String: String]) -> StandardFolders {
+        StandardFolders(
             isRoot: geteuid() == 0,
             environment: environment,
             program: OwnProcess.program,
             service: "quickconnect-scripts"
         )
+    }
+
+    private func macroFolders(_ environment: [String: String]) -> MacroFolders {
+        let folders = folders(environment)
+        return MacroFolders(
+            configuration: macros ?? folders.macros,
+            saved: "\(folders.state)/macros",
+            shipped: folders.shippedMacros,
+            versions: "\(folders.state)/macro-versions"
+        )
+    }
+
+    private func settings(_ environment: [String: String]) -> Settings {
         var flags = Settings.Overrides()
         flags.config = config
         flags.scripts = scripts
         do throws(ConfigurationMistakes) {
-            var settings = try Settings.load(flags: flags, environment: environment, folders: folders)
+            var settings = try Settings.load(flags: flags, environment: environment, folders: folders(environment))
             // The daemon's environment names its socket, which the client's rule looks at itself.
             if environment["QUICKCONNECT_SOCKET"] != nil { settings.socket = nil }
             return settings
@@ -99,8 +125,9 @@ struct QuickConnectScripts: ParsableCommand {
         _ environment: [String: String]
     ) throws -> ScriptHost {
         var status = stat()
-        if let scripts, stat(scripts, &status) != 0 || status.st_mode & S_IFMT != S_IFDIR {
-            throw ValidationError("There is no folder '\(scripts)'.")
+        for folder in [scripts, macros].compactMap({ $0 })
+        where stat(folder, &status) != 0 || status.st_mode & S_IFMT != S_IFDIR {
+            throw ValidationError("There is no folder '\(folder)'.")
         }
         var command = [OwnProcess.program]
         if let socket { command += ["--socket", socket] }
@@ -110,6 +137,7 @@ struct QuickConnectScripts: ParsableCommand {
             limits: settings.scriptLimits,
             paths: paths,
             command: command,
+            macros: (macroFolders(environment), command + (macros.map { ["--macros", $0] } ?? []) + ["--run-macros"]),
             environment: environment
         )
     }

@@ -18,6 +18,7 @@ struct QuickConnectCommand: ParsableCommand {
               quickconnect doctor                      does each device work, and what would mend it?
               quickconnect run bell.js                 run a script
               quickconnect scripts                     what the script host's scripts do
+              quickconnect macro run addInner          run a macro
               quickconnect media put bell.wav          send a file to the media folder
               makecall playSound 0                     short for quickconnect call
 
@@ -27,7 +28,7 @@ struct QuickConnectCommand: ParsableCommand {
         version: "0.1.0",
         subcommands: [
             CallCommand.self, ListCommand.self, ExplainCommand.self, EventsCommand.self, CanCommand.self,
-            DoctorCommand.self, RunCommand.self, ScriptsCommand.self, MediaCommand.self,
+            DoctorCommand.self, RunCommand.self, ScriptsCommand.self, MacroCommand.self, MediaCommand.self,
         ]
     )
 

@@ -34,14 +34,18 @@ final class ScriptProcess: Sendable {
     /// Starts the host of a folder of scripts.
     static func host(
         _ scripts: [String: String],
+        macros: [String: String] = [:],
         daemon: DaemonProcess,
         settings: String = "{}"
     ) throws -> ScriptProcess {
         let folder = try TestFolder()
-        try FileManager.default.createDirectory(atPath: folder("scripts"), withIntermediateDirectories: true)
+        for name in ["scripts", "macros"] {
+            try FileManager.default.createDirectory(atPath: folder(name), withIntermediateDirectories: true)
+        }
         for (name, text) in scripts { try folder.write(text, to: "scripts/\(name)") }
+        for (name, text) in macros { try folder.write(text, to: "macros/\(name)") }
         try folder.write(settings, to: "settings.yaml")
-        let words = ["--config", folder("settings.yaml"), "--scripts", folder("scripts")]
+        let words = ["--config", folder("settings.yaml"), "--scripts", folder("scripts"), "--macros", folder("macros")]
         return try ScriptProcess(Products.path("quickconnect-scripts"), words, folder, daemon.socket)
     }
 
@@ -50,7 +54,10 @@ final class ScriptProcess: Sendable {
         process = try ChildProcess(
             program,
             words,
-            environment: ["PATH": "/usr/bin:/bin", "HOME": folder("home"), "QUICKCONNECT_SOCKET": socket]
+            environment: [
+                "PATH": "/usr/bin:/bin", "HOME": folder("home"), "STATE_DIRECTORY": folder("state"),
+                "QUICKCONNECT_SOCKET": socket,
+            ]
         )
     }
 

@@ -20,10 +20,11 @@ public struct HandlerFailure: Error, Sendable, Hashable {
     public var code: CommandError.Code?
     public var message: String
     public var field: String?
-    /// Where a script failed: those of ``placeNames`` that the handler gave.
+    /// Where a script failed, and of a macro what somebody needs who edits it: those of ``placeNames`` that the handler
+    /// gave.
     public var place: JSONObject = [:]
 
-    static let placeNames = ["file", "line", "column", "stack"]
+    static let placeNames = ["file", "line", "column", "stack", "source", "macro", "base", "version"]
 }
 
 /// What becomes of a call to a handler: its answer, its error, or why neither will come.

@@ -70,7 +70,7 @@ public final class EventHub: Sendable {
     private func check(_ name: String, options: JSONObject) throws(CommandError) {
         if let source = state.withLock({ $0.sources[ByteName(name)]?.source }) {
             try source.check(options: options)
-        } else if DaemonEvents.names.contains(name), name != DaemonEvents.dropped, name != DaemonEvents.handlers {
+        } else if DaemonEvents.names.contains(name), !DaemonEvents.own.contains(name) {
             throw CommandError(.unsupported, "this device has no event '\(name)'")
         } else if !options.isEmpty {
             throw CommandError(.invalid, "the event '\(name)' takes no options")

@@ -72,6 +72,7 @@ public struct Router: Sendable {
         frontController.replaceTable(new)
         handlers.recheck { frontController.refusal(toAnswerFor: $0, $1) }
         events.recheck { refusal(ofEvent: $0, for: $1) }
+        events.publish(Event(DaemonEvents.commands, JSONValue.null, kind: .message))
         return warnings
     }
 }

@@ -6,14 +6,19 @@ public enum DaemonEvents {
     public static let handlers = "handlers"
     /// Tells a client that nobody waits for its answer any more: no event that anybody could subscribe to.
     private static let cancel = "cancel"
+    /// Tells that a reload has put other commands, or values, in place.
+    public static let commands = "commands"
 
     /// Who may call one of these commands may subscribe to the event.
-    private static let commands: [String: [String]] = [
+    private static let commandsOfEvents: [String: [String]] = [
         "playState": ["play"], "recState": ["rec"], "location": ["loc", "location"], "volumeState": ["volume"],
         "accel": ["accel"], "nearby": ["nearby"],
     ]
 
-    public static let names = Array(commands.keys) + [dropped, handlers]
+    /// Those of the daemon itself, which every device has.
+    static let own = [dropped, handlers, commands]
+
+    public static let names = Array(commandsOfEvents.keys) + own
 
     private static let table = NameTable((names + [cancel]).map { (name: $0, element: true) })
 
@@ -21,8 +26,8 @@ public enum DaemonEvents {
     public static func isOne(_ name: String) -> Bool { table[name] != nil }
 
     /// The commands whose rules an event obeys: those of a device's event, else the one of its own name.
-    public static func commands(of event: String) -> [String] { commands[event] ?? [event] }
+    public static func commands(of event: String) -> [String] { commandsOfEvents[event] ?? [event] }
 
     /// Whether an event is one of a device, so that there must be a command which allows it.
-    static func needsCommand(_ event: String) -> Bool { commands[event] != nil }
+    static func needsCommand(_ event: String) -> Bool { commandsOfEvents[event] != nil }
 }

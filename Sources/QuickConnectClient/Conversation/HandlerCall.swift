@@ -70,6 +70,8 @@ public struct HandlerCall: Sendable, Hashable {
         public var message: String
         /// The parameter that is wrong, a JSON pointer: `/0`.
         public var field: String?
+        /// Of a script's or a macro's error, its place and the like; the daemon hands on the names that it knows.
+        public var details: JSONObject = [:]
 
         public init(_ code: CommandError.Code? = nil, _ message: String, field: String? = nil) {
             self.code = code
@@ -78,7 +80,7 @@ public struct HandlerCall: Sendable, Hashable {
         }
 
         var json: JSONValue {
-            var members: JSONObject = [:]
+            var members = details
             if let code { members["code"] = .string(code.rawValue) }
             members["message"] = .string(message)
             if let field { members["field"] = .string(field) }

@@ -32,6 +32,8 @@ public final class HostChannel: Sendable {
         case goOn = 0x67
         /// Take no new calls, answer those that have begun, and end.
         case finish = 0x66
+        /// Look at the folders of macros: some has changed.
+        case look = 0x6c
     }
 
     /// What the host wrote.

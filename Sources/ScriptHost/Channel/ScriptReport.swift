@@ -17,6 +17,8 @@ struct ScriptReport: Sendable, Equatable {
     var error: String?
     /// The limit that ended it.
     var limit: String?
+    /// Where it was when a limit ended it, `{"macro", "file", "line", "stack"}` as far as that is known.
+    var place: JSONObject?
     /// A file that it has loaded, below the folder.
     var loadedFile: String?
 
@@ -31,6 +33,7 @@ struct ScriptReport: Sendable, Equatable {
         droppedLines = members["dropped"]?.integerValue.map(Int.init)
         error = members["error"]?.stringValue
         limit = members["limit"]?.stringValue
+        place = members["place"]?.objectValue
         loadedFile = members["file"]?.stringValue
     }
 
@@ -43,6 +46,7 @@ struct ScriptReport: Sendable, Equatable {
         if let droppedLines { members["dropped"] = .integer(Int64(droppedLines)) }
         if let error { members["error"] = .string(error) }
         if let limit { members["limit"] = .string(limit) }
+        if let place { members["place"] = .object(place) }
         if let loadedFile { members["file"] = .string(loadedFile) }
         return .object(members)
     }

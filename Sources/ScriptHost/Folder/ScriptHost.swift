@@ -18,6 +18,8 @@ public final class ScriptHost {
     private let limits: ScriptLimits
     private let link: DaemonLink
     private let command: [String]
+    private let library: MacroLibrary?
+    private var macros: SupervisedScript?
     private let environment: [String: String]
     private let console: ScriptConsole
     private let manager: ServiceManager
@@ -40,11 +42,13 @@ public final class ScriptHost {
     ///   - folder: whose `*.js` files are run.
     ///   - paths: where the daemon's socket may be.
     ///   - command: the program that runs one script, and its flags; the script's path is added.
+    ///   - macros: where the macros lie, and the program that runs them, with its flags; nil: there are none.
     public init(
         folder: String,
         limits: ScriptLimits,
         paths: [String],
         command: [String],
+        macros: (folders: MacroFolders, command: [String])? = nil,
         environment: [String: String]
     ) {
         self.folder = ScriptFolder(path: folder)
@@ -54,9 +58,12 @@ public final class ScriptHost {
         // What systemd says to this process is not for the scripts'.
         self.environment = environment.filter { !["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"].contains($0.key) }
         let hasLevels = OwnProcess.logsToJournal(environment)
-        console = ScriptConsole(place: .journal(name: "scripts", hasLevels: hasLevels))
+        let console = ScriptConsole(place: .journal(name: "scripts", hasLevels: hasLevels))
+        self.console = console
+        library = macros.map { MacroLibrary($0.folders, log: console.write) }
         link = DaemonLink(paths: paths)
         link.isWanted = true
+        self.macros = macros.map { supervise($0.command) }
     }
 
     /// Runs until SIGTERM or SIGINT, and answers the exit status. SIGHUP looks at the folder again.
@@ -68,34 +75,43 @@ public final class ScriptHost {
         }
         link.owner = self
         settlesAt = .now + Self.startTime
+        macros?.start()
         look()
         if !isThere { console.write("warning", "there is no folder \(folder.path) yet: it is awaited") }
-        while !(isEnding && scripts.isEmpty) {
+        while !(isEnding && all.isEmpty) {
             tellStatus()
             wait()
         }
         return 0
     }
 
+    /// The scripts of the folder, and the macros' process.
+    private var all: [SupervisedScript] { scripts + [macros].compactMap { $0 } }
+
     // MARK: The loop
 
     private func wait() {
         // Without a daemon the link tries again by itself.
         _ = try? link.advance()
-        let processes = scripts.flatMap(\.processes).filter { $0.descriptor >= 0 }
+        let processes = all.flatMap(\.processes).filter { $0.descriptor >= 0 }
         var descriptors =
             [
                 link.events, pollfd(fd: signals, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: folder.descriptor, events: Int16(POLLIN), revents: 0),
-            ] + processes.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
+            ]
+            + ((library?.descriptors ?? []) + processes.map(\.descriptor)).map {
+                pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
+            }
         _ = poll(&descriptors, nfds_t(descriptors.count), DaemonConnection.milliseconds(until: nextMoment))
         link.receive()
         for event in link.conversation.takeEvents() { heed(event) }
-        if descriptors[2].revents != 0 {
+        let folders = 2...(2 + (library?.descriptors.count ?? 0))
+        if descriptors[folders].contains(where: { $0.revents != 0 }) {
             folder.drain()
-            looksAt = looksAt ?? .now + Self.settleTime
+            library?.drain()
+            looksAt = min(looksAt ?? .now + Self.settleTime, .now + Self.settleTime)
         }
-        for script in scripts where script.read() { looksAt = .now }
+        for script in all where script.read() { looksAt = .now }
         heedSignals()
         let now = ContinuousClock.now
         if let looksAt, looksAt <= now { look() }
@@ -103,8 +119,9 @@ public final class ScriptHost {
             self.settlesAt = nil
             qc_release_code()
         }
-        for script in scripts { script.tick(now) }
+        for script in all { script.tick(now) }
         scripts.removeAll(where: \.isGone)
+        if macros?.isGone ?? false { macros = nil }
     }
 
     /// Tells systemd what the scripts do, where that is something else than before.
@@ -118,7 +135,7 @@ public final class ScriptHost {
 
     /// Such as `3 scripts running; failed: bell.js`.
     private var statusLine: String {
-        let names = Dictionary(grouping: scripts, by: \.state.name).mapValues { $0.map(\.name) }
+        let names = Dictionary(grouping: all, by: \.state.name).mapValues { $0.map(\.name) }
         let running = names["running"]?.count ?? 0
         let others = names.filter { $0.key != "running" }.sorted { $0.key < $1.key }
         return
@@ -127,7 +144,7 @@ public final class ScriptHost {
     }
 
     private var nextMoment: ContinuousClock.Instant? {
-        ([link.nextMoment, looksAt, settlesAt] + scripts.map(\.nextMoment)).compactMap { $0 }.min()
+        ([link.nextMoment, looksAt, settlesAt] + all.map(\.nextMoment)).compactMap { $0 }.min()
     }
 
     private func heedSignals() {
@@ -137,7 +154,7 @@ public final class ScriptHost {
                 isEnding = true
                 looksAt = nil
                 manager.stopping("ending the scripts")
-                for script in scripts { script.stop() }
+                for script in all { script.stop() }
             case SIGHUP: looksAt = .now
             case SIGCHLD: reap()
             default: return
@@ -150,7 +167,7 @@ public final class ScriptHost {
         while case let pid = waitpid(-1, &status, WNOHANG), pid > 0 {
             let number = status & 0x7f
             let end: ScriptProcess.End = number == 0 ? .status((status >> 8) & 0xff) : .signal(number)
-            _ = scripts.contains { $0.didEnd(pid, end) }
+            _ = all.contains { $0.didEnd(pid, end) }
         }
     }
 
@@ -160,7 +177,8 @@ public final class ScriptHost {
         guard !isEnding else { return }
         isThere = folder.watch(alsoFoldersOf: scripts.reduce(into: []) { $0.formUnion($1.loadedFiles) })
         // A folder that is not there tells nobody when it comes.
-        looksAt = isThere ? nil : .now + Self.absenceTime
+        let isWatching = lookAtMacros()
+        looksAt = isThere && isWatching ? nil : .now + Self.absenceTime
         let names = folder.scripts()
         for script in scripts where !names.contains(script.name) { script.remove() }
         for name in names where !scripts.contains(where: { $0.name == name }) {
@@ -175,11 +193,48 @@ public final class ScriptHost {
         ScriptProcess(command + ["\(folder.path)/\(name)"], environment: environment)
     }
 
+    // MARK: The macros
+
+    private func supervise(_ command: [String]) -> SupervisedScript {
+        let pauses = SupervisedScript.Pauses(shortest: .milliseconds(100), longest: .seconds(1))
+        let script = SupervisedScript(
+            "macros",
+            handlerSeconds: limits.handlerSeconds,
+            service: pauses,
+            make: { [environment] _ in ScriptProcess(command, environment: environment) },
+            log: console.write
+        )
+        script.onFailure = { [weak self] report, reason in self?.postMacroError(report, reason) }
+        return script
+    }
+
+    /// Says whether all folders are watched, so that nobody need look again.
+    private func lookAtMacros() -> Bool {
+        guard let library else { return true }
+        let (isChanged, isWatching) = library.look()
+        if isChanged { macros?.order(.look) }
+        return isWatching
+    }
+
+    /// The process of the macros was ended, and with it what they kept in globals.
+    private func postMacroError(_ report: ScriptReport, _ reason: String) {
+        var event: JSONObject = [
+            "title": "Javascript Evaluation Error", "macro": .null,
+            "message": .string("\(reason); the macros start anew: their globals are lost, values are not"),
+            "globalsLost": true,
+        ]
+        event.merge(report.place ?? [:])
+        if let file = event["file"]?.stringValue, let line = event["line"]?.integerValue {
+            event["source"] = library?.source(file, line: Int(line)).map(JSONValue.string)
+        }
+        link.conversation.call("post", .value(["macroError", .object(event)]))
+    }
+
     // MARK: The daemon
 
     private func heed(_ event: ClientConversation.Event) {
         switch event {
-        case .called(let call): link.conversation.answer(call, with: .success(HandlerCall.Answer(json)))
+        case .called(let call): answer(call)
         case .refused(_, let failure): warn(failure.message)
         case .fault(.told(let error)): warn(error.message)
         case .fault(.unreadable(let problem)): warn(problem)
@@ -187,11 +242,22 @@ public final class ScriptHost {
         }
     }
 
+    private func answer(_ call: HandlerCall) {
+        guard call.handler == MacroLibrary.handler, let library else {
+            link.conversation.answer(call, with: .success(HandlerCall.Answer(json)))
+            return
+        }
+        let (answer, isChanged) = library.answer(call)
+        // Before the answer: who has it runs the new text.
+        if isChanged { macros?.order(.look) }
+        link.conversation.answer(call, with: answer)
+    }
+
     private func warn(_ reason: String) { console.write("warning", "«quickconnect scripts» will not work: \(reason)") }
 
     private var json: JSONValue {
         [
-            "folder": .string(folder.path), "limits": limits.json, "scripts": .array(scripts.map(\.json)),
+            "folder": .string(folder.path), "limits": limits.json, "scripts": .array(all.map(\.json)),
         ]
     }
 }
@@ -200,6 +266,7 @@ extension ScriptHost: DaemonLink.Owner {
     public func didConnect(again: Bool) -> [UInt8] {
         // Also where an earlier daemon has refused it.
         link.conversation.register(handler: Self.handler)
+        if library != nil { link.conversation.register(handler: MacroLibrary.handler) }
         return []
     }
 

@@ -103,6 +103,7 @@ final class ScriptProcess {
         report.droppedLines = new.droppedLines ?? report.droppedLines
         report.error = new.error ?? report.error
         report.limit = new.limit ?? report.limit
+        report.place = new.place ?? report.place
     }
 
     var isLoaded: Bool { report.isLoaded ?? false }

@@ -45,14 +45,21 @@ final class SupervisedScript {
     private var isNewText = false
     private var version: ScriptFolder.Version?
     private var fileVersions: [String: ScriptFolder.Version?] = [:]
-    private var pause = shortestPause
+    private var pause: Duration
     private(set) var restarts = 0
     /// What went wrong last, also in a process that is gone.
     private(set) var error: String?
     private(set) var limit: String?
 
-    private static let shortestPause = Duration.seconds(1)
-    private static let longestPause = Duration.seconds(60)
+    /// How soon a script begins again that has failed.
+    struct Pauses {
+        var shortest = Duration.seconds(1)
+        var longest = Duration.seconds(60)
+    }
+
+    private let pauses: Pauses
+    /// Whether it has no file of its own, and begins again whatever its end was.
+    private let isService: Bool
     /// After this long a process counts as well, and its next failure as the first.
     private static let probation = Duration.seconds(60)
     /// How long a process may take to end.
@@ -60,20 +67,28 @@ final class SupervisedScript {
     /// How long one may take to answer what it has; it ends by itself before.
     private let finishTime: Duration
 
+    /// Is told when the process that ran has failed: what it had told, and why it ended.
+    var onFailure: ((ScriptReport, String) -> Void)?
+
     private let make: (String) -> ScriptProcess?
     private let log: (String, String) -> Void
 
     /// - Parameters:
     ///   - handlerSeconds: how long its callers may wait for an answer.
+    ///   - service: how soon it begins again where it is no file's, and never stays ended; nil: it is a file's.
     ///   - make: starts a process for the script.
     ///   - log: writes a line of a level.
     init(
         _ name: String,
         handlerSeconds: Double,
+        service: Pauses? = nil,
         make: @escaping (String) -> ScriptProcess?,
         log: @escaping (String, String) -> Void
     ) {
         self.name = name
+        isService = service != nil
+        pauses = service ?? Pauses()
+        pause = pauses.shortest
         finishTime = .seconds(handlerSeconds) + Self.graceTime
         self.make = make
         self.log = log
@@ -104,9 +119,17 @@ final class SupervisedScript {
         for file in files { fileVersions[file] = folder.version(file) }
         guard isChanged, now != nil else { return }
         version = now
-        pause = Self.shortestPause
+        pause = pauses.shortest
         isNewText = true
         begin()
+    }
+
+    /// Starts one that has no file.
+    func start() { begin() }
+
+    /// Orders something of its processes.
+    func order(_ order: HostChannel.Order) {
+        for process in living { process.order(order) }
     }
 
     private func begin() {
@@ -207,6 +230,7 @@ final class SupervisedScript {
 
     private func didFailToLoad(_ process: ScriptProcess, _ end: ScriptProcess.End) {
         if case .removed = state { return }
+        if isService, current == nil { return fail(process.report.error ?? Self.sentence(end)) }
         if end == .status(0) {
             if current == nil { state = .ended }
             return
@@ -222,20 +246,22 @@ final class SupervisedScript {
     }
 
     private func didEndAlone(_ process: ScriptProcess, _ end: ScriptProcess.End) {
-        if end == .status(0) {
+        if end == .status(0), !isService {
             state = .ended
             return
         }
         if process.report.error == nil || process.report.limit == nil, case .signal = end { error = Self.sentence(end) }
-        if .now - process.started >= Self.probation { pause = Self.shortestPause }
-        fail(error ?? Self.sentence(end))
+        if .now - process.started >= Self.probation { pause = pauses.shortest }
+        let reason = error ?? Self.sentence(end)
+        onFailure?(process.report, reason)
+        fail(reason)
     }
 
     private func fail(_ reason: String) {
         error = reason
         state = .restarting(.now + pause)
         log("warning", "\(name) restarts in \(pause.words): \(reason)")
-        pause = min(pause * 2, Self.longestPause)
+        pause = min(pause * 2, pauses.longest)
     }
 
     private static func sentence(_ end: ScriptProcess.End) -> String {

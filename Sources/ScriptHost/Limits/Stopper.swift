@@ -18,6 +18,8 @@ final class Stopper: Sendable {
     private let channel: HostChannel?
     private let descriptor = Mutex<Int32>(-1)
     private let isStopping = Atomic(false)
+    /// The macro that began to run last.
+    private let macro = Mutex<String?>(nil)
 
     init(
         script: String,
@@ -40,6 +42,9 @@ final class Stopper: Sendable {
     /// The connection that last words go to; -1: none.
     func connectionIs(_ descriptor: Int32) { self.descriptor.withLock { $0 = descriptor } }
 
+    /// A macro begins to run.
+    func runs(_ macro: String) { self.macro.withLock { $0 = macro } }
+
     /// Never returns. Called on any thread; a second one that comes waits for the end.
     /// - Parameter backtrace: what ran then, innermost first (`name() at file:line`), where that is known.
     func stop(_ limit: Limit, backtrace: [String] = []) -> Never {
@@ -53,10 +58,22 @@ final class Stopper: Sendable {
         var report = ScriptReport()
         report.error = "\(place?.text ?? path): error: \(sentence)"
         report.limit = limit.name
+        report.place = told(place, ran)
         channel?.tell(report)
         let stack = ran.map { "\n    at \($0)" }.joined()
         console.write("error", "\(report.error ?? "")\(stack)")
         _exit(1)
+    }
+
+    private func told(_ place: (file: String, line: Int, text: String)?, _ ran: [String]) -> JSONObject? {
+        guard let macro = macro.withLock({ $0 }) else { return nil }
+        var members: JSONObject = ["macro": .string(macro)]
+        if let place {
+            members["file"] = .string(place.file)
+            members["line"] = .integer(Int64(place.line))
+            members["stack"] = .string(ran.prefix(20).joined(separator: "\n"))
+        }
+        return members
     }
 
     private func tellCallers(_ limit: Limit, _ message: String, _ place: (file: String, line: Int, text: String)?) {
@@ -66,6 +83,7 @@ final class Stopper: Sendable {
                 "code": limit.isTime ? "timeout" : "scriptFailed", "message": .string(message),
             ]
             error["file"] = .string(place?.file ?? path)
+            error["macro"] = macro.withLock { $0.map(JSONValue.string) }
             if let place { error["line"] = .integer(Int64(place.line)) }
             let answer: JSONValue = ["responseId": .string(call.id), "error": .object(error)]
             outbox.append("\(answer.text)\n".utf8)

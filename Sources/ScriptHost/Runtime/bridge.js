@@ -89,7 +89,8 @@
         if (call[isAnswered]) return
         const told = host.describe(thrown)
         const text = JSON.stringify(told)
-        native.note(call[name], told.message, text)
+        // What was refused is no fault of the script.
+        if (!(thrown && thrown.isRefusal)) native.note(told.macro || call[name], told.message, text)
         answer(call, ',"error":' + text)
     }
 

@@ -58,6 +58,7 @@
     function start(command, data, site) {
         const promise = new Promise((resolve, reject) => {
             const call = new Call('c' + ++count, command, data, resolve, reject, site)
+            if (host.trace) host.trace(call, data)
             remember(call)
             host.send(line(command, data, call.id))
         })
@@ -94,7 +95,9 @@
     host.askInOrder = (command, parameters, failed) => host.send(ownLine('c', command, parameters, () => {}, failed))
 
     // What a new connection is told.
-    host.lineOf = (command, parameters) => ownLine('r', command, parameters, () => {}, () => {}) + '\n'
+    host.lineOf = (command, parameters, done = () => {}, failed = () => {}) => {
+        return ownLine('r', command, parameters, done, failed) + '\n'
+    }
 
     // The reply of a call: its promise is settled, and the front controller sees it. `lost` says that the connection is
     // gone: nobody knows whether the call was done.
@@ -166,12 +169,16 @@
     function replyAtOnce(command, data) {
         const site = new Error()
         const id = 's' + ++count
+        const traced = {command, resolve() {}, reject() {}}
+        if (host.trace) host.trace(traced, data)
         const reply = JSON.parse(native.callSync(id, command, host.takeLines() + line(command, data, id) + '\n'))
         if (reply.error) {
             const told = Object.assign({cmd: command}, reply.error)
             host.replied('error', told)
+            traced.reject(told)
             throw host.failure(site, told)
         }
+        traced.resolve(reply.responseData)
         return reply
     }
 
@@ -188,13 +195,16 @@
     // to its name, which is an event's.
     globalThis.getValue = function getValue(name) {
         host.isCommand(name)
-        return replyAtOnce(String(name), []).responseData
+        return replyAtOnce(String(name), undefined).responseData
     }
 
     // Returns what the value became.
     globalThis.setValue = function setValue(name, value) {
         host.isCommand(name)
-        if (value === undefined || value === null) throw new TypeError('setValue needs a value that is not ' + value)
-        return replyAtOnce(String(name), [value]).responseData
+        // JSON has neither of these, and null would ask.
+        if (value === undefined || value === null || typeof value === 'number' && !isFinite(value)) {
+            throw new TypeError(name + ' cannot be set to ' + value)
+        }
+        return replyAtOnce(String(name), json([value])).responseData
     }
 })

@@ -34,7 +34,7 @@
     host.describe = thrown => {
         if (thrown === null || typeof thrown !== 'object') return {message: String(thrown)}
         const told = {}
-        for (const name of ['cmd', 'code', 'field', 'line', 'column']) {
+        for (const name of ['cmd', 'code', 'field', 'line', 'column', 'source', 'macro']) {
             if (thrown[name] !== undefined) told[name] = thrown[name]
         }
         if (typeof told.code !== 'string') delete told.code

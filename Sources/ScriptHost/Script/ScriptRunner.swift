@@ -31,6 +31,8 @@ public final class ScriptRunner {
     /// Whether the script has run since the host was told of the counts, and when it was told last.
     var isChanged = false
     var toldAt: ContinuousClock.Instant?
+    /// The macros, where this is their process.
+    var macros: MacroTexts?
     private var isLoaded = false
     var isInTurn = false
     /// When the script was entered last.
@@ -51,14 +53,17 @@ public final class ScriptRunner {
     ///   - daemonLimits: what the daemon reads.
     ///   - paths: where the daemon's socket may be.
     ///   - channel: to the host that started this process; nil in the foreground.
+    ///   - macros: where the macros lie that run here, in place of a script; nil: a script does.
     public init(
         _ source: ScriptSource,
         _ limits: ScriptLimits,
         _ daemonLimits: Limits,
         paths: [String],
-        channel: HostChannel? = nil
+        channel: HostChannel? = nil,
+        macros: MacroFolders? = nil
     ) {
         self.source = source
+        self.macros = macros.map(MacroTexts.init)
         self.limits = limits
         self.daemonLimits = daemonLimits
         self.channel = channel
@@ -97,12 +102,13 @@ public final class ScriptRunner {
         }
         let text: String
         do throws(ScriptSource.Unreadable) {
-            text = try source.text()
+            text = macros == nil ? try source.text() : ""
         } catch {
             return ended(2, "\(error)")
         }
         do throws(JSError) {
             runtime = try ScriptRuntime(source, self)
+            if macros != nil { try runtime?.addMacros(self) }
         } catch {
             end(1, error)
             return 1
@@ -112,6 +118,7 @@ public final class ScriptRunner {
         let code = watcher.start()
         if code != 0 { return ended(1, "no thread can be started: \(SystemCallError.text(code))") }
         turn { runtime throws(JSError) in try runtime.context.evaluate(text, sourceURL: source.path) }
+        lookAtMacros()
         loaded()
         while status == nil { wait() }
         flush()
@@ -175,6 +182,7 @@ public final class ScriptRunner {
     private func takeLines() {
         guard !state.contains(.hasMessages) else { return deliver([]) }
         receive()
+        heedOrders()
         if !backlog.isEmpty { deliver(backlog.take()) }
     }
 
@@ -193,14 +201,18 @@ public final class ScriptRunner {
         if let endsAt, endsAt <= .now { status = 0 }
     }
 
-    func heed(_ channel: HostChannel) {
+    /// Says whether there was an order.
+    @discardableResult
+    func heed(_ channel: HostChannel) -> Bool {
         switch channel.receive() {
         case .order(.goOn): link.isHeld = false
         case .order(.finish): finish()
+        case .order(.look): lookAtMacros()
         // Without its host nobody could stop it.
         case .closed: status = 0
-        case .nothing: break
+        case .nothing: return false
         }
+        return true
     }
 
     /// Another process takes its place as soon as the daemon passes no more calls on to this one.

@@ -43,7 +43,7 @@ struct ScriptState: OptionSet {
 final class ScriptRuntime {
     let machine: JSVirtualMachine
     let context: JSContext
-    private let host: JSValue
+    let host: JSValue
     private let deliverFunction: JSValue
     private let fireFunction: JSValue
     private let turnEndedFunction: JSValue

@@ -1,0 +1,396 @@
+// Macros: one function each, all in this context, which they share.
+(function (host, native) {
+    'use strict'
+
+    const bridge = globalThis.WebViewJavascriptBridge
+    const {getValue, setValue} = globalThis
+    // What scripts find; no macro may take such a name.
+    const taken = new Set(Object.getOwnPropertyNames(globalThis))
+    const macros = new Map()
+    // The accessors of values: getInnerProgress, setInnerProgress, …
+    let accessors = new Set()
+    // Whether the accessors are known, so that the daemon's calls may come.
+    let isReady = false
+
+    class Macro {
+        constructor(name) {
+            this.name = name
+            // Its function, made of the text at the first use.
+            this.made = undefined
+            // Why the newest text of the file is not the one that runs.
+            this.mistake = undefined
+        }
+
+        take(path, text) {
+            this.path = path
+            this.text = text
+            this.made = undefined
+            this.isThere = true
+        }
+
+        get run() {
+            if (this.made) return this.made
+            const made = native.evaluate(this.text, this.path)
+            if (typeof made !== 'function') throw new TypeError('the text is no function')
+            if (!made.name) Object.defineProperty(made, 'name', {value: this.name, configurable: true})
+            return this.made = made
+        }
+    }
+
+    // What a caller and the event are told of a macro that failed.
+    class Failure {
+        constructor(told, isRefusal = false) {
+            this.told = told
+            this.isRefusal = isRefusal
+        }
+    }
+
+    // A call that is not done: nothing of a macro has failed.
+    const refusal = (code, message, members) => new Failure({code, message, ...members}, true)
+
+    // MARK: Texts
+
+    const space = '(?:\\s|/\\*[^]*?\\*/|//[^\\n]*\\n)*'
+    const functionStart = new RegExp('^' + space + '(async' + space + ')?function\\b' + space + '(?:[\\p{ID_Start}$_][\\p{ID_Continue}$]*)?', 'u')
+
+    // Why a text cannot be a macro: {message, line?, column?, source?}; undefined: it can. Nothing of it runs.
+    function mistakeIn(text) {
+        const mistake = native.parse('(' + text + '\n)', text)
+        if (mistake !== '') return placed(JSON.parse(mistake), text)
+        return isFunction(text) ? undefined : {message: 'a macro is one function: function() {…} or () => …, async or not'}
+    }
+
+    const parses = text => native.parse(text, '') === ''
+
+    // A function can stand where a method can, and nothing behind it. An arrow function cannot be an operand.
+    function isFunction(text) {
+        if (!parses('0 ? ' + text + '\n : 0')) return false
+        const start = functionStart.exec(text)
+        if (start) return parses('({' + (start[1] ? 'async ' : '') + 'm' + text.slice(start[0].length) + '\n})')
+        return !parses('0 || ' + text + '\n')
+    }
+
+    function placed(mistake, text) {
+        const source = text.split('\n')[mistake.line - 1]
+        if (source !== undefined) mistake.source = source.trimEnd()
+        return mistake
+    }
+
+    // MARK: Errors
+
+    // The text is run with a parenthesis before it, which is not the author's.
+    const ownColumn = (line, column) => line === 1 && column > 1 ? column - 1 : column
+
+    function isMacroFile(path) {
+        for (const macro of macros.values()) if (macro.path === path) return true
+        return false
+    }
+
+    const describe = host.describe
+    host.describe = thrown => {
+        if (thrown instanceof Failure) return thrown.told
+        const told = describe(thrown)
+        if (String(told.file).startsWith('quickconnect:')) {
+            for (const name of ['file', 'line', 'column']) delete told[name]
+        }
+        if (told.stack) {
+            told.stack = told.stack.replace(/@(.*):1:(\d+)$/gm, (all, file, column) => {
+                return isMacroFile(file) ? '@' + file + ':1:' + ownColumn(1, Number(column)) : all
+            })
+        }
+        if (isMacroFile(told.file)) told.column = ownColumn(told.line, told.column)
+        return told
+    }
+
+    function post(told) {
+        const {macro, message, file, line, column, source, stack} = told
+        const event = {title: 'Javascript Evaluation Error', macro, message, file, line, column, source, stack}
+        host.ask('post', ['macroError', event], error => globalThis.console.warn('macroError: ' + error.message))
+    }
+
+    // What a macro has thrown, as its caller and the event see it.
+    function failure(macro, text, thrown) {
+        const told = host.describe(thrown)
+        // An error of a call that the macro made is no answer to its own caller.
+        if (told.cmd) {
+            told.message = told.cmd + ': ' + (told.code ? told.code + ': ' : '') + told.message
+            delete told.cmd
+            delete told.code
+            delete told.field
+        }
+        told.macro = macro.name
+        if (told.file === undefined) told.file = macro.path
+        if (told.file === macro.path && told.line !== undefined) placed(told, text)
+        post(told)
+        return new Failure(told)
+    }
+
+    // An error in a timer or an event's function. The other macros go on, so it ends nothing.
+    const unhandled = host.unhandled
+    host.unhandled = thrown => {
+        if (unhandled(thrown)) return true
+        const told = host.describe(thrown)
+        const macro = [...macros.values()].find(macro => macro.path === told.file)
+        if (macro) {
+            failure(macro, macro.text, thrown)
+        } else {
+            post(told)
+        }
+        globalThis.console.error(thrown)
+        return true
+    }
+
+    // MARK: Running
+
+    function find(name) {
+        const macro = macros.get(name)
+        if (macro && macro.isThere) return macro
+        if (macro) throw new Failure(Object.assign({code: 'scriptFailed', macro: name, file: macro.file}, macro.mistake))
+        throw refusal('notFound', "there is no macro '" + name + "'; «quickconnect macro list» shows them", {field: '/1'})
+    }
+
+    function run(macro, values) {
+        const {text} = macro
+        native.runs(macro.name)
+        let result
+        try {
+            result = macro.run.apply(undefined, values)
+        } catch (error) {
+            throw failure(macro, text, error)
+        }
+        if (!result || typeof result.then !== 'function') return result
+        return result.then(value => value, error => { throw failure(macro, text, error) })
+    }
+
+    // Runs a macro, and tells of the calls that it makes. Those of other macros that run meanwhile are not its own.
+    function trace(macro, values) {
+        const calls = []
+        const tracer = (call, data) => {
+            const start = native.milliseconds()
+            const told = {command: call.command, arguments: data === undefined ? [] : [JSON.parse(data)].flat()}
+            const {resolve, reject} = call
+            const end = () => { told.milliseconds = Math.round((native.milliseconds() - start) * 1000) / 1000 }
+            calls.push(told)
+            call.resolve = value => {
+                told.result = value
+                end()
+                resolve(value)
+            }
+            call.reject = error => {
+                told.error = {code: error.code, message: error.message}
+                end()
+                reject(error)
+            }
+        }
+        host.trace = tracer
+        const finish = () => { if (host.trace === tracer) host.trace = undefined }
+        const tell = value => ({value: value === undefined ? null : value, calls})
+        let result
+        try {
+            result = run(macro, values)
+        } catch (error) {
+            finish()
+            throw error
+        }
+        if (!result || typeof result.then !== 'function') {
+            finish()
+            return tell(result)
+        }
+        return result.then(value => {
+            finish()
+            return tell(value)
+        }, error => {
+            finish()
+            throw error
+        })
+    }
+
+    // Runs something that is not what is traced.
+    function untraced(action) {
+        const {trace} = host
+        if (!trace) return action()
+        host.trace = undefined
+        try {
+            return action()
+        } finally {
+            if (!host.trace) host.trace = trace
+        }
+    }
+
+    // MARK: The command
+
+    const invalid = (name, {message, ...place}) => refusal('invalid', message, {field: '/2', macro: name, ...place})
+
+    function nameProblem(name) {
+        if (!native.isMacroName(name)) return "'" + name + "' is no identifier, which a macro's name must be"
+        if (taken.has(name) || accessors.has(name)) return "'" + name + "' is the name of something that all macros find"
+        return undefined
+    }
+
+    const verbs = {
+        run: (name, values) => run(find(name), values),
+        trace: (name, values) => trace(find(name), values),
+        check(name, [text]) {
+            if (text === undefined || text === null) {
+                const macro = macros.get(name)
+                if (!macro) find(name)
+                if (macro.mistake) throw invalid(name, macro.mistake)
+                return null
+            }
+            return checked(name, text)
+        },
+    }
+
+    function checked(name, text) {
+        if (typeof text !== 'string') throw invalid(name, {message: 'the text of a macro is a string'})
+        const mistake = mistakeIn(text)
+        if (mistake) throw invalid(name, mistake)
+        return null
+    }
+
+    // The verbs of files are the host's, which runs no JavaScript; it is told what only JavaScript knows.
+    const preparations = {
+        save(name, [text]) {
+            const problem = nameProblem(name)
+            if (problem) throw refusal('invalid', problem, {field: '/1'})
+            checked(name, text)
+            return {checked: true}
+        },
+        list: () => mistakes([...macros.values()]),
+        show: name => mistakes([macros.get(name)].filter(Boolean)),
+    }
+
+    const mistakes = all => Object.fromEntries(all.filter(macro => macro.mistake).map(macro => [macro.name, macro.mistake]))
+
+    const isText = value => typeof value === 'string' && value !== ''
+
+    function command(data, call) {
+        const [verb, name, ...values] = Array.isArray(data) ? data : data === null ? [] : [data]
+        if (verb !== 'list' && !isText(name)) {
+            throw refusal('invalid', verb + ' needs the name of a macro', {field: '/1'})
+        }
+        if (!Object.hasOwn(verbs, verb)) {
+            return Object.hasOwn(preparations, verb) ? preparations[verb](name, values) : null
+        }
+        call.end()
+        return verb === 'trace' ? verbs.trace(name, values) : untraced(() => verbs[verb](name, values))
+    }
+
+    // What a mapping guards has no second door: the handler's own name is none.
+    function mapped(macro, data, call) {
+        if (call.command === 'macro:' + macro.name) {
+            throw refusal('denied', call.command + ' is no command: «macro run ' + macro.name + '» runs it, or a command '
+                + 'of another name that is mapped to script:' + call.command)
+        }
+        return untraced(() => run(find(macro.name), Array.isArray(data) ? data : data === null ? [] : [data]))
+    }
+
+    // MARK: What comes and goes
+
+    // The handlers answer what they return, so they declare no callback.
+    function register(macro) {
+        bridge.registerHandler('macro:' + macro.name, (...[data, , call]) => mapped(macro, data, call))
+    }
+
+    function define(macro) {
+        Object.defineProperty(globalThis, macro.name, {
+            get: () => macro.run,
+            set() { throw new TypeError(macro.name + ' is a macro: save another text, or choose another name') },
+            enumerable: true,
+            configurable: true,
+        })
+    }
+
+    function put({name, path, text}) {
+        const isNew = !macros.has(name)
+        const macro = isNew ? new Macro(name) : macros.get(name)
+        const problem = nameProblem(name)
+        macro.mistake = problem ? {message: problem} : mistakeIn(text)
+        macros.set(name, macro)
+        if (macro.mistake) {
+            macro.file = path
+            const told = Object.assign({macro: name, file: path}, macro.mistake)
+            const place = [path, told.line, told.column].filter(part => part !== undefined).join(':')
+            globalThis.console.error(place + ': ' + told.message + (macro.isThere ? '; the text before it stays' : ''))
+            return post(told)
+        }
+        const wasThere = macro.isThere
+        macro.take(path, text)
+        if (wasThere) return
+        define(macro)
+        if (isReady) register(macro)
+    }
+
+    function remove(name) {
+        const macro = macros.get(name)
+        macros.delete(name)
+        if (!macro || !macro.isThere) return
+        delete globalThis[name]
+        bridge.removeHandler('macro:' + name)
+    }
+
+    // What has changed in the folders: {put: [{name, path, text}], removed: [name]}. The globals stay.
+    host.putMacros = text => {
+        const changes = JSON.parse(text)
+        for (const name of changes.removed) remove(name)
+        for (const macro of changes.put) put(macro)
+    }
+
+    // The values of the device have become these.
+    function learn(commands) {
+        const values = Object.keys(commands).filter(name => commands[name] && commands[name].value)
+        for (const name of accessors) delete globalThis[name]
+        accessors = new Set()
+        for (const [name, suffix] of JSON.parse(native.accessors(JSON.stringify(values)))) {
+            if (suffix === null || taken.has('get' + suffix) || taken.has('set' + suffix) || macros.has('get' + suffix)
+                || macros.has('set' + suffix)) {
+                globalThis.console.warn('the value ' + name + ' has no accessor: use getValue and setValue')
+                continue
+            }
+            give('get' + suffix, () => getValue(name))
+            give('set' + suffix, value => setValue(name, value))
+        }
+    }
+
+    function give(name, accessor) {
+        accessors.add(name)
+        Object.defineProperty(accessor, 'name', {value: name})
+        Object.defineProperty(globalThis, name, {value: accessor, writable: true, configurable: true})
+    }
+
+    function ready() {
+        if (isReady) return
+        isReady = true
+        for (const macro of macros.values()) if (macro.isThere) register(macro)
+        // The last one: who finds the command finds all macros.
+        bridge.registerHandler('macros', (...[data, , call]) => command(data, call))
+    }
+
+    const learned = commands => {
+        learn(commands)
+        ready()
+    }
+    const notLearned = error => {
+        globalThis.console.warn('macros have no accessors of values: commands: ' + error.message)
+        ready()
+    }
+
+    const heard = host.heard
+    host.heard = (name, data) => {
+        if (name === 'commands') host.ask('commands', [], notLearned, learned)
+        heard(name, data)
+    }
+
+    const registrations = host.registrations
+    host.registrations = () => {
+        if (host.isFinishing()) return ''
+        return host.lineOf('subscribe', ['commands']) + host.lineOf('commands', [], learned, notLearned) + registrations()
+    }
+
+    // Macros wait to be run, whether something else keeps them or not.
+    host.isWaiting = () => true
+    host.isRegistered = () => true
+
+    host.ask('subscribe', ['commands'], error => globalThis.console.warn('commands: ' + error.message))
+    host.ask('commands', [], notLearned, learned)
+})

@@ -1,0 +1,244 @@
+import ArgumentParser
+import JSON
+import Linux
+import QuickConnect
+import QuickConnectClient
+
+struct MacroCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "macro",
+        abstract: "Lists, shows, runs and edits macros: JavaScript functions that change while the device runs.",
+        discussion: """
+            Examples:
+              quickconnect macro list
+              quickconnect macro run addInner 3
+              quickconnect macro trace addInner 3      each call that it makes, with its result and time
+              quickconnect macro edit addInner         in $EDITOR; a mistake brings the editor back
+              quickconnect macro history addInner --diff
+              quickconnect macro revert addInner       to the version before
+            """,
+        subcommands: [
+            MacroListCommand.self, MacroShowCommand.self, MacroRunCommand.self, MacroTraceCommand.self,
+            MacroEditCommand.self, MacroCheckCommand.self, MacroHistoryCommand.self, MacroRevertCommand.self,
+        ]
+    )
+}
+
+extension ConnectionOptions {
+    /// One call of `macro`. An error with a place shows it.
+    func macro(_ parameters: [JSONValue]) throws -> JSONValue {
+        switch try macroResult(parameters) {
+        case .success(let value): return value
+        case .failure(let error): throw End(macro: error)
+        }
+    }
+
+    func macroResult(_ parameters: [JSONValue]) throws -> Result<JSONValue, ErrorReply> {
+        let deadline = deadline
+        do {
+            return try connect(before: deadline).call("macro", .array(parameters), before: deadline)
+        } catch let failure as ClientFailure {
+            throw End(failure)
+        }
+    }
+}
+
+extension End {
+    /// An error of a macro, with its line.
+    init(macro error: ErrorReply) {
+        self.init(error)
+        if code == "unavailable", error.message.contains("no client has registered") {
+            message =
+                "unavailable: no script host is running; start it with «sudo systemctl start quickconnect-scripts»"
+            return
+        }
+        let place = MacroPlace(error.members).text
+        if !place.isEmpty { message += "\n\(place)" }
+    }
+}
+
+/// The macros of the device, for the shell's completion.
+enum MacroNames {
+    /// None where no daemon answers at once: completion must not disturb.
+    static func forCompletion() -> [String] {
+        var options = ConnectionOptions()
+        options.socket = nil
+        options.timeout = 0.5
+        let macros = (try? options.macro(["list"]))?.objectValue?["macros"]?.arrayValue ?? []
+        return macros.compactMap { $0.objectValue?["name"]?.stringValue }
+    }
+}
+
+struct MacroListCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "Lists the macros: where each comes from, its version, and mistakes in it."
+    )
+
+    @OptionGroup var connection: ConnectionOptions
+
+    @Flag(help: "Print JSON, for programs.")
+    var json = false
+
+    func run() throws {
+        let answer = try connection.macro(["list"])
+        guard !json else { return say(answer.text) }
+        let macros = (answer.objectValue?["macros"]?.arrayValue ?? []).compactMap(\.objectValue)
+        let problems = (answer.objectValue?["problems"]?.arrayValue ?? []).compactMap(\.stringValue)
+        let rows = macros.map { [$0["name"]?.stringValue ?? "", Self.words($0)] }
+        say(rows.isEmpty ? "There are no macros." : Table.text(rows, width: Terminal.width))
+        for problem in problems { say("warning: \(problem)") }
+    }
+
+    private static func words(_ macro: JSONObject) -> String {
+        let version = macro["version"]?.integerValue ?? 0
+        let words = "version \(version), \(macro["from"]?.stringValue ?? "")"
+        guard let error = macro["error"]?.objectValue else { return words }
+        let line = error["line"]?.integerValue.map { "line \($0): " } ?? ""
+        return "\(words); its newest text does not run: \(line)\(error["message"]?.stringValue ?? "")"
+    }
+}
+
+struct MacroShowCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Shows a macro with line numbers; the line of a mistake is marked."
+    )
+
+    @OptionGroup var connection: ConnectionOptions
+
+    @Flag(help: "Print JSON, for programs.")
+    var json = false
+
+    @Argument(help: "The macro.", completion: .custom { _, _, _ in MacroNames.forCompletion() })
+    var name: String
+
+    func run() throws {
+        let answer = try connection.macro(["show", .string(name)])
+        guard !json else { return say(answer.text) }
+        let macro = answer.objectValue ?? [:]
+        let version = macro["version"]?.integerValue ?? 0
+        say("\(name), version \(version), \(macro["from"]?.stringValue ?? ""): \(macro["file"]?.stringValue ?? "")")
+        say(MacroListing.text(macro["text"]?.stringValue ?? "", mistake: macro["error"]?.objectValue))
+    }
+}
+
+struct MacroRunCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run",
+        abstract: "Runs a macro and prints what it returns as JSON.",
+        usage: "quickconnect macro run [--socket <PATH>] [--timeout <SECONDS>] NAME [ARGUMENT ...]",
+        discussion: "An argument that is JSON stays JSON, any other becomes a string."
+    )
+
+    @OptionGroup var connection: ConnectionOptions
+
+    @Argument(
+        parsing: .captureForPassthrough,
+        help: ArgumentHelp("The macro, and its arguments.", valueName: "NAME [ARGUMENT…]"),
+        completion: .custom { _, _, _ in MacroNames.forCompletion() }
+    )
+    var words: [String] = []
+
+    func run() throws {
+        if ["--help", "-h"].contains(words.first) { throw CleanExit.helpRequest(self) }
+        say(try connection.macro(["run"] + MacroArguments.parameters(words)).text)
+    }
+}
+
+struct MacroTraceCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "trace",
+        abstract: "Runs a macro, and shows each call that it makes.",
+        usage: "quickconnect macro trace [--socket <PATH>] [--timeout <SECONDS>] [--json] NAME [ARGUMENT ...]"
+    )
+
+    @OptionGroup var connection: ConnectionOptions
+
+    @Flag(help: "Print JSON, for programs.")
+    var json = false
+
+    @Argument(
+        parsing: .captureForPassthrough,
+        help: ArgumentHelp("The macro, and its arguments.", valueName: "NAME [ARGUMENT…]"),
+        completion: .custom { _, _, _ in MacroNames.forCompletion() }
+    )
+    var words: [String] = []
+
+    func run() throws {
+        if ["--help", "-h"].contains(words.first) { throw CleanExit.helpRequest(self) }
+        let answer = try connection.macro(["trace"] + MacroArguments.parameters(words))
+        guard !json else { return say(answer.text) }
+        for call in (answer.objectValue?["calls"]?.arrayValue ?? []).compactMap(\.objectValue) { say(Self.line(call)) }
+        say("returns \(answer.objectValue?["value"]?.text ?? "null")")
+    }
+
+    /// `innerProgress 3 → 3  (0.2 ms)`.
+    private static func line(_ call: JSONObject) -> String {
+        let arguments = (call["arguments"]?.arrayValue ?? []).map { " \($0.text)" }.joined()
+        let error = call["error"]?.objectValue
+        let failure = error.map { "\($0["code"]?.stringValue ?? ""): \($0["message"]?.stringValue ?? "")" }
+        let result = failure ?? call["result"]?.text ?? "no reply yet"
+        let time = call["milliseconds"]?.numberValue.map { "  (\(JSONValue.short($0)) ms)" } ?? ""
+        return "\(call["command"]?.stringValue ?? "")\(arguments) → \(result)\(time)"
+    }
+}
+
+struct MacroCheckCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check",
+        abstract: "Parses a macro without running or saving it.",
+        discussion: "With FILE.js the text of that file is checked, else the macro of that name."
+    )
+
+    @OptionGroup var connection: ConnectionOptions
+
+    @Argument(
+        help: ArgumentHelp("The macro, or a file.", valueName: "NAME|FILE.js"),
+        completion: .custom { _, _, _ in MacroNames.forCompletion() }
+    )
+    var name: String
+
+    func run() throws {
+        guard name.hasSuffix(".js") else {
+            _ = try connection.macro(["check", .string(name)])
+            return
+        }
+        switch FileText.read(name, maximumBytes: 16 << 20) {
+        case .failure(let problem): throw End(message: "\(name) \(problem.message)", status: 1)
+        case .success(let text):
+            let macro = LocalFile.last(of: name).dropLast(3)
+            _ = try connection.macro(["check", .string(String(macro)), .string(text)])
+        }
+    }
+}
+
+struct MacroRevertCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "revert",
+        abstract: "Makes an old version the newest again, by default the one before."
+    )
+
+    @OptionGroup var connection: ConnectionOptions
+
+    @Argument(help: "The macro.", completion: .custom { _, _, _ in MacroNames.forCompletion() })
+    var name: String
+
+    @Argument(help: "The number of a version, as history tells it.")
+    var version: Int?
+
+    func run() throws {
+        let number = version.map { [JSONValue.integer(Int64($0))] } ?? []
+        let answer = try connection.macro(["revert", .string(name)] + number)
+        say("\(name) is version \(answer.objectValue?["version"]?.text ?? "?") now.")
+    }
+}
+
+/// The words behind the options: a name, and arguments.
+enum MacroArguments {
+    static func parameters(_ words: [String]) throws -> [JSONValue] {
+        guard let name = words.first, !name.isEmpty else { throw ValidationError("NAME is missing.") }
+        guard !name.hasPrefix("-") else { throw ValidationError("Unknown option '\(name)'.") }
+        return [.string(name)] + words.dropFirst().map { (try? JSONParser.parse($0)) ?? .string($0) }
+    }
+}

@@ -1,0 +1,89 @@
+import ArgumentParser
+import JSON
+
+struct MacroHistoryCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "history",
+        abstract: "Lists the versions of a macro, the newest first: when, and who saved it."
+    )
+
+    @OptionGroup var connection: ConnectionOptions
+
+    @Flag(help: "Show what each version changed.")
+    var diff = false
+
+    @Flag(help: "Print JSON, for programs.")
+    var json = false
+
+    @Argument(help: "The macro.", completion: .custom { _, _, _ in MacroNames.forCompletion() })
+    var name: String
+
+    func run() throws {
+        let answer = try connection.macro(["history", .string(name)])
+        guard !json else { return say(answer.text) }
+        let versions = (answer.arrayValue ?? []).compactMap(\.objectValue)
+        for (index, version) in versions.enumerated() {
+            say(Self.line(version))
+            guard diff, index + 1 < versions.count else { continue }
+            let texts = [versions[index + 1], version].map { $0["text"]?.stringValue ?? "" }
+            for line in LineDifference(from: texts[0], to: texts[1]).lines { say("    \(line)") }
+        }
+    }
+
+    private static func line(_ version: JSONObject) -> String {
+        let number = version["version"]?.integerValue ?? 0
+        let reverted = version["reverted"]?.integerValue.map { ", version \($0) again" } ?? ""
+        return "\(number)  \(version["time"]?.stringValue ?? "")  \(who(version["caller"]?.objectValue))\(reverted)"
+    }
+
+    private static func who(_ caller: JSONObject?) -> String {
+        guard let caller else { return "the file" }
+        let user = caller["user"]?.stringValue
+        if let gateway = caller["gateway"]?.stringValue { return "\(gateway):\(user ?? "")" }
+        return user ?? "uid \(caller["uid"]?.integerValue ?? 0)"
+    }
+}
+
+/// What was changed between two texts, line by line, with some lines around it.
+struct LineDifference {
+    let lines: [String]
+
+    private static let context = 3
+
+    init(from old: String, to new: String) {
+        let old = old.split(separator: "\n", omittingEmptySubsequences: false)
+        let new = new.split(separator: "\n", omittingEmptySubsequences: false)
+        var removed: Set<Int> = []
+        var inserted: Set<Int> = []
+        for change in new.difference(from: old) {
+            switch change {
+            case .remove(let offset, _, _): removed.insert(offset)
+            case .insert(let offset, _, _): inserted.insert(offset)
+            }
+        }
+        var all: [(mark: String, line: Substring)] = []
+        var (from, to) = (0, 0)
+        while from < old.count || to < new.count {
+            if removed.contains(from) {
+                all.append(("-", old[from]))
+                from += 1
+            } else if inserted.contains(to) {
+                all.append(("+", new[to]))
+                to += 1
+            } else {
+                all.append((" ", new[to]))
+                (from, to) = (from + 1, to + 1)
+            }
+        }
+        lines = Self.shortened(all)
+    }
+
+    private static func shortened(_ all: [(mark: String, line: Substring)]) -> [String] {
+        let changes = all.indices.filter { all[$0].mark != " " }
+        let shown = Set(changes.flatMap { max(0, $0 - context)...min(all.count - 1, $0 + context) })
+        return all.indices.flatMap { index -> [String] in
+            guard shown.contains(index) else { return index > 0 && shown.contains(index - 1) ? ["…"] : [] }
+            return ["\(all[index].mark) \(all[index].line)"]
+        }
+    }
+}

@@ -1,0 +1,279 @@
+import Foundation
+import JSON
+import QuickConnect
+import TestRig
+import Testing
+
+/// Macros through the real host and the real daemon.
+@Suite("Macros")
+struct MacroTests {
+    /// A daemon, a host whose macros may be called, and a client.
+    static func start(
+        _ macros: [String: String],
+        settings: String = "{}",
+        mappings: TestFolder? = nil
+    ) async throws -> (daemon: DaemonProcess, host: ScriptProcess, talker: SocketTalker) {
+        let daemon = try await DaemonProcess(mappings: mappings?.path)
+        let files = Dictionary(uniqueKeysWithValues: macros.map { ("\($0).js", $1) })
+        let host = try ScriptProcess.host([:], macros: files, daemon: daemon, settings: settings)
+        let talker = try daemon.talker()
+        try await talker.awaitCommand("macroFiles")
+        try await talker.awaitCommand("macros")
+        return (daemon, host, talker)
+    }
+
+    static let ring = "function(x) { setInnerProgress(getInnerProgress() + x); return getInnerProgress() }"
+
+    @Test func `a macro moves a value, which is clamped, and each set is an event`() async throws {
+        let (daemon, host, talker) = try await Self.start(["add": Self.ring])
+        defer { withExtendedLifetime((daemon, host)) {} }
+        let listener = try daemon.talker()
+        #expect(try await listener.value("subscribe", ["innerProgress"]) == .null)
+        for (step, result) in [(4.0, 4.0), (50, 10), (-99, 0)] {
+            #expect(try await talker.value("macro", ["run", "add", .number(step)]).numberValue == result)
+            #expect(try await listener.nextReply()?.value.numberValue == result)
+        }
+        let output = try await daemon.client("macro", "run", "add", "3").output
+        #expect(output == "3\n")
+    }
+
+    @Test func `macros call each other by name, and a global outlives the edit of a third`() async throws {
+        let (daemon, host, talker) = try await Self.start([
+            "twice": "async x => 2 * await once(x)",
+            "once": "x => { counter = (globalThis.counter ?? 0) + 1; return x }",
+            "third": "() => 1",
+        ])
+        defer { withExtendedLifetime((daemon, host)) {} }
+        #expect(try await talker.value("macro", ["run", "twice", 4]) == 8)
+        try host.putMacro("() => [counter, 2]", as: "third")
+        try await eventually("the third is another one") {
+            try await talker.value("macro", ["run", "third"]) == [1, 2]
+        }
+        #expect(try await talker.value("macro", ["save", "fourth", "() => ++counter"]).objectValue?["version"] == 1)
+        #expect(try await talker.value("macro", ["run", "fourth"]) == 2)
+        let failure = try await talker.failure("macro", ["save", "makeCall", "() => 1"])
+        #expect(failure["code"] == "invalid")
+    }
+
+    @Test func `a mistake is told with its place, to the caller and as an event, and the old text stays`() async throws
+    {
+        let (daemon, host, talker) = try await Self.start(["bad": "() => {\n  return nope.x\n}", "good": "() => 1"])
+        defer { withExtendedLifetime((daemon, host)) {} }
+        let listener = try daemon.talker()
+        #expect(try await listener.value("subscribe", ["macroError"]) == .null)
+        let thrown = try await talker.failure("macro", ["run", "bad"])
+        #expect(thrown["code"] == "scriptFailed" && thrown["line"] == 2 && thrown["column"] != nil)
+        #expect(thrown["source"] == "  return nope.x" && thrown["macro"] == "bad")
+        #expect(thrown["file"] == .string(host.folder("macros/bad.js")))
+        let event = try #require(try await listener.nextReply()?.value.objectValue)
+        #expect(event["title"] == "Javascript Evaluation Error" && event["macro"] == "bad" && event["line"] == 2)
+        #expect(host.errors.contains("bad.js:2"))
+
+        let invalid = try await talker.failure("macro", ["check", "good", "() => {\n  var x = ;\n}"])
+        #expect(invalid["code"] == "invalid" && invalid["line"] == 2 && invalid["column"] == 11)
+        for text in ["", "1", "evil()", "x = 1", "function() {}()", "() => 1, 2", "function() {}[0]", "function() {"] {
+            #expect(try await talker.failure("macro", ["save", "new", .string(text)])["code"] == "invalid", "\(text)")
+        }
+        for text in [
+            "function() {}", "async function f(a) {}", "x => x", "async (a, b = 1) => {}", "// c\nfunction () {}",
+        ] {
+            #expect(try await talker.value("macro", ["check", "new", .string(text)]) == .null, "\(text)")
+        }
+
+        // By hand it is the same as by save.
+        try host.putMacro("() => { return ]", as: "good")
+        let told = try #require(try await listener.nextReply()?.value.objectValue)
+        #expect(told["macro"] == "good" && told["line"] == 1 && told["column"] == 16)
+        #expect(try await talker.value("macro", ["run", "good"]) == 1)
+        #expect(try await daemon.client("macro", "list").output.contains("its newest text does not run: line 1"))
+        #expect(try await daemon.client("macro", "show", "good").output.contains(">  1  () => { return ]"))
+    }
+
+    @Test func `what a value refuses is the macro's error`() async throws {
+        let (daemon, host, talker) = try await Self.start([
+            "text": "() => setInnerProgress('x')", "nan": "() => setInnerProgress(NaN)", "own": "() => { own = 1 }",
+            "over": "() => { 'use strict'; text = 5 }",
+        ])
+        defer { withExtendedLifetime((daemon, host)) {} }
+        for name in ["text", "nan", "own", "over"] {
+            let failure = try await talker.failure("macro", ["run", .string(name)])
+            #expect(failure["code"] == "scriptFailed" && failure["macro"] == .string(name), "\(failure)")
+        }
+        #expect(try await talker.value("innerProgress", []) == 0)
+    }
+
+    @Test(arguments: ["() => { for (;;) {} }", "async () => { for (;;) await 0 }"])
+    func `an endless macro is ended, the others run again at once, and it is told`(text: String) async throws {
+        let (daemon, host, talker) = try await Self.start(
+            ["endless": text, "good": "() => 1"],
+            settings: "scripts: {cpuTime: 300ms}"
+        )
+        defer { withExtendedLifetime((daemon, host)) {} }
+        let listener = try daemon.talker()
+        #expect(try await listener.value("subscribe", ["macroError"]) == .null)
+        #expect(try await talker.failure("macro", ["run", "endless"])["code"] == "scriptFailed")
+        let event = try #require(try await listener.nextReply()?.value.objectValue)
+        #expect(event["macro"] == "endless" && event["globalsLost"] == true)
+        #expect(event["message"]?.stringValue?.contains("globals are lost") == true)
+        try await eventually("the others run again") { try await talker.reply("macro", ["run", "good"]).value == 1 }
+    }
+
+    @Test func `a killed process runs macros again, and values are as they were`() async throws {
+        let (daemon, host, talker) = try await Self.start(["add": Self.ring])
+        defer { withExtendedLifetime((daemon, host)) {} }
+        #expect(try await talker.value("macro", ["run", "add", 3]) == 3)
+        let pid = try #require(try await talker.script("macros")["pid"]?.integerValue)
+        kill(pid_t(pid), SIGKILL)
+        let start = ContinuousClock.now
+        try await eventually("macros run again") { try await talker.reply("macro", ["run", "add", 1]).value == 4 }
+        print("macros ran again after \(ContinuousClock.now - start)")
+    }
+
+    @Test func `the second of two who save with the same base gets both numbers, and every version is kept`()
+        async throws
+    {
+        let (daemon, host, talker) = try await Self.start([:])
+        defer { withExtendedLifetime((daemon, host)) {} }
+        #expect(try await talker.value("macro", ["save", "m", "() => 1", ["base": 0]]).objectValue?["version"] == 1)
+        #expect(try await talker.value("macro", ["save", "m", "() => 2", ["base": 1]]).objectValue?["version"] == 2)
+        let busy = try await talker.failure("macro", ["save", "m", "() => 3", ["base": 1]])
+        #expect(busy["code"] == "busy" && busy["base"] == 1 && busy["version"] == 2)
+        #expect(try await talker.value("macro", ["run", "m"]) == 2)
+        #expect(try await talker.value("macro", ["revert", "m"]).objectValue?["version"] == 3)
+        #expect(try await talker.value("macro", ["run", "m"]) == 1)
+        #expect(try await talker.failure("macro", ["revert", "m", 9])["code"] == "notFound")
+        for number in 0..<60 { _ = try await talker.value("macro", ["save", "m", .string("() => 'n\(number)'")]) }
+        let history = try await talker.value("macro", ["history", "m"]).arrayValue ?? []
+        #expect(history.count == 50 && history.first?.objectValue?["version"] == 63)
+        #expect(history.first?.objectValue?["caller"]?.objectValue?["uid"] == .integer(Int64(geteuid())))
+        let shown = try await daemon.client("macro", "history", "m", "--diff")
+        #expect(shown.output.contains("    - () => 'n58'\n    + () => 'n59'\n"))
+    }
+
+    @Test func `the owner's file counts before what was saved, and is not written to`() async throws {
+        let (daemon, host, talker) = try await Self.start(["mine": "() => 'mine'", "9lives": "() => 1"])
+        defer { withExtendedLifetime((daemon, host)) {} }
+        #expect(try await talker.value("macro", ["save", "other", "() => 'saved'"]).objectValue?["version"] == 1)
+        #expect(try await talker.failure("macro", ["save", "mine", "() => 2"])["code"] == "unsupported")
+        try host.putMacro("() => 'owner'", as: "other")
+        try await eventually("the owner's runs") { try await talker.value("macro", ["run", "other"]) == "owner" }
+        let list = try await talker.value("macro", ["list"]).objectValue ?? [:]
+        let other = (list["macros"]?.arrayValue ?? []).compactMap(\.objectValue).first { $0["name"] == "other" }
+        #expect(other?["from"] == "configuration" && other?["shadows"]?.arrayValue?.count == 1)
+        #expect(list["problems"]?.arrayValue?.count == 2)
+        try await host.awaitErrors("'9lives' is no identifier")
+        try host.folder.remove("macros/other.js")
+        try await eventually("what was saved runs again") {
+            try await talker.value("macro", ["run", "other"]) == "saved"
+        }
+        try host.folder.remove("macros/mine.js")
+        try await eventually("it is gone") { try await talker.reply("macro", ["run", "mine"]).code == "notFound" }
+    }
+
+    @Test func `who may save is the mapping's, and a handler is no second door`() async throws {
+        let mappings = try TestFolder.mappings(
+            "button: {business: [\"script:macro:add\"]}\nmacro: {verbs: {run: {users: []}}}"
+        )
+        let (daemon, host, talker) = try await Self.start(["add": Self.ring], mappings: mappings)
+        defer { withExtendedLifetime((daemon, host)) {} }
+        let stranger = try daemon.stranger()
+        #expect(try await stranger.reply("macro", ["list"]).code == nil)
+        for verb in ["run", "save", "revert"] {
+            #expect(try await stranger.reply("macro", [.string(verb), "add", "() => 1"]).code == "denied", "\(verb)")
+        }
+        #expect(try await stranger.reply("button", [2]).value == 2)
+        #expect(try await stranger.reply("macros", ["run", "add", 1]).code != nil)
+        #expect(try await stranger.reply("macroFiles", ["save", "add", "() => 1"]).code != nil)
+        #expect(try await talker.value("macro", ["run", "add", 1]) == 3)
+        let (otherDaemon, second, caller) = try await Self.start(["add": Self.ring])
+        defer { withExtendedLifetime((otherDaemon, second)) {} }
+        defer { withExtendedLifetime(second) {} }
+        #expect(try await caller.failure("macro:add", [1])["code"] == "denied")
+    }
+
+    @Test func `edits under load lose no call and no global`() async throws {
+        let (daemon, host, talker) = try await Self.start(["count": "() => counter = (globalThis.counter ?? 0) + 1"])
+        defer { withExtendedLifetime((daemon, host)) {} }
+        #expect(try await talker.value("macro", ["save", "live", "() => [0, count()]"]).objectValue?["version"] == 1)
+        let caller = try daemon.talker()
+        let count = 2000
+        for number in 0..<count { caller.send("call?cmd=macro&id=\(number)&msg=%5B%22run%22,%22live%22%5D") }
+        for edit in 1...200 {
+            _ = try await talker.value("macro", ["save", "live", .string("() => [\(edit), count()]")])
+            // The next run is that of the new text.
+            if edit % 50 == 0 {
+                let value = try await talker.value("macro", ["run", "live"])
+                #expect(value.arrayValue?.first == .integer(Int64(edit)))
+            }
+        }
+        var failures = 0
+        for _ in 0..<count where try await caller.nextReply()?.code != nil { failures += 1 }
+        // The daemon takes 1,024 calls of a connection at once; those beyond are refused, and none is lost.
+        let total = try await talker.value("macro", ["run", "count"])
+        #expect(total == .integer(Int64(count - failures + 4 + 1)))
+    }
+
+    @Test func `a trace tells each call, and a reload gives new values their accessors`() async throws {
+        let mappings = try TestFolder.mappings("{}")
+        let (daemon, host, talker) = try await Self.start(
+            [
+                "traced": "async () => { setInnerProgress(3); await makeCall('ping'); return getInnerProgress() }",
+                "late": "() => typeof setBrandNew === 'function' ? setBrandNew(5) : 0",
+            ],
+            mappings: mappings
+        )
+        defer { withExtendedLifetime((daemon, host)) {} }
+        let trace = try await talker.value("macro", ["trace", "traced"]).objectValue ?? [:]
+        let calls = (trace["calls"]?.arrayValue ?? []).compactMap(\.objectValue)
+        #expect(trace["value"] == 3 && calls.map { $0["command"] } == ["innerProgress", "ping", "innerProgress"])
+        #expect(calls.first?["arguments"] == [3] && calls.first?["milliseconds"]?.numberValue ?? 0 > 0)
+        #expect(try await talker.value("macro", ["run", "late"]) == 0)
+        try "brandNew: {value: {type: number}}".write(toFile: mappings("zzz.yaml"), atomically: true, encoding: .utf8)
+        #expect(try await talker.value("reload", []) == .null)
+        try await eventually("the accessor is there") { try await talker.value("macro", ["run", "late"]) == 5 }
+    }
+
+    @Test func `an editor comes back with the mistake, and saves with the base it began with`() async throws {
+        let (daemon, host, talker) = try await Self.start([:])
+        defer { withExtendedLifetime((daemon, host)) {} }
+        _ = try await talker.value("macro", ["save", "m", "() => 1\n"])
+        let folder = try TestFolder()
+        // The first time it makes a mistake, the second time it mends it and keeps what it saw.
+        try folder.write(
+            """
+            cp "$1" "$DIR/seen"
+            if grep -q '^//!' "$1"; then printf '() => 2\\n' > "$1"; else printf '() => { ]\\n' > "$1"; fi
+            """,
+            to: "editor"
+        )
+        func edit(_ editor: String) async throws -> (exit: ChildProcess.Exit, output: String) {
+            try await ChildProcess.run(
+                Products.path("quickconnect"),
+                ["macro", "edit", "m"],
+                environment: [
+                    "PATH": "/usr/bin:/bin", "QUICKCONNECT_SOCKET": daemon.socket, "EDITOR": editor, "DIR": folder.path,
+                    "TMPDIR": folder.path,
+                ]
+            )
+        }
+        let edited = try await edit("sh \(folder("editor"))")
+        #expect(edited.exit == .status(0) && edited.output == "m is version 2 now.\n", "\(edited)")
+        let seen = String(decoding: try folder.data("seen"), as: UTF8.self)
+        #expect(seen.hasPrefix("//! line 1 below these: ") && seen.hasSuffix("\n() => { ]\n"), "\(seen)")
+        #expect(try await edit("true").output == "Nothing was changed.\n")
+        try folder.write(
+            "quickconnect=\(Products.path("quickconnect"))\n$quickconnect call macro save m '() => 7' >&2\necho '() => 8' > \"$1\"\n",
+            to: "editor"
+        )
+        #expect(try await edit("sh \(folder("editor"))").exit == .status(1))
+        #expect(try await talker.value("macro", ["run", "m"]) == 7)
+    }
+}
+
+extension ScriptProcess {
+    /// Changes a macro of the owner's as an editor does.
+    func putMacro(_ text: String, as name: String) throws {
+        try folder.write(text, to: "macros/.\(name).new")
+        rename(folder("macros/.\(name).new"), folder("macros/\(name).js"))
+    }
+}
