@@ -118,6 +118,34 @@ struct MacroTests {
         try await eventually("the others run again") { try await talker.reply("macro", ["run", "good"]).value == 1 }
     }
 
+    @Test func `a macro that waits too long gives its caller timeout, is told, and keeps its globals`() async throws {
+        let (daemon, host, talker) = try await Self.start(
+            ["waits": "() => { kept = 7; return new Promise(() => {}) }", "kept7": "() => kept"],
+            settings: "scripts: {handlerTime: 300ms}"
+        )
+        defer { withExtendedLifetime((daemon, host)) {} }
+        let listener = try daemon.talker()
+        #expect(try await listener.value("subscribe", ["macroError"]) == .null)
+        #expect(try await talker.failure("macro", ["run", "waits"])["code"] == "timeout")
+        let event = try #require(try await listener.nextReply()?.value.objectValue)
+        #expect(event["macro"] == "waits" && event["globalsLost"] == nil)
+        #expect(try await talker.value("macro", ["run", "kept7"]) == 7)
+    }
+
+    @Test func `a full disk saves nothing, and says so`() async throws {
+        let (daemon, host, talker) = try await Self.start([:])
+        defer { withExtendedLifetime((daemon, host)) {} }
+        _ = try await talker.value("macro", ["save", "m", "() => 1"])
+        // What cannot be written to, also by root.
+        try host.folder.remove("state/macros/m.js")
+        try host.folder.remove("state/macros")
+        try host.folder.write("no folder", to: "state/macros")
+        let failure = try await talker.failure("macro", ["save", "n", "() => 2"])
+        #expect(failure["code"] == "unavailable")
+        #expect(try await talker.reply("macro", ["history", "n"]).code == "notFound")
+        #expect(!host.folder.exists("state/macro-versions/n/1.json"))
+    }
+
     @Test func `a killed process runs macros again, and values are as they were`() async throws {
         let (daemon, host, talker) = try await Self.start(["add": Self.ring])
         defer { withExtendedLifetime((daemon, host)) {} }
