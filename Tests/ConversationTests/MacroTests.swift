@@ -51,8 +51,10 @@ struct MacroTests {
         }
         #expect(try await talker.value("macro", ["save", "fourth", "() => ++counter"]).objectValue?["version"] == 1)
         #expect(try await talker.value("macro", ["run", "fourth"]) == 2)
-        let failure = try await talker.failure("macro", ["save", "makeCall", "() => 1"])
-        #expect(failure["code"] == "invalid")
+        for name in ["makeCall", "__proto__", "setInnerProgress", "class", "a-b", "../m", "9x", ""] {
+            let failure = try await talker.failure("macro", ["save", .string(name), "() => 1"])
+            #expect(failure["code"] == "invalid", "\(name)")
+        }
     }
 
     @Test func `a mistake is told with its place, to the caller and as an event, and the old text stays`() async throws

@@ -5,7 +5,7 @@
     const bridge = globalThis.WebViewJavascriptBridge
     const {getValue, setValue} = globalThis
     // What scripts find; no macro may take such a name.
-    const taken = new Set(Object.getOwnPropertyNames(globalThis))
+    const taken = new Set([globalThis, Object.prototype].flatMap(Object.getOwnPropertyNames))
     const macros = new Map()
     // The accessors of values: getInnerProgress, setInnerProgress, …
     let accessors = new Set()
