@@ -51,8 +51,10 @@ struct MacroTests {
         }
         #expect(try await talker.value("macro", ["save", "fourth", "() => ++counter"]).objectValue?["version"] == 1)
         #expect(try await talker.value("macro", ["run", "fourth"]) == 2)
-        let failure = try await talker.failure("macro", ["save", "makeCall", "() => 1"])
-        #expect(failure["code"] == "invalid")
+        for name in ["makeCall", "__proto__", "setInnerProgress", "class", "a-b", "../m", "9x", ""] {
+            let failure = try await talker.failure("macro", ["save", .string(name), "() => 1"])
+            #expect(failure["code"] == "invalid", "\(name)")
+        }
     }
 
     @Test func `a mistake is told with its place, to the caller and as an event, and the old text stays`() async throws
@@ -116,6 +118,34 @@ struct MacroTests {
         #expect(event["macro"] == "endless" && event["globalsLost"] == true)
         #expect(event["message"]?.stringValue?.contains("globals are lost") == true)
         try await eventually("the others run again") { try await talker.reply("macro", ["run", "good"]).value == 1 }
+    }
+
+    @Test func `a macro that waits too long gives its caller timeout, is told, and keeps its globals`() async throws {
+        let (daemon, host, talker) = try await Self.start(
+            ["waits": "() => { kept = 7; return new Promise(() => {}) }", "kept7": "() => kept"],
+            settings: "scripts: {handlerTime: 300ms}"
+        )
+        defer { withExtendedLifetime((daemon, host)) {} }
+        let listener = try daemon.talker()
+        #expect(try await listener.value("subscribe", ["macroError"]) == .null)
+        #expect(try await talker.failure("macro", ["run", "waits"])["code"] == "timeout")
+        let event = try #require(try await listener.nextReply()?.value.objectValue)
+        #expect(event["macro"] == "waits" && event["globalsLost"] == nil)
+        #expect(try await talker.value("macro", ["run", "kept7"]) == 7)
+    }
+
+    @Test func `a full disk saves nothing, and says so`() async throws {
+        let (daemon, host, talker) = try await Self.start([:])
+        defer { withExtendedLifetime((daemon, host)) {} }
+        _ = try await talker.value("macro", ["save", "m", "() => 1"])
+        // What cannot be written to, also by root.
+        try host.folder.remove("state/macros/m.js")
+        try host.folder.remove("state/macros")
+        try host.folder.write("no folder", to: "state/macros")
+        let failure = try await talker.failure("macro", ["save", "n", "() => 2"])
+        #expect(failure["code"] == "unavailable")
+        #expect(try await talker.reply("macro", ["history", "n"]).code == "notFound")
+        #expect(!host.folder.exists("state/macro-versions/n/1.json"))
     }
 
     @Test func `a killed process runs macros again, and values are as they were`() async throws {

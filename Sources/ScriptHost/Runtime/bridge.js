@@ -63,6 +63,8 @@
             this.error = message.error
             // Under which command the answer goes.
             this.replyCommand = undefined
+            // What it is called where it is late; else the handler's name.
+            this.label = undefined
             this.ends = false
         }
 
@@ -140,7 +142,7 @@
         for (const call of begun) {
             if (call[isAnswered]) continue
             call[isLate] = true
-            native.began(call[id], call[name])
+            native.began(call[id], call.label || call[name])
         }
         begun = []
     }

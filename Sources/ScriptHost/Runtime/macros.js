@@ -5,7 +5,7 @@
     const bridge = globalThis.WebViewJavascriptBridge
     const {getValue, setValue} = globalThis
     // What scripts find; no macro may take such a name.
-    const taken = new Set(Object.getOwnPropertyNames(globalThis))
+    const taken = new Set([globalThis, Object.prototype].flatMap(Object.getOwnPropertyNames))
     const macros = new Map()
     // The accessors of values: getInnerProgress, setInnerProgress, …
     let accessors = new Set()
@@ -125,6 +125,13 @@
         return new Failure(told)
     }
 
+    // A macro that lets its caller wait too long; it goes on.
+    host.late = (handler, message) => {
+        const name = handler.startsWith('macro:') ? handler.slice('macro:'.length) : handler
+        const macro = macros.get(name)
+        post({macro: name, message, file: macro && macro.path})
+    }
+
     // An error in a timer or an event's function. The other macros go on, so it ends nothing.
     const unhandled = host.unhandled
     host.unhandled = thrown => {
@@ -149,9 +156,11 @@
         throw refusal('notFound', "there is no macro '" + name + "'; «quickconnect macro list» shows them", {field: '/1'})
     }
 
+    let lastRun
+
     function run(macro, values) {
         const {text} = macro
-        native.runs(macro.name)
+        if (macro !== lastRun) native.runs((lastRun = macro).name)
         let result
         try {
             result = macro.run.apply(undefined, values)
@@ -266,6 +275,7 @@
 
     function command(data, call) {
         const [verb, name, ...values] = Array.isArray(data) ? data : data === null ? [] : [data]
+        call.label = 'macro:' + name
         if (verb !== 'list' && !isText(name)) {
             throw refusal('invalid', verb + ' needs the name of a macro', {field: '/1'})
         }

@@ -63,6 +63,7 @@ extension ScriptRunner {
             let error: JSONValue = ["code": "timeout", "message": .string(sentence), "file": .string(source.path)]
             send(["responseId": .string(call.id), "error": error])
             note(call.handler, sentence, "")
+            if macros != nil { tellLate(call.handler, sentence) }
         }
     }
 }

@@ -13,6 +13,13 @@ extension ScriptRunner: MacroNatives {
         attempt { () throws(JSError) in try runtime.put(changes) }
     }
 
+    /// Posts that a macro lets its caller wait too long.
+    func tellLate(_ handler: String, _ sentence: String) {
+        guard let runtime else { return }
+        guard isInTurn else { return turn { runtime throws(JSError) in try runtime.late(handler, sentence) } }
+        attempt { () throws(JSError) in try runtime.late(handler, sentence) }
+    }
+
     /// Takes the host's orders that are there: who is told that a macro is saved runs the new text.
     func heedOrders() {
         guard macros != nil, let channel else { return }

@@ -16,6 +16,9 @@ extension ScriptRuntime {
         try host["putMacros"].callAsFunction(JSText(utf8: Array(changes.text.utf8)))
     }
 
+    /// Tells of a call to a macro's handler that nobody waits for any more.
+    func late(_ handler: String, _ sentence: String) throws(JSError) { try host["late"].call([handler, sentence]) }
+
     private func macroFunctions(_ natives: any MacroNatives) -> JSValue {
         let object: JSValue = JSValue(newObjectIn: context)
         object.setObject(
