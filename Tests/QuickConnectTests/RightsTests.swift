@@ -490,6 +490,20 @@ struct RightsTests {
         }
     }
 
+    @Test("A rule for all commands shuts no gateway out")
+    func actForBesideDefault() async throws {
+        try await withDaemon({ mappings in
+            mappings.mapShipped()
+            mappings.map("default", users: ["web:ann"])
+        }) { daemon in
+            for (user, expected) in [("ann", nil), ("bea", "denied")] as [(String, String?)] {
+                let client = daemon.connect(uid: 500, rule: Self.gateway(["ping"]))
+                #expect(await code(client, "actFor", #"["\#(user)"]"#) == nil)
+                #expect(await code(client, "ping") == expected)
+            }
+        }
+    }
+
     @Test("A batch that begins with something else than actFor runs nothing")
     func batchBeforeActFor() async throws {
         try await withDaemon({ mappings in

@@ -113,6 +113,8 @@ struct ValueTests {
             #expect(await answer(alice, "3") == "denied")
             #expect(await answer(alice, "[null]") == "0")
             #expect(await answer(bob, "3") == "3")
+            #expect(daemon.frontController.refusal(of: "ring", "set", for: alice.connection.caller)?.code == .denied)
+            #expect(daemon.frontController.refusal(of: "ring", "set", for: bob.connection.caller) == nil)
             #expect(await answer(alice, "null") == "3")
             for data in ["null", "3"] { #expect(await answer(carol, data) == "denied") }
             #expect(await answer(carol, #"["ring"]"#, "subscribe") == "denied")

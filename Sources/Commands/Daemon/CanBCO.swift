@@ -6,7 +6,7 @@ import QuickConnect
 /// name.
 ///
 /// Answers `{"command", "allowed": true}` or `{"command", "allowed": false, …the error}`; with `"verbs": {VERB: true or
-/// false}` where the mapping has rules for verbs.
+/// false}` where the mapping has rules for verbs, or for setting a value (`set`).
 struct CanBCO: WaitingBCO {
     private let accounts: any UserAccounts
     private let controller: FrontController
@@ -80,12 +80,11 @@ struct CanBCO: WaitingBCO {
 
     /// Which of the verbs that have rules the caller may use; nil where none has.
     private func verbs(of command: String, _ caller: Caller, _ rule: SocketRule?) throws(CommandError) -> JSONValue? {
-        let rules = try controller.entry(of: command).verbs.all
-        guard !rules.isEmpty else { return nil }
+        let entry = try controller.entry(of: command)
+        let verbs = entry.verbs.all.map(\.verb) + (entry.setRule == nil ? [] : [VerbRules.setting])
+        guard !verbs.isEmpty else { return nil }
         return .object(
-            JSONObject(
-                rules.map { ($0.verb, .bool(controller.refusal(of: command, $0.verb, for: caller, by: rule) == nil)) }
-            )
+            JSONObject(verbs.map { ($0, .bool(controller.refusal(of: command, $0, for: caller, by: rule) == nil)) })
         )
     }
 }

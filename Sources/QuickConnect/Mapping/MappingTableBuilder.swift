@@ -134,7 +134,7 @@ public struct MappingTableBuilder {
                 business: steps[.business] ?? [],
                 view: steps[.view] ?? [],
                 errorSteps: steps[.error] ?? [],
-                rule: declaration.allow.map { rule($0) } ?? defaults?.rule,
+                rule: declaration.allow.map { rule($0) } ?? inheritedRule(declaration, defaults),
                 verbs: verbs(declaration),
                 answeredBy: answeredBy,
                 value: declaration.value,
@@ -164,6 +164,11 @@ public struct MappingTableBuilder {
                 )
             )
             return nil
+        }
+
+        /// `default`'s, but not for `actFor`: whoever calls it is the gateway, whom its socket has let in.
+        private func inheritedRule(_ declaration: MappingDeclaration, _ defaults: MappingEntry?) -> AllowRule? {
+            declaration.command.value == SocketRule.actFor ? nil : defaults?.rule
         }
 
         private mutating func verbs(_ declaration: MappingDeclaration) -> VerbRules {

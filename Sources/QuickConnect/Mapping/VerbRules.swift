@@ -2,6 +2,9 @@ import JSON
 
 /// The rules of an entry's `verbs`: who may call it with a text as its first parameter.
 public struct VerbRules: Sendable {
+    /// What `can` calls the setting of a value.
+    public static let setting = "set"
+
     private let rules: [ByteName: AllowRule]
     /// A string with more bytes is none of the verbs, however it is escaped.
     private let mostBytes: Int

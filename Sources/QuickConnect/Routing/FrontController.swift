@@ -122,7 +122,7 @@ public final class FrontController: Sendable {
 
     /// Whether a caller may run a command: nil where it may, else the error it would get.
     /// - Parameters:
-    ///   - verb: the first parameter of the call; nil asks for the command alone.
+    ///   - verb: the first parameter of the call, or `set` of a value; nil asks for the command alone.
     ///   - rule: that of the socket the caller comes by.
     public func refusal(
         of command: String,
@@ -134,6 +134,7 @@ public final class FrontController: Sendable {
         do throws(CommandError) {
             let entry = try entry(of: command)
             if let refusal = permissions.refusal(by: entry, caller) { return refusal }
+            if verb == VerbRules.setting, let rule = entry.setRule { return permissions.refusalToSet(entry, rule, caller) }
             guard let verb, let rule = entry.verbs[verb] else { return nil }
             return permissions.refusal(of: verb, rule, entry, caller)
         } catch {

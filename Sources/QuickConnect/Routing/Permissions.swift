@@ -52,7 +52,7 @@ public struct Permissions: Sendable {
         return refusal(of: verb, rule, entry, call.caller).map(VerbVerdict.refused) ?? .granted
     }
 
-    private func refusalToSet(_ entry: MappingEntry, _ rule: AllowRule, _ caller: Caller) -> CommandError? {
+    func refusalToSet(_ entry: MappingEntry, _ rule: AllowRule, _ caller: Caller) -> CommandError? {
         if isPrivileged(caller) || rule.names(caller) { return nil }
         let line = "\(entry.command.shortened): {set: \(AllowRule.line(adding: caller, to: rule))}"
         return .denied("setting \(entry.command.shortened)", rule, line)
