@@ -134,7 +134,9 @@ public final class FrontController: Sendable {
         do throws(CommandError) {
             let entry = try entry(of: command)
             if let refusal = permissions.refusal(by: entry, caller) { return refusal }
-            if verb == VerbRules.setting, let rule = entry.setRule { return permissions.refusalToSet(entry, rule, caller) }
+            if verb == VerbRules.setting, let rule = entry.setRule {
+                return permissions.refusalToSet(entry, rule, caller)
+            }
             guard let verb, let rule = entry.verbs[verb] else { return nil }
             return permissions.refusal(of: verb, rule, entry, caller)
         } catch {
