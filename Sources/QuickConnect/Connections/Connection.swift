@@ -48,7 +48,10 @@ public final class Connection: CallConnection {
 
     public func act(for user: String, groups: Set<String>) throws(CommandError) {
         guard let gatewayUser else {
-            throw CommandError(.denied, "only gateways call actFor, on sockets of their own: see 'sockets' in the settings")
+            throw CommandError(
+                .denied,
+                "only gateways call actFor, on sockets of their own: see 'sockets' in the settings"
+            )
         }
         try gatewayUser.name(user, groups: groups)
     }

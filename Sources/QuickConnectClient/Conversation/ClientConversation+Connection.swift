@@ -107,7 +107,9 @@ extension ClientConversation {
 
     /// `["q7"]`: nobody waits any more for the answer to that call.
     private mutating func takeCancel(_ value: JSONValue) {
-        guard let id = value.arrayValue?.first?.stringValue, handlerCalls.removeValue(forKey: id) == true else { return }
+        guard let id = value.arrayValue?.first?.stringValue, handlerCalls.removeValue(forKey: id) == true else {
+            return
+        }
         cancelled(id)
     }
 

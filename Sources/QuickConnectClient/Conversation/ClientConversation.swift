@@ -154,7 +154,9 @@ public struct ClientConversation: Sendable {
         _ call: HandlerCall,
         with answer: Result<HandlerCall.Answer, HandlerCall.Failure>
     ) -> Bool {
-        guard isConnected, call.connection == connectionCount, handlerCalls.removeValue(forKey: call.id) != nil else { return false }
+        guard isConnected, call.connection == connectionCount, handlerCalls.removeValue(forKey: call.id) != nil else {
+            return false
+        }
         var line = call.line(of: answer)
         if let problem = problem(of: line) {
             line = call.line(of: .failure(HandlerCall.Failure(.tooLarge, "the handler's answer: \(problem)")))
