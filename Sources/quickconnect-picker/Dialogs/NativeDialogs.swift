@@ -64,10 +64,10 @@ final class NativeDialogs: DialogShower {
         }
     }
 
-    /// Why the display is gone, where that has ended the program: it says so, and ends with 1, as where a person does not
-    /// want to.
+    /// Why the display is gone, where that has ended the program: it then ends with 1 or 0, as where a person does not want
+    /// to, and may say so.
     private func loss(_ end: RunningProgram.Ending) async -> String? {
-        guard end.status != 0 else { return nil }
+        guard end.status != 0 || end.output.isEmpty else { return nil }
         if let failure = display.failure() { return failure }
         // A server closes its clients' connections before its own socket, and not every program says what has ended it.
         let looks = Self.complaints.contains(where: end.errors.contains) ? Self.looks : Self.looksWithoutComplaint
