@@ -5,7 +5,7 @@ internal import Synchronization
 /// Another program that runs beside this one, until it ends or is ended. Its input is empty; what it writes is kept.
 public final class RunningProgram: Sendable {
     /// How it ended, and what it had written.
-    public struct End: Sendable {
+    public struct Ending: Sendable {
         /// Its exit status; 128 and the number of the signal that ended it.
         public var status: Int32
         public var output: String
@@ -76,7 +76,7 @@ public final class RunningProgram: Sendable {
     }
 
     /// Waits for its end. Once, on a thread that may block.
-    public func wait() -> End {
+    public func wait() -> Ending {
         let (output, errors) = collect()
         close(self.output)
         close(self.errors)
@@ -90,7 +90,7 @@ public final class RunningProgram: Sendable {
             return status
         }
         let signal = status & 0x7f
-        return End(status: signal == 0 ? (status >> 8) & 0xff : 128 + signal, output: output, errors: errors)
+        return Ending(status: signal == 0 ? (status >> 8) & 0xff : 128 + signal, output: output, errors: errors)
     }
 
     /// Reads until it has ended. What it has started itself may hold its output for longer, and is not waited for.

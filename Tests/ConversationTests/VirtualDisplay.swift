@@ -13,7 +13,11 @@ final class VirtualDisplay: Sendable {
     init() async throws {
         let folder = try TestFolder()
         // The server writes the number that it has found free to standard output.
-        let server = try ChildProcess("Xvfb", ["-displayfd", "1", "-screen", "0", "800x600x24", "-nolisten", "tcp"])
+        // Else it begins anew, without the windows of then, when the hand lets go before the dialog has come.
+        let server = try ChildProcess(
+            "Xvfb",
+            ["-displayfd", "1", "-screen", "0", "800x600x24", "-nolisten", "tcp", "-noreset"]
+        )
         try await eventually("the display is there") {
             if server.poll() != nil { throw NotInTime(description: "Xvfb ended") }
             return server.standardOutput.contains(UInt8(ascii: "\n"))

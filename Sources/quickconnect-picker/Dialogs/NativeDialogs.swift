@@ -64,14 +64,14 @@ final class NativeDialogs: DialogShower {
         }
     }
 
-    /// Why the display is gone, where that has ended the program: it says so, and ends with 1, as where a person does not
-    /// want to.
-    private func loss(_ end: RunningProgram.End) async -> String? {
-        guard end.status != 0 else { return nil }
+    /// Why the display is gone, where that has ended the program: it then ends with 1 or 0, as where a person does not want
+    /// to, and may say so.
+    private func loss(_ end: RunningProgram.Ending) async -> String? {
+        guard end.status != 0 || end.output.isEmpty else { return nil }
         if let failure = display.failure() { return failure }
-        guard Self.complaints.contains(where: end.errors.contains) else { return nil }
-        // A server closes its clients' connections first.
-        for _ in 0..<Self.looks where !Task.isCancelled {
+        // A server closes its clients' connections before its own socket, and not every program says what has ended it.
+        let looks = Self.complaints.contains(where: end.errors.contains) ? Self.looks : Self.looksWithoutComplaint
+        for _ in 0..<looks where !Task.isCancelled {
             try? await Task.sleep(for: .milliseconds(50))
             if let failure = display.failure() { return failure }
         }
@@ -79,11 +79,12 @@ final class NativeDialogs: DialogShower {
     }
 
     /// Of GTK and Xlib, which do not translate them.
-    private static let complaints = ["from display", "open display", "X connection", "Wayland"]
+    private static let complaints = ["from display", "open display", "X connection", "X server", "Wayland"]
     private static let looks = 40
+    private static let looksWithoutComplaint = 4
 
-    private func run(_ way: Dialog.Way) async throws -> RunningProgram.End {
-        let ending = Deferred<RunningProgram.End, Interruption>()
+    private func run(_ way: Dialog.Way) async throws -> RunningProgram.Ending {
+        let ending = Deferred<RunningProgram.Ending, Interruption>()
         let process = Deferred<RunningProgram, Interruption>()
         // The kernel ends the dialog with the thread that started it, so that thread waits for it.
         let code = PThread.start("dialog") { [environment] in
