@@ -114,7 +114,11 @@ final class DeviceLoop {
     func run(_ thread: DeviceThread, _ waker: Waker) {
         while true {
             for order in thread.takeOrders() { obey(order) }
-            if isClosed { break }
+            if isClosed {
+                // Answers that were given before it was closed.
+                if link.conversation.isConnected { _ = try? link.advance() }
+                break
+            }
             // It does not give up where no daemon answers.
             _ = try? link.advance()
             heedEvents()

@@ -106,7 +106,8 @@ final class NativeDialogs: DialogShower {
             } onCancel: {
                 program.kill()
             }
-        } catch let interruption as Interruption where interruption.kind == .unavailable {
+        } catch let interruption as Interruption {
+            if interruption.kind == .cancelled { throw CancellationError() }
             throw HandlerCall.Failure(.unavailable, "\(way.program) cannot be run: \(interruption)")
         }
     }
