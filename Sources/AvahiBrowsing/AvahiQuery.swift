@@ -158,6 +158,7 @@ private final class AvahiResolver {
     init?(_ sighting: Sighting, _ query: AvahiQuery, _ connection: AvahiConnection) {
         (self.query, self.connection, self.sighting) = (query, connection, sighting)
         let (id, own) = (sighting.id, Unmanaged.passUnretained(self).toOpaque())
+        // The address of the same family: of any, now one comes first and now the other.
         handle = avahi_service_resolver_new(
             connection.client,
             sighting.interface,
@@ -165,7 +166,7 @@ private final class AvahiResolver {
             id.name,
             id.type,
             id.domain,
-            anyFamily,
+            sighting.family,
             noFlags,
             { _, _, _, event, _, _, _, host, address, port, txt, _, own in
                 guard let own else { return }

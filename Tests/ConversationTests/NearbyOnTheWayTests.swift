@@ -89,10 +89,13 @@ struct AvahiOnTheWayTests {
         let name = "Küche · 100 % \"neu\""
         var kitchen: ChildProcess? = try avahi.publish(name, type: "_http._tcp", port: 8080, txt: "path=/", "flag")
         let printer = try avahi.publish("Printer", type: "_ipp._tcp", port: 631)
-        try await eventually("the kitchen is found") { try await ask(talker, #"["_http._tcp"]"#).count == 1 }
+        // In its first moments it may have been seen by IPv6 alone.
+        try await eventually("the kitchen is found by IPv4") {
+            try await ask(talker, #"["_http._tcp"]"#).map { $0["address"] } == ["127.0.0.1"]
+        }
         let found = try #require(try await ask(talker, #"["_http._tcp"]"#).first)
         #expect(found["name"] == .string(name) && found["type"] == "_http._tcp" && found["domain"] == "local")
-        #expect(found["host"] == "rig.local" && found["address"] == "127.0.0.1" && found["port"] == 8080)
+        #expect(found["host"] == "rig.local" && found["address"] == "127.0.0.1" && found["port"] == 8080, "\(found)")
         #expect(found["txt"]?.objectValue?["path"] == "/" && found["txt"]?.objectValue?["flag"] == true)
         #expect(try await ask(talker, "[]").map { $0["type"] } == ["_http._tcp", "_ipp._tcp"])
 
@@ -102,8 +105,10 @@ struct AvahiOnTheWayTests {
         kitchen?.send(SIGTERM)
         try await kitchen?.wait()
         kitchen = nil
-        let gone = try #require(try await subscriber.nextMessage()?["data"]?.objectValue)
-        #expect(gone["here"] == false && gone["name"] == .string(name))
+        // What it tells of another address comes before.
+        var last: JSONObject?
+        repeat { last = try await subscriber.nextMessage()?["data"]?.objectValue } while last?["here"] == true
+        #expect(last?["here"] == false && last?["name"] == .string(name))
         #expect(try await daemon.client("doctor").output.contains("avahi 0."))
         _ = printer
         #expect(try await daemon.stop() == .status(0))
