@@ -90,7 +90,7 @@ final class Subscriber: ConnectionOutput {
     var told: [String] { all.withLock { $0 } }
 
     func send(_ event: Event, form: WireForm) {
-        guard case .value(let value) = event.message, let object = value.objectValue else { return }
+        guard let object = event.message.value.objectValue else { return }
         let name = object["name"]?.stringValue ?? "?"
         all.withLock { $0.append((object["here"] == true ? "+" : "-") + name) }
     }
