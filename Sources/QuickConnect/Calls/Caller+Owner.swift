@@ -20,7 +20,7 @@ public struct Owner: Sendable, Hashable {
     public init(uid: UInt32) { self.init("\(Self.accountPrefix)\(uid)") }
 
     /// A user of a gateway.
-    public init(gateway: String, user: String) { self.init("\(gateway):\(user)") }
+    public init(gateway: String, user: String) { self.init(GatewayName.of(user, through: gateway)) }
 
     /// Reads what ``text`` writes; nil where it is something else.
     public init?(text: String) {
@@ -38,8 +38,7 @@ public struct Owner: Sendable, Hashable {
 
     /// The gateway and its user, where it is one.
     public var gateway: (name: String, user: String)? {
-        guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
-        return (String(text[..<colon]), String(text[text.utf8.index(after: colon)...]))
+        GatewayName.parts(text).map { (name: $0.gateway, user: $0.name) }
     }
 
     /// The owner as JSON: `{"uid", "user"}` or `{"gateway", "user"}`.
