@@ -70,10 +70,15 @@ public final class ChildProcess: Sendable {
 
     public var standardError: Data { FileManager.default.contents(atPath: folder("errors")) ?? Data() }
 
-    /// Sends a signal, unless it has ended.
+    /// Sends a signal, unless it has ended. After `SIGSTOP` it stands still when this returns: the kernel stops each of
+    /// its threads where it next looks, and until then one of them may still answer.
     public func send(_ signal: Int32) {
         exit.withLock { exit in
-            if exit == nil { _ = kill(pid, signal) }
+            guard exit == nil else { return }
+            _ = kill(pid, signal)
+            guard signal == SIGSTOP else { return }
+            var information = siginfo_t()
+            waitid(P_PID, id_t(pid), &information, WSTOPPED | WEXITED | WNOWAIT)
         }
     }
 
