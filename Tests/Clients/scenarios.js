@@ -120,6 +120,37 @@ const scenarios = {
     await attempt('thawed', device.call('ping'));
   },
 
+  async ends(device) {
+    const [shown, gone] = [[], []];
+    const next = async (queue) => {
+      while (!queue.length) await sleep(0.01);
+      return queue.shift();
+    };
+    const dialog = (data, call) => {
+      if (data === 'answer') return 'chosen';
+      shown.push(data);
+      return new Promise((resolve) => {
+        call.signal.addEventListener('abort', () => resolve(gone.push([data, call.signal.aborted])));
+      });
+    };
+    await device.handle('dialog', dialog, { endsWithCaller: true });
+    const other = await connect();
+    const controller = new AbortController();
+    const cancelled = other.callWith({ signal: controller.signal }, 'dialog', 'cancelled').catch(() => {});
+    await next(shown);
+    controller.abort();
+    await cancelled;
+    say('ended', await next(gone));
+    say('answered', await other.call('dialog', 'answer'));
+    const left = other.call('dialog', 'left');
+    left.catch(() => {}); // Looked at below.
+    await next(shown);
+    other.close();
+    say('ended', await next(gone));
+    await attempt('left', left);
+    say('place', await device.call('dialog', 'answer'));
+  },
+
   async cancelled(device) {
     let started;
     const under = new Promise((resolve) => (started = resolve));

@@ -161,6 +161,33 @@ async def cancelled(device):
     await attempt("place", device.call("ping", timeout=10))
 
 
+async def ends(device):
+    shown, gone = asyncio.Queue(), asyncio.Queue()
+
+    async def dialog(data, call):
+        if data == "answer":
+            return "chosen"
+        shown.put_nowait(data)
+        try:
+            await asyncio.sleep(1000)
+        finally:
+            gone.put_nowait([data, call.cancelled.is_set()])
+
+    await device.handle("dialog", dialog, ends_with_caller=True)
+    other = await quickconnect.AsyncClient().connect()
+    call = asyncio.ensure_future(other.call("dialog", "cancelled"))
+    await shown.get()
+    call.cancel()
+    say("ended", await gone.get())
+    say("answered", await other.call("dialog", "answer"))
+    call = asyncio.ensure_future(other.call("dialog", "left"))
+    await shown.get()
+    await other.close()
+    say("ended", await gone.get())
+    await attempt("left", call)
+    say("place", await device.call("dialog", "answer"))
+
+
 async def reconnect(device):
     async def never(data, call):
         await asyncio.sleep(1000)
@@ -211,6 +238,15 @@ def blocking(device):
         device.call("never", timeout=0.05)
     except quickconnect.Error as error:
         say("timeout", error.code)
+    ended = []
+    device.handle("dialog", lambda data, call: ended.append(call.cancelled.wait(20)), ends_with_caller=True)
+    try:
+        device.call("dialog", timeout=0.05)
+    except quickconnect.Error as error:
+        say("dialog", error.code)
+    while not ended:
+        device.call("ping")
+    say("ended", ended)
     for mistake in (float("nan"), "\ud800", {1, 2}):
         try:
             device.call("ping", mistake)

@@ -94,6 +94,18 @@ struct LanguageClientTests {
     }
 
     @Test(arguments: ClientLanguage.installed)
+    func `a handler that shows something ends with its caller`(language: ClientLanguage) async throws {
+        try await expect(
+            language,
+            "ends",
+            says: [
+                #"ended ["cancelled",true]"#, #"answered "chosen""#, #"ended ["left",true]"#,
+                #"left ["connectionLost"]"#, #"place "chosen""#,
+            ]
+        )
+    }
+
+    @Test(arguments: ClientLanguage.installed)
     func `a frozen daemon costs no more than the timeout, and then goes on`(language: ClientLanguage) async throws {
         let daemon = try await DaemonProcess()
         mkfifo(daemon.folder("go"), 0o600)
@@ -179,7 +191,8 @@ struct LanguageClientTests {
             "blocking",
             says: [
                 "ping null", #"unknown ["unknownCommand",["hello"]]"#, "twice 42", "again [0,1,2]", "heard [0,1,2]",
-                "burst true", #"timeout "timeout""#, "mistake null", "mistake null", "mistake null",
+                "burst true", #"timeout "timeout""#, #"dialog "timeout""#, "ended [true]", "mistake null",
+                "mistake null", "mistake null",
                 #"closed "connectionLost""#,
             ]
         )

@@ -52,6 +52,7 @@ class Client {
   #subscriptions = new Map();
   #listeners = new Map();
   #streams = new Set();
+  #serving = new Map(); // The AbortController of each call to a handler of ours that ends with its caller.
   #timer;
 
   /** socket: the daemon's; else $QUICKCONNECT_SOCKET, else the system's or the user's, whichever accepts first. */
@@ -102,9 +103,15 @@ class Client {
    * Answers the calls to a handler with what `answer(data, call)` returns, async or not, or with what it throws. `call` has
    * command, phase, results (of the command objects before), caller, and error in the error phase; set `call.end = true` to
    * end the stack, `call.replyCommand` to reply under another name. Rejects with 'busy' where another client has the name.
+   *
+   * With `endsWithCaller`, for what a person sees, such as a dialog: `call.signal`, an AbortSignal, aborts when nobody waits
+   * for the answer any more.
    */
-  async handle(name, answer) {
-    await this.#request('registerHandler', [name], { then: () => this.#handlers.set(name, answer) });
+  async handle(name, answer, { endsWithCaller = false } = {}) {
+    const parameters = endsWithCaller ? [name, { cancel: true }] : [name];
+    await this.#request('registerHandler', parameters, {
+      then: () => this.#handlers.set(name, { answer, parameters, endsWithCaller }),
+    });
   }
 
   async removeHandler(name) {
@@ -222,7 +229,7 @@ class Client {
     });
     socket.on('error', () => {}); // «close» follows.
     socket.on('close', () => this.#lost(socket));
-    for (const name of this.#handlers.keys()) this.#restore('registerHandler', [name], this.#handlers);
+    for (const { parameters } of this.#handlers.values()) this.#restore('registerHandler', parameters, this.#handlers);
     for (const [name, options] of this.#subscriptions) {
       this.#restore('subscribe', options ? [name, options] : [name], this.#subscriptions);
     }
@@ -249,6 +256,7 @@ class Client {
     }
     if ('responseId' in message) this.#answer(message);
     else if ('callbackId' in message) this.#serve(message, socket);
+    else if (message.handlerName === 'cancel') message.data.forEach((id) => this.#serving.get(id)?.abort());
     else if ('handlerName' in message) this.#tell(message.handlerName, message.data);
     else console.error('the daemon said:', message.error);
   }
@@ -275,12 +283,14 @@ class Client {
 
   async #serve(message, socket) {
     const [name, responseId] = [message.handlerName, message.callbackId];
-    const call = { ...message, message };
+    const abort = new AbortController();
+    const call = { ...message, message, signal: abort.signal };
     let answer;
     try {
       const handler = this.#handlers.get(name);
       if (!handler) throw new QuickConnectError('unavailable', `no handler '${name}' here`);
-      const responseData = (await handler(message.data, call)) ?? null;
+      if (handler.endsWithCaller) this.#serving.set(responseId, abort);
+      const responseData = (await handler.answer(message.data, call)) ?? null;
       const { end, replyCommand } = call;
       answer = lineOf({ responseId, responseData, ...(replyCommand && { handlerName: replyCommand }), ...(end && { end }) });
     } catch (error) {
@@ -288,13 +298,16 @@ class Client {
       const details = error instanceof QuickConnectError ? error.details : { message: String(error?.message || error) };
       answer = lineOf({ responseId, error: details });
     }
-    if (socket === this.#socket) this.#write(answer);
+    if (this.#serving.get(responseId) === abort) this.#serving.delete(responseId);
+    if (socket === this.#socket && !abort.signal.aborted) this.#write(answer);
   }
 
   #lost(socket, reason) {
     if (socket !== this.#socket) return;
     socket?.unref().destroySoon(); // What was written still goes out.
     this.#socket = null;
+    for (const abort of this.#serving.values()) abort.abort();
+    this.#serving.clear();
     const lost = [...this.#underWay.values(), ...(this.#closed ? this.#waiting.values() : [])];
     this.#underWay.clear();
     if (this.#closed) this.#waiting.clear();

@@ -51,10 +51,12 @@ class ConnectionLost(Error):
 
 class Call:
     """What a handler is to answer: data, command, phase, results (of the command objects before), caller, error (in the
-    error phase), and all of it as message. Set `end` to end the stack, `reply_command` to reply under another name."""
+    error phase), and all of it as message. Set `end` to end the stack, `reply_command` to reply under another name.
+    cancelled: a threading.Event, set when nobody waits for the answer any more, if `handle` asked for that."""
 
     def __init__(self, message):
         self.message, self.end, self.reply_command = message, False, None
+        self.cancelled = threading.Event()
         self.data, self.command, self.phase, self.results, self.caller, self.error = map(
             message.get, ("data", "command", "phase", "results", "caller", "error")
         )
@@ -73,6 +75,7 @@ class AsyncClient:
         self._ids = itertools.count(1)
         self._waiting, self._under_way = {}, {}  # (line, future, then) of each id, in order
         self._handlers, self._subscriptions = {}, {}  # what the daemon was told, to be said again
+        self._serving = {}  # (task, call) of each call to a handler of ours that ends with its caller
         self._listeners, self._streams, self._tasks = {}, set(), set()
 
     async def connect(self):
@@ -112,10 +115,18 @@ class AsyncClient:
         cancelled, it is cancelled in the daemon, too."""
         return await self._request(command, parameters, timeout)
 
-    async def handle(self, name, function):
+    async def handle(self, name, function, ends_with_caller=False):
         """Answers the calls to a handler with what `function(data, call)` returns (see Call), or with its exception.
-        A function may be async. Raises Error "busy" where another client has the name."""
-        await self._request("registerHandler", [name], then=lambda: self._handlers.update({name: function}))
+        A function may be async. Raises Error "busy" where another client has the name.
+
+        With `ends_with_caller`, for what a person sees, such as a dialog: when nobody waits for the answer any more,
+        `call.cancelled` is set, and the task of an async function is cancelled."""
+        options = {"cancel": True} if ends_with_caller else None
+        await self._request(
+            "registerHandler",
+            [name] + ([options] if options else []),
+            then=lambda: self._handlers.update({name: (function, options)}),
+        )
 
     async def remove_handler(self, name):
         await self._request("removeHandler", [name], then=lambda: self._handlers.pop(name, None))
@@ -187,8 +198,8 @@ class AsyncClient:
         if self._closed:
             return writer.close()
         self._writer = writer
-        for name in self._handlers:
-            self._spawn(self._restore("registerHandler", [name], self._handlers))
+        for name, (_, options) in self._handlers.items():
+            self._spawn(self._restore("registerHandler", [name] + ([options] if options else []), self._handlers))
         for name, options in self._subscriptions.items():
             self._spawn(self._restore("subscribe", [name] + ([options] if options else []), self._subscriptions))
         self._spawn(self._read(reader, writer))
@@ -223,7 +234,10 @@ class AsyncClient:
         if "responseId" in message:
             self._answer(message)
         elif "callbackId" in message:
-            self._spawn(self._serve(message, writer))
+            self._begin_serving(message, writer)
+        elif message.get("handlerName") == "cancel":
+            for number in message["data"]:
+                self._end_serving(number)
         elif "handlerName" in message:
             self._tell(Event(message["handlerName"], message.get("data")))
         else:
@@ -249,10 +263,28 @@ class AsyncClient:
             except Exception:  # Not the other listeners' fault.
                 log.exception("a function that was told of the event %s failed", event.name)
 
-    async def _serve(self, message, writer):
-        answer, call = {"responseId": message["callbackId"]}, Call(message)
+    def _begin_serving(self, message, writer):
+        function, options = self._handlers.get(message["handlerName"], (None, None))
+        number, call = message["callbackId"], Call(message)
+        task = self._spawn(self._serve(function, call, writer))
+        if options:
+            self._serving[number] = task, call
+            task.add_done_callback(lambda _: self._forget(number, task))
+
+    def _forget(self, number, task):
+        if self._serving.get(number, (None,))[0] is task:  # The number may be a new connection's by now.
+            del self._serving[number]
+
+    def _end_serving(self, number):
+        task, call = self._serving.get(number, (None, None))
+        if task:
+            call.cancelled.set()
+            task.cancel()
+
+    async def _serve(self, function, call, writer):
+        message = call.message
+        answer = {"responseId": message["callbackId"]}
         try:
-            function = self._handlers.get(message["handlerName"])
             if not function:
                 raise Error("unavailable", f"no handler '{message['handlerName']}' here")
             value = function(call.data, call)
@@ -273,6 +305,8 @@ class AsyncClient:
         lost, self._under_way, self._writer = list(self._under_way.values()), {}, None
         if writer:
             writer.close()
+        for number in list(self._serving):
+            self._end_serving(number)
         if self._closed:
             lost, self._waiting = lost + list(self._waiting.values()), {}
         else:
@@ -294,6 +328,7 @@ class AsyncClient:
         task = asyncio.get_running_loop().create_task(coroutine)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return task
 
 
 class _Events:
@@ -363,11 +398,11 @@ class Client:
             raise ConnectionLost("the client is closed")
         return asyncio.run_coroutine_threadsafe(self._client.call(command, *parameters, timeout=timeout), self._loop)
 
-    def handle(self, name, function):
+    def handle(self, name, function, ends_with_caller=False):
         def begin(data, call):
             return self._loop.run_in_executor(self._handling, function, data, call)
 
-        self._run(self._client.handle(name, begin))
+        self._run(self._client.handle(name, begin, ends_with_caller))
 
     def remove_handler(self, name):
         self._run(self._client.remove_handler(name))
