@@ -9,8 +9,9 @@ internal import Synchronization
 /// Everything happens on one thread that is given up on when the disk does not answer. An upload lies hidden beside its
 /// place until its last piece, and belongs to its connection; one that gets no piece for some time makes room.
 public final class MediaTransfers: MediaTransfer {
-    /// How many files one connection may write at a time, and how many all may.
+    /// How many files one connection may write at a time, all those of one user, and all of all users.
     public static let uploadsPerConnection = 4
+    public static let uploadsPerUser = 16
     public static let uploads = 64
 
     private let folder: MediaFolder
@@ -150,16 +151,22 @@ extension MediaTransfers {
         _ connection: any CallConnection
     ) throws(CommandError) -> Upload {
         let client = ObjectIdentifier(connection)
-        let (own, all) = running.withLock { ($0[client]?.count, $0.values.reduce(0) { $0 + $1.count }) }
-        guard own ?? 0 < Self.uploadsPerConnection, all < Self.uploads else {
-            let limits = "\(Self.uploadsPerConnection) of a connection and \(Self.uploads) in all"
-            throw CommandError(.overloaded, "too many files are being written: at most \(limits) at a time")
-        }
-        let upload = Upload(try owners.begin(name, .upload, for: rights))
+        let own = running.withLock { $0[client]?.count }
+        try checkRoom(for: client, of: rights.caller.owner)
+        let upload = Upload(try owners.begin(name, .upload, for: rights), for: rights.caller.owner)
         running.withLock { $0[client, default: [:]][name] = upload }
         if own == nil { connection.whenClosed { [weak self] in self?.clientIsGone(client) } }
         watch(upload, of: client, for: idleTime)
         return upload
+    }
+
+    private func checkRoom(for client: ObjectIdentifier, of owner: Owner) throws(CommandError) {
+        let (own, all) = running.withLock { ($0[client]?.count ?? 0, $0.values.flatMap(\.values)) }
+        let user = all.count { $0.owner == owner }
+        if own < Self.uploadsPerConnection, user < Self.uploadsPerUser, all.count < Self.uploads { return }
+        let limits =
+            "\(Self.uploadsPerConnection) of a connection, \(Self.uploadsPerUser) of a user and \(Self.uploads) in all"
+        throw CommandError(.overloaded, "too many files are being written: at most \(limits) at a time")
     }
 
     private func take(_ name: MediaName, of client: ObjectIdentifier) -> Upload? {
@@ -216,6 +223,7 @@ private final class Upload: Sendable {
     }
 
     private let file: OwnedFile
+    let owner: Owner
     private let state = Mutex(State())
 
     var name: MediaName { file.name }
@@ -224,7 +232,10 @@ private final class Upload: Sendable {
     var touched: SuspendingClock.Instant { state.withLock { $0.touched } }
     var isOver: Bool { state.withLock { $0.isOver } }
 
-    init(_ file: OwnedFile) { self.file = file }
+    init(_ file: OwnedFile, for owner: Owner) {
+        self.file = file
+        self.owner = owner
+    }
 
     func append(_ bytes: [UInt8]) throws(CommandError) {
         let offset = offset

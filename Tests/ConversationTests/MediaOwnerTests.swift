@@ -48,6 +48,20 @@ struct MediaOwnerTests {
         }
     }
 
+    @Test func `a user writes 16 files at a time, and leaves room for others`() async throws {
+        let daemon = try await DaemonProcess()
+        let strangers = try (0..<5).map { _ in try daemon.stranger() }
+        var codes: [String?] = []
+        for (number, talker) in strangers.enumerated() {
+            for file in 0..<4 {
+                codes.append(try await talker.reply("media", ["write", "\(number)-\(file)", 0, ""]).code)
+            }
+        }
+        #expect(codes == Array(repeating: nil, count: 16) + Array(repeating: "overloaded", count: 4))
+        let other = try daemon.talker(as: Self.other)
+        #expect(try await other.reply("media", ["write", "other.txt", 0, "", ["end": true]]).code == nil)
+    }
+
     @Test(
         arguments: [
             ["media", "read"], ["media", "remove"], ["media", "write"], ["rec"],
