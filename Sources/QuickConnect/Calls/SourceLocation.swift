@@ -13,6 +13,12 @@ public struct SourceLocation: Sendable, Hashable, CustomStringConvertible {
     public var description: String { "\(file):\(line):\(column)" }
 }
 
+extension SourceLocation: Comparable {
+    public static func < (one: Self, other: Self) -> Bool {
+        (one.file, one.line, one.column) < (other.file, other.line, other.column)
+    }
+}
+
 /// A value and where it was written.
 public struct Located<Value: Sendable>: Sendable {
     public var value: Value

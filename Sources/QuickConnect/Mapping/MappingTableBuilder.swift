@@ -62,26 +62,31 @@ public struct MappingTableBuilder {
         for (name, declaration) in declarations where name.text != defaultName {
             entries.append(resolver.resolve(declaration, before: defaults))
         }
-        for (name, declaration) in declarations where name.text != defaultName {
-            if declaration.isEmpty { resolver.mistakes.append(emptyEntry(declaration)) }
-        }
+        resolver.mistakes += emptyEntries
         resolver.warnings += accessorWarnings
         guard resolver.mistakes.isEmpty else { throw ConfigurationMistakes(resolver.mistakes.sorted()) }
         let table = MappingTable(entries: entries, defaults: defaults, handlerUses: resolver.handlerUses)
         return (table, resolver.warnings.sorted())
     }
 
-    /// An entry for which no file gives a phase: a slip in a name, which would leave open what was meant.
-    private func emptyEntry(_ declaration: MappingDeclaration) -> ConfigurationMistake {
-        let name = declaration.command.value
-        let others = declarations.values.lazy.filter { !$0.isEmpty }.map(\.command.value)
-        return ConfigurationMistake(
-            """
-            no file maps '\(name)' to a command object\(NearestNames.question(name, among: others)); \
-            a command that does nothing has 'view: []'
-            """,
-            at: declaration.command.location
-        )
+    /// Entries for which no file gives a phase: a slip in a name, which would leave open what was meant.
+    private var emptyEntries: [ConfigurationMistake] {
+        let commands = declarations.filter { $0.key.text != MappingDeclaration.defaultName }.values.map {
+            (name: $0.command, isEmpty: $0.isEmpty)
+        }
+        let others = commands.filter { !$0.isEmpty }.map(\.name.value)
+        let empty = commands.filter(\.isEmpty).map(\.name).sorted { $0.location < $1.location }
+        return empty.enumerated().map { number, command in
+            // Each question looks at every name: a file with 10,000 slips shall not take a minute.
+            let question = number < 20 ? NearestNames.question(command.value, among: others) : ""
+            return ConfigurationMistake(
+                """
+                no file maps '\(command.value)' to a command object\(question); \
+                a command that does nothing has 'view: []'
+                """,
+                at: command.location
+            )
+        }
     }
 
     /// Values that macros reach by no accessors.
@@ -190,10 +195,6 @@ public struct MappingTableBuilder {
 
 extension [ConfigurationMistake] {
     func sorted() -> [ConfigurationMistake] {
-        sorted {
-            ($0.location.file, $0.location.line, $0.location.column) < (
-                $1.location.file, $1.location.line, $1.location.column
-            )
-        }
+        sorted { $0.location < $1.location }
     }
 }
