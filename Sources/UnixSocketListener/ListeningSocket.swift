@@ -45,7 +45,7 @@ public struct ListeningSocket: Sendable {
             // The folder of the default path may be missing after a boot.
             if let slash = path.lastIndex(of: "/"), slash > path.startIndex { mkdir(String(path[..<slash]), 0o755) }
             try removeStale(path)
-            let descriptor = try listen(on: UnixSocketAddress(path), mode: mode)
+            let descriptor = try listen(on: path, mode: mode)
             return ListeningSocket(descriptor: descriptor, name: path, isPassed: false, inode: inode(of: path))
         } catch {
             throw Failure(description: "cannot listen on \(path): \(error)")
@@ -67,13 +67,15 @@ public struct ListeningSocket: Sendable {
         _ = Glibc.unlink(name)
     }
 
-    private static func listen(on address: UnixSocketAddress, mode: UInt32) throws(SystemCallError) -> CInt {
+    private static func listen(on path: String, mode: UInt32) throws(SystemCallError) -> CInt {
+        let address = try UnixSocketAddress(path)
         let descriptor = try UnixStreamSocket.make()
-        // The mode must be right from the first moment on, so not by a chmod afterwards.
-        let mask = umask(~mode & 0o777)
-        defer { umask(mask) }
         do throws(SystemCallError) {
+            // Linux makes the file with the descriptor's own mode, less the umask: it is never open to more people than
+            // `mode` says. The umask itself is all threads', and two that change it may leave it changed.
+            try SystemCallError.check("fchmod") { fchmod(descriptor, mode) }
             try SystemCallError.check("bind") { address.withSocketAddress { Glibc.bind(descriptor, $0, $1) } }
+            try SystemCallError.check("chmod") { chmod(path, mode) }
             try SystemCallError.check("listen") { Glibc.listen(descriptor, SOMAXCONN) }
             return descriptor
         } catch {
