@@ -19,6 +19,8 @@ public final class VolumeEvent: EventSource {
         var last: Volume?
         /// Whether the thread sees each change.
         var isWatching = false
+        /// How often somebody told what the mixer is while the thread was not watching.
+        var notes = 0
         /// Why there will never be such an event; until a mixer is found after all.
         var lack: CommandError?
     }
@@ -82,7 +84,9 @@ extension VolumeEvent {
     func note(_ volume: Volume) {
         state.withLock { state in
             state.lack = nil
-            if !state.isWatching { Self.tell(volume, name, &state) }
+            guard !state.isWatching else { return }
+            state.notes += 1
+            Self.tell(volume, name, &state)
         }
     }
 
@@ -136,8 +140,11 @@ extension VolumeEvent {
         var pause = Self.shortestPause
         while isWanted {
             do throws(CommandError) {
+                let notes = state.withLock { $0.notes }
                 let opened = try mixer.openToWatch()
-                try follow(opened, mixer, waker) { pause = Self.shortestPause }
+                guard try begins(opened, mixer, after: notes) else { continue }
+                pause = Self.shortestPause
+                try follow(opened, mixer, waker)
             } catch {
                 state.withLock { $0.isWatching = false }
                 if pause == Self.shortestPause { logger.warning("the volume cannot be watched: \(error.message)") }
@@ -147,27 +154,34 @@ extension VolumeEvent {
         state.withLock { $0.isWatching = false }
     }
 
-    /// Tells each change as long as anybody wants to know.
-    /// - Parameter began: called when it is known.
-    private func follow(
+    /// Tells what the mixer is now, and that the thread watches from here on.
+    /// - Returns: `false` where somebody has told of a change since `notes`: what this mixer said when it was opened may be
+    ///   older than that, and would be told as a change back.
+    private func begins(
         _ opened: borrowing ControlMixer,
         _ mixer: PCMMixer,
-        _ waker: Waker,
-        began: () -> Void
-    ) throws(CommandError) {
-        try look(opened, mixer)
-        began()
-        var entries = try mixer.pollEntries(opened)
-        while isWanted {
-            if try mixer.sleep(opened, &entries, waker) { try look(opened, mixer) }
+        after notes: Int
+    ) throws(CommandError) -> Bool {
+        let volume = try mixer.volume(of: opened, applying: nil)
+        return state.withLock { state in
+            guard state.notes == notes else { return false }
+            (state.isWatching, state.lack) = (true, nil)
+            Self.tell(volume, name, &state)
+            return true
         }
     }
 
-    private func look(_ opened: borrowing ControlMixer, _ mixer: PCMMixer) throws(CommandError) {
-        let volume = try mixer.volume(of: opened, applying: nil)
-        state.withLock { state in
-            (state.isWatching, state.lack) = (true, nil)
-            Self.tell(volume, name, &state)
+    /// Tells each change as long as anybody wants to know.
+    private func follow(
+        _ opened: borrowing ControlMixer,
+        _ mixer: PCMMixer,
+        _ waker: Waker
+    ) throws(CommandError) {
+        var entries = try mixer.pollEntries(opened)
+        while isWanted {
+            guard try mixer.sleep(opened, &entries, waker) else { continue }
+            let volume = try mixer.volume(of: opened, applying: nil)
+            state.withLock { Self.tell(volume, name, &$0) }
         }
     }
 
