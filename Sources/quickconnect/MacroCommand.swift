@@ -49,7 +49,9 @@ extension End {
         self.init(error)
         if code == "unavailable", error.message.contains("no client has registered") {
             message =
-                "unavailable: no script host is running; start it with «sudo systemctl start quickconnect-scripts»"
+                error.message.contains("'macros'")
+                ? "unavailable: the macros are starting, or do not start: «quickconnect scripts» tells which"
+                : "unavailable: no script host is running; start it with «sudo systemctl start quickconnect-scripts»"
             return
         }
         let place = MacroPlace(error.members).text
