@@ -210,7 +210,10 @@ struct MacroCheckCommand: ParsableCommand {
         case .failure(let problem): throw End(message: "\(name) \(problem.message)", status: 1)
         case .success(let text):
             let macro = LocalFile.last(of: name).dropLast(3)
-            _ = try connection.macro(["check", .string(String(macro)), .string(text)])
+            let result = try connection.macroResult(["check", .string(String(macro)), .string(text)])
+            guard case .failure(var error) = result else { return }
+            error.members["file"] = .string(name)
+            throw End(macro: error)
         }
     }
 }

@@ -88,6 +88,7 @@ struct MacroTests {
         let told = try #require(try await listener.nextReply()?.value.objectValue)
         #expect(told["macro"] == "good" && told["line"] == 1 && told["column"] == 16)
         #expect(try await talker.value("macro", ["run", "good"]) == 1)
+        #expect(try await talker.failure("macro", ["run", "goood"])["message"]?.stringValue?.contains("'good'?") == true)
         #expect(try await daemon.client("macro", "list").output.contains("its newest text does not run: line 1"))
         #expect(try await daemon.client("macro", "show", "good").output.contains(">  1  () => { return ]"))
     }
@@ -374,6 +375,8 @@ struct MacroTests {
         let seen = String(decoding: try folder.data("seen"), as: UTF8.self)
         #expect(seen.hasPrefix("//! line 1 below these: ") && seen.hasSuffix("\n() => { ]\n"), "\(seen)")
         #expect(try await edit("true").output == "Nothing was changed.\n")
+        #expect(try await edit("false").exit == .status(1))
+        #expect(try folder.names().filter { $0.hasPrefix("macro-") }.isEmpty)
         try folder.write(
             "quickconnect=\(Products.path("quickconnect"))\n$quickconnect call macro save m '() => 7' >&2\necho '() => 8' > \"$1\"\n",
             to: "editor"

@@ -112,7 +112,10 @@
         const macro = macros.get(name)
         if (macro && macro.isThere) return macro
         if (macro) throw new Failure(Object.assign({code: 'scriptFailed', macro: name, file: macro.file}, macro.mistake))
-        throw refusal('notFound', "there is no macro '" + name + "'; «quickconnect macro list» shows them", {field: '/1'})
+        const question = native.nearest(name, [...macros.keys()])
+        throw refusal('notFound', "there is no macro '" + name + "'" + (question || '; «quickconnect macro list» shows them'), {
+            field: '/1',
+        })
     }
 
     let lastRun

@@ -38,6 +38,10 @@ final class MacroRuntime {
         let object: JSValue = JSValue(newObjectIn: engine.context)
         addTexts(object, engine)
         addErrors(object, engine)
+        object.setObject(
+            { (name: String, names: [String]) in NearestNames.question(name, among: names) },
+            forKeyedSubscript: "nearest"
+        )
         object.setObject({ accessors($0 as String) }, forKeyedSubscript: "accessors")
         object.setObject({ milliseconds }, forKeyedSubscript: "milliseconds")
         object.setObject({ [unowned natives] in natives.runs($0 as String) }, forKeyedSubscript: "runs")
