@@ -203,8 +203,8 @@ let package = Package(
         .target(
             name: "ScriptHost",
             dependencies: [
-                "QuickConnect", "QuickConnectClient", "Configuration", "JSON", "JavaScriptCore", "Concurrency", "Linux",
-                "CLinux",
+                "QuickConnect", "QuickConnectClient", "Configuration", "JSON", "JavaScriptCore", "MacroEngine",
+                "Concurrency", "Linux", "CLinux",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HeapModule", package: "swift-collections"),
             ],

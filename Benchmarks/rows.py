@@ -9,6 +9,7 @@ import subprocess
 import time
 
 import fairness
+import macros
 import workloads
 from processes import Failure, Server, ask, memory
 from report import Samples
@@ -274,6 +275,56 @@ def measure_scripts(suite):
     ratios = [ratio(many, "quickconnectd script", peer, "requests_per_second") for peer in ("Node.js fork", "Node.js pipes")]
     value = None if None in ratios else min(ratios)
     suite.report.require("scripts", "quickconnectd / the quicker of Node.js fork and pipes, calls/s", value, 2.0)
+
+
+# A macro beside a script, and values
+
+TIMED_CALLS = 2000
+SUBSCRIBERS = 100
+
+
+def measure_macros(suite):
+    if not os.access(suite.scripts_program, os.X_OK):
+        raise Failure("quickconnect-scripts is not beside quickconnectd")
+    daemon = suite.daemon()
+    macros.start_host(suite.processes, suite.scripts_program, daemon)
+    await_reply(daemon.socket, macros.run_line("empty"), b"handleJSONRequest?cmd=macro&msg=null&id=1\n")
+    await_reply(daemon.socket, b"call?cmd=empty&id=1\n", b"handleJSONRequest?cmd=empty&msg=null&id=1\n")
+    contenders = [("a script's command", daemon, workloads.EMPTY_SCRIPT), ("macro run", daemon, workloads.EMPTY_MACRO)]
+    many = suite.rounds(contenders, suite.many)
+    one = suite.rounds(contenders, suite.one)
+    title = f"macros: an empty macro beside a script's empty command, {suite.options.under_way} calls under way"
+    show_rates(suite, "macros", title, many, {"x script": "a script's command"})
+    show_waits(suite, "macros", "macros: one call at a time", one)
+    require_rate(suite, "macros", many, "macro run", "a script's command", 0.9)
+    show_values(suite, daemon)
+
+
+def show_values(suite, daemon):
+    samples = {name: Samples() for name in ("get", "set", f"set, {SUBSCRIBERS} subscribers")}
+    for _ in range(suite.options.rounds):
+        samples["get"].add({"us": timed(suite, daemon, "gets")})
+        samples["set"].add({"us": timed(suite, daemon, "sets")})
+        subscribers = macros.Subscribers(daemon.socket, "innerProgress", SUBSCRIBERS)
+        samples[f"set, {SUBSCRIBERS} subscribers"].add({"us": timed(suite, daemon, "sets")})
+        events, expected = subscribers.end(), SUBSCRIBERS * (TIMED_CALLS + macros.WARMUP)
+        if events != expected:
+            raise Failure(f"{events} events came, not {expected}")
+    suite.report.title("macros: a value, from a macro, microseconds each")
+    lines = []
+    for name, found in samples.items():
+        figures = (found.median("us"), found.lowest("us"), found.highest("us"))
+        lines.append([name, *(f"{value:.1f}" for value in figures)])
+        suite.report.keep("macros", what=name, us=figures[0], rounds=found.values("us"))
+    suite.report.table(["", "µs", "lowest", "highest"], lines)
+
+
+def timed(suite, daemon, name):
+    reply = ask(daemon.socket, macros.run_line(name, TIMED_CALLS), suite.options.limit)
+    try:
+        return macros.value_of(reply)
+    except ValueError:
+        raise Failure(f"the macro {name} answered {reply!r}") from None
 
 
 # Row 5: one call at a time, and 50 connections
@@ -588,6 +639,7 @@ ROWS = {
     "bridge": measure_bridge,
     "ping": measure_ping,
     "scripts": measure_scripts,
+    "macros": measure_macros,
     "single": measure_single,
     "connections": measure_connections,
     "commands": measure_commands,

@@ -46,6 +46,9 @@ PING_TURNED = Workload("ping, id first", [("call?id={id}&cmd=ping\n", url("ping"
 PING_NULL = Workload("ping, msg=null", [("call?cmd=ping&id={id}&msg=null\n", url("ping")[1])])
 TWICE = Workload("script", [("call?cmd=twice&msg=21&id={id}\n", "handleJSONRequest?cmd=twice&msg=42&id={id}\n")], any_order=True)
 
+EMPTY_SCRIPT = Workload("empty script", [url("empty", '["run","empty"]')], any_order=True)
+EMPTY_MACRO = Workload("empty macro", [url("macro", '["run","empty"]')], any_order=True)
+
 REDIS_SET = Workload("SET", [redis(["SET", "key", "value"], "+OK")])
 REDIS_PING = Workload("PING", [redis(["PING"], "+PONG")])
 

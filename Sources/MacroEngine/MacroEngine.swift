@@ -20,12 +20,17 @@ public final class MacroEngine: Sendable {
     /// One edit at a time. Recursive: setting a global may run JavaScript, which may call Swift, which may edit.
     private let edits = NSRecursiveLock()
     private let handler = Mutex<@Sendable (MacroError) -> Void>(MacroEngine.write)
+    private let names: MacroNames?
 
     /// An engine of its own, beside the shared one.
-    /// - Parameter context: where the macros are to run. The engine takes its `exceptionHandler`, and its
-    ///   `unhandledRejectionHandler` where it has none.
-    public init(context: JSContext = JSContext()) {
+    /// - Parameters:
+    ///   - context: where the macros are to run. The engine takes its `exceptionHandler`, and its
+    ///     `unhandledRejectionHandler` where it has none.
+    ///   - protectsNames: whether JavaScript that assigns to the name of a macro or a block gets an error, so that one
+    ///     macro cannot put another out of action by a slip. In the article each may.
+    public init(context: JSContext = JSContext(), protectsNames: Bool = false) {
         self.context = context
+        names = protectsNames ? MacroNames(context) : nil
         setUpExceptionHandler()
     }
 
@@ -53,7 +58,13 @@ public final class MacroEngine: Sendable {
     }
 
     /// What JavaScript of this engine threw, with its place in the text of the macro.
-    public func macroError(_ error: JSError) -> MacroError { texts.place(error) }
+    /// - Parameters:
+    ///   - error: what was thrown.
+    ///   - key: the macro that ran: that of an error which does not say where it comes from.
+    ///   - javascript: the text of it that ran, where that may be older than the newest one: the line is shown of this.
+    public func macroError(_ error: JSError, key: String? = nil, javascript: String? = nil) -> MacroError {
+        texts.place(error, of: key, javascript)
+    }
 
     func tell(_ error: MacroError) { exceptionHandler(error) }
 
@@ -188,7 +199,7 @@ public final class MacroEngine: Sendable {
     /// Sets a global variable, and throws where that did not come about: something of that name is there that cannot be
     /// replaced.
     private func set(_ function: JSValue, _ key: String) throws(MacroError) {
-        context[key] = function
+        if let names { names.set(function, key) } else { context[key] = function }
         guard let found = try? context.evaluate(key), found.isEqual(to: function) else {
             throw mistake("'\(key)' cannot be set: a constant or something else of that name stands in its place", key)
         }

@@ -15,7 +15,7 @@ public struct MacroError: Error, Sendable, CustomStringConvertible {
     public var file: String?
     /// The line, counted from the first of the macro's own text; nil for what was thrown that is no error.
     public var line: Int?
-    /// The column in the line, counted from 1 in UTF-16 units; nil for a mistake in the text.
+    /// The column in the line, counted from 1 in UTF-16 units; nil where it is not known.
     public var column: Int?
     /// The text of the line; nil where it is not that of a macro's text.
     public var source: String?

@@ -12,7 +12,7 @@ enum MacroLines {
         scalar == "\n" || scalar == "\r" || scalar == "\u{2028}" || scalar == "\u{2029}"
     }
 
-    private static func split(_ text: String) -> [String] {
+    static func split(_ text: String) -> [String] {
         var lines: [String] = []
         var line = String.UnicodeScalarView()
         var last: Unicode.Scalar?

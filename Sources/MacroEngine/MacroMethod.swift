@@ -8,6 +8,8 @@ public final class MacroMethod: Sendable {
     private struct State {
         var javascript: String
         var function: JSValue?
+        /// The text that the function is of.
+        var functionText = ""
         var error: MacroError?
     }
 
@@ -62,14 +64,13 @@ public final class MacroMethod: Sendable {
     /// where none of its texts was right.
     @discardableResult
     public func run(_ arguments: [Any]) throws(MacroError) -> JSValue {
-        guard let function = state.withLock({ $0.function }) else { throw without }
+        let (function, text) = state.withLock { ($0.function, $0.functionText) }
+        guard let function else { throw without }
         do throws(JSError) {
             return try function.call(arguments)
         } catch {
-            var error = engine.macroError(error)
-            // What is thrown need not tell where.
-            error.key = error.key ?? key
-            throw error
+            // It may have been edited meanwhile.
+            throw engine.macroError(error, key: key, javascript: text)
         }
     }
 
@@ -84,8 +85,9 @@ public final class MacroMethod: Sendable {
             var new = State(javascript: javascript)
             do throws(MacroError) {
                 new.function = try engine.define(javascript, key: key, sourceURL: sourceURL)
+                new.functionText = javascript
             } catch {
-                new.function = state.withLock { $0.function }
+                (new.function, new.functionText) = state.withLock { ($0.function, $0.functionText) }
                 new.error = error
             }
             let mistake = new.error

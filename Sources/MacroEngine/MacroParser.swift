@@ -35,18 +35,21 @@ struct MacroParser {
     /// Why the text is no expression. One that closes the bracket around it and opens another is none in brackets of
     /// another kind, and the first error is that of the text.
     private func mistake(in expression: Substring) -> MacroError? {
-        let errors = [("(", ")"), ("[", "]")].map { error("\($0)\(expression)\n\($1)") }
-        guard let first = errors.compactMap(\.self).min(by: { $0.line ?? .max < $1.line ?? .max }) else { return nil }
+        let errors = [("(", ")"), ("[", "]")].map { (opening: $0, error: error("\($0)\(expression)\n\($1)")) }
+        let found = errors.compactMap { opening, error in error.map { (opening, $0) } }
+        guard let (opening, first) = found.min(by: { $0.1.line ?? .max < $1.1.line ?? .max }) else { return nil }
         let isWithin = first.line.map { $0 <= MacroLines.count(text.text) } ?? true
         // At what closes the bracket: the text ends too early.
         guard isWithin, let line = first.line else { return unfinished(expression) }
-        let isOfBracket = errors.contains { $0?.message != first.message }
-        return text.mistake(Self.message(first, isOfBracket: isOfBracket), line: line)
+        let isOfBracket = errors.contains { $0.error?.message != first.message }
+        let column = MistakeColumn(lines: MacroLines.split(text.text), opening: opening, parse: error).of(first)
+        return text.mistake(Self.message(first, isOfBracket: isOfBracket), line: line, column: column)
     }
 
     private func unfinished(_ expression: Substring) -> MacroError {
         guard let error = error("(\(expression)") else { return text.mistake(Self.oneFunction, line: 1) }
-        return text.mistake(Self.message(error, isOfBracket: false), line: error.line)
+        let end = error.line.flatMap { MacroLines.line($0, of: text.text) }.map { $0.utf16.count + 1 }
+        return text.mistake(Self.message(error, isOfBracket: false), line: error.line, column: end)
     }
 
     /// What the parser says, but for what it expects of the bracket.

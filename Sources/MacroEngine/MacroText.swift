@@ -18,13 +18,14 @@ struct MacroText: Sendable {
     func column(_ column: Int, inLine line: Int) -> Int { line == 1 ? max(1, column - prefix.utf16.count) : column }
 
     /// A mistake of this text.
-    func mistake(_ message: String, line: Int? = nil) -> MacroError {
+    func mistake(_ message: String, line: Int? = nil, column: Int? = nil) -> MacroError {
         var error = MacroError(message)
         error.key = key
         error.file = file
         // The parser counts the lines of a comment without an end twice.
         error.line = line.map { min($0, MacroLines.count(text)) }
         error.source = error.line.flatMap { MacroLines.line($0, of: text) }
+        error.column = error.line == line ? column : nil
         return error
     }
 }

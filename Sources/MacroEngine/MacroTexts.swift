@@ -13,13 +13,18 @@ final class MacroTexts: Sendable {
     }
 
     /// The error with its place in the text of a macro.
-    func place(_ error: JSError) -> MacroError {
+    /// - Parameters:
+    ///   - key: the macro that ran.
+    ///   - javascript: the text of it that ran; nil: the newest.
+    func place(_ error: JSError, of key: String? = nil, _ javascript: String? = nil) -> MacroError {
         var placed = MacroError(error)
+        placed.key = key
         placed.stack = error.stack.map(place)
         guard let file = error.file, let text = text(of: file) else { return placed }
         placed.key = text.key
         guard let line = error.line else { return placed }
-        placed.source = MacroLines.line(line, of: text.text)
+        let isOfRun = key.map { $0.utf8.elementsEqual(text.key.utf8) } ?? false
+        placed.source = MacroLines.line(line, of: isOfRun ? javascript ?? text.text : text.text)
         placed.column = error.column.map { text.column($0, inLine: line) }
         return placed
     }

@@ -49,7 +49,9 @@ extension End {
         self.init(error)
         if code == "unavailable", error.message.contains("no client has registered") {
             message =
-                "unavailable: no script host is running; start it with «sudo systemctl start quickconnect-scripts»"
+                error.message.contains("'macros'")
+                ? "unavailable: the macros are starting, or do not start: «quickconnect scripts» tells which"
+                : "unavailable: no script host is running; start it with «sudo systemctl start quickconnect-scripts»"
             return
         }
         let place = MacroPlace(error.members).text
@@ -208,7 +210,10 @@ struct MacroCheckCommand: ParsableCommand {
         case .failure(let problem): throw End(message: "\(name) \(problem.message)", status: 1)
         case .success(let text):
             let macro = LocalFile.last(of: name).dropLast(3)
-            _ = try connection.macro(["check", .string(String(macro)), .string(text)])
+            let result = try connection.macroResult(["check", .string(String(macro)), .string(text)])
+            guard case .failure(var error) = result else { return }
+            error.members["file"] = .string(name)
+            throw End(macro: error)
         }
     }
 }

@@ -92,7 +92,7 @@ private struct EditedFile {
         } catch {
             throw End(local: path, error)
         }
-        try runEditor()
+        if let problem = try runEditor() { throw ended(problem, with: shown) }
         switch FileText.read(path, maximumBytes: 16 << 20) {
         case .failure(let problem): throw End(message: "\(path) \(problem.message)", status: 1)
         case .success(let text): return Self.withoutMessage(text)
@@ -105,8 +105,8 @@ private struct EditedFile {
         return String(rest)
     }
 
-    /// As git(1) does it: the editor may be a command with flags.
-    private func runEditor() throws {
+    /// As git(1) does it: the editor may be a command with flags. Says what went wrong.
+    private func runEditor() throws -> String? {
         let environment = OwnProcess.environment
         let editor = ["VISUAL", "EDITOR"].compactMap { environment[$0] }.first { !$0.isEmpty } ?? "vi"
         let words = ["/bin/sh", "-c", "\(editor) \"$1\"", "sh", path]
@@ -117,7 +117,14 @@ private struct EditedFile {
         guard code == 0 else { throw End(local: words[0], SystemCallError("posix_spawn", code)) }
         var status: Int32 = 0
         while waitpid(pid, &status, 0) < 0, errno == EINTR {}
-        guard status == 0 else { throw kept("the editor «\(editor)» failed") }
+        return status == 0 ? nil : "the editor «\(editor)» failed"
+    }
+
+    /// The end of an editor that failed. Who has changed nothing loses nothing.
+    private func ended(_ problem: String, with shown: String) -> End {
+        guard case .success(shown) = FileText.read(path, maximumBytes: 16 << 20) else { return kept(problem) }
+        remove()
+        return End(message: "\(problem): nothing was changed", status: 1)
     }
 
     /// An end that leaves the text where it is.

@@ -51,8 +51,7 @@ struct LineDifference {
     private static let context = 3
 
     init(from old: String, to new: String) {
-        let old = old.split(separator: "\n", omittingEmptySubsequences: false)
-        let new = new.split(separator: "\n", omittingEmptySubsequences: false)
+        let (old, new) = (Self.split(old), Self.split(new))
         var removed: Set<Int> = []
         var inserted: Set<Int> = []
         for change in new.difference(from: old) {
@@ -76,6 +75,12 @@ struct LineDifference {
             }
         }
         lines = Self.shortened(all)
+    }
+
+    /// What stands behind the last line break is no line, where it is nothing.
+    private static func split(_ text: String) -> [Substring] {
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        return lines.last == "" ? lines.dropLast() : lines
     }
 
     private static func shortened(_ all: [(mark: String, line: Substring)]) -> [String] {

@@ -87,6 +87,67 @@ struct ExampleTests {
         #expect(metres == metres.sorted() && (metres.last ?? 0) > 0 && (metres.last ?? 99) < 20)
     }
 
+    @Test func `a macro that reacts to the location moves a ring, and an edit counts at once`() async throws {
+        let daemon = try await DaemonProcess()
+        let macros = try ["follow", "moved"].map { name in
+            (name, try String(contentsOfFile: "\(Products.root)/Examples/macros/\(name).js", encoding: .utf8))
+        }
+        let host = try ScriptProcess.host([:], daemon: daemon)
+        defer { withExtendedLifetime(host) {} }
+        let (talker, listener) = (try daemon.talker(), try daemon.talker())
+        for name in ["macroFiles", "macros"] { try await talker.awaitCommand(name) }
+        for (name, text) in macros { _ = try await talker.value("macro", ["save", .string(name), .string(text)]) }
+        #expect(try await listener.value("subscribe", ["outerProgress", "macroError"]) == .null)
+        #expect(try await talker.value("macro", ["run", "follow", 5]) == "the outer ring is full at 5 m")
+        var rings: [Double] = []
+        while rings.last ?? 0 <= 0, let event = try await listener.nextReply() {
+            rings.append(try #require(event.value.numberValue, "\(event.value)"))
+        }
+        #expect(rings.first == 0 && rings.allSatisfy { (0...10).contains($0) }, "\(rings)")
+        // Running it again begins anew from here, and reacts once to each place.
+        _ = try await talker.value("macro", ["run", "follow", 5])
+        _ = try await talker.value(
+            "macro",
+            ["save", "moved", "place => setOuterProgress(typeof place.latitude.length, 1)"]
+        )
+        while let event = try await listener.nextReply() {
+            guard event.command == "macroError" else { continue }
+            #expect(event.value.objectValue?["macro"] == "moved" && event.value.objectValue?["line"] == 1)
+            break
+        }
+    }
+
+    @Test(.enabled(if: ClientLanguage.python.isInstalled, "python3 is not installed"))
+    func `a Python program answers a macro, and moves a value`() async throws {
+        let daemon = try await DaemonProcess()
+        let button = try ClientLanguage.python.start(example: "macro-button", socket: daemon.socket)
+        let host = try ScriptProcess.host([:], macros: ["press.js": "n => makeCall('step', n)"], daemon: daemon)
+        defer { withExtendedLifetime(host) {} }
+        let talker = try daemon.talker()
+        for name in ["macroFiles", "macros", "step"] { try await talker.awaitCommand(name) }
+        #expect(try await talker.value("macro", ["run", "press", 4]) == 4)
+        #expect(try await talker.value("macro", ["run", "press", 9.5]) == 10)
+        #expect(try await talker.failure("macro", ["run", "press", "far"])["code"] == "scriptFailed")
+        try await button.awaitLine("the inner ring is at 4")
+        try await button.awaitLine("the inner ring is at 10")
+    }
+
+    @Test func `a script counts its starts over restarts of the daemon`() async throws {
+        let state = try TestFolder()
+        let mappings = try TestFolder.mappings("")
+        try FileManager.default.copyItem(
+            atPath: "\(Products.root)/Examples/mappings/starts.yaml",
+            toPath: mappings("starts.yaml")
+        )
+        for sentence in ["the first start\n", "start number 2\n", "start number 3\n"] {
+            let daemon = try await DaemonProcess(["--simulate", "--media", state("media")], mappings: mappings.path)
+            let counter = try run("start-counter.js", daemon: daemon)
+            #expect(try await counter.wait() == .status(0))
+            #expect(output(counter) == sentence, "\(String(decoding: counter.standardError, as: UTF8.self))")
+            #expect(try await daemon.stop() == .status(0))
+        }
+    }
+
     @Test func `the alarm sounds when the device moves off`() async throws {
         let daemon = try await DaemonProcess()
         let alarm = try run("moves-off.js", "1", daemon: daemon)

@@ -39,6 +39,52 @@ struct KeptValueTests {
         #expect(try await value(second, "text") == "h\u{e9}llo")
     }
 
+    @Test func `a kept value that a mapping takes out stays in the file, and is as it was when it comes back`()
+        async throws
+    {
+        let (mappings, state) = (try TestFolder(), try TestFolder())
+        func map(_ text: String) throws {
+            try text.write(toFile: mappings("more.yaml"), atomically: true, encoding: .utf8)
+        }
+        let more = "reload: {business: [ReloadBCO]}\n"
+        let door = more + "door: {value: {type: integer, default: 0, keep: true}}\n"
+        try map(door)
+        let first = try await daemon(mappings, state: state)
+        #expect(try await value(first, "door&msg=5") == 5)
+        try map(more)
+        #expect(try await value(first, "reload") == .null)
+        #expect(try await value(first, "door")?.objectValue?["code"] == "unknownCommand")
+        // What is written meanwhile does not forget it.
+        #expect(try await value(first, "count&msg=3") == 3)
+        try await eventually("the file has both") {
+            let text = (try? state.data("values.json")).map { String(decoding: $0, as: UTF8.self) } ?? ""
+            return text.contains(#""count":3"#) && text.contains(#""door":5"#)
+        }
+        try map(door)
+        #expect(try await value(first, "reload") == .null)
+        #expect(try await value(first, "door") == 5)
+        #expect(try await value(first, "door&msg=6") == 6)
+        try map(more)
+        #expect(try await value(first, "reload") == .null)
+        #expect(try await first.stop() == .status(0))
+        // Nor does a daemon that never had it.
+        let second = try await daemon(mappings, state: state)
+        #expect(try await value(second, "count&msg=4") == 4)
+        #expect(try await second.stop() == .status(0))
+        try map(door)
+        let third = try await daemon(mappings, state: state)
+        #expect(try await value(third, "door") == 6)
+        #expect(try await value(third, "count") == 4)
+        #expect(try await third.stop() == .status(0))
+        // One that is not to be kept any more goes.
+        try map(door.replacing("true", with: "false"))
+        let fourth = try await daemon(mappings, state: state)
+        #expect(try await value(fourth, "door") == 0)
+        #expect(try await value(fourth, "count&msg=5") == 5)
+        #expect(try await fourth.stop() == .status(0))
+        #expect(!String(decoding: try state.data("values.json"), as: UTF8.self).contains("door"))
+    }
+
     @Test(arguments: ["", "rubbish", #"{"version":1}"#, #"{"version":9,"values":{"count":1}}"#, "{\"version\":1,\"val"])
     func `a damaged file is told and set aside, and the daemon starts`(text: String) async throws {
         let (mappings, state) = (try TestFolder(), try TestFolder())

@@ -1,6 +1,7 @@
 import Foundation
 import JSON
 import QuickConnect
+import Synchronization
 import TestRig
 import Testing
 
@@ -87,6 +88,7 @@ struct MacroTests {
         let told = try #require(try await listener.nextReply()?.value.objectValue)
         #expect(told["macro"] == "good" && told["line"] == 1 && told["column"] == 16)
         #expect(try await talker.value("macro", ["run", "good"]) == 1)
+        #expect(try await talker.failure("macro", ["run", "goood"])["message"]?.stringValue?.contains("'good'?") == true)
         #expect(try await daemon.client("macro", "list").output.contains("its newest text does not run: line 1"))
         #expect(try await daemon.client("macro", "show", "good").output.contains(">  1  () => { return ]"))
     }
@@ -102,6 +104,33 @@ struct MacroTests {
             #expect(failure["code"] == "scriptFailed" && failure["macro"] == .string(name), "\(failure)")
         }
         #expect(try await talker.value("innerProgress", []) == 0)
+    }
+
+    @Test func `what cannot be answered is the macro's error, and told, however large it is`() async throws {
+        let (daemon, host, talker) = try await Self.start([
+            "cycle": "() => { const a = {}; a.a = a; return a }", "big": "() => 'x'.repeat(5e6)",
+            "deep": "() => JSON.parse('['.repeat(600) + ']'.repeat(600))",
+            "late": "async () => { await 0; return {toJSON() { nope() }} }",
+            "then": "() => ({get then() { throw new Error('no then') }})",
+            "loud": "() => { throw new Error('x'.repeat(5e6)) }", "good": "() => 1",
+        ])
+        defer { withExtendedLifetime((daemon, host)) {} }
+        let listener = try daemon.talker()
+        #expect(try await listener.value("subscribe", ["macroError"]) == .null)
+        for (name, code, message) in [
+            ("cycle", "scriptFailed", "cyclic"), ("big", "tooLarge", "longer than"),
+            ("deep", "tooLarge", "inside each"),
+            ("late", "scriptFailed", "nope"), ("then", "scriptFailed", "no then"), ("loud", "scriptFailed", "xxx"),
+        ] {
+            let failure = try await talker.failure("macro", ["run", .string(name)])
+            #expect(failure["code"] == .string(code) && failure["macro"] == .string(name), "\(name): \(failure)")
+            let text = failure["message"]?.stringValue ?? ""
+            #expect(text.contains(message) && text.utf8.count < 4096, "\(name): \(text)")
+            let event = try #require(try await listener.nextReply()?.value.objectValue)
+            let told = event["message"]?.stringValue ?? ""
+            #expect(event["macro"] == .string(name) && told.contains(message) && told.utf8.count < 4096, "\(name)")
+        }
+        #expect(try await talker.value("macro", ["run", "good"]) == 1)
     }
 
     @Test(arguments: ["() => { for (;;) {} }", "async () => { for (;;) await 0 }"])
@@ -134,7 +163,47 @@ struct MacroTests {
         #expect(try await talker.value("macro", ["run", "kept7"]) == 7)
     }
 
-    @Test func `a full disk saves nothing, and says so`() async throws {
+    @Test(
+        .enabled(if: !ScriptProcess.Disk.possible.isEmpty, "neither tmpfs nor prlimit can be had here"),
+        arguments: ScriptProcess.Disk.possible
+    )
+    func `a disk that is full in the middle of a save leaves the old text, and nothing half`(disk: ScriptProcess.Disk)
+        async throws
+    {
+        let daemon = try await DaemonProcess()
+        let host = try ScriptProcess.host([:], daemon: daemon, disk: disk)
+        defer { withExtendedLifetime(host) {} }
+        let talker = try daemon.talker()
+        for name in ["macroFiles", "macros"] { try await talker.awaitCommand(name) }
+        func text(_ kilobytes: Int) -> JSONValue {
+            .string("() => \(kilobytes) /*\(String(repeating: "x", count: kilobytes << 10))*/")
+        }
+        #expect(try await talker.value("macro", ["save", "m", text(1)]).objectValue?["version"] == 1)
+        // On the small disk the last but one fits once, as a version, and not twice.
+        for kilobytes in [60, 30, 9] where disk == .shortFiles || kilobytes > 9 {
+            let failure = try await talker.failure("macro", ["save", "m", text(kilobytes)])
+            #expect(failure["code"] == "unavailable", "\(kilobytes) KiB: \(failure)")
+            let message = failure["message"]?.stringValue ?? ""
+            #expect(message.contains(disk == .small ? "No space left" : "File too large"), "\(message)")
+            #expect(try await talker.value("macro", ["run", "m"]) == 1)
+        }
+        #expect(try await talker.value("macro", ["show", "m"]).objectValue?["text"] == text(1))
+        #expect(try await talker.value("macro", ["history", "m"]).arrayValue?.count == 1)
+        // What failed takes no room.
+        let size = disk == .small ? 12 : 7
+        #expect(try await talker.value("macro", ["save", "m", text(size)]).objectValue?["version"] == 2)
+        #expect(try await talker.value("macro", ["run", "m"]) == .integer(Int64(size)))
+        // The editor's text is not lost either.
+        let folder = try TestFolder()
+        try folder.write("printf '() => 0 /*%40000s*/' x > \"$1\"", to: "editor")
+        let edited = try await Self.edit("m", "sh \(folder("editor"))", daemon, folder)
+        #expect(edited.exit == .status(1))
+        let kept = try folder.names().filter { $0.hasPrefix("macro-") }.map { folder.size("\($0)/m.js") }
+        #expect(kept == [40_012])
+        #expect(try await talker.value("macro", ["run", "m"]) == .integer(Int64(size)))
+    }
+
+    @Test func `what cannot be written to saves nothing, and says so`() async throws {
         let (daemon, host, talker) = try await Self.start([:])
         defer { withExtendedLifetime((daemon, host)) {} }
         _ = try await talker.value("macro", ["save", "m", "() => 1"])
@@ -221,26 +290,48 @@ struct MacroTests {
         #expect(try await caller.failure("macro:add", [1])["code"] == "denied")
     }
 
-    @Test func `edits under load lose no call and no global`() async throws {
+    @Test func `a thousand edits under load lose no call and no global`() async throws {
         let (daemon, host, talker) = try await Self.start(["count": "() => counter = (globalThis.counter ?? 0) + 1"])
         defer { withExtendedLifetime((daemon, host)) {} }
         #expect(try await talker.value("macro", ["save", "live", "() => [0, count()]"]).objectValue?["version"] == 1)
         let caller = try daemon.talker()
-        let count = 2000
-        for number in 0..<count { caller.send("call?cmd=macro&id=\(number)&msg=%5B%22run%22,%22live%22%5D") }
-        for edit in 1...200 {
+        let edits = 1000
+        let isDone = Atomic(false)
+        async let calls = Self.load(caller, until: isDone)
+        for edit in 1...edits {
             _ = try await talker.value("macro", ["save", "live", .string("() => [\(edit), count()]")])
+            guard edit % 100 == 0 else { continue }
             // The next run is that of the new text.
-            if edit % 50 == 0 {
-                let value = try await talker.value("macro", ["run", "live"])
-                #expect(value.arrayValue?.first == .integer(Int64(edit)))
-            }
+            let value = try await talker.value("macro", ["run", "live"])
+            #expect(value.arrayValue?.first == .integer(Int64(edit)))
         }
-        var failures = 0
-        for _ in 0..<count where try await caller.nextReply()?.code != nil { failures += 1 }
-        // The daemon takes 1,024 calls of a connection at once; those beyond are refused, and none is lost.
+        isDone.store(true, ordering: .relaxed)
+        let results = try await calls
+        let texts = results.compactMap { $0.arrayValue?.first?.integerValue }
+        let counts = Set(results.compactMap { $0.arrayValue?.last?.integerValue })
+        #expect(
+            texts.count == results.count && texts == texts.sorted() && Set(texts).count > 100,
+            "\(Set(texts).count)"
+        )
+        #expect(counts.count == results.count)
         let total = try await talker.value("macro", ["run", "count"])
-        #expect(total == .integer(Int64(count - failures + 4 + 1)))
+        #expect(total == .integer(Int64(results.count + edits / 100 + 1)))
+    }
+
+    /// Runs the macro `live` again and again, many times at once, and gives what each run answers.
+    private static func load(_ caller: SocketTalker, until isDone: borrowing Atomic<Bool>) async throws -> [JSONValue] {
+        var results: [JSONValue] = []
+        var sent = 0
+        while !isDone.load(ordering: .relaxed) || results.count < sent {
+            while sent < results.count + 20, !isDone.load(ordering: .relaxed) {
+                caller.send("call?cmd=macro&id=\(sent)&msg=%5B%22run%22,%22live%22%5D")
+                sent += 1
+            }
+            guard let reply = try await caller.nextReply() else { break }
+            #expect(reply.code == nil && reply.id == "\(results.count)", "\(reply)")
+            results.append(reply.value)
+        }
+        return results
     }
 
     @Test func `a trace tells each call, and a reload gives new values their accessors`() async throws {
@@ -277,26 +368,85 @@ struct MacroTests {
             to: "editor"
         )
         func edit(_ editor: String) async throws -> (exit: ChildProcess.Exit, output: String) {
-            try await ChildProcess.run(
-                Products.path("quickconnect"),
-                ["macro", "edit", "m"],
-                environment: [
-                    "PATH": "/usr/bin:/bin", "QUICKCONNECT_SOCKET": daemon.socket, "EDITOR": editor, "DIR": folder.path,
-                    "TMPDIR": folder.path,
-                ]
-            )
+            try await Self.edit("m", editor, daemon, folder)
         }
         let edited = try await edit("sh \(folder("editor"))")
         #expect(edited.exit == .status(0) && edited.output == "m is version 2 now.\n", "\(edited)")
         let seen = String(decoding: try folder.data("seen"), as: UTF8.self)
         #expect(seen.hasPrefix("//! line 1 below these: ") && seen.hasSuffix("\n() => { ]\n"), "\(seen)")
         #expect(try await edit("true").output == "Nothing was changed.\n")
+        #expect(try await edit("false").exit == .status(1))
+        #expect(try folder.names().filter { $0.hasPrefix("macro-") }.isEmpty)
         try folder.write(
             "quickconnect=\(Products.path("quickconnect"))\n$quickconnect call macro save m '() => 7' >&2\necho '() => 8' > \"$1\"\n",
             to: "editor"
         )
         #expect(try await edit("sh \(folder("editor"))").exit == .status(1))
         #expect(try await talker.value("macro", ["run", "m"]) == 7)
+    }
+
+    @Test func `a file that vanishes in the middle of an edit loses nothing`() async throws {
+        let (daemon, host, talker) = try await Self.start([:])
+        defer { withExtendedLifetime((daemon, host)) {} }
+        _ = try await talker.value("macro", ["save", "m", "() => 1\n"])
+        let folder = try TestFolder()
+        // What the host has saved vanishes.
+        try folder.write("rm \(host.folder("state/macros/m.js")); echo '() => 2' > \"$1\"", to: "editor")
+        #expect(try await Self.edit("m", "sh \(folder("editor"))", daemon, folder).output == "m is version 2 now.\n")
+        #expect(try await talker.value("macro", ["run", "m"]) == 2)
+        #expect(try await talker.value("macro", ["history", "m"]).arrayValue?.count == 2)
+        // The editor's own file vanishes.
+        try folder.write("rm \"$1\"", to: "editor")
+        #expect(try await Self.edit("m", "sh \(folder("editor"))", daemon, folder).exit == .status(1))
+        #expect(try await talker.value("macro", ["run", "m"]) == 2)
+        // The owner's file comes and goes while it runs: it is one of the texts, or none.
+        let caller = try daemon.talker()
+        try host.putMacro("() => 0", as: "owners")
+        for number in 1...100 {
+            try host.putMacro("() => \(number)", as: "owners")
+            caller.send("call?cmd=macro&id=1&msg=%5B%22run%22,%22owners%22%5D")
+            try host.folder.remove("macros/owners.js")
+            let reply = try #require(try await caller.nextReply())
+            #expect(reply.code == "notFound" || (0...100).contains(reply.value.integerValue ?? -1), "\(reply)")
+        }
+        try host.putMacro("() => 'last'", as: "owners")
+        try await eventually("the last text runs") {
+            try await talker.reply("macro", ["run", "owners"]).value == "last"
+        }
+        #expect(try await talker.script("macros")["restarts"] == 0)
+    }
+
+    @Test func `what one macro does to another's name is undone by the next edit, and running it needs no name`()
+        async throws
+    {
+        let (daemon, host, talker) = try await Self.start([
+            "good": "() => 1", "calls": "() => good()",
+            "tampers": "() => { delete globalThis.good; Object.defineProperty = 5; Function.prototype.apply = null }",
+        ])
+        defer { withExtendedLifetime((daemon, host)) {} }
+        #expect(try await talker.value("macro", ["run", "calls"]) == 1)
+        #expect(try await talker.value("macro", ["run", "tampers"]) == .null)
+        #expect(try await talker.failure("macro", ["run", "calls"])["code"] == "scriptFailed")
+        #expect(try await talker.value("macro", ["run", "good"]) == 1)
+        try host.putMacro("() => 2", as: "good")
+        try await eventually("the name is back") { try await talker.reply("macro", ["run", "calls"]).value == 2 }
+    }
+
+    /// `quickconnect macro edit` with an editor, which finds `folder` as `$DIR`.
+    private static func edit(
+        _ name: String,
+        _ editor: String,
+        _ daemon: DaemonProcess,
+        _ folder: TestFolder
+    ) async throws -> (exit: ChildProcess.Exit, output: String) {
+        try await ChildProcess.run(
+            Products.path("quickconnect"),
+            ["macro", "edit", name],
+            environment: [
+                "PATH": "/usr/bin:/bin", "QUICKCONNECT_SOCKET": daemon.socket, "EDITOR": editor, "DIR": folder.path,
+                "TMPDIR": folder.path,
+            ]
+        )
     }
 }
 

@@ -36,7 +36,8 @@ final class ScriptProcess: Sendable {
         _ scripts: [String: String],
         macros: [String: String] = [:],
         daemon: DaemonProcess,
-        settings: String = "{}"
+        settings: String = "{}",
+        disk: Disk? = nil
     ) throws -> ScriptProcess {
         let folder = try TestFolder()
         for name in ["scripts", "macros"] {
@@ -46,7 +47,42 @@ final class ScriptProcess: Sendable {
         for (name, text) in macros { try folder.write(text, to: "macros/\(name)") }
         try folder.write(settings, to: "settings.yaml")
         let words = ["--config", folder("settings.yaml"), "--scripts", folder("scripts"), "--macros", folder("macros")]
-        return try ScriptProcess(Products.path("quickconnect-scripts"), words, folder, daemon.socket)
+        let command = disk?.command(on: folder("state")) ?? []
+        let all = command + [Products.path("quickconnect-scripts")] + words
+        return try ScriptProcess(all[0], Array(all.dropFirst()), folder, daemon.socket)
+    }
+
+    /// A disk for the state that is soon full.
+    enum Disk: String, CaseIterable {
+        /// A file system of 64 KiB.
+        case small
+        /// No file may have more than 8 KiB.
+        case shortFiles
+
+        /// What runs a program so.
+        func command(on state: String) -> [String] {
+            let script =
+                switch self {
+                case .small: "mkdir -p \"$0\" && mount -t tmpfs -o size=64k none \"$0\" && exec \"$@\""
+                case .shortFiles: "trap '' XFSZ; exec prlimit --fsize=8192 \"$@\""
+                }
+            return (self == .small ? Self.unshare : []) + ["/bin/sh", "-c", script, state]
+        }
+
+        private static let unshare = ["unshare"] + (geteuid() == 0 ? ["-m"] : ["-rm"])
+
+        /// Whether this machine lets the user have such a disk.
+        var isPossible: Bool {
+            let process = Process()
+            process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+            process.arguments = command(on: NSTemporaryDirectory()) + ["true"]
+            process.standardError = FileHandle.nullDevice
+            guard (try? process.run()) != nil else { return false }
+            process.waitUntilExit()
+            return process.terminationStatus == 0
+        }
+
+        static let possible = allCases.filter(\.isPossible)
     }
 
     private init(_ program: String, _ words: [String], _ folder: TestFolder, _ socket: String) throws {

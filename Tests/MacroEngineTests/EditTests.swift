@@ -83,6 +83,40 @@ import Testing
         #expect(text == "() => \(engine.context.evaluateScript("macro()").toInt32())")
     }
 
+    @Test func whereNamesAreProtectedNobodyAssignsToThem() throws {
+        let engine = MacroEngine(protectsNames: true)
+        let heard = Heard(engine)
+        let light = MacroMethod(javascript: "() => 1", key: "light", engine: engine)
+        engine.insertBlockAsObject({ 5 }, key: "getLamp")
+        for (text, place) in [
+            ("() => { light = 2 }", 16), ("() => { 'use strict'; globalThis.light = 2 }", 33),
+            ("() => { getLamp = 2 }", 18),
+        ] {
+            MacroMethod(javascript: text, key: "slip", engine: engine).call()
+            let error = try #require(heard.take().first)
+            #expect(error.message.contains("choose another name") && error.key == "slip", "\(error)")
+            #expect(error.line == 1 && error.column == place && error.source == text, "\(error)")
+        }
+        #expect(engine.context.evaluateScript("light() + getLamp()").toInt32() == 6)
+        engine.setMethod("() => light() + 1", key: "other")
+        light.javascript = "() => 3"
+        #expect(engine.context.evaluateScript("other()").toInt32() == 4)
+        engine.removeMethod(key: "light")
+        #expect(engine.context.evaluateScript("light = 7; light + typeof other").toString() == "7function")
+        #expect(heard.take().isEmpty)
+        engine.context.evaluateScript("const fixed = 1")
+        engine.setMethod("() => 1", key: "fixed")
+        #expect(heard.take().map { $0.message.contains("'fixed' cannot be set") } == [true])
+    }
+
+    @Test func anErrorOfAnOldTextShowsItsOwnLine() throws {
+        let macro = MacroMethod(javascript: "() => {\n  edit();\n  missing()\n}", key: "macro", engine: engine)
+        engine.insertBlockAsObject({ [weak macro] in macro?.javascript = "() => {\n\n\n\n}" }, key: "edit")
+        macro.call()
+        let error = try #require(heard.take().first)
+        #expect(error.line == 3 && error.source == "  missing()")
+    }
+
     @Test func anEngineGoesWithItsMacros() throws {
         weak var gone: MacroEngine?
         do {

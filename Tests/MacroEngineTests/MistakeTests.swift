@@ -87,6 +87,24 @@ import Testing
     }
 
     @Test(arguments: [
+        ("function() {\n  var = 1;\n}", 7), ("function() {\r\n\ta b;\r\n}", 4), ("function() { } }", 16),
+        ("() => { var x = ; }", 17), ("function() {\n  if (a) {\n}", 2), ("x => 'é🜨' +;", 13),
+        ("function() { return 'open }", 21), ("7", nil),
+    ])
+    func aMistakeHasItsColumn(_ text: String, _ column: Int?) throws {
+        engine.setMethod(text, key: "macro")
+        let error = try #require(heard.take().first)
+        #expect(error.column == column, "\(error)")
+    }
+
+    @Test func aLongLineIsNotSearchedForEver() throws {
+        let text = "() => {" + String(repeating: " x = 1;", count: 30_000) + " ] }"
+        engine.setMethod(text, key: "macro")
+        let error = try #require(heard.take().first)
+        #expect(error.line == 1 && error.column == nil)
+    }
+
+    @Test(arguments: [
         "function() { return 7 }", "function named() { return 7 }", "function(){return 7};",
         "function() { return 7 };; // end;\n",
         "() => 7", "x => 7", "async => 7", "({a} = {}, ...b) => { return 7 }", "(f = x => x) => 7",

@@ -67,6 +67,21 @@ struct ValueTests {
         }
     }
 
+    @Test("An integer is clamped however large the number is; a fraction is no integer")
+    func clampedInteger() async throws {
+        var integer = Parameter("value", .integer)
+        (integer.minimum, integer.maximum) = (-5, 10)
+        try await withValue(ValueDeclaration(integer, initial: 0, clamps: true)) { _, client in
+            for (data, expected) in [
+                ("7", "7"), ("11", "10"), ("1e308", "10"), ("-1e308", "-5"), ("9223372036854775808", "10"),
+                ("1e19", "10"), ("3.0", "3"), ("2.5", "invalid"), ("99.5", "invalid"), ("true", "invalid"),
+                ("null", "3"),
+            ] {
+                #expect(await answer(client, data) == expected, "\(data)")
+            }
+        }
+    }
+
     @Test("Without clamp what does not fit is invalid, and says what fits")
     func unclamped() async throws {
         try await withValue(ValueDeclaration(Self.number(), initial: 5)) { _, client in

@@ -19,6 +19,8 @@ public struct Parameter: Sendable, Hashable {
     /// Whether it may be given any number of times more. Only the last one may.
     public var repeats = false
     public var help: String?
+    /// Whether whoever takes it brings numbers into bounds of his own: then an integer may be larger than any that there is.
+    var isClamped = false
 
     public init(_ name: String, _ kind: Kind) {
         self.name = name
@@ -92,7 +94,7 @@ public struct Parameter: Sendable, Hashable {
         let fits =
             switch kind {
             case .string: value.stringValue != nil
-            case .integer: value.integerValue != nil
+            case .integer: value.integerValue != nil || isClamped && value.isWhole
             case .number: value.numberValue != nil
             case .boolean: value.boolValue != nil
             case .object: value.objectValue != nil
@@ -101,10 +103,16 @@ public struct Parameter: Sendable, Hashable {
             }
         guard fits else { return .none }
         // JavaScript writes a whole number as 3, other languages as 3.0: both are the integer 3.
-        return kind == .integer ? value.integerValue.map(JSONValue.integer) : value
+        guard kind == .integer, let integer = value.integerValue else { return value }
+        return .integer(integer)
     }
 
     private static func plain(_ number: Double) -> String {
         Int64(exactly: number).map { "\($0)" } ?? "\(number)"
     }
+}
+
+extension JSONValue {
+    /// Whether it is a number without a fraction, however large.
+    var isWhole: Bool { numberValue.map { $0.rounded() == $0 } ?? false }
 }

@@ -19,6 +19,8 @@ public final class ValueStore: Sendable {
 
     private struct State {
         var slots: [ByteName: Slot] = [:]
+        /// What is kept of values that no mapping declares now. They may come back, for a mapping may be taken out by a slip.
+        var undeclared: [ByteName: JSONValue]
         /// Their names, for whoever asks with each post.
         var names = NameTable<Bool>()
         /// What is to be told, in the order it was set; and whether some thread is telling.
@@ -26,7 +28,7 @@ public final class ValueStore: Sendable {
         var isTelling = false
     }
 
-    private let state = Mutex(State())
+    private let state: Mutex<State>
     private let events: EventHub
     private let keeper: (any ValueKeeper)?
 
@@ -36,19 +38,21 @@ public final class ValueStore: Sendable {
     public init(_ events: EventHub, keeper: (any ValueKeeper)? = nil) {
         self.events = events
         self.keeper = keeper
+        let kept = (keeper?.kept ?? [:]).map { (ByteName($0.name), $0.value) }
+        state = Mutex(State(undeclared: Dictionary(kept) { _, last in last }))
     }
 
     /// Takes the values of a new table. One that was there stays as it is where that fits its declaration; one that is new
-    /// is what was kept of it, else its default.
+    /// is what was kept of it, else its default. What is kept of one that is not there any more stays kept.
     /// - Returns: what was kept and does not fit, in words.
     public func adopt(_ table: MappingTable) -> [String] {
-        let kept = keeper?.kept ?? [:]
         var warnings: [String] = []
         let declared = table.entries.compactMap { entry in entry.value.map { (entry.command, $0) } }
         state.withLock { state in
             var slots: [ByteName: Slot] = [:]
             for (name, declaration) in declared {
-                let old = state.slots[ByteName(name)]?.value ?? (declaration.keeps ? kept[name] : nil)
+                let kept = state.undeclared.removeValue(forKey: ByteName(name))
+                let old = state.slots[ByteName(name)]?.value ?? (declaration.keeps ? kept : nil)
                 let fitting = old.flatMap { $0 == declaration.initial ? $0 : declaration.fitting($0) }
                 if let old, fitting == nil {
                     warnings.append(
@@ -59,6 +63,9 @@ public final class ValueStore: Sendable {
                     )
                 }
                 slots[ByteName(name)] = Slot(declaration: declaration, value: fitting ?? declaration.initial)
+            }
+            for (name, slot) in state.slots where slot.declaration.keeps && slots[name] == nil {
+                state.undeclared[name] = slot.value
             }
             state.slots = slots
             state.names = NameTable(declared.map { (name: $0.0, element: true) })
@@ -117,10 +124,9 @@ public final class ValueStore: Sendable {
 
     private var keptValues: JSONObject {
         state.withLock { state in
-            JSONObject(
-                state.slots.filter { $0.value.declaration.keeps }.map { ($0.key.text, $0.value.value) }
-                    .sorted { $0.0 < $1.0 }
-            )
+            let declared = state.slots.filter { $0.value.declaration.keeps }.mapValues(\.value)
+            let all = declared.merging(state.undeclared) { value, _ in value }
+            return JSONObject(all.map { ($0.key.text, $0.value) }.sorted { $0.0 < $1.0 })
         }
     }
 }

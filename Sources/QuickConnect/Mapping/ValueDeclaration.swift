@@ -26,6 +26,8 @@ public struct ValueDeclaration: Sendable, Hashable {
 
     private func clamped(_ value: JSONValue) -> JSONValue {
         guard clamps, let number = value.numberValue else { return value }
+        // A fraction is none of the integers, wherever they end.
+        if parameter.kind == .integer, !value.isWhole { return value }
         if let minimum = parameter.minimum, number < minimum { return bound(minimum) }
         if let maximum = parameter.maximum, number > maximum { return bound(maximum) }
         return value
@@ -40,7 +42,7 @@ public struct ValueDeclaration: Sendable, Hashable {
         var parameter = parameter
         parameter.name = "value"
         parameter.isOptional = true
-        if clamps { (parameter.minimum, parameter.maximum) = (nil, nil) }
+        if clamps { (parameter.minimum, parameter.maximum, parameter.isClamped) = (nil, nil, true) }
         return parameter
     }
 }

@@ -51,6 +51,11 @@ extension ClientConversation {
         output += Array(",\"error\":{\"code\":\"tooLarge\",\"message\":\"the handler's answer: \(problem)\"}}\n".utf8)
     }
 
+    /// Why the daemon would not read a line, such as an answer; nil: it would.
+    public func problem(ofLine line: [UInt8]) -> String? {
+        line.withUnsafeBufferPointer { LineCheck.problem($0, bounds) }
+    }
+
     /// What became of a call that has failed, which is then no event any more.
     public mutating func takeFailure(of id: String) -> CallFailure? {
         for (index, event) in events.enumerated() {

@@ -60,8 +60,8 @@ public struct MacroFolders: Sendable {
                 let path = "\(path(of: place))/\(entry)"
                 let name = String(entry.dropLast(3))
                 guard ScriptFolder.Version(path) != nil else { continue }
-                if !MacroName.isValid(name) {
-                    problems.append("\(path): '\(name)' is no identifier, which a macro's name must be: it is left out")
+                if let problem = MacroName.problem(of: name) {
+                    problems.append("\(path): \(problem): it is left out")
                 } else if files[name] != nil {
                     files[name]?.shadows.append(path)
                 } else if files.count < Self.maximumCount {

@@ -1,4 +1,3 @@
-internal import JSON
 internal import Linux
 
 /// The texts that the macro process has, and what has changed in the folders since.
@@ -8,22 +7,27 @@ struct MacroTexts {
         var version: ScriptFolder.Version?
     }
 
+    /// What has become of a macro's file.
+    enum Change {
+        /// Another text.
+        case text(String, name: String, path: String)
+        case removed(name: String)
+    }
+
     private let folders: MacroFolders
     private var known: [String: Known] = [:]
 
     init(_ folders: MacroFolders) { self.folders = folders }
 
-    /// What is another text now, and what is gone: `{"put": [{"name", "path", "text"}], "removed": [name]}`; nil where
-    /// nothing has changed. A file that cannot be read now is told, and its old text stays.
-    mutating func changes(telling tell: (String) -> Void) -> JSONValue? {
+    /// What is another text now, and what is gone. A file that cannot be read now is told, and its old text stays.
+    mutating func changes(telling tell: (String) -> Void) -> [Change] {
         let files = folders.files().files
-        var put: [JSONValue] = []
+        var changes: [Change] = []
         for file in files {
             let now = Known(path: file.path, version: ScriptFolder.Version(file.path))
             guard known[file.name] != now else { continue }
             switch file.text() {
-            case .success(let text):
-                put.append(["name": .string(file.name), "path": .string(file.path), "text": .string(text)])
+            case .success(let text): changes.append(.text(text, name: file.name, path: file.path))
             case .failure(let problem): tell("\(file.path) \(problem.message)")
             }
             known[file.name] = now
@@ -31,7 +35,6 @@ struct MacroTexts {
         let names = Set(files.map(\.name))
         let removed = known.keys.filter { !names.contains($0) }.sorted()
         for name in removed { known[name] = nil }
-        guard !put.isEmpty || !removed.isEmpty else { return nil }
-        return ["put": .array(put), "removed": .array(removed.map(JSONValue.string))]
+        return removed.map(Change.removed) + changes
     }
 }

@@ -66,6 +66,8 @@
             // What it is called where it is late; else the handler's name.
             this.label = undefined
             this.ends = false
+            // Gives what is thrown where the answer is no JSON, or too large.
+            this.unsayable = undefined
         }
 
         // Nothing of the stack runs behind this handler.
@@ -78,13 +80,22 @@
         let text
         try {
             text = JSON.stringify(value)
+            if (call.unsayable) check(text)
         } catch (error) {
-            return fail(call, error)
+            return fail(call, call.unsayable ? call.unsayable(error) : error)
         }
         let members = ',"responseData":' + (text === undefined ? 'null' : text)
         if (call.replyCommand) members += ',"handlerName":' + JSON.stringify(String(call.replyCommand))
         if (call.ends) members += ',"end":true'
         answer(call, members)
+    }
+
+    // No shorter text is too deep.
+    const shortText = 512
+
+    function check(text) {
+        const problem = text !== undefined && text.length > shortText ? native.answerProblem(text) : ''
+        if (problem) throw host.error('tooLarge', 'its answer cannot be sent: ' + problem)
     }
 
     function fail(call, thrown) {

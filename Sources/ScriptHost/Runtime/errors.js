@@ -30,9 +30,13 @@
 
     host.error = (code, message) => Object.assign(new Error(message), {name: code, code})
 
+    // What somebody reads; nobody waits for the rest of it.
+    const longestText = 2000
+    const shortened = text => text.length > longestText ? text.slice(0, longestText) + '…' : text
+
     // What is told of anything that was thrown: {code?, message, field?, file?, line?, column?, stack?}.
     host.describe = thrown => {
-        if (thrown === null || typeof thrown !== 'object') return {message: String(thrown)}
+        if (thrown === null || typeof thrown !== 'object') return {message: shortened(String(thrown))}
         const told = {}
         for (const name of ['cmd', 'code', 'field', 'line', 'column', 'source', 'macro']) {
             if (thrown[name] !== undefined) told[name] = thrown[name]
@@ -40,12 +44,15 @@
         if (typeof told.code !== 'string') delete told.code
         if (typeof told.field !== 'string') delete told.field
         if (thrown instanceof Error) {
-            told.message = told.code || thrown.name === 'Error' ? thrown.message : thrown.name + ': ' + thrown.message
-            if (thrown.sourceURL) told.file = thrown.sourceURL
+            const message = shortened(String(thrown.message))
+            told.message = told.code || thrown.name === 'Error' ? message : shortened(String(thrown.name)) + ': ' + message
+            // A call that has failed may know where.
+            const file = thrown.file || thrown.sourceURL
+            if (file) told.file = file
             const stack = host.stackOf(thrown)
-            if (stack.length) told.stack = stack.slice(0, 20).join('\n')
+            if (stack.length) told.stack = shortened(stack.slice(0, 20).join('\n'))
         } else {
-            told.message = thrown.message === undefined ? host.inspect(thrown) : String(thrown.message)
+            told.message = shortened(thrown.message === undefined ? host.inspect(thrown) : String(thrown.message))
         }
         return told
     }

@@ -4,6 +4,7 @@
 
     const bridge = globalThis.WebViewJavascriptBridge
     const {getValue, setValue} = globalThis
+    const {apply} = Reflect
     // What scripts find; no macro may take such a name.
     const taken = new Set([globalThis, Object.prototype].flatMap(Object.getOwnPropertyNames))
     const macros = new Map()
@@ -15,26 +16,18 @@
     class Macro {
         constructor(name) {
             this.name = name
-            // Its function, made of the text at the first use.
-            this.made = undefined
             // Why the newest text of the file is not the one that runs.
             this.mistake = undefined
         }
 
-        take(path, text) {
+        take(path, text, run) {
             this.path = path
             this.text = text
-            this.made = undefined
-            this.isThere = true
+            this.run = run
+            this.mistake = undefined
         }
 
-        get run() {
-            if (this.made) return this.made
-            const made = native.evaluate(this.text, this.path)
-            if (typeof made !== 'function') throw new TypeError('the text is no function')
-            if (!made.name) Object.defineProperty(made, 'name', {value: this.name, configurable: true})
-            return this.made = made
-        }
+        get isThere() { return this.run !== undefined }
     }
 
     // What a caller and the event are told of a macro that failed.
@@ -48,58 +41,19 @@
     // A call that is not done: nothing of a macro has failed.
     const refusal = (code, message, members) => new Failure({code, message, ...members}, true)
 
-    // MARK: Texts
-
-    const space = '(?:\\s|/\\*[^]*?\\*/|//[^\\n]*\\n)*'
-    const functionStart = new RegExp('^' + space + '(async' + space + ')?function\\b' + space + '(?:[\\p{ID_Start}$_][\\p{ID_Continue}$]*)?', 'u')
-
-    // Why a text cannot be a macro: {message, line?, column?, source?}; undefined: it can. Nothing of it runs.
-    function mistakeIn(text) {
-        const mistake = native.parse('(' + text + '\n)', text)
-        if (mistake !== '') return placed(JSON.parse(mistake), text)
-        return isFunction(text) ? undefined : {message: 'a macro is one function: function() {…} or () => …, async or not'}
-    }
-
-    const parses = text => native.parse(text, '') === ''
-
-    // A function can stand where a method can, and nothing behind it. An arrow function cannot be an operand.
-    function isFunction(text) {
-        if (!parses('0 ? ' + text + '\n : 0')) return false
-        const start = functionStart.exec(text)
-        if (start) return parses('({' + (start[1] ? 'async ' : '') + 'm' + text.slice(start[0].length) + '\n})')
-        return !parses('0 || ' + text + '\n')
-    }
-
-    function placed(mistake, text) {
-        const source = text.split('\n')[mistake.line - 1]
-        if (source !== undefined) mistake.source = source.trimEnd()
-        return mistake
-    }
-
     // MARK: Errors
 
-    // The text is run with a parenthesis before it, which is not the author's.
-    const ownColumn = (line, column) => line === 1 && column > 1 ? column - 1 : column
-
-    function isMacroFile(path) {
-        for (const macro of macros.values()) if (macro.path === path) return true
-        return false
-    }
-
     const describe = host.describe
-    host.describe = thrown => {
+    host.describe = thrown => located(thrown)
+
+    // What was thrown, with its place in the text of a macro; `text`: that of the one that ran.
+    function located(thrown, name = '', text = '') {
         if (thrown instanceof Failure) return thrown.told
         const told = describe(thrown)
-        if (String(told.file).startsWith('quickconnect:')) {
-            for (const name of ['file', 'line', 'column']) delete told[name]
-        }
-        if (told.stack) {
-            told.stack = told.stack.replace(/@(.*):1:(\d+)$/gm, (all, file, column) => {
-                return isMacroFile(file) ? '@' + file + ':1:' + ownColumn(1, Number(column)) : all
-            })
-        }
-        if (isMacroFile(told.file)) told.column = ownColumn(told.line, told.column)
-        return told
+        // Where a call has failed, its error tells the place.
+        if (!(thrown instanceof Error) || thrown.file !== undefined) return told
+        for (const name of ['file', 'line', 'column', 'source']) delete told[name]
+        return Object.assign(told, native.place(thrown, told.stack || '', name, text))
     }
 
     function post(told) {
@@ -110,7 +64,7 @@
 
     // What a macro has thrown, as its caller and the event see it.
     function failure(macro, text, thrown) {
-        const told = host.describe(thrown)
+        const told = located(thrown, macro.name, text)
         // An error of a call that the macro made is no answer to its own caller.
         if (told.cmd) {
             told.message = told.cmd + ': ' + (told.code ? told.code + ': ' : '') + told.message
@@ -120,9 +74,14 @@
         }
         told.macro = macro.name
         if (told.file === undefined) told.file = macro.path
-        if (told.file === macro.path && told.line !== undefined) placed(told, text)
         post(told)
         return new Failure(told)
+    }
+
+    // What a macro returns is no JSON.
+    function unsayable(name, thrown) {
+        const macro = macros.get(name)
+        return macro ? failure(macro, macro.text, thrown) : thrown
     }
 
     // A macro that lets its caller wait too long; it goes on.
@@ -137,7 +96,7 @@
     host.unhandled = thrown => {
         if (unhandled(thrown)) return true
         const told = host.describe(thrown)
-        const macro = [...macros.values()].find(macro => macro.path === told.file)
+        const macro = macros.get(told.macro)
         if (macro) {
             failure(macro, macro.text, thrown)
         } else {
@@ -153,7 +112,10 @@
         const macro = macros.get(name)
         if (macro && macro.isThere) return macro
         if (macro) throw new Failure(Object.assign({code: 'scriptFailed', macro: name, file: macro.file}, macro.mistake))
-        throw refusal('notFound', "there is no macro '" + name + "'; «quickconnect macro list» shows them", {field: '/1'})
+        const question = native.nearest(name, [...macros.keys()])
+        throw refusal('notFound', "there is no macro '" + name + "'" + (question || '; «quickconnect macro list» shows them'), {
+            field: '/1',
+        })
     }
 
     let lastRun
@@ -163,11 +125,11 @@
         if (macro !== lastRun) native.runs((lastRun = macro).name)
         let result
         try {
-            result = macro.run.apply(undefined, values)
+            result = apply(macro.run, undefined, values)
+            if (!result || typeof result.then !== 'function') return result
         } catch (error) {
             throw failure(macro, text, error)
         }
-        if (!result || typeof result.then !== 'function') return result
         return result.then(value => value, error => { throw failure(macro, text, error) })
     }
 
@@ -231,7 +193,8 @@
     const invalid = (name, {message, ...place}) => refusal('invalid', message, {field: '/2', macro: name, ...place})
 
     function nameProblem(name) {
-        if (!native.isMacroName(name)) return "'" + name + "' is no identifier, which a macro's name must be"
+        const problem = native.nameProblem(name)
+        if (problem) return problem
         if (taken.has(name) || accessors.has(name)) return "'" + name + "' is the name of something that all macros find"
         return undefined
     }
@@ -252,8 +215,11 @@
 
     function checked(name, text) {
         if (typeof text !== 'string') throw invalid(name, {message: 'the text of a macro is a string'})
-        const mistake = mistakeIn(text)
-        if (mistake) throw invalid(name, mistake)
+        try {
+            native.check(text)
+        } catch (mistake) {
+            throw invalid(name, mistake)
+        }
         return null
     }
 
@@ -283,6 +249,7 @@
             return Object.hasOwn(preparations, verb) ? preparations[verb](name, values) : null
         }
         call.end()
+        call.unsayable = error => unsayable(name, error)
         return verb === 'trace' ? verbs.trace(name, values) : untraced(() => verbs[verb](name, values))
     }
 
@@ -292,6 +259,7 @@
             throw refusal('denied', call.command + ' is no command: «macro run ' + macro.name + '» runs it, or a command '
                 + 'of another name that is mapped to script:' + call.command)
         }
+        call.unsayable = error => unsayable(macro.name, error)
         return untraced(() => run(find(macro.name), Array.isArray(data) ? data : data === null ? [] : [data]))
     }
 
@@ -302,54 +270,42 @@
         bridge.registerHandler('macro:' + macro.name, (...[data, , call]) => mapped(macro, data, call))
     }
 
-    function define(macro) {
-        Object.defineProperty(globalThis, macro.name, {
-            get: () => macro.run,
-            set() { throw new TypeError(macro.name + ' is a macro: save another text, or choose another name') },
-            enumerable: true,
-            configurable: true,
-        })
-    }
-
-    function put({name, path, text}) {
-        const isNew = !macros.has(name)
-        const macro = isNew ? new Macro(name) : macros.get(name)
-        const problem = nameProblem(name)
-        macro.mistake = problem ? {message: problem} : mistakeIn(text)
-        macros.set(name, macro)
-        if (macro.mistake) {
-            macro.file = path
-            const told = Object.assign({macro: name, file: path}, macro.mistake)
-            const place = [path, told.line, told.column].filter(part => part !== undefined).join(':')
-            globalThis.console.error(place + ': ' + told.message + (macro.isThere ? '; the text before it stays' : ''))
-            return post(told)
-        }
+    // A file has this text now. Where it has a mistake, the one before stays.
+    host.putMacro = (name, path, text) => {
+        const macro = macros.get(name) || new Macro(name)
         const wasThere = macro.isThere
-        macro.take(path, text)
-        if (wasThere) return
-        define(macro)
-        if (isReady) register(macro)
+        macros.set(name, macro)
+        try {
+            const problem = nameProblem(name)
+            if (problem) throw {message: problem}
+            macro.take(path, text, native.define(name, path, text))
+        } catch (mistake) {
+            return tell(macro, path, mistake)
+        }
+        if (!wasThere && isReady) register(macro)
     }
 
-    function remove(name) {
+    function tell(macro, path, mistake) {
+        macro.mistake = mistake
+        macro.file = path
+        const told = Object.assign({macro: macro.name, file: path}, mistake)
+        const place = [path, told.line, told.column].filter(part => part !== undefined).join(':')
+        globalThis.console.error(place + ': ' + told.message + (macro.isThere ? '; the text before it stays' : ''))
+        post(told)
+    }
+
+    host.removeMacro = name => {
         const macro = macros.get(name)
         macros.delete(name)
         if (!macro || !macro.isThere) return
-        delete globalThis[name]
+        native.remove(name)
         bridge.removeHandler('macro:' + name)
-    }
-
-    // What has changed in the folders: {put: [{name, path, text}], removed: [name]}. The globals stay.
-    host.putMacros = text => {
-        const changes = JSON.parse(text)
-        for (const name of changes.removed) remove(name)
-        for (const macro of changes.put) put(macro)
     }
 
     // The values of the device have become these.
     function learn(commands) {
         const values = Object.keys(commands).filter(name => commands[name] && commands[name].value)
-        for (const name of accessors) delete globalThis[name]
+        for (const name of accessors) native.remove(name)
         accessors = new Set()
         for (const [name, suffix] of JSON.parse(native.accessors(JSON.stringify(values)))) {
             if (suffix === null || taken.has('get' + suffix) || taken.has('set' + suffix) || macros.has('get' + suffix)
@@ -365,7 +321,7 @@
     function give(name, accessor) {
         accessors.add(name)
         Object.defineProperty(accessor, 'name', {value: name})
-        Object.defineProperty(globalThis, name, {value: accessor, writable: true, configurable: true})
+        native.insert(name, accessor)
     }
 
     function ready() {

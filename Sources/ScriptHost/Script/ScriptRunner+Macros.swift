@@ -5,19 +5,24 @@ internal import QuickConnect
 extension ScriptRunner: MacroNatives {
     func runs(_ macro: String) { stopper.runs(macro) }
 
-    /// Takes in what has changed in the folders of macros.
+    /// Takes in what has changed in the folders of macros. Each text is a turn of its own, so that many of them pass no
+    /// limit.
     func lookAtMacros() {
-        guard let runtime, let changes = macros?.changes(telling: { write("error", $0) }) else { return }
-        // In the middle of a turn that waits, the next one to run has the new text; what runs stays.
-        guard isInTurn else { return turn { runtime throws(JSError) in try runtime.put(changes) } }
-        attempt { () throws(JSError) in try runtime.put(changes) }
+        for change in macros?.changes(telling: { write("error", $0) }) ?? [] {
+            inMacros { runtime throws(JSError) in try runtime.take(change) }
+        }
     }
 
     /// Posts that a macro lets its caller wait too long.
     func tellLate(_ handler: String, _ sentence: String) {
-        guard let runtime else { return }
-        guard isInTurn else { return turn { runtime throws(JSError) in try runtime.late(handler, sentence) } }
-        attempt { () throws(JSError) in try runtime.late(handler, sentence) }
+        inMacros { runtime throws(JSError) in try runtime.late(handler, sentence) }
+    }
+
+    private func inMacros(_ body: (MacroRuntime) throws(JSError) -> Void) {
+        guard let macroRuntime else { return }
+        // In the middle of a turn that waits, the next macro to run has the new text; what runs stays.
+        if isInTurn { return attempt { () throws(JSError) in try body(macroRuntime) } }
+        turn { _ throws(JSError) in try body(macroRuntime) }
     }
 
     /// Takes the host's orders that are there: who is told that a macro is saved runs the new text.

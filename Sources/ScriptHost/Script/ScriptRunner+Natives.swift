@@ -11,6 +11,8 @@ extension ScriptRunner: ScriptNatives {
 
     func ended(_ id: String) -> Bool { calls.end(id) }
 
+    func problem(ofAnswer answer: [UInt8]) -> String { link.conversation.problem(ofLine: answer) ?? "" }
+
     func note(_ handler: String, _ message: String, _ error: String) {
         let members = (try? JSONParser.parse(error))?.objectValue ?? [:]
         let place = ["file", "line", "column"].compactMap { name -> String? in

@@ -33,6 +33,7 @@ public final class ScriptRunner {
     var toldAt: ContinuousClock.Instant?
     /// The macros, where this is their process.
     var macros: MacroTexts?
+    var macroRuntime: MacroRuntime?
     private var isLoaded = false
     var isInTurn = false
     /// When the script was entered last.
@@ -107,8 +108,9 @@ public final class ScriptRunner {
             return ended(2, "\(error)")
         }
         do throws(JSError) {
-            runtime = try ScriptRuntime(source, self)
-            if macros != nil { try runtime?.addMacros(self) }
+            let runtime = try ScriptRuntime(source, self)
+            self.runtime = runtime
+            if macros != nil { macroRuntime = try MacroRuntime(runtime, self) }
         } catch {
             end(1, error)
             return 1

@@ -12,6 +12,8 @@ protocol ScriptNatives: AnyObject {
     func began(_ id: String, handler: String)
     /// Such a call has its answer. Says whether somebody still waits for it.
     func ended(_ id: String) -> Bool
+    /// Why the daemon would not read an answer; empty where it would.
+    func problem(ofAnswer answer: [UInt8]) -> String
     /// A handler failed; its caller is told.
     func note(_ handler: String, _ message: String, _ error: String)
     func startTimer(_ id: Int, _ milliseconds: Double, _ repeats: Bool)
@@ -94,6 +96,10 @@ final class ScriptRuntime {
             forKeyedSubscript: "began"
         )
         object.setObject({ [unowned natives] (id: String) in natives.ended(id) }, forKeyedSubscript: "ended")
+        object.setObject(
+            { [unowned natives] (answer: JSText) in natives.problem(ofAnswer: answer.utf8) },
+            forKeyedSubscript: "answerProblem"
+        )
         object.setObject({ [unowned natives] in natives.released() }, forKeyedSubscript: "released")
         object.setObject(
             { [unowned natives] (handler: String, message: String, error: String) in

@@ -1,0 +1,37 @@
+internal import JavaScriptCore
+
+/// Global variables that JavaScript cannot assign to: the names of macros, where an engine protects them.
+struct MacroNames: Sendable {
+    private let global: JSValue
+    /// Made before any macro runs, which might replace what it uses. The getter is JavaScript, for it is called often.
+    private let define: JSValue?
+
+    private static let script = """
+        (define => (global, key, value, set) => {
+            define(global, key, {get: () => value, set, enumerable: true, configurable: true})
+        })(Object.defineProperty)
+        """
+
+    init(_ context: JSContext) {
+        global = context.globalObject
+        define = try? context.evaluate(Self.script)
+    }
+
+    /// Defines the variable, where nothing stands there that cannot be replaced.
+    func set(_ value: JSValue, _ key: String) {
+        guard let context = value.context else { return }
+        // Of Swift, so that the error has the place of the assignment.
+        let refuse: JSValue = JSValue(newFunctionIn: context, name: key) { (_: JSValue) throws -> Void in
+            throw Taken(key: key)
+        }
+        _ = try? define?.call([global, key, value, refuse])
+    }
+
+    /// Somebody assigned to a name.
+    private struct Taken: Error, CustomStringConvertible {
+        let key: String
+        var description: String {
+            "'\(key)' is the name of a macro or of something that macros find: choose another name"
+        }
+    }
+}

@@ -1,0 +1,134 @@
+internal import JSON
+internal import JavaScriptCore
+internal import MacroEngine
+internal import QuickConnect
+
+/// The macros' part of the runtime: the library's engine in the script's context, and what `Runtime/macros.js` asks of it.
+///
+/// What a macro is, how its text is checked and made a function, and where its errors come from is `MacroEngine`'s alone;
+/// the JavaScript has what concerns the daemon: commands, handlers, events.
+final class MacroRuntime {
+    private let engine: MacroEngine
+    private let host: JSValue
+
+    init(_ runtime: ScriptRuntime, _ natives: any MacroNatives) throws(JSError) {
+        host = runtime.host
+        engine = MacroEngine(context: runtime.context, protectsNames: true)
+        let text = String(decoding: PackageResources.macros_js, as: UTF8.self)
+        let functions = Self.functions(engine, natives)
+        try runtime.context.evaluate(text, sourceURL: "quickconnect:macros.js").call([host, functions])
+    }
+
+    // MARK: Called between turns, each a turn of its own
+
+    /// Takes in what has become of a macro's file. The globals stay.
+    func take(_ change: MacroTexts.Change) throws(JSError) {
+        switch change {
+        case .text(let text, let name, let path): try host["putMacro"].call([name, path, text])
+        case .removed(let name): try host["removeMacro"].call([name])
+        }
+    }
+
+    /// Tells of a call to a macro's handler that nobody waits for any more.
+    func late(_ handler: String, _ sentence: String) throws(JSError) { try host["late"].call([handler, sentence]) }
+
+    // MARK: What the JavaScript asks
+
+    private static func functions(_ engine: MacroEngine, _ natives: any MacroNatives) -> JSValue {
+        let object: JSValue = JSValue(newObjectIn: engine.context)
+        addTexts(object, engine)
+        addErrors(object, engine)
+        object.setObject(
+            { (name: String, names: [String]) in NearestNames.question(name, among: names) },
+            forKeyedSubscript: "nearest"
+        )
+        object.setObject({ accessors($0 as String) }, forKeyedSubscript: "accessors")
+        object.setObject({ milliseconds }, forKeyedSubscript: "milliseconds")
+        object.setObject({ [unowned natives] in natives.runs($0 as String) }, forKeyedSubscript: "runs")
+        return object
+    }
+
+    /// Macros, and functions that all macros find.
+    private static func addTexts(_ object: JSValue, _ engine: MacroEngine) {
+        object.setObject(
+            { [unowned engine] (name: String, path: String, text: String) in
+                try mistakes { () throws(MacroError) in try engine.define(text, key: name, sourceURL: path) }
+            },
+            forKeyedSubscript: "define"
+        )
+        object.setObject(
+            // The name is looked at when the text is saved.
+            { [unowned engine] (text: String) in
+                try mistakes { () throws(MacroError) in try engine.check(text, key: "macro") }
+            },
+            forKeyedSubscript: "check"
+        )
+        object.setObject(
+            { [unowned engine] (name: String, function: JSValue) in engine.insertBlockAsObject(function, key: name) },
+            forKeyedSubscript: "insert"
+        )
+        object.setObject(
+            { [unowned engine] (name: String) in engine.removeMethod(key: name) },
+            forKeyedSubscript: "remove"
+        )
+        object.setObject({ MacroName.problem(of: $0 as String) ?? "" }, forKeyedSubscript: "nameProblem")
+    }
+
+    private static func mistakes<Result>(_ body: () throws(MacroError) -> Result) throws(Mistake) -> Result {
+        do throws(MacroError) { return try body() } catch { throw Mistake(error: error) }
+    }
+
+    /// What is wrong with a text, as JavaScript catches it: {message, line?, column?, source?}.
+    private struct Mistake: JSErrorConvertible {
+        let error: MacroError
+
+        func jsError(in context: JSContext) -> JSValue {
+            var members: [String: Any] = ["message": error.message]
+            members["line"] = error.line
+            members["column"] = error.column
+            members["source"] = error.source
+            return JSValue(object: members, in: context)
+        }
+    }
+
+    /// Where something that was thrown comes from: {macro?, file?, line?, column?, source?, stack}.
+    private static func addErrors(_ object: JSValue, _ engine: MacroEngine) {
+        object.setObject(
+            { [unowned engine] (thrown: JSValue, stack: String, name: String, text: String) -> [String: Any] in
+                var error = JSError(thrown)
+                error.stack = stack
+                let isOfRun = !name.isEmpty
+                let placed = engine.macroError(error, key: isOfRun ? name : nil, javascript: isOfRun ? text : nil)
+                var members: [String: Any] = [:]
+                if !stack.isEmpty { members["stack"] = placed.stack }
+                members["macro"] = placed.key
+                // The runtime's own JavaScript is nobody's mistake.
+                guard let file = placed.file, !file.hasPrefix("quickconnect:") else { return members }
+                members["file"] = file
+                members["line"] = placed.line
+                members["column"] = placed.column
+                members["source"] = placed.source
+                return members
+            },
+            forKeyedSubscript: "place"
+        )
+    }
+
+    /// `[[value, what its accessors end with or null], …]` of the names of values.
+    private static func accessors(_ names: String) -> String {
+        let names = (try? JSONParser.parse(names))?.arrayValue?.compactMap(\.stringValue) ?? []
+        let suffixes = ValueAccessors.suffixes(of: names)
+        return JSONValue.array(suffixes.map { [.string($0.name), $0.suffix.map(JSONValue.string) ?? .null] }).text
+    }
+
+    /// Since some moment or other.
+    private static var milliseconds: Double { origin.duration(to: .now) / .milliseconds(1) }
+
+    private static let origin = ContinuousClock.now
+}
+
+/// What the macros' part of the runtime asks of Swift.
+protocol MacroNatives: AnyObject {
+    /// A macro begins to run.
+    func runs(_ macro: String)
+}
