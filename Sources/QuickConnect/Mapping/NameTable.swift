@@ -37,7 +37,10 @@ struct NameTable<Element: Sendable>: Sendable {
         longest = max(longest, name.count)
     }
 
-    subscript(name: UnsafeBufferPointer<UInt8>) -> Element? {
+    subscript(name: UnsafeBufferPointer<UInt8>) -> Element? { index(of: name).map { elements[$0] } }
+
+    /// Where the element of a name is in ``elements``.
+    func index(of name: UnsafeBufferPointer<UInt8>) -> Int? {
         // What is longer than every name need not be looked at.
         guard !elements.isEmpty, name.count <= longest else { return nil }
         let hash = Self.hash(name)
@@ -46,7 +49,7 @@ struct NameTable<Element: Sendable>: Sendable {
             let candidate = slots[slot]
             guard candidate.index >= 0 else { return nil }
             if candidate.hash == hash, isSame(candidate.name, name) {
-                return elements[Int(candidate.index)]
+                return Int(candidate.index)
             }
             slot = (slot + 1) & mask
         }

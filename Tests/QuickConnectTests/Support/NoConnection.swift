@@ -31,3 +31,11 @@ final class NoConnection: CallConnection {
         for receiver: any AnswerReceiver
     ) -> Int { 0 }
 }
+
+extension Call {
+    /// One that lives by itself, outside of a stack.
+    init(keeping request: Request, _ description: CommandDescription, on connection: any CallConnection) {
+        self.init(request, description, on: connection)
+        keep()
+    }
+}
