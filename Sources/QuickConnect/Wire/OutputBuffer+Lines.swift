@@ -125,7 +125,7 @@ extension OutputBuffer {
         append(",\"results\":")
         call.results.write(to: self)
         append(",\"caller\":")
-        call.caller.identity.write(to: self)
+        call.caller.writeIdentity(to: self)
         if let error = call.error {
             append(",\"error\":")
             error.payload(command: call.command).write(to: self)
