@@ -296,12 +296,12 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     func write(_ line: (OutputBuffer) -> Void) {
         guard !isClosing else { return }
-        if output == nil { output = context == nil ? nil : resources.takeBuffer() }
-        guard let output else { return }
+        if output == nil, context != nil { output = resources.takeBuffer() }
         // Nobody takes it away meanwhile, and a reference to it need not be counted.
-        let count = Unmanaged.passUnretained(output)._withUnsafeGuaranteedRef { output in
-            line(output)
-            return output.count
+        guard let buffer = output.map({ Unmanaged.passUnretained($0) }) else { return }
+        let count = buffer._withUnsafeGuaranteedRef { buffer in
+            line(buffer)
+            return buffer.count
         }
         if count >= Self.flushMark {
             flush()

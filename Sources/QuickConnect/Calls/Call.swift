@@ -8,6 +8,8 @@ public struct Call: ~Copyable, Sendable {
     let description: Borrowed<CommandDescription>
     /// The connection that the call came on.
     public unowned(unsafe) let connection: any CallConnection
+    /// The parameters that the mapping declares; nil where it declares none, and the arguments are what was sent.
+    private var declared: Borrowed<ParameterList>? { description { $0.borrowedParameters } }
     /// Where an object at the end stands for a later parameter.
     var trailing: ParameterList.Trailing?
     /// The results of the BCOs that have run.
@@ -77,14 +79,14 @@ public struct Call: ~Copyable, Sendable {
     /// How many arguments there are: as many as are declared, and more where the last one repeats.
     public var argumentCount: Int {
         let sent = borrowedRequest { $0.parameterCount }
-        guard let declared = description({ $0.parameters?.parameters.count }) else { return sent }
-        return max(declared, trailing == nil ? sent : 0)
+        guard let declared else { return sent }
+        return max(declared { $0.parameters.count }, trailing == nil ? sent : 0)
     }
 
     /// An argument as it came, or its default; `null` where it was left out.
     public func argument(_ index: Int) -> Message {
         if let sent = place(ofArgument: index) { return .text(borrowedRequest { $0.parameter(sent) }) }
-        return description { $0.parameters?.defaultMessage(index) } ?? .null
+        return declared.map { $0 { $0.defaultMessage(index) } } ?? .null
     }
 
     /// The value of an argument, nil where it was left out. It is built anew: ask once, and not for a large one.
@@ -101,13 +103,21 @@ public struct Call: ~Copyable, Sendable {
         return argument(index).stringValue
     }
 
+    /// Lends the bytes of a string argument to `body`, which costs less than to make a `String`.
+    /// - Returns: nil where it was left out or is something else.
+    public func withString<Result>(_ index: Int, _ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result? {
+        guard let sent = place(ofArgument: index) else {
+            var text = argument(index).stringValue
+            return text?.withUTF8(body)
+        }
+        return borrowedRequest { $0.parameterBytes(sent).withCheckedJSONString(body) }
+    }
+
     /// Which of the sent values stands for an argument; nil where its default does.
     private func place(ofArgument index: Int) -> Int? {
         borrowedRequest { request in
-            description {
-                guard let declared = $0.parameters else { return index < request.parameterCount ? index : nil }
-                return declared.place(ofArgument: index, in: request, trailing)
-            }
+            guard let declared else { return index < request.parameterCount ? index : nil }
+            return declared { $0.place(ofArgument: index, in: request, trailing) }
         }
     }
 

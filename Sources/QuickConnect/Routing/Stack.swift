@@ -67,7 +67,7 @@ struct Stack: ~Copyable, Sendable {
 
     /// Checks what was sent against the declared parameters. Throws `invalid`.
     mutating func checkParameters() throws(CommandError) {
-        guard let declared = entry({ $0.parameters.map { Borrowed($0) } }) else { return }
+        guard let declared = entry({ $0.borrowedParameters }) else { return }
         call.trailing = try call.borrowedRequest.attempt { request throws(CommandError) in
             try declared.attempt { declared throws(CommandError) in try declared.check(request) }
         }

@@ -1,5 +1,6 @@
-import QuickConnect
 import Synchronization
+
+@testable import QuickConnect
 
 /// The connection of a call that came on none.
 final class NoConnection: CallConnection {
