@@ -24,6 +24,17 @@ extension String {
     }
 }
 
+extension UnsafeBufferPointer<UInt8> {
+    /// Lends the text of a checked JSON value, nil where it is no string.
+    package func withCheckedJSONString<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result? {
+        guard first == UInt8(ascii: "\"") else { return nil }
+        let text = UnsafeBufferPointer(rebasing: self[1..<(count - 1)])
+        guard text.contains(UInt8(ascii: "\\")) else { return body(text) }
+        var unescaped = String(checkedJSON: text)
+        return unescaped.withUTF8(body)
+    }
+}
+
 /// Builds values out of checked bytes, so that it knows no mistakes.
 private struct JSONBuilder {
     private let bytes: UnsafeBufferPointer<UInt8>

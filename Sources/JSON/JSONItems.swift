@@ -1,35 +1,40 @@
 /// Where the items of an array are in its bytes. The first four need no memory of their own.
-package struct JSONItems: Sendable {
+@usableFromInline package struct JSONItems: Sendable {
     /// What a scanner knows of an item: where it begins and ends, in one number.
-    package struct Place: Sendable {
-        private let packed: UInt64
+    @usableFromInline package struct Place: Sendable {
+        @usableFromInline let packed: UInt64
 
-        fileprivate init(_ range: Range<Int>) {
+        @inlinable
+        init(_ range: Range<Int>) {
             packed = UInt64(truncatingIfNeeded: range.lowerBound) << 32 | UInt64(truncatingIfNeeded: range.upperBound)
         }
 
-        package var range: Range<Int> { Range(uncheckedBounds: (Int(packed >> 32), Int(packed & 0xFFFF_FFFF))) }
+        @inlinable package var range: Range<Int> {
+            Range(uncheckedBounds: (Int(packed >> 32), Int(packed & 0xFFFF_FFFF)))
+        }
     }
 
     /// The first four, which hold no reference: they can be copied for nothing.
-    package struct First: Sendable {
-        package fileprivate(set) var count = 0
-        private var places = (Place(0..<0), Place(0..<0), Place(0..<0), Place(0..<0))
+    @usableFromInline package struct First: Sendable {
+        @usableFromInline var used = 0
+        @usableFromInline var places = (Place(0..<0), Place(0..<0), Place(0..<0), Place(0..<0))
 
-        package init() {}
+        @inlinable package var count: Int { used }
+
+        @inlinable package init() {}
 
         @inline(__always)
         fileprivate mutating func append(_ place: Place) {
-            switch count {
+            switch used {
             case 0: places.0 = place
             case 1: places.1 = place
             case 2: places.2 = place
             default: places.3 = place
             }
-            count += 1
+            used += 1
         }
 
-        package subscript(index: Int) -> Place {
+        @inlinable package subscript(index: Int) -> Place {
             switch index {
             case 0: places.0
             case 1: places.1

@@ -211,7 +211,25 @@ public struct JSONScanner {
 
     // MARK: Numbers
 
+    @inline(__always)
     private mutating func number() throws(JSONError) {
+        let end = endOfDigits(from: position)
+        // Most are whole, without a sign, and their digits are all there is to look at.
+        if end - position == 1 || end - position > 1 && bytes[position] != UInt8(ascii: "0"), !isPartOfNumber(at: end),
+            end - position < 300
+        {
+            position = end
+        } else {
+            try anyNumber()
+        }
+    }
+
+    private func isPartOfNumber(at index: Int) -> Bool {
+        guard index < bytes.count else { return false }
+        return bytes[index] == UInt8(ascii: ".") || bytes[index] | 0x20 == UInt8(ascii: "e")
+    }
+
+    private mutating func anyNumber() throws(JSONError) {
         let start = position
         _ = skip(UInt8(ascii: "-"))
         let whole = position
@@ -244,18 +262,25 @@ public struct JSONScanner {
     @inline(__always)
     private mutating func digits() throws(JSONError) {
         let start = position
-        while position < bytes.count, bytes[position] &- UInt8(ascii: "0") <= 9 { position += 1 }
+        position = endOfDigits(from: start)
         guard position > start else { throw syntax("a digit is missing") }
+    }
+
+    @inline(__always)
+    private func endOfDigits(from start: Int) -> Int {
+        var position = start
+        while position < bytes.count, bytes[position] &- UInt8(ascii: "0") <= 9 { position += 1 }
+        return position
     }
 
     // MARK: Strings
 
     /// Passes over a string.
     /// - Returns: where the text between its quotes is.
+    @inline(__always)
     public mutating func string() throws(JSONError) -> Range<Int> {
-        position += 1
-        let start = position
-        skipPlainText()
+        let start = position + 1
+        position = endOfPlainText(from: start)
         if !skip(UInt8(ascii: "\"")) { try restOfString(from: start) }
         return Range(uncheckedBounds: (start, position - 1))
     }
@@ -273,14 +298,17 @@ public struct JSONScanner {
             case 0x80...: try scalar(inStringFrom: start)
             default: position += 1
             }
-            skipPlainText()
+            position = endOfPlainText(from: position)
         }
     }
 
     /// Passes over ASCII without quotes, escapes and control characters, eight bytes at a time.
+    /// - Returns: where the first other byte is.
     @inline(__always)
-    private mutating func skipPlainText() {
-        guard let base = bytes.baseAddress else { return }
+    private func endOfPlainText(from start: Int) -> Int {
+        guard let base = bytes.baseAddress else { return start }
+        // A local one stays in a register.
+        var position = start
         let ones: UInt64 = 0x0101_0101_0101_0101
         let tops: UInt64 = 0x8080_8080_8080_8080
         while position + 8 <= bytes.count {
@@ -291,16 +319,16 @@ public struct JSONScanner {
             // it may be set, too.
             let found = (quote &- ones) & ~quote | (escape &- ones) & ~escape | (word &- ones &* 0x20) & ~word | word
             if found & tops != 0 {
-                position += (found & tops).trailingZeroBitCount >> 3
-                return
+                return position + (found & tops).trailingZeroBitCount >> 3
             }
             position += 8
         }
         while position < bytes.count {
             let byte = bytes[position]
-            guard byte >= 0x20, byte < 0x80, byte != 0x22, byte != 0x5C else { return }
+            guard byte >= 0x20, byte < 0x80, byte != 0x22, byte != 0x5C else { break }
             position += 1
         }
+        return position
     }
 
     private mutating func escape() throws(JSONError) {

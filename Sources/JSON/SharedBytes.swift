@@ -5,15 +5,18 @@ open class SharedBytes: @unchecked Sendable {
     // Sendable because the bytes are changed only while a single reference exists, and are constant afterwards.
     // Each is a word that is read or written at once: to check that nobody else is at it costs more than that.
     @exclusivity(unchecked) @usableFromInline final var base: UnsafeMutablePointer<UInt8>
+    @exclusivity(unchecked) @usableFromInline final var room: Int
+    @exclusivity(unchecked) @usableFromInline final var used = 0
+
     /// How many bytes there is room for.
-    @exclusivity(unchecked) public private(set) final var capacity: Int
+    @inlinable public final var capacity: Int { room }
     /// How many bytes are used.
-    @exclusivity(unchecked) public package(set) final var count = 0
+    @inlinable public final var count: Int { used }
 
     /// Space for that many bytes, none of them used yet.
     public init(capacity: Int) {
-        self.capacity = max(capacity, 64)
-        base = .allocate(capacity: self.capacity)
+        room = max(capacity, 64)
+        base = .allocate(capacity: room)
     }
 
     deinit { base.deallocate() }
@@ -34,7 +37,7 @@ open class SharedBytes: @unchecked Sendable {
 
     /// Makes it empty, with room for that many bytes.
     public final func reset(capacity: Int) {
-        count = 0
+        used = 0
         reserve(capacity)
     }
 
@@ -45,19 +48,19 @@ open class SharedBytes: @unchecked Sendable {
         larger.update(from: base, count: count)
         base.deallocate()
         base = larger
-        capacity = needed
+        room = needed
     }
 
     /// Appends bytes, for which there must be room.
     public final func append(_ bytes: UnsafeBufferPointer<UInt8>) {
         guard let source = bytes.baseAddress else { return }
         (base + count).update(from: source, count: bytes.count)
-        count += bytes.count
+        used += bytes.count
     }
 
     /// Appends at most so many bytes, for which there must be room, as many as `write` says it has written.
     package final func append(atMost capacity: Int, _ write: (UnsafeMutablePointer<UInt8>) -> Int) {
-        count += write(base + count)
+        used += write(base + used)
     }
 
     /// Changes the bytes at and behind `start`, which become those that `body` says are left.
@@ -65,7 +68,7 @@ open class SharedBytes: @unchecked Sendable {
         from start: Int,
         _ body: (UnsafeMutableBufferPointer<UInt8>) throws(Failure) -> Int
     ) throws(Failure) {
-        count = start + (try body(UnsafeMutableBufferPointer(start: base + start, count: count - start)))
+        used = start + (try body(UnsafeMutableBufferPointer(start: base + start, count: count - start)))
     }
 
     // MARK: Reading

@@ -244,9 +244,19 @@ final class ConnectionHandler: ChannelDuplexHandler {
         _ state: inout LoopResources.Input
     ) {
         switch consume line {
-        case .message(let message): connection.receive(message, &state.table, form: form)
+        case .message(let message): receive(message, form, connection, &state)
         case .batch(let batch): self.batch = batch
         }
+    }
+
+    private func receive(
+        _ message: consuming IncomingMessage,
+        _ form: WireForm,
+        _ connection: Connection,
+        _ state: inout LoopResources.Input
+    ) {
+        connection.receive(message, &state.table, form: form)
+        state.reader.giveBack(message)
     }
 
     /// A long member of a batch is read by another thread, as a long line is.
@@ -278,7 +288,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         if member.count > LoopResources.longLine, let context {
             readBeside(member, context)
         } else {
-            connection.receive(state.reader.read(member), &state.table, form: .bridge)
+            receive(state.reader.read(member), .bridge, connection, &state)
         }
     }
 
@@ -286,10 +296,14 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     func write(_ line: (OutputBuffer) -> Void) {
         guard !isClosing else { return }
-        if output == nil { output = context == nil ? nil : resources.takeBuffer() }
-        guard let output else { return }
-        line(output)
-        if output.count >= Self.flushMark {
+        if output == nil, context != nil { output = resources.takeBuffer() }
+        // Nobody takes it away meanwhile, and a reference to it need not be counted.
+        guard let buffer = output.map({ Unmanaged.passUnretained($0) }) else { return }
+        let count = buffer._withUnsafeGuaranteedRef { buffer in
+            line(buffer)
+            return buffer.count
+        }
+        if count >= Self.flushMark {
             flush()
         } else if !isProcessing {
             scheduleFlush()

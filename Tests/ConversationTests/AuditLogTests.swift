@@ -102,7 +102,7 @@ struct AuditLogTests {
             Issue.record("it is a call")
             return
         }
-        var call = Call(request, CommandDescription(command), on: connection)
+        var call = Call(keeping: request, CommandDescription(command), on: connection)
         call.error = error
         call.isRefused = refused
         log.ended(call, after: time)
@@ -202,7 +202,7 @@ struct AuditLogTests {
         var reader = MessageReader()
         var line = "call?cmd=x"
         guard case .message(.call(let request)) = line.withUTF8({ reader.read($0) }) else { return }
-        silent.ended(Call(request, CommandDescription("x"), on: Self.alice), after: .zero)
+        silent.ended(Call(keeping: request, CommandDescription("x"), on: Self.alice), after: .zero)
         #expect(changes.changes.load(ordering: .relaxed) == 1 && clock.count == 0)
     }
 
@@ -212,5 +212,13 @@ struct AuditLogTests {
     ])
     func `a word that is not plain stands in quotes`(text: String, word: String) {
         #expect(AuditLog.word(text) == word)
+    }
+}
+
+extension Call {
+    /// One that lives by itself, outside of a stack.
+    init(keeping request: Request, _ description: CommandDescription, on connection: any CallConnection) {
+        self.init(request, description, on: connection)
+        keep()
     }
 }

@@ -50,7 +50,8 @@ struct OutputBufferTests {
             }
             let buffer = OutputBuffer()
             let message = Message.text(request.parameter(0))
-            buffer.appendReply(message, to: request, of: CommandDescription("a"), under: nil, isFinal: true)
+            let call = Call(keeping: request, CommandDescription("a"), on: NoConnection())
+            buffer.appendReply(message, to: call, under: nil, isFinal: true)
             buffer.append(Event("e", message, kind: .message), form: form)
             #expect(buffer.attachments.count == (length > 1000 ? 2 : 0))
             let lines = Self.text(buffer.flattened()).split(separator: "\n", omittingEmptySubsequences: false)

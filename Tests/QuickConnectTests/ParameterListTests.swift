@@ -23,7 +23,7 @@ struct ParameterListTests {
         }
         let list = ParameterList(parameters)
         return Result { () throws(CommandError) in
-            var call = Call(request, CommandDescription("a", list), on: NoConnection())
+            var call = Call(keeping: request, CommandDescription("a", list), on: NoConnection())
             call.trailing = try list.check(request)
             return arguments(of: call, parameters)
         }

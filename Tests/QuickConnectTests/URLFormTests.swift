@@ -169,7 +169,7 @@ struct URLFormTests {
         #expect(reply(nil, to: empty) == "handleJSONRequest?cmd=a&msg=null&id=\n")
         let error = CommandError(.notFound, "no such sound", details: ["cmd": "forged", "more": 1])
         #expect(
-            line { $0.appendError(error, to: request, of: "loc", isFinal: true) } == """
+            line(to: request, of: "loc") { $0.appendError(error, to: $1, isFinal: true) } == """
                 handleJSONRequest?cmd=error&msg=%7B%22cmd%22%3A%22loc%22%2C%22code%22%3A%22notFound%22%2C\
                 %22message%22%3A%22no%20such%20sound%22%2C%22more%22%3A1%7D&id=7
 
@@ -191,20 +191,18 @@ struct URLFormTests {
     }
 
     private func reply(_ value: JSONValue, to request: Request, under command: String? = nil) -> String {
-        line {
-            $0.appendReply(
-                .value(value),
-                to: request,
-                of: CommandDescription(request.command),
-                under: command,
-                isFinal: true
-            )
+        line(to: request, of: request.command) {
+            $0.appendReply(.value(value), to: $1, under: command, isFinal: true)
         }
     }
 
-    private func line(_ write: (OutputBuffer) -> Void) -> String {
+    private func line(
+        to request: Request,
+        of command: String,
+        _ write: (OutputBuffer, borrowing Call) -> Void
+    ) -> String {
         let buffer = OutputBuffer()
-        write(buffer)
+        write(buffer, Call(keeping: request, CommandDescription(command), on: NoConnection()))
         return String(decoding: buffer.flattened(), as: UTF8.self)
     }
 }

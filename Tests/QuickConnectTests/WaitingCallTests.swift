@@ -385,7 +385,7 @@ struct FailureLogTests {
         on connection: any CallConnection = NoConnection()
     ) {
         guard case .call(let request)? = messages(of: Array("call?cmd=x".utf8)).first else { return }
-        var call = Call(request, CommandDescription(command), on: connection)
+        var call = Call(keeping: request, CommandDescription(command), on: connection)
         call.isRefused = isRefused
         log.failed(call, with: error)
     }

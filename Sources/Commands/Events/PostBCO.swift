@@ -12,13 +12,24 @@ struct PostBCO: BCO {
     }
 
     func handle(_ call: borrowing Call) throws(CommandError) -> BusinessOutcome {
-        guard let name = call.string(0), !name.isEmpty else {
-            throw .invalid("/0", expected: "name, a string that is not empty")
-        }
-        guard !DaemonEvents.isOne(name), name != CommandError.replyCommand, !values.contains(name) else {
+        switch call.withString(0, { verdict($0) }) {
+        case .free: break
+        case .empty, nil: throw .invalid("/0", expected: "name, a string that is not empty")
+        case .taken:
+            let name = call.string(0) ?? ""
             throw CommandError(.denied, "'\(name)' is a name of the device's own; choose another for an event of yours")
         }
-        events.publish(Event(name, call.argument(1), kind: .message))
+        events.publish(Event(call.string(0) ?? "", call.argument(1), kind: .message))
         return .result(.null)
+    }
+
+    private enum Verdict {
+        case free, taken, empty
+    }
+
+    /// What to say to a name.
+    private func verdict(_ name: UnsafeBufferPointer<UInt8>) -> Verdict {
+        if name.isEmpty { return .empty }
+        return DaemonEvents.isOne(name) || values.contains(name) ? .taken : .free
     }
 }

@@ -1,15 +1,15 @@
 public import JSON
 
 /// A call on its way through its stack, as its command objects see it.
+///
+/// It borrows its request, its command and its connection of whoever makes it, and keeps them itself only where it waits.
 public struct Call: ~Copyable, Sendable {
-    public let request: Request
-    /// The command's name; one that no mapping has is cut where it is long.
-    public var command: String { description.command }
-    let description: CommandDescription
+    let borrowedRequest: Borrowed<Request>
+    let description: Borrowed<CommandDescription>
     /// The connection that the call came on.
-    public let connection: any CallConnection
+    public unowned(unsafe) let connection: any CallConnection
     /// The parameters that the mapping declares; nil where it declares none, and the arguments are what was sent.
-    private var declared: ParameterList? { description.parameters }
+    private var declared: Borrowed<ParameterList>? { description { $0.borrowedParameters } }
     /// Where an object at the end stands for a later parameter.
     var trailing: ParameterList.Trailing?
     /// The results of the BCOs that have run.
@@ -23,15 +23,24 @@ public struct Call: ~Copyable, Sendable {
         var isRefused = false
         var isGrantedByVerb = false
         var handedOn: [any Sendable] = []
+        /// What the call borrowed, where it outlives those it had it of.
+        var kept: (Request, CommandDescription, any CallConnection)?
     }
 
+    /// - Parameters: all of them must live as long as the call does, or until ``keep()``.
     @inline(__always)
-    init(_ request: consuming Request, _ description: consuming CommandDescription, on connection: any CallConnection) {
-        self.request = request
-        self.description = description
+    init(_ request: Request, _ description: CommandDescription, on connection: any CallConnection) {
+        borrowedRequest = Borrowed(request)
+        self.description = Borrowed(description)
         self.connection = connection
     }
 
+    /// Keeps what it has borrowed until now.
+    mutating func keep() { makeRare().kept = (request, description.object, connection) }
+
+    public var request: Request { borrowedRequest.object }
+    /// The command's name; one that no mapping has is cut where it is long.
+    public var command: String { description { $0.command } }
     public var caller: Caller { connection.caller }
 
     private mutating func makeRare() -> Rare {
@@ -69,14 +78,15 @@ public struct Call: ~Copyable, Sendable {
 
     /// How many arguments there are: as many as are declared, and more where the last one repeats.
     public var argumentCount: Int {
-        guard let declared else { return request.parameterCount }
-        return max(declared.parameters.count, trailing == nil ? request.parameterCount : 0)
+        let sent = borrowedRequest { $0.parameterCount }
+        guard let declared else { return sent }
+        return max(declared { $0.parameters.count }, trailing == nil ? sent : 0)
     }
 
     /// An argument as it came, or its default; `null` where it was left out.
     public func argument(_ index: Int) -> Message {
-        if let sent = place(ofArgument: index) { return .text(request.parameter(sent)) }
-        return declared?.defaultMessage(index) ?? .null
+        if let sent = place(ofArgument: index) { return .text(borrowedRequest { $0.parameter(sent) }) }
+        return declared.map { $0 { $0.defaultMessage(index) } } ?? .null
     }
 
     /// The value of an argument, nil where it was left out. It is built anew: ask once, and not for a large one.
@@ -87,14 +97,28 @@ public struct Call: ~Copyable, Sendable {
 
     /// An argument that is a string, nil where it was left out or is something else.
     public func string(_ index: Int) -> String? {
-        if let sent = place(ofArgument: index) { return String(checkedJSONString: request.parameterBytes(sent)) }
+        if let sent = place(ofArgument: index) {
+            return borrowedRequest { String(checkedJSONString: $0.parameterBytes(sent)) }
+        }
         return argument(index).stringValue
+    }
+
+    /// Lends the bytes of a string argument to `body`, which costs less than to make a `String`.
+    /// - Returns: nil where it was left out or is something else.
+    public func withString<Result>(_ index: Int, _ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result? {
+        guard let sent = place(ofArgument: index) else {
+            var text = argument(index).stringValue
+            return text?.withUTF8(body)
+        }
+        return borrowedRequest { $0.parameterBytes(sent).withCheckedJSONString(body) }
     }
 
     /// Which of the sent values stands for an argument; nil where its default does.
     private func place(ofArgument index: Int) -> Int? {
-        if let declared { return declared.place(ofArgument: index, in: request, trailing) }
-        return index < request.parameterCount ? index : nil
+        borrowedRequest { request in
+            guard let declared else { return index < request.parameterCount ? index : nil }
+            return declared { $0.place(ofArgument: index, in: request, trailing) }
+        }
     }
 
     /// An argument that is a whole number, nil where it was left out or is something else.

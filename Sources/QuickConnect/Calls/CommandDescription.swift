@@ -6,12 +6,15 @@ public class CommandDescription: @unchecked Sendable {
     public let command: String
     /// Nil where the parameters are not checked.
     public let parameters: ParameterList?
+    /// The same, to look at without counting a reference.
+    let borrowedParameters: Borrowed<ParameterList>?
     /// How replies under the name begin: `handleJSONRequest?cmd=NAME&msg=`.
     private let replyStart: UnsafeBufferPointer<UInt8>
 
     init(_ command: String, _ parameters: ParameterList? = nil) {
         self.command = command
         self.parameters = parameters
+        borrowedParameters = parameters.map { Borrowed($0) }
         let buffer = OutputBuffer(capacity: 64)
         buffer.append("handleJSONRequest?cmd=")
         var name = command

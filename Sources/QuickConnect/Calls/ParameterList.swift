@@ -57,9 +57,19 @@ public final class ParameterList: Sendable, Hashable {
     }
 
     /// Checks what was sent, without building it. Throws `invalid` with the failing fields.
-    func check(_ request: borrowing Request) throws(CommandError) -> Trailing? {
+    func check(_ request: Request) throws(CommandError) -> Trailing? {
+        surelyFit(request) ? nil : try checkClosely(request)
+    }
+
+    /// Whether each has been sent, and fits at a glance.
+    private func surelyFit(_ request: Request) -> Bool {
+        guard request.parameterCount == outlines.count else { return false }
+        for index in outlines.indices where !outlines[index].surelyFits(request.parameterBytes(index)) { return false }
+        return true
+    }
+
+    private func checkClosely(_ request: Request) throws(CommandError) -> Trailing? {
         let count = request.parameterCount
-        if count == 0, parameters.isEmpty { return nil }
         let trailing = trailing(in: request)
         var problems = FieldProblems()
         for index in outlines.indices {
@@ -77,7 +87,7 @@ public final class ParameterList: Sendable, Hashable {
         return trailing
     }
 
-    private func checkSurplus(of request: borrowing Request, _ problems: inout FieldProblems) {
+    private func checkSurplus(of request: Request, _ problems: inout FieldProblems) {
         let count = request.parameterCount
         if let last = parameters.last, last.repeats {
             if last.kind == .any { return }
@@ -89,10 +99,9 @@ public final class ParameterList: Sendable, Hashable {
         }
     }
 
-    @inline(__always)
     private func check(
         _ sent: Int,
-        of request: borrowing Request,
+        of request: Request,
         _ index: Int,
         _ problems: inout FieldProblems
     ) {
@@ -123,7 +132,7 @@ public final class ParameterList: Sendable, Hashable {
     }
 
     /// Where an object at the end fills the last parameter of type object, past optional ones left out before it.
-    private func trailing(in request: borrowing Request) -> Trailing? {
+    private func trailing(in request: Request) -> Trailing? {
         let count = request.parameterCount
         guard mayTrail, count > 0, count < parameters.count,
             request.parameterBytes(count - 1).first == UInt8(ascii: "{"),
@@ -134,7 +143,7 @@ public final class ParameterList: Sendable, Hashable {
     }
 
     /// Which of the sent values stands for an argument; nil where its default does.
-    func place(ofArgument index: Int, in request: borrowing Request, _ trailing: Trailing?) -> Int? {
+    func place(ofArgument index: Int, in request: Request, _ trailing: Trailing?) -> Int? {
         if let trailing {
             if index == trailing.parameter { return trailing.sent }
             if index >= trailing.sent { return nil }

@@ -5,11 +5,12 @@ public import JSON
 /// It is the bytes that the client sent, decoded and checked, and knows where its parts are in them. A call holds one
 /// reference to it, and its reader fills it anew once no call has it any more.
 public final class Request: SharedBytes, @unchecked Sendable {
-    // Sendable because it changes only while its reader has the only reference, and is constant afterwards.
-    private var parts = Parts()
+    // Sendable because it changes only while its reader has the only reference, and is constant afterwards: so nobody else
+    // can be at what is changed, and to check that would cost more than to change it.
+    @exclusivity(unchecked) private var parts = Parts()
     // Apart, so that looking at one of the first copies nothing that is counted.
-    private var items = JSONItems.First()
-    private var otherItems: [JSONItems.Place] = []
+    @exclusivity(unchecked) private var items = JSONItems.First()
+    @exclusivity(unchecked) private var otherItems: [JSONItems.Place] = []
 
     /// Where its parts are, and what is known of them.
     struct Parts {

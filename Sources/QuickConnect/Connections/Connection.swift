@@ -60,11 +60,11 @@ public final class Connection: CallConnection {
 
     /// Handles one message.
     public func receive(
-        _ message: consuming IncomingMessage,
+        _ message: borrowing IncomingMessage,
         _ table: inout FrontController.CurrentTable,
         form: WireForm
     ) {
-        switch consume message {
+        switch message {
         case .call(let request): frontController.handleRequest(request, from: self, &table)
         case .answer(let id, let outcome): receiveAnswer(id: id, outcome)
         case .unreadable(let message):

@@ -25,6 +25,8 @@ public final class EventHub: Sendable {
     }
 
     private let state = Mutex(State())
+    /// How many events have subscribers. Where none has, publishing one costs no lock.
+    private let heard = Atomic<Int>(0)
     private let limit: Int
 
     public init(limits: Limits) { limit = limits.subscriptionsPerConnection }
@@ -54,6 +56,7 @@ public final class EventHub: Sendable {
                 let subscription = Subscription(client: client, form: form, options: options)
                 state.subscriptions[ByteName(name), default: [:]][ObjectIdentifier(client)] = subscription
             }
+            heard.store(state.subscriptions.count, ordering: .releasing)
             return true
         }
         guard fits else {
@@ -81,7 +84,7 @@ public final class EventHub: Sendable {
         let left = state.withLock { state in
             names.map { ByteName($0) }.filter { name -> Bool in
                 guard state.names[ObjectIdentifier(client)]?.remove(name) != nil else { return false }
-                Self.remove(ObjectIdentifier(client), from: name, &state)
+                remove(ObjectIdentifier(client), from: name, &state)
                 return true
             }
         }
@@ -91,7 +94,7 @@ public final class EventHub: Sendable {
     public func unsubscribeAll(_ client: any CallConnection) {
         let left = state.withLock { state in
             let left = state.names.removeValue(forKey: ObjectIdentifier(client)) ?? []
-            for name in left { Self.remove(ObjectIdentifier(client), from: name, &state) }
+            for name in left { remove(ObjectIdentifier(client), from: name, &state) }
             return left
         }
         for name in left { settle(name) }
@@ -109,9 +112,10 @@ public final class EventHub: Sendable {
         }
     }
 
-    private static func remove(_ client: ObjectIdentifier, from name: ByteName, _ state: inout State) {
+    private func remove(_ client: ObjectIdentifier, from name: ByteName, _ state: inout State) {
         state.subscriptions[name]?[client] = nil
         if state.subscriptions[name]?.isEmpty ?? false { state.subscriptions[name] = nil }
+        heard.store(state.subscriptions.count, ordering: .releasing)
     }
 
     /// Starts or stops an event's source, until it is as its subscribers want it; one that runs on hears that they
@@ -140,15 +144,19 @@ public final class EventHub: Sendable {
     // MARK: Events
 
     /// Sends an event to its subscribers, each in the form it subscribed in. Any thread.
-    /// - Parameter isMeant: whether a subscriber with these options shall have it.
-    public func publish(_ event: Event, where isMeant: (JSONObject) -> Bool = { _ in true }) {
+    /// - Parameters:
+    ///   - event: made only where there are subscribers.
+    ///   - isMeant: whether a subscriber with these options shall have it.
+    public func publish(_ event: @autoclosure () -> Event, where isMeant: (JSONObject) -> Bool = { _ in true }) {
+        guard heard.load(ordering: .acquiring) > 0 else { return }
+        let event = event()
         let subscriptions = state.withLock { state in
-            state.subscriptions.isEmpty ? nil : state.subscriptions[ByteName(event.name)].map { Array($0.values) }
+            state.subscriptions[ByteName(event.name)].map { Array($0.values) }
         }
         guard let subscriptions else { return }
-        let event = subscriptions.count > 1 ? event.written : event
+        let written = subscriptions.count > 1 ? event.written : event
         for subscription in subscriptions where isMeant(subscription.options) {
-            subscription.client.send(event, form: subscription.form)
+            subscription.client.send(written, form: subscription.form)
         }
     }
 

@@ -7,9 +7,19 @@ public final class HandlerRegistry: Sendable {
         let client: any CallConnection
         let isCommand: Bool
         let hearsCancel: Bool
-        /// Its entry as a command of its own, and the table that this was made for.
-        var entry: MappingEntry?
-        weak var table: MappingTable?
+        /// What it is as a command of its own.
+        var command: Command?
+    }
+
+    /// The entry of a handler that is a command, and the table that this was made for.
+    private final class Command {
+        let entry: MappingEntry
+        private(set) weak var table: MappingTable?
+
+        init(_ entry: MappingEntry, of table: MappingTable) {
+            self.entry = entry
+            self.table = table
+        }
     }
 
     private struct State {
@@ -143,10 +153,9 @@ extension HandlerRegistry: CommandHandlers {
         return state.withLock { state in
             let name = ByteName(command)
             guard let handler = state.handlers[name], handler.isCommand else { return nil }
-            if let known = handler.entry, handler.table === table { return known }
+            if let known = handler.command, known.table === table { return known.entry }
             let entry = table.entry(of: command, HandlerCommandObject(command, handlers: self))
-            state.handlers[name]?.entry = entry
-            state.handlers[name]?.table = table
+            state.handlers[name]?.command = Command(entry, of: table)
             return entry
         }
     }

@@ -29,6 +29,8 @@ public final class ValueStore: Sendable {
     }
 
     private let state: Mutex<State>
+    /// Whether there are values at all: who asks with each post needs no lock where there are none.
+    private let areThere = Atomic<Bool>(false)
     private let events: EventHub
     private let keeper: (any ValueKeeper)?
 
@@ -69,6 +71,7 @@ public final class ValueStore: Sendable {
             }
             state.slots = slots
             state.names = NameTable(declared.map { (name: $0.0, element: true) })
+            areThere.store(!declared.isEmpty, ordering: .releasing)
         }
         return warnings
     }
@@ -77,7 +80,13 @@ public final class ValueStore: Sendable {
     public subscript(name: String) -> JSONValue? { state.withLock { $0.slots[ByteName(name)]?.value } }
 
     /// Whether there is a value of that name, whose events nobody else posts.
-    public func contains(_ name: String) -> Bool { state.withLock { $0.names[name] != nil } }
+    public func contains(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
+        areThere.load(ordering: .acquiring) && isOne(name)
+    }
+
+    private func isOne(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
+        state.withLock { $0.names.index(of: name) != nil }
+    }
 
     /// Sets a value, tells its subscribers, and answers what it became. `invalid` where it does not fit; `unavailable` where
     /// a reload has taken it away.

@@ -23,7 +23,10 @@ public final class MappingTable: Sendable {
 
     public subscript(command: String) -> MappingEntry? { table[command] }
 
-    subscript(command: UnsafeBufferPointer<UInt8>) -> MappingEntry? { table[command] }
+    /// An entry, for as long as this table lives.
+    func borrow(_ command: UnsafeBufferPointer<UInt8>) -> Borrowed<MappingEntry>? {
+        table.index(of: command).map { Borrowed(table.elements[$0]) }
+    }
 
     /// At most three commands that somebody may have meant, nearest first.
     func nearest(_ command: String) -> [String] { index.nearest(command) }

@@ -14,7 +14,8 @@ struct NameTable<Element: Sendable>: Sendable {
     private var names: [UInt8] = []
     private(set) var elements: [Element] = []
     private var mask = 0
-    private var longest = 0
+    /// A bit for each length that a name has; those of 63 bytes and more share the last.
+    private var lengths: UInt64 = 0
 
     init() {}
 
@@ -34,19 +35,22 @@ struct NameTable<Element: Sendable>: Sendable {
         slots[slot] = Slot(hash: hash, index: Int32(elements.count), name: start..<(start + Int32(name.count)))
         names += name
         elements.append(element)
-        longest = max(longest, name.count)
+        lengths |= Self.bit(ofLength: name.count)
     }
 
-    subscript(name: UnsafeBufferPointer<UInt8>) -> Element? {
-        // What is longer than every name need not be looked at.
-        guard !elements.isEmpty, name.count <= longest else { return nil }
+    subscript(name: UnsafeBufferPointer<UInt8>) -> Element? { index(of: name).map { elements[$0] } }
+
+    /// Where the element of a name is in ``elements``.
+    func index(of name: UnsafeBufferPointer<UInt8>) -> Int? {
+        // What is as long as no name need not be looked at.
+        guard lengths & Self.bit(ofLength: name.count) != 0 else { return nil }
         let hash = Self.hash(name)
         var slot = Int(truncatingIfNeeded: hash) & mask
         while true {
             let candidate = slots[slot]
             guard candidate.index >= 0 else { return nil }
             if candidate.hash == hash, isSame(candidate.name, name) {
-                return elements[Int(candidate.index)]
+                return Int(candidate.index)
             }
             slot = (slot + 1) & mask
         }
@@ -56,6 +60,8 @@ struct NameTable<Element: Sendable>: Sendable {
         var name = name
         return name.withUTF8 { self[$0] }
     }
+
+    private static func bit(ofLength count: Int) -> UInt64 { 1 << UInt64(min(count, 63)) }
 
     private func isSame(_ range: Range<Int32>, _ name: UnsafeBufferPointer<UInt8>) -> Bool {
         guard range.count == name.count else { return false }

@@ -12,7 +12,9 @@ struct ApplicationController: Sendable {
     }
 
     /// Keeps a call that waits.
-    func keep(_ stack: consuming Stack, awaiting wait: Wait, on connection: any RoutedConnection) {
+    func keep(_ waiting: consuming Stack, awaiting wait: Wait, on connection: any RoutedConnection) {
+        var stack = waiting
+        stack.keep()
         let call = WaitingCall(for: stack, of: connection, self)
         waitingCalls.take(call)
         call.begin(stack, awaiting: wait)
@@ -53,7 +55,7 @@ struct ApplicationController: Sendable {
     private func finish(_ stack: borrowing Stack, _ connection: any RoutedConnection) {
         if stack.call.hasFailed { return finish(stack, with: stack.call.failure, connection) }
         tellOfEnd(stack)
-        guard stack.call.request.hasID, stack.isOwed else { return }
+        guard stack.isOwed, stack.call.borrowedRequest({ $0.hasID }) else { return }
         sendResult(of: stack.call, connection)
     }
 
@@ -62,7 +64,7 @@ struct ApplicationController: Sendable {
         tellOfEnd(stack)
         let isFinal = stack.isOwed
         connection.write {
-            $0.appendError(error, to: stack.call.request, of: stack.call.command, isFinal: isFinal)
+            $0.appendError(error, to: stack.call, isFinal: isFinal)
         }
     }
 
@@ -76,13 +78,7 @@ struct ApplicationController: Sendable {
 
     private func send(_ reply: Stack.Reply, _ call: borrowing Call, _ connection: any RoutedConnection) {
         connection.write {
-            $0.appendReply(
-                reply.message,
-                to: call.request,
-                of: call.description,
-                under: reply.command,
-                isFinal: reply.isFinal
-            )
+            $0.appendReply(reply.message, to: call, under: reply.command, isFinal: reply.isFinal)
         }
     }
 

@@ -20,10 +20,12 @@ public enum DaemonEvents {
 
     public static let names = Array(commandsOfEvents.keys) + own
 
-    private static let table = NameTable((names + [cancel]).map { (name: $0, element: true) })
+    private static let table = NameTable(
+        (names + [cancel, CommandError.replyCommand]).map { (name: $0, element: true) }
+    )
 
     /// Whether a name is one of theirs, or of another message of the daemon's.
-    public static func isOne(_ name: String) -> Bool { table[name] != nil }
+    public static func isOne(_ name: UnsafeBufferPointer<UInt8>) -> Bool { table.index(of: name) != nil }
 
     /// The commands whose rules an event obeys: those of a device's event, else the one of its own name.
     public static func commands(of event: String) -> [String] { commandsOfEvents[event] ?? [event] }

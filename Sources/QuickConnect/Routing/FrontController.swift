@@ -40,35 +40,40 @@ public final class FrontController: Sendable {
     /// Called by a listener for the calls of one connection in their order. Replies go to the connection, those of a
     /// call that does not wait before this returns.
     func handleRequest(
-        _ request: consuming Request,
+        _ request: Request,
         from connection: any RoutedConnection,
         _ current: inout CurrentTable
     ) {
         current.look(at: self)
-        var mapped = current.table[request.commandBytes]
-        if mapped == nil { mapped = handlerEntry(of: request, current.table) }
-        guard let entry = mapped else {
-            return handleUnknown(request, from: connection, current.table)
+        if let entry = current.table.borrow(request.commandBytes) {
+            // The table keeps it, and nobody changes the table meanwhile.
+            entry { handle(request, by: $0, from: connection) }
+        } else if let entry = handlerEntry(of: request, current.table) {
+            handle(request, by: entry, from: connection)
+        } else {
+            handleUnknown(request, from: connection, current.table)
         }
-        let refusal = connection.refusal(of: entry.command) ?? permissions.refusal(by: entry, connection.caller)
-        var stack = Stack(consume entry, consume request, on: connection)
-        if let refusal {
+    }
+
+    private func handle(_ request: Request, by entry: MappingEntry, from connection: any RoutedConnection) {
+        var stack = Stack(entry, request, on: connection)
+        if let refusal = connection.refusal(of: entry.command) ?? permissions.refusal(by: entry, connection.caller) {
             stack.refuse(refusal)
         } else {
-            check(&stack)
+            check(&stack, entry)
         }
-        if stack.entry.mayWait, let lack = connection.lackOfRoom {
+        if entry.mayWait, let lack = connection.lackOfRoom {
             stack.leavesOutWaitingErrorSteps = true
-            if stack.entry.waits { stack.fail(lack) }
+            if entry.waits { stack.fail(lack) }
         }
         if let wait = controller.drive(&stack, connection) { controller.keep(stack, awaiting: wait, on: connection) }
     }
 
     /// What may not be called is refused also where its parameters do not fit.
-    private func check(_ stack: inout Stack) {
+    private func check(_ stack: inout Stack, _ entry: MappingEntry) {
         var problem: CommandError?
         do throws(CommandError) { try stack.checkParameters() } catch { problem = error }
-        if stack.entry.hasRulesOfArguments { stack.check(permissions) }
+        if entry.hasRulesOfArguments { stack.check(permissions, entry) }
         if let problem { stack.fail(problem) }
     }
 
@@ -77,13 +82,12 @@ public final class FrontController: Sendable {
         return handlers.entry(of: request.command, in: table)
     }
 
-    private func handleUnknown(
-        _ request: consuming Request,
-        from connection: any RoutedConnection,
-        _ table: MappingTable
-    ) {
+    private func handleUnknown(_ request: Request, from connection: any RoutedConnection, _ table: MappingTable) {
         let command = request.shownCommand
-        var stack = Stack(table.defaults.forUnknown(command), request, on: connection)
+        let entry = table.defaults.forUnknown(command)
+        // The call borrows it.
+        defer { withExtendedLifetime(entry) {} }
+        var stack = Stack(entry, request, on: connection)
         stack.leavesOutWaitingErrorSteps = connection.lackOfRoom != nil
         if let refusal = connection.refusal(of: command) {
             stack.refuse(refusal)

@@ -22,8 +22,8 @@ struct Stack: ~Copyable, Sendable {
         var isFinal: Bool
     }
 
-    /// Its command. The call has the one reference to it.
-    var entry: MappingEntry { unsafeDowncast(call.description, to: MappingEntry.self) }
+    /// Its command, lent by the call.
+    private let entry: Borrowed<MappingEntry>
     /// When it began, where the observer is told of its end.
     let began: Duration?
     private(set) var call: Call
@@ -36,10 +36,16 @@ struct Stack: ~Copyable, Sendable {
 
     /// A stack at its first command object.
     @inline(__always)
-    init(_ entry: consuming MappingEntry, _ request: consuming Request, on connection: any CallConnection) {
-        began = entry.touchesDevice ? Self.now : nil
+    init(_ entry: MappingEntry, _ request: Request, on connection: any CallConnection) {
+        self.entry = Borrowed(entry)
         call = Call(request, entry, on: connection)
+        began = entry.touchesDevice ? Self.now : nil
     }
+
+    /// Outlives from now on what it was made of.
+    mutating func keep() { call.keep() }
+
+    var timeout: Duration? { entry { $0.timeout } }
 
     /// The time since the process looked at it first: an instant of the clock is no plain value, and costs more to copy.
     static var now: Duration {
@@ -48,19 +54,27 @@ struct Stack: ~Copyable, Sendable {
     }
     private static let start = ContinuousClock.now
 
-    private var steps: [MappingEntry.Step] { inErrorPhase ? entry.errorSteps : entry.steps }
+    /// How many command objects the phases that run have.
+    private var stepCount: Int { entry { inErrorPhase ? $0.errorSteps.count : $0.steps.count } }
+
+    /// One of them, which the entry keeps.
+    private func object(_ index: Int) -> Borrowed<StepObject> {
+        entry { Borrowed((inErrorPhase ? $0.errorSteps : $0.steps)[index].object) }
+    }
 
     /// The phase of the command object that ran last.
-    var phase: Phase { index > 0 ? steps[index - 1].object.phase : .validation }
+    var phase: Phase { index > 0 ? object(index - 1)({ $0.phase }) : .validation }
 
     /// Checks what was sent against the declared parameters. Throws `invalid`.
     mutating func checkParameters() throws(CommandError) {
-        guard let declared = entry.parameters else { return }
-        call.trailing = try declared.check(call.request)
+        guard let declared = entry({ $0.borrowedParameters }) else { return }
+        call.trailing = try call.borrowedRequest.attempt { request throws(CommandError) in
+            try declared.attempt { declared throws(CommandError) in try declared.check(request) }
+        }
     }
 
     /// Applies the rules of `verbs`. Where an object stands for a later parameter is known by then, and so the verb is.
-    mutating func check(_ permissions: Permissions) {
+    mutating func check(_ permissions: Permissions, _ entry: MappingEntry) {
         switch permissions.verdict(on: call, by: entry) {
         case .noRule: break
         case .granted: call.isGrantedByVerb = true
@@ -70,21 +84,21 @@ struct Stack: ~Copyable, Sendable {
 
     /// Runs until there is something to do for the driver.
     mutating func advance() -> Step {
-        while index < steps.count {
-            let object = steps[index].object
+        while index < stepCount {
+            let object = object(index)
             index += 1
-            if inErrorPhase, leavesOutWaitingErrorSteps, object.waits { continue }
+            if inErrorPhase, leavesOutWaitingErrorSteps, object({ $0.waits }) { continue }
             do throws(CommandError) {
-                switch try object.run(&call) {
+                switch try object.attempt({ object throws(CommandError) in try object.run(&call) }) {
                 case .next: break
-                case .end: index = steps.count
+                case .end: index = stepCount
                 case .reply(let message, let command, let ends):
-                    if ends { index = steps.count }
+                    if ends { index = stepCount }
                     return .reply(reply(message, under: command))
                 case .waits(let wait): return .wait(wait)
                 }
             } catch {
-                fail(error, in: object.phase)
+                fail(error, in: object { $0.phase })
             }
         }
         return .finished
@@ -95,7 +109,7 @@ struct Stack: ~Copyable, Sendable {
     mutating func resume(with result: Result<StepOutcome, CommandError>) -> Reply? {
         switch result {
         case .success(let outcome): return take(outcome)
-        case .failure(let error): if index > 0 { fail(error, in: steps[index - 1].object.phase) }
+        case .failure(let error): if index > 0 { fail(error, in: phase) }
         }
         return nil
     }
@@ -103,9 +117,9 @@ struct Stack: ~Copyable, Sendable {
     private mutating func take(_ outcome: StepOutcome) -> Reply? {
         switch call.take(outcome) {
         case .next, .waits: return nil
-        case .end: index = steps.count
+        case .end: index = stepCount
         case .reply(let message, let command, let ends):
-            if ends { index = steps.count }
+            if ends { index = stepCount }
             return reply(message, under: command)
         }
         return nil

@@ -58,7 +58,7 @@ final class WaitingCall: Sendable {
     /// - Parameter stack: the one that ``begin(_:awaiting:)`` is given.
     init(for stack: borrowing Stack, of connection: any RoutedConnection, _ controller: ApplicationController) {
         command = stack.call.command
-        timeout = stack.entry.timeout
+        timeout = stack.timeout
         id = stack.call.request.id
         messageBytes = stack.call.request.memory
         self.connection = connection

@@ -6,7 +6,7 @@ public enum BridgeForm {
     /// Reads a message. Where it is a call, `request` becomes that.
     static func read(
         _ message: UnsafeBufferPointer<UInt8>,
-        into request: Request,
+        into request: consuming Request,
         maximumDepth: Int
     ) -> IncomingMessage {
         guard message.first == UInt8(ascii: "{") else {
@@ -14,12 +14,16 @@ public enum BridgeForm {
         }
         request.clear(capacity: message.count)
         request.append(message)
+        var members = Members()
         do throws(JSONError) {
-            return try Members(request, maximumDepth: maximumDepth).message
+            try members.read(request, maximumDepth: maximumDepth)
         } catch {
             guard let id = responseID(atStartOf: message) else { return .unreadable(unreadable(error)) }
             return .answer(id: id, .failure(unreadableAnswer(error)))
         }
+        if let answer = members.answer(in: request) { return answer }
+        if let message = members.fill(request) { return .unreadable(message) }
+        return .call(request)
     }
 
     /// An answer that is no JSON, or too deep: the call that waits for it need wait no longer.
@@ -61,16 +65,20 @@ public enum BridgeForm {
         case handlerName, data, callbackID, responseID, responseData, error, end
 
         /// - Parameter name: what stands between the quotes.
+        @inline(__always)
         init?(_ name: UnsafeBufferPointer<UInt8>) {
-            if name.contains(UInt8(ascii: "\\")) {
-                var text = String(checkedJSON: name)
-                guard let key = text.withUTF8({ Key(plain: $0) }) else { return nil }
-                self = key
-            } else {
-                self.init(plain: name)
-            }
+            guard let key = Key(plain: name) ?? Key(escaped: name) else { return nil }
+            self = key
         }
 
+        private init?(escaped name: UnsafeBufferPointer<UInt8>) {
+            guard name.contains(UInt8(ascii: "\\")) else { return nil }
+            var text = String(checkedJSON: name)
+            guard let key = text.withUTF8({ Key(plain: $0) }) else { return nil }
+            self = key
+        }
+
+        @inline(__always)
         private init?(plain name: UnsafeBufferPointer<UInt8>) {
             switch name.count {
             case 3 where name.equals("end"): self = .end
@@ -87,20 +95,23 @@ public enum BridgeForm {
 
     /// The members of a message that mean something: where each is. Of a name that is there twice the last counts.
     private struct Members {
-        private let bytes: Request
         private var handlerName, data, callbackID, responseID, responseData, error, end: Range<Int>?
         /// Why a part of the message cannot be kept.
         private var problem: JSONError?
 
-        init(_ bytes: Request, maximumDepth: Int) throws(JSONError) {
-            self.bytes = bytes
+        mutating func read(_ bytes: Request, maximumDepth: Int) throws(JSONError) {
             var scanner = JSONScanner(bytes.slice(0..<bytes.count), maximumDepth: maximumDepth)
-            try scanner.skipObject { (scanner, name) throws(JSONError) in try take(name, &scanner) }
+            try scanner.skipObject { (scanner, name) throws(JSONError) in try take(name, &scanner, bytes) }
             try scanner.finish()
             problem = scanner.problem
         }
 
-        private mutating func take(_ name: Range<Int>, _ scanner: inout JSONScanner) throws(JSONError) {
+        @inline(__always)
+        private mutating func take(
+            _ name: Range<Int>,
+            _ scanner: inout JSONScanner,
+            _ bytes: Request
+        ) throws(JSONError) {
             let key = Key(bytes.slice(name))
             if key == .data {
                 data = try bytes.takeMessage(&scanner, depth: 1)
@@ -120,30 +131,32 @@ public enum BridgeForm {
             }
         }
 
-        private func json(_ range: Range<Int>) -> JSONText { JSONText(checked: bytes, range) }
-
-        private func string(_ range: Range<Int>?) -> String? { range.flatMap { json($0).stringValue } }
+        private func string(_ range: Range<Int>?, _ bytes: Request) -> String? {
+            range.flatMap { JSONText(checked: bytes, $0).stringValue }
+        }
 
         // MARK: What the message is
 
-        /// Where it is a call, the request becomes that.
-        var message: IncomingMessage {
-            if let responseID { return .answer(id: string(responseID), answer) }
-            if handlerName == nil, let error { return .answer(id: nil, .failure(failure(json(error).value))) }
-            return call
+        /// The answer that it is; nil where it is a call.
+        func answer(in bytes: Request) -> IncomingMessage? {
+            if let responseID { return .answer(id: string(responseID, bytes), outcome(in: bytes)) }
+            guard handlerName == nil, let error else { return nil }
+            return .answer(id: nil, .failure(failure(JSONText(checked: bytes, error).value)))
         }
 
-        private var call: IncomingMessage {
-            let command = handlerName.flatMap { text($0) }
-            let id = callbackID.flatMap { text($0) }
+        /// Makes the request the call that it is.
+        /// - Returns: why it is none; nil where it is one.
+        func fill(_ bytes: Request) -> UnreadableMessage? {
+            let command = handlerName.flatMap { text($0, bytes) }
+            let id = callbackID.flatMap { text($0, bytes) }
             if let problem = problem(command, id) {
                 var told = problem
                 told.command = command.map { bytes.text($0) }
                 told.id = id.flatMap { $0.count <= Limits.idBytes ? bytes.text($0) : nil }
-                return .unreadable(told)
+                return told
             }
             bytes.fill(command: command ?? 0..<0, id: id, message: data ?? 0..<0, form: .bridge)
-            return .call(bytes)
+            return nil
         }
 
         private func problem(_ command: Range<Int>?, _ id: Range<Int>?) -> UnreadableMessage? {
@@ -160,11 +173,15 @@ public enum BridgeForm {
 
         /// Where the text of a string is, nil where it is something else, or no text. One with escapes is written anew, behind
         /// all the others.
-        private func text(_ range: Range<Int>) -> Range<Int>? {
-            let value = bytes.slice(range)
-            guard value.first == UInt8(ascii: "\"") else { return nil }
+        @inline(__always)
+        private func text(_ range: Range<Int>, _ bytes: Request) -> Range<Int>? {
+            guard bytes.slice(range).first == UInt8(ascii: "\"") else { return nil }
             let inner = (range.lowerBound + 1)..<(range.upperBound - 1)
-            guard bytes.slice(inner).contains(UInt8(ascii: "\\")) else { return inner }
+            return bytes.slice(inner).contains(UInt8(ascii: "\\")) ? unescaped(range, inner, bytes) : inner
+        }
+
+        private func unescaped(_ range: Range<Int>, _ inner: Range<Int>, _ bytes: Request) -> Range<Int>? {
+            let value = bytes.slice(range)
             var scanner = JSONScanner(value)
             // Half a surrogate pair.
             guard (try? scanner.string()) != nil, scanner.problem == nil else { return nil }
@@ -178,13 +195,14 @@ public enum BridgeForm {
 
         // MARK: Answers
 
-        private var answer: HandlerOutcome {
+        private func outcome(in bytes: Request) -> HandlerOutcome {
+            func json(_ range: Range<Int>) -> JSONText { JSONText(checked: bytes, range) }
             if let problem {
                 let code = problem.code == .tooLarge ? problem.code : .scriptFailed
                 return .failure(HandlerFailure(code: code, message: "the handler's answer has \(problem.message)"))
             }
             if let error, !json(error).isNull { return .failure(failure(json(error).value)) }
-            let name = string(handlerName)
+            let name = string(handlerName, bytes)
             return .answer(
                 HandlerAnswer(
                     responseData.map { .text(json($0)) } ?? .null,

@@ -31,10 +31,10 @@ extension JSONError {
     }
 }
 
-/// Reads lines, one after another. For one thread: it keeps the memory that one line needed for the next.
+/// Reads lines, one after another. For one thread: what one line needed it uses for the next, where it is given back.
 public struct MessageReader {
     private let maximumDepth: Int
-    private var spare = Request(capacity: 4096)
+    private var spare: Request?
 
     /// Memory of longer lines is not kept.
     static let keptBytes = 64 << 10
@@ -46,25 +46,24 @@ public struct MessageReader {
         switch line.first {
         case UInt8(ascii: "["): return batch(line)
         case UInt8(ascii: "{"):
-            renewSpare(line.count)
-            return .message(BridgeForm.read(line, into: spare, maximumDepth: maximumDepth))
-        default:
-            renewSpare(line.count)
-            return .message(URLForm.read(line, into: spare, maximumDepth: maximumDepth))
+            return .message(BridgeForm.read(line, into: takeSpare(line.count), maximumDepth: maximumDepth))
+        default: return .message(URLForm.read(line, into: takeSpare(line.count), maximumDepth: maximumDepth))
         }
     }
 
     /// Reads a member of a batch.
     public mutating func read(_ member: Batch.Member) -> IncomingMessage {
-        renewSpare(member.count)
-        return member.read(into: spare, maximumDepth: maximumDepth - 1)
+        member.read(into: takeSpare(member.count), maximumDepth: maximumDepth - 1)
     }
 
-    /// Makes sure that nobody else has the spare request, and that it does not keep the memory of a long line.
     @inline(__always)
-    private mutating func renewSpare(_ count: Int) {
-        guard !isKnownUniquelyReferenced(&spare) || spare.capacity > Self.keptBytes else { return }
-        spare = Request(capacity: count)
+    private mutating func takeSpare(_ count: Int) -> Request { spare.take() ?? Request(capacity: count) }
+
+    /// Takes a message back that has been worked off, for the next line, unless somebody else has it too, or it has the memory
+    /// of a long line. It is moved from hand to hand: to count references to it would cost each call more than to route it.
+    public mutating func giveBack(_ message: consuming IncomingMessage) {
+        guard case .call(var request) = consume message else { return }
+        if request.capacity <= Self.keptBytes, isKnownUniquelyReferenced(&request) { spare = request }
     }
 
     private func batch(_ line: UnsafeBufferPointer<UInt8>) -> IncomingLine {

@@ -6,48 +6,57 @@ extension OutputBuffer {
 
     /// A value as the reply to a call.
     /// - Parameters:
-    ///   - call: the call's own command.
     ///   - command: the command that the value goes under; nil: the call's own.
     ///   - isFinal: whether it is the call's one reply, which carries the id.
-    func appendReply(
+    func appendReply(_ message: Message, to call: borrowing Call, under command: String?, isFinal: Bool) {
+        call.borrowedRequest { request in
+            call.description { appendReply(message, to: request, of: $0, under: command, isFinal: isFinal) }
+        }
+        append(UInt8(ascii: "\n"))
+    }
+
+    private func appendReply(
         _ message: Message,
-        to request: borrowing Request,
-        of call: CommandDescription,
+        to request: Request,
+        of description: CommandDescription,
         under command: String?,
         isFinal: Bool
     ) {
         let hasID = isFinal && request.hasID
         switch request.form {
         case .url:
-            if let command { appendURL(command: command, message) } else { appendURL(call, message) }
+            if let command { appendURL(command: command, message) } else { appendURL(description, message) }
             if hasID { appendURLID(request) }
         case .bridge where hasID:
             append("{\"responseId\":")
             appendBridgeID(request)
             append(",\"responseData\":")
             message.write(to: self)
-            if let command, ByteName(command) != ByteName(call.command) {
+            if let command, ByteName(command) != ByteName(description.command) {
                 append(",\"handlerName\":")
                 append(json: command)
             }
             append(UInt8(ascii: "}"))
-        case .bridge: appendBridge(command: command ?? call.command, message)
+        case .bridge: appendBridge(command: command ?? description.command, message)
         }
-        append(UInt8(ascii: "\n"))
     }
 
     /// The result of a call's last BCO as its one reply, `null` where there is none.
     func appendResult(of call: borrowing Call) {
         guard let message = call.results.last else {
-            return appendReply(.null, to: call.request, of: call.description, under: nil, isFinal: true)
+            return appendReply(.null, to: call, under: nil, isFinal: true)
         }
-        let command = call.results.replyCommand
-        appendReply(message, to: call.request, of: call.description, under: command, isFinal: true)
+        appendReply(message, to: call, under: call.results.replyCommand, isFinal: true)
     }
 
     /// An error as the reply to a call.
-    func appendError(_ error: CommandError, to request: borrowing Request, of call: String, isFinal: Bool) {
-        let payload = Message.value(error.payload(command: call))
+    func appendError(_ error: CommandError, to call: borrowing Call, isFinal: Bool) {
+        let payload = Message.value(error.payload(command: call.command))
+        call.borrowedRequest { appendError(payload, to: $0, isFinal: isFinal) }
+        append(UInt8(ascii: "\n"))
+    }
+
+    private func appendError(_ payload: Message, to request: Request, isFinal: Bool) {
         let hasID = isFinal && request.hasID
         switch request.form {
         case .url:
@@ -64,7 +73,6 @@ extension OutputBuffer {
             payload.write(to: self)
             append(UInt8(ascii: "}"))
         }
-        append(UInt8(ascii: "\n"))
     }
 
     /// An error that answers no call that could be read.
@@ -107,7 +115,7 @@ extension OutputBuffer {
         append("{\"handlerName\":")
         append(json: handler)
         append(",\"data\":")
-        call.request.writeData(to: self)
+        call.borrowedRequest { $0.writeData(to: self) }
         append(",\"callbackId\":\"q")
         append(decimal: Int64(number))
         append("\",\"command\":")
@@ -117,7 +125,7 @@ extension OutputBuffer {
         append(",\"results\":")
         call.results.write(to: self)
         append(",\"caller\":")
-        call.caller.identity.write(to: self)
+        call.caller.writeIdentity(to: self)
         if let error = call.error {
             append(",\"error\":")
             error.payload(command: call.command).write(to: self)
@@ -170,12 +178,12 @@ extension OutputBuffer {
     }
 
     @inline(__always)
-    private func appendURLID(_ request: borrowing Request) {
+    private func appendURLID(_ request: Request) {
         append("&id=")
         if request.idIsPlain { append(request.idBytes) } else { appendPercentEncoded(request.idBytes) }
     }
 
-    private func appendBridgeID(_ request: borrowing Request) {
+    private func appendBridgeID(_ request: Request) {
         if request.idIsPlain {
             append(UInt8(ascii: "\""))
             append(request.idBytes)

@@ -52,16 +52,16 @@ struct PercentDecoder {
         let start = written
         foundControl = false
         badEscape = nil
-        guard let isASCII = decode() else {
+        guard let isPlain = decode() else {
             failure = .badEscape
             written = start
             return nil
         }
         let range = start..<written
-        return (isASCII && !foundControl) || isText(range) ? range : nil
+        return isPlain || isText(range) ? range : nil
     }
 
-    /// - Returns: whether all of it is ASCII; nil at a bad escape.
+    /// - Returns: whether all of it is ASCII without control characters; nil at a bad escape.
     @inline(__always)
     private mutating func decode() -> Bool? {
         guard let base = line.baseAddress else { return true }
@@ -69,34 +69,32 @@ struct PercentDecoder {
         // Local ones stay in registers.
         var source = base + position
         var target = text + written
-        var highest: UInt8 = 0
-        var lowest: UInt8 = 0xFF
+        // Its top bit is set by what is no ASCII, and by control characters.
+        var unusual: UInt8 = 0
         defer {
             position = source - base
             written = target - text
-            foundControl = lowest < 0x20
         }
         while true {
-            Self.copyPlain(&source, end, &target)
+            if source < end, source.pointee != UInt8(ascii: "%") { Self.copyPlain(&source, end, &target) }
             while end - source > 2, source.pointee == UInt8(ascii: "%"), let high = hexadecimalDigit(source[1]),
                 let low = hexadecimalDigit(source[2])
             {
                 let byte = high << 4 | low
-                highest |= byte
-                lowest = min(lowest, byte)
+                unusual |= byte | (byte &- 0x20)
                 target.pointee = byte
                 target += 1
                 source += 3
             }
-            guard source < end, source.pointee != UInt8(ascii: "&") else { return highest < 0x80 }
+            guard source < end, source.pointee != UInt8(ascii: "&") else { return unusual < 0x80 }
+            if Self.isPlain(source.pointee) { continue }
             if source.pointee == UInt8(ascii: "%") {
                 badEscape = source - base
                 return nil
             }
             // A control character, or one of several bytes.
             repeat {
-                highest |= source.pointee
-                lowest = min(lowest, source.pointee)
+                unusual = 0x80
                 target.pointee = source.pointee
                 target += 1
                 source += 1
@@ -147,6 +145,7 @@ struct PercentDecoder {
     /// Whether it is UTF-8 without NUL.
     private mutating func isText(_ range: Range<Int>) -> Bool {
         let bytes = UnsafeBufferPointer(start: text + range.lowerBound, count: range.count)
+        foundControl = bytes.contains { $0 < 0x20 }
         let hasNUL = bytes.contains(0)
         if !hasNUL, UTF8Text.isValid(bytes) { return true }
         failure = hasNUL ? .nul : .notText

@@ -5,9 +5,19 @@ public enum URLForm {
     /// Reads a line. Where it is a call, `request` becomes that.
     static func read(
         _ line: UnsafeBufferPointer<UInt8>,
-        into request: Request,
+        into request: consuming Request,
         maximumDepth: Int
     ) -> IncomingMessage {
+        if let message = fill(request, line, maximumDepth: maximumDepth) { return .unreadable(message) }
+        return .call(request)
+    }
+
+    /// - Returns: why the line is no call; nil where it is one.
+    private static func fill(
+        _ request: Request,
+        _ line: UnsafeBufferPointer<UInt8>,
+        maximumDepth: Int
+    ) -> UnreadableMessage? {
         request.clear(capacity: line.count)
         var fields = URLFields()
         request.append(atMost: line.count) { fields.read(line, decodingTo: $0) }
@@ -17,13 +27,8 @@ public enum URLForm {
         }
         do throws(URLFault.Problem) {
             let message = try fields.message(in: request, maximumDepth: maximumDepth)
-            request.fill(
-                command: command,
-                id: fields.id,
-                message: message,
-                form: .url
-            )
-            return .call(request)
+            request.fill(command: command, id: fields.id, message: message, form: .url)
+            return nil
         } catch {
             return unreadable(error, request, fields)
         }
@@ -33,14 +38,12 @@ public enum URLForm {
         _ problem: URLFault.Problem,
         _ bytes: SharedBytes,
         _ fields: URLFields
-    ) -> IncomingMessage {
-        .unreadable(
-            UnreadableMessage(
-                problem.code,
-                problem.message,
-                command: fields.command.map { bytes.text($0) },
-                id: fields.id.map { bytes.text($0) }
-            )
+    ) -> UnreadableMessage {
+        UnreadableMessage(
+            problem.code,
+            problem.message,
+            command: fields.command.map { bytes.text($0) },
+            id: fields.id.map { bytes.text($0) }
         )
     }
 }
@@ -89,8 +92,8 @@ extension UnsafeBufferPointer<UInt8> {
     @inline(__always)
     func starts(with text: StaticString) -> Bool {
         let length = text.utf8CodeUnitCount
-        guard count >= length else { return false }
-        for index in 0..<length where self[index] != text.utf8Start[index] { return false }
+        guard count >= length, let base = baseAddress else { return length == 0 }
+        for index in 0..<length where base[index] != text.utf8Start[index] { return false }
         return true
     }
 

@@ -27,10 +27,12 @@ final class LineDriver: Sendable {
         switch state.reader.read(line) {
         case .message(let message):
             connection.receive(message, &state.table, form: WireForm(firstByte: line.first))
+            state.reader.giveBack(message)
         case .batch(var batch):
             while let member = batch.next() {
                 let message = state.reader.read(member)
                 connection.receive(message, &state.table, form: .bridge)
+                state.reader.giveBack(message)
             }
         }
     }

@@ -1,5 +1,6 @@
-import QuickConnect
 import Synchronization
+
+@testable import QuickConnect
 
 /// The connection of a call that came on none.
 final class NoConnection: CallConnection {
@@ -30,4 +31,12 @@ final class NoConnection: CallConnection {
         in phase: Phase,
         for receiver: any AnswerReceiver
     ) -> Int { 0 }
+}
+
+extension Call {
+    /// One that lives by itself, outside of a stack.
+    init(keeping request: Request, _ description: CommandDescription, on connection: any CallConnection) {
+        self.init(request, description, on: connection)
+        keep()
+    }
 }
