@@ -416,10 +416,19 @@ let package = Package(
             swiftSettings: swiftSettings
         ),
         .testTarget(
+            name: "WebGatewayTests",
+            dependencies: [
+                "WebGateway", "JSON",
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: programs),
+            ],
+            swiftSettings: swiftSettings
+        ),
+        .testTarget(
             name: "ConversationTests",
             dependencies: [
                 "QuickConnect", "QuickConnectClient", "QuickConnectClientNIO", "JSON", "Concurrency", "Conversations",
-                "TestRig", "quickconnectd", "quickconnect", "quickconnect-picker", "device-example",
+                "TestRig", "quickconnectd", "quickconnect", "quickconnect-picker", "quickconnect-web",
+                "device-example",
                 .product(name: "Logging", package: "swift-log", condition: programs),
                 .product(name: "NIOCore", package: "swift-nio", condition: programs),
                 .product(name: "NIOPosix", package: "swift-nio", condition: programs),
