@@ -31,6 +31,8 @@ let package = Package(
         .library(name: "QuickConnectClientNIO", targets: ["QuickConnectClientNIO"]),
         .library(name: "JavaScriptCore", targets: ["JavaScriptCore"]),
         .library(name: "MacroEngine", targets: ["MacroEngine"]),
+        // For the fuzzer of its frames.
+        .library(name: "WebGateway", targets: ["WebGateway"]),
     ],
     traits: [
         .trait(
@@ -289,6 +291,19 @@ let package = Package(
             name: "javascript-calls",
             dependencies: ["JavaScriptCore", "CJavaScriptCore"],
             path: "Benchmarks/JavaScriptCalls",
+            swiftSettings: swiftSettings
+        ),
+
+        // What a round trip to the gateway of pages is compared with.
+        .executableTarget(
+            name: "websocket-echo",
+            dependencies: [
+                .product(name: "NIOCore", package: "swift-nio", condition: programs),
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: programs),
+                .product(name: "NIOPosix", package: "swift-nio", condition: programs),
+                .product(name: "NIOWebSocket", package: "swift-nio", condition: programs),
+            ],
+            path: "Benchmarks/WebSocketEcho",
             swiftSettings: swiftSettings
         ),
 
