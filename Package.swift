@@ -24,12 +24,15 @@ let package = Package(
         .executable(name: "quickconnect", targets: ["quickconnect"]),
         .executable(name: "quickconnect-scripts", targets: ["quickconnect-scripts"]),
         .executable(name: "quickconnect-picker", targets: ["quickconnect-picker"]),
+        .executable(name: "quickconnect-web", targets: ["quickconnect-web"]),
         .library(name: "QuickConnect", targets: ["QuickConnect"]),
         .library(name: "JSON", targets: ["JSON"]),
         .library(name: "QuickConnectClient", targets: ["QuickConnectClient"]),
         .library(name: "QuickConnectClientNIO", targets: ["QuickConnectClientNIO"]),
         .library(name: "JavaScriptCore", targets: ["JavaScriptCore"]),
         .library(name: "MacroEngine", targets: ["MacroEngine"]),
+        // For the fuzzer of its frames.
+        .library(name: "WebGateway", targets: ["WebGateway"]),
     ],
     traits: [
         .trait(
@@ -254,6 +257,27 @@ let package = Package(
             swiftSettings: swiftSettings
         ),
 
+        // Pages in any browser: HTTP and WebSocket.
+        .target(
+            name: "WebGateway",
+            dependencies: [
+                "QuickConnect", "QuickConnectClient", "QuickConnectClientNIO", "JSON", "Concurrency", "Linux", "CLinux",
+                .product(name: "NIOCore", package: "swift-nio", condition: programs),
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: programs),
+                .product(name: "NIOPosix", package: "swift-nio", condition: programs),
+                .product(name: "NIOWebSocket", package: "swift-nio", condition: programs),
+            ],
+            swiftSettings: swiftSettings
+        ),
+        .executableTarget(
+            name: "quickconnect-web",
+            dependencies: [
+                "QuickConnect", "QuickConnectClient", "WebGateway", "Configuration", "Linux", "CLinux",
+                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
+            ],
+            swiftSettings: swiftSettings
+        ),
+
         // What docs/clients.md shows, as a program.
         .executableTarget(
             name: "device-example",
@@ -267,6 +291,19 @@ let package = Package(
             name: "javascript-calls",
             dependencies: ["JavaScriptCore", "CJavaScriptCore"],
             path: "Benchmarks/JavaScriptCalls",
+            swiftSettings: swiftSettings
+        ),
+
+        // What a round trip to the gateway of pages is compared with.
+        .executableTarget(
+            name: "websocket-echo",
+            dependencies: [
+                .product(name: "NIOCore", package: "swift-nio", condition: programs),
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: programs),
+                .product(name: "NIOPosix", package: "swift-nio", condition: programs),
+                .product(name: "NIOWebSocket", package: "swift-nio", condition: programs),
+            ],
+            path: "Benchmarks/WebSocketEcho",
             swiftSettings: swiftSettings
         ),
 
@@ -394,10 +431,19 @@ let package = Package(
             swiftSettings: swiftSettings
         ),
         .testTarget(
+            name: "WebGatewayTests",
+            dependencies: [
+                "WebGateway", "JSON",
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: programs),
+            ],
+            swiftSettings: swiftSettings
+        ),
+        .testTarget(
             name: "ConversationTests",
             dependencies: [
                 "QuickConnect", "QuickConnectClient", "QuickConnectClientNIO", "JSON", "Concurrency", "Conversations",
-                "TestRig", "quickconnectd", "quickconnect", "quickconnect-picker", "device-example",
+                "TestRig", "quickconnectd", "quickconnect", "quickconnect-picker", "quickconnect-web",
+                "device-example",
                 .product(name: "Logging", package: "swift-log", condition: programs),
                 .product(name: "NIOCore", package: "swift-nio", condition: programs),
                 .product(name: "NIOPosix", package: "swift-nio", condition: programs),

@@ -1,7 +1,7 @@
 import Foundation
+import Linux
 import TestRig
 import Testing
-import UnixSocketListener
 
 /// The file of a listening socket.
 struct ListeningSocketTests {
