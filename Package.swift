@@ -24,6 +24,7 @@ let package = Package(
         .executable(name: "quickconnect", targets: ["quickconnect"]),
         .executable(name: "quickconnect-scripts", targets: ["quickconnect-scripts"]),
         .executable(name: "quickconnect-picker", targets: ["quickconnect-picker"]),
+        .executable(name: "quickconnect-web", targets: ["quickconnect-web"]),
         .library(name: "QuickConnect", targets: ["QuickConnect"]),
         .library(name: "JSON", targets: ["JSON"]),
         .library(name: "QuickConnectClient", targets: ["QuickConnectClient"]),
@@ -249,6 +250,27 @@ let package = Package(
             name: "quickconnect-picker",
             dependencies: [
                 "QuickConnect", "QuickConnectClient", "JSON", "Concurrency", "Linux", "CLinux",
+                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
+            ],
+            swiftSettings: swiftSettings
+        ),
+
+        // Pages in any browser: HTTP and WebSocket.
+        .target(
+            name: "WebGateway",
+            dependencies: [
+                "QuickConnect", "QuickConnectClient", "QuickConnectClientNIO", "JSON", "Concurrency", "Linux", "CLinux",
+                .product(name: "NIOCore", package: "swift-nio", condition: programs),
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: programs),
+                .product(name: "NIOPosix", package: "swift-nio", condition: programs),
+                .product(name: "NIOWebSocket", package: "swift-nio", condition: programs),
+            ],
+            swiftSettings: swiftSettings
+        ),
+        .executableTarget(
+            name: "quickconnect-web",
+            dependencies: [
+                "QuickConnect", "QuickConnectClient", "WebGateway", "Configuration", "Linux", "CLinux",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
             ],
             swiftSettings: swiftSettings

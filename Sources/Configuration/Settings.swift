@@ -54,6 +54,9 @@ public struct Settings: Sendable {
     public var scripts: String
     public var scriptLimits = ScriptLimits()
 
+    /// How quickconnect-web serves pages.
+    public var web = WebSettings()
+
     public static let logLevels = ["trace", "debug", "info", "notice", "warning", "error", "critical"]
 
     /// What flags or the environment say, each nil where they say nothing.

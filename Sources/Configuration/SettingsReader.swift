@@ -3,14 +3,14 @@ import QuickConnect
 
 /// Reads the settings file.
 struct SettingsReader {
-    private var file: YAMLFile
+    var file: YAMLFile
     private let folder: String
 
     static let keys = [
         "socket", "mappings", "sounds", "media", "mediaOwners", "simulatedFolder", "pcm", "capturePCM", "gpsd", "track",
         "simulate",
         "logLevel", "audit", "sockets", "handlerCommands", "limits", "recording", "scripts",
-        "vibration", "motion",
+        "vibration", "motion", "web",
     ]
     static let socketKeys = ["path", "systemd", "commands", "connections", "mode", "group", "gateway", "user"]
     static let scriptKeys = [
@@ -58,6 +58,7 @@ struct SettingsReader {
         case "limits": readLimits(value, into: &settings.limits)
         case "vibration": readVibration(value, into: &settings)
         case "motion": readMotion(value, into: &settings)
+        case "web": readWeb(value, into: &settings)
         default: readRecording(value, into: &settings)
         }
     }
@@ -250,7 +251,7 @@ struct SettingsReader {
     }
 
     /// A path; a relative one is relative to the file's folder.
-    private mutating func path(_ node: YAMLNode, _ name: String) -> String? {
+    mutating func path(_ node: YAMLNode, _ name: String) -> String? {
         guard let text = file.string(node, "'\(name)'") else { return nil }
         guard !text.isEmpty else {
             file.mistake("'\(name)' must be a path", at: node)

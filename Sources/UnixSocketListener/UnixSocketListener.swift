@@ -1,5 +1,6 @@
 internal import Glibc
 import JSON
+public import Linux
 public import Logging
 import NIOCore
 import NIOPosix

@@ -63,7 +63,7 @@ struct QuickConnectPicker: ParsableCommand {
     /// - Returns: the exit status.
     private func serve(until stop: Stop) async -> Int32 {
         let environment = OwnProcess.environment
-        let log = Log(logLevel, environment: environment)
+        let log = ServiceLog("quickconnect-picker", logLevel, environment: environment)
         do {
             let shower = try shower(environment)
             let device = DeviceClient(socket: socket)

@@ -1,4 +1,5 @@
 import JSON
+import Linux
 import QuickConnect
 import QuickConnectClient
 
@@ -6,11 +7,11 @@ import QuickConnectClient
 struct PickerService: Sendable {
     private let device: DeviceClient
     private let desk: DialogDesk
-    private let log: Log
+    private let log: ServiceLog
     /// How long to wait before a name is asked for again that another client has.
     private static let pause = Duration.seconds(5)
 
-    init(_ device: DeviceClient, _ desk: DialogDesk, _ log: Log) {
+    init(_ device: DeviceClient, _ desk: DialogDesk, _ log: ServiceLog) {
         self.device = device
         self.desk = desk
         self.log = log

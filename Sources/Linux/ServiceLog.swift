@@ -1,11 +1,10 @@
-import ArgumentParser
-import Glibc
-import Linux
+internal import Glibc
 
-enum LogLevel: String, CaseIterable, ExpressibleByArgument {
+/// How much a program says of what it does.
+public enum LogLevel: String, Sendable, CaseIterable {
     case trace, debug, info, notice, warning, error, critical
 
-    static var names: String { allCases.map(\.rawValue).joined(separator: ", ") }
+    public static var names: String { allCases.map(\.rawValue).joined(separator: ", ") }
 
     /// As syslog(3) numbers it.
     var syslog: Int {
@@ -21,18 +20,20 @@ enum LogLevel: String, CaseIterable, ExpressibleByArgument {
 }
 
 /// Lines on standard error. The journal reads the level from a prefix (sd-daemon(3)).
-struct Log: Sendable {
+public struct ServiceLog: Sendable {
+    private let program: String
     private let level: LogLevel
     private let isForSystemd: Bool
 
-    init(_ level: LogLevel, environment: [String: String]) {
+    public init(_ program: String, _ level: LogLevel, environment: [String: String]) {
+        self.program = program
         self.level = level
         isForSystemd = OwnProcess.logsToJournal(environment)
     }
 
-    func write(_ text: String, _ level: LogLevel) {
+    public func write(_ text: String, _ level: LogLevel) {
         guard level.syslog <= self.level.syslog else { return }
-        let prefix = isForSystemd ? "<\(level.syslog)>" : "quickconnect-picker: "
+        let prefix = isForSystemd ? "<\(level.syslog)>" : "\(program): "
         Descriptor.write("\(prefix)\(text.escapingControls)\n", to: STDERR_FILENO)
     }
 }

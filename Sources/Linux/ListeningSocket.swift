@@ -1,5 +1,4 @@
-import Glibc
-import Linux
+internal import Glibc
 
 /// The socket that clients connect to: made here, or passed by systemd.
 public struct ListeningSocket: Sendable {
@@ -8,7 +7,7 @@ public struct ListeningSocket: Sendable {
         public var description: String
     }
 
-    let descriptor: CInt
+    public let descriptor: CInt
     /// Its path, or the name that systemd gives it.
     public let name: String
     /// Whether systemd keeps it, also while no daemon runs.

@@ -1,0 +1,57 @@
+import QuickConnect
+
+/// What `web` says: how pages are served. docs/web.md describes each.
+public struct WebSettings: Sendable, Equatable {
+    /// Where to listen: ADDRESS:PORT, or a path.
+    public var listen = Self.defaultListener
+    /// Where people are sent; nil: where it listens.
+    public var address: String?
+    /// What this host is called in browsers, besides localhost and its addresses. In lower case.
+    public var names: Set<String> = []
+    /// The owner's folder of pages; nil: `pages` beside the settings.
+    public var pages: String?
+    /// Whether pages may have scripts and styles in their own text.
+    public var inlineScripts = false
+    /// The address of a map's tiles.
+    public var tiles: String?
+    /// How long a log-in lasts, in seconds.
+    public var sessionSeconds = 30 * 86_400.0
+    /// Connections of browsers at once.
+    public var connections = 2048
+
+    public static let defaultListener = "127.0.0.1:8467"
+
+    /// Where a server listens.
+    public enum Listener: Sendable, Equatable {
+        case tcp(host: String, port: Int)
+        case unix(path: String)
+
+        public static let expectation = "ADDRESS:PORT, such as 127.0.0.1:8467 or [::]:8467, or an absolute path"
+
+        /// Nil where it is neither.
+        public init?(_ text: String) {
+            if text.hasPrefix("/") {
+                self = .unix(path: text)
+                return
+            }
+            // Port 0 is a free one.
+            guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
+                return nil
+            }
+            var host = text[..<colon]
+            if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
+            guard !host.isEmpty, host.contains(":") == (text.hasPrefix("[")) else { return nil }
+            self = .tcp(host: String(host), port: Int(port))
+        }
+    }
+}
+
+extension Settings {
+    /// The path of the socket for the gateway of pages, where the settings have one.
+    public var webSocketPath: String? {
+        for socket in sockets where socket.gateway?.value == "web" {
+            if case .path(let path) = socket.place { return path }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,32 @@
+/// The pages that are connected. Only on their event loop.
+final class Bridges {
+    private var connections: [ObjectIdentifier: PageConnection] = [:]
+    var isEmpty: Bool { connections.isEmpty }
+    var count: Int { connections.count }
+    /// Told when the last one is over.
+    var emptied: () -> Void = {}
+
+    /// Programs with a token have no session; those of a user end together.
+    static func key(ofUser name: String) -> String { "user \(name)" }
+
+    func add(_ connection: PageConnection) {
+        connections[ObjectIdentifier(connection)] = connection
+        connection.ended = { [weak self] connection in
+            guard let self else { return }
+            connections[ObjectIdentifier(connection)] = nil
+            if connections.isEmpty { emptied() }
+        }
+    }
+
+    func count(ofSession key: String) -> Int { connections.values.count { $0.session == key } }
+
+    func close(sessions keys: Set<String>) {
+        for connection in connections.values where keys.contains(connection.session) {
+            connection.close(.policy, "the session has ended; log in again")
+        }
+    }
+
+    func closeAll() { for connection in connections.values { connection.close(.goingAway, "the gateway stops") } }
+
+    func tellAll(_ line: String) { for connection in connections.values { connection.tell(line) } }
+}

@@ -1,0 +1,110 @@
+internal import JSON
+internal import NIOCore
+internal import NIOPosix
+internal import QuickConnect
+
+/// Why the daemon does not take a page.
+struct DaemonRefusal: Error {
+    var code: String
+    var message: String
+
+    static func away(_ reason: String) -> DaemonRefusal {
+        DaemonRefusal(
+            code: CommandError.Code.unavailable.rawValue,
+            message: "the daemon does not answer (\(reason)); it may be starting, so try again"
+        )
+    }
+}
+
+/// Connections to the gateway's socket of the daemon, each for one user.
+struct DaemonDialer {
+    let path: String
+    let loop: any EventLoop
+
+    private static let patience = TimeAmount.seconds(5)
+    /// Little at first, for the memory stays with a connection while it rests.
+    static let receiveSizes = AdaptiveRecvByteBufferAllocator(minimum: 64, initial: 256, maximum: 64 << 10)
+
+    /// A connection on which the daemon knows for whom it is; or a ``DaemonRefusal``.
+    func connect(for identity: Identity) -> EventLoopFuture<any Channel> {
+        let promise = loop.makePromise(of: (any Channel).self)
+        let channel = ClientBootstrap(group: loop)
+            .connectTimeout(Self.patience)
+            .channelOption(.recvAllocator, value: Self.receiveSizes)
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(Greeting(identity, promise))
+                }
+            }
+            .connect(unixDomainSocketPath: path)
+        channel.whenFailure { promise.fail(DaemonRefusal.away("\($0)")) }
+        return promise.futureResult
+    }
+}
+
+/// Says for whom a connection is, and waits for the daemon's word on it.
+private final class Greeting: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = ByteBuffer
+
+    private let identity: Identity
+    private var promise: EventLoopPromise<any Channel>?
+    private var reply: [UInt8] = []
+    private static let longestReply = 64 << 10
+    private static let patience = TimeAmount.seconds(10)
+    private var deadline: Scheduled<Void>?
+
+    init(_ identity: Identity, _ promise: EventLoopPromise<any Channel>) {
+        self.identity = identity
+        self.promise = promise
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        let options: JSONValue = ["groups": .array(identity.groups.map { .string($0) })]
+        let call: JSONValue = [
+            "handlerName": .string(SocketRule.actFor), "data": [.string(identity.name), options],
+            "callbackId": .string(SocketRule.actFor),
+        ]
+        context.writeAndFlush(NIOAny(ByteBuffer(string: call.text + "\n")), promise: nil)
+        let channel = context.channel
+        deadline = context.eventLoop.scheduleTask(in: Self.patience) { channel.close(promise: nil) }
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        reply += unwrapInboundIn(data).readableBytesView
+        if let end = reply.firstIndex(of: UInt8(ascii: "\n")) {
+            finish(context, Self.refusal(String(decoding: reply[..<end], as: UTF8.self)))
+        } else if reply.count > Self.longestReply {
+            finish(context, .away("it does not speak as a daemon does"))
+        }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) { finish(context, .away("it closed the connection")) }
+
+    private func finish(_ context: ChannelHandlerContext, _ refusal: DaemonRefusal?) {
+        deadline?.cancel()
+        guard let promise else { return }
+        self.promise = nil
+        if let refusal {
+            promise.fail(refusal)
+            context.close(promise: nil)
+        } else {
+            context.pipeline.syncOperations.removeHandler(self, promise: nil)
+            promise.succeed(context.channel)
+        }
+    }
+
+    /// Nil where the daemon acts for the user from now on.
+    private static func refusal(_ line: String) -> DaemonRefusal? {
+        guard let members = (try? JSONParser.parse(line))?.objectValue else {
+            // Before it reads anything, it refuses a connection in the other form.
+            return line.contains("overloaded")
+                ? DaemonRefusal(code: "overloaded", message: "too many pages are open; close one")
+                : DaemonRefusal(code: "denied", message: "the daemon refuses this gateway; its log says why")
+        }
+        guard let error = members["error"]?.objectValue else { return nil }
+        return DaemonRefusal(
+            code: error["code"]?.stringValue ?? "internal",
+            message: error["message"]?.stringValue ?? "the daemon gave no reason"
+        )
+    }
+}

@@ -1,0 +1,172 @@
+internal import NIOCore
+internal import QuickConnectClient
+
+/// A page's WebSocket and its connection of the daemon. Only on its event loop.
+///
+/// Lines pass in both directions as they are. Where one side does not take them, the other is not read: a page that sleeps
+/// costs the daemon what any client costs that does not read, and the gateway two buffers.
+final class PageConnection {
+    let session: String
+    private let page: any Channel
+    private let daemon: any Channel
+    private var reader: FrameReader
+    private var splitter = LineSplitter(limit: longestLine)
+    private var state = State.open
+    /// Told once, when both are over.
+    var ended: (PageConnection) -> Void = { _ in }
+
+    private enum State {
+        case open
+        /// Goodbye was said; what the page still sends is not read.
+        case closing
+        case over
+    }
+
+    /// More than the daemon sends.
+    private static let longestLine = 64 << 20
+    /// How long a page has to say goodbye, too.
+    private static let goodbyeTime = TimeAmount.seconds(5)
+
+    init(page: any Channel, daemon: any Channel, session: String, longestMessage: Int) {
+        self.page = page
+        self.daemon = daemon
+        self.session = session
+        reader = FrameReader(limit: longestMessage)
+    }
+
+    /// Adds what reads to both channels.
+    func start() throws {
+        try page.pipeline.syncOperations.addHandler(PageSide(self))
+        try daemon.pipeline.syncOperations.addHandler(DaemonSide(self))
+        if !daemon.isActive { daemonIsGone() }
+        if !page.isActive { pageIsGone() }
+    }
+
+    // MARK: From the page
+
+    func receive(fromPage bytes: ByteBuffer) {
+        guard state == .open else { return }
+        bytes.withUnsafeReadableBytes { reader.read($0) }
+        let lines = reader.takeLines()
+        if !lines.isEmpty { daemon.write(ByteBuffer(bytes: lines), promise: nil) }
+        let answers = reader.takeAnswers()
+        if !answers.isEmpty { page.write(ByteBuffer(bytes: answers), promise: nil) }
+        switch reader.end {
+        case nil: break
+        case .closed(let code): close(code)
+        case .failed(let code, let reason): close(code, reason)
+        }
+    }
+
+    func pageReadComplete() {
+        daemon.flush()
+        page.flush()
+    }
+
+    func pageIsGone() {
+        daemon.close(promise: nil)
+        guard state != .over else { return }
+        state = .over
+        ended(self)
+    }
+
+    func pageMayBeWritten(_ may: Bool) { daemon.setOption(.autoRead, value: may).whenComplete { _ in } }
+
+    // MARK: From the daemon
+
+    func receive(fromDaemon bytes: ByteBuffer) {
+        guard state == .open else { return }
+        var frames: [UInt8] = []
+        frames.reserveCapacity(bytes.readableBytes + 64)
+        bytes.withUnsafeReadableBytes { bytes in
+            splitter.split(bytes.assumingMemoryBound(to: UInt8.self)) { line in
+                if case .line(let line) = line, !line.isEmpty {
+                    FrameWriter.append(.text, UnsafeRawBufferPointer(line), to: &frames)
+                }
+            }
+        }
+        if !frames.isEmpty { page.write(ByteBuffer(bytes: frames), promise: nil) }
+    }
+
+    func daemonReadComplete() { page.flush() }
+
+    func daemonIsGone() {
+        guard page.isWritable else { return close(.policy, "this page does not read what it is sent") }
+        close(.tryAgain, "the daemon has closed the connection; connect again")
+    }
+
+    func daemonMayBeWritten(_ may: Bool) { page.setOption(.autoRead, value: may).whenComplete { _ in } }
+
+    // MARK: The gateway's own
+
+    /// Sends the page a line of the gateway's own.
+    func tell(_ line: String) {
+        guard state == .open else { return }
+        var frame: [UInt8] = []
+        Array(line.utf8).withUnsafeBytes { FrameWriter.append(.text, $0, to: &frame) }
+        page.writeAndFlush(ByteBuffer(bytes: frame), promise: nil)
+    }
+
+    /// Says goodbye to the page, and leaves the daemon.
+    func close(_ code: CloseCode?, _ reason: String = "") {
+        guard state == .open else { return }
+        state = .closing
+        daemon.close(promise: nil)
+        let page = page
+        let isAnswer = if case .closed = reader.end { true } else { false }
+        page.writeAndFlush(ByteBuffer(bytes: FrameWriter.close(code, reason))).whenComplete { _ in
+            // The page closes as soon as it has said goodbye, too; where it has, there is nothing to wait for.
+            if isAnswer { page.close(promise: nil) } else { page.close(mode: .output, promise: nil) }
+        }
+        let deadline = page.eventLoop.scheduleTask(in: Self.goodbyeTime) { page.close(promise: nil) }
+        page.closeFuture.whenComplete { _ in deadline.cancel() }
+        // Its answer, or its end, must be seen.
+        page.setOption(.autoRead, value: true).whenComplete { _ in }
+    }
+}
+
+/// What a page's channel tells.
+private final class PageSide: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    private let connection: PageConnection
+
+    init(_ connection: PageConnection) { self.connection = connection }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        connection.receive(fromPage: unwrapInboundIn(data))
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) { connection.pageReadComplete() }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        connection.pageMayBeWritten(context.channel.isWritable)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) { connection.pageIsGone() }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+}
+
+/// What the daemon's channel tells.
+private final class DaemonSide: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    private let connection: PageConnection
+
+    init(_ connection: PageConnection) { self.connection = connection }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        connection.receive(fromDaemon: unwrapInboundIn(data))
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) { connection.daemonReadComplete() }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        connection.daemonMayBeWritten(context.channel.isWritable)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) { connection.daemonIsGone() }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+}

@@ -1,0 +1,55 @@
+internal import JSON
+internal import NIOCore
+internal import NIOHTTP1
+internal import QuickConnect
+internal import QuickConnectClient
+
+/// What `POST /call` asks for: one call in the address, or a line each in the body.
+enum CallLines {
+    typealias Call = (command: String, message: CallMessage)
+
+    /// A line of either form of the protocol; its id, if it has one, is not looked at.
+    static func read(_ line: [UInt8], with reader: inout MessageReader) -> Result<Call, UnreadableMessage> {
+        switch line.withUnsafeBufferPointer({ reader.read($0) }) {
+        case .message(.call(let request)):
+            let parameters = request.parameters
+            let message = parameters.isEmpty ? CallMessage.none : .value(.array(parameters))
+            return .success((request.command, message))
+        case .message(.unreadable(let problem)): return .failure(problem)
+        case .message(.answer):
+            return .failure(UnreadableMessage(.badRequest, "an answer to a handler's call needs a WebSocket"))
+        case .batch: return .failure(UnreadableMessage(.badRequest, "a line is one call; write each on its own"))
+        }
+    }
+
+    /// The lines of a body, without empty ones.
+    static func lines(_ body: ByteBuffer) -> [[UInt8]] {
+        body.readableBytesView.split(separator: UInt8(ascii: "\n")).map { line in
+            Array(line.last == UInt8(ascii: "\r") ? line.dropLast() : line)
+        }.filter { !$0.isEmpty }
+    }
+
+    /// As the protocol has errors.
+    static func json(_ failure: CallFailure, command: String) -> JSONValue {
+        guard case .refused(let error) = failure else {
+            return ["cmd": .string(command), "code": .string(failure.code), "message": .string(failure.message)]
+        }
+        return .object(error.members)
+    }
+
+    /// The status that says the same as a code of the protocol.
+    static func status(_ code: String) -> HTTPResponseStatus {
+        switch CommandError.Code(rawValue: code) {
+        case .badRequest: .badRequest
+        case .denied: .forbidden
+        case .unknownCommand, .notFound: .notFound
+        case .busy: .conflict
+        case .tooLarge: .payloadTooLarge
+        case .invalid: .unprocessableEntity
+        case .unsupported: .notImplemented
+        case .unavailable, .overloaded, .cancelled: .serviceUnavailable
+        case .timeout: .gatewayTimeout
+        case .scriptFailed, .internal, nil: .internalServerError
+        }
+    }
+}

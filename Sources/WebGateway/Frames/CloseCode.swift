@@ -1,0 +1,28 @@
+/// Why a WebSocket ends (RFC 6455, section 7.4).
+public struct CloseCode: RawRepresentable, Sendable, Hashable {
+    public var rawValue: UInt16
+
+    public init(rawValue: UInt16) { self.rawValue = rawValue }
+
+    public static let normal = CloseCode(rawValue: 1000)
+    /// The gateway stops.
+    public static let goingAway = CloseCode(rawValue: 1001)
+    public static let protocolError = CloseCode(rawValue: 1002)
+    /// A binary message.
+    public static let unacceptable = CloseCode(rawValue: 1003)
+    /// Text that is not UTF-8.
+    public static let invalidText = CloseCode(rawValue: 1007)
+    /// The session has ended, or the page does not read.
+    public static let policy = CloseCode(rawValue: 1008)
+    public static let tooLarge = CloseCode(rawValue: 1009)
+    /// The daemon is gone: connect again.
+    public static let tryAgain = CloseCode(rawValue: 1013)
+
+    /// Whether the other side may say it. The others are kept for what no frame says.
+    var maySay: Bool {
+        switch rawValue {
+        case 1000...1003, 1007...1014, 3000...4999: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,161 @@
+internal import JSON
+internal import NIOCore
+internal import QuickConnect
+internal import QuickConnectClient
+internal import QuickConnectClientNIO
+
+/// Answers the command `web`, as the handler `web` on the daemon's ordinary socket. Only on its event loop.
+final class WebControl {
+    private let doorkeeper: Doorkeeper
+    private let bridges: Bridges
+    private let address: () -> String
+    private let log: @Sendable (String) -> Void
+    private var channel: DaemonChannel?
+
+    /// The name of the handler: mappings say `script:web`.
+    static let handler = "web"
+    private static let retryTime = TimeAmount.seconds(5)
+
+    init(
+        _ doorkeeper: Doorkeeper,
+        _ bridges: Bridges,
+        address: @escaping () -> String,
+        log: @escaping @Sendable (String) -> Void
+    ) {
+        self.doorkeeper = doorkeeper
+        self.bridges = bridges
+        self.address = address
+        self.log = log
+    }
+
+    func start(_ paths: [String], on loop: any EventLoop) {
+        var conversation = ClientConversation()
+        conversation.register(handler: Self.handler)
+        let bound = NIOLoopBound(self, eventLoop: loop)
+        DaemonChannel.make(on: loop, paths: paths, conversation) { event, channel in
+            bound.value.take(event, channel)
+        }.whenSuccess { bound.value.channel = $0 }
+    }
+
+    func stop() { _ = channel?.close() }
+
+    private func take(_ event: ClientConversation.Event, _ channel: DaemonChannel) {
+        switch event {
+        case .called(let call): answer(call, channel)
+        case .refused(.handler(_), let failure):
+            log("the daemon does not let this gateway answer the command web, and is asked again: \(failure.message)")
+            channel.eventLoop.scheduleTask(in: Self.retryTime) {
+                channel.perform { $0.register(handler: Self.handler) }
+            }
+        default: break
+        }
+    }
+
+    private func answer(_ call: HandlerCall, _ channel: DaemonChannel) {
+        result(call, channel.eventLoop).whenComplete { result in
+            let answer = result.map { HandlerCall.Answer($0) }.mapError { error in
+                error as? HandlerCall.Failure ?? HandlerCall.Failure(.unavailable, Self.words(error))
+            }
+            channel.perform { $0.answer(call, with: answer) }
+        }
+    }
+
+    private static func words(_ error: any Error) -> String {
+        if case .notKept(let problem)? = error as? Doorkeeper.Refusal { return "it cannot be kept: \(problem)" }
+        return "\(error)"
+    }
+
+    // MARK: The verbs
+
+    private func result(_ call: HandlerCall, _ loop: any EventLoop) -> EventLoopFuture<JSONValue> {
+        let parameters = call.parameters
+        do throws(HandlerCall.Failure) {
+            switch parameters.first?.stringValue {
+            case "open": return loop.makeSucceededFuture(try open(call))
+            case "add":
+                return doorkeeper.add(try identity(parameters)).map { ["token": .string($0)] }
+            case "remove":
+                let name = try name(parameters)
+                return doorkeeper.remove(name).flatMapThrowing { wasThere in
+                    guard wasThere else {
+                        throw HandlerCall.Failure(.notFound, "there is no user \(name)", field: "/1")
+                    }
+                    return .null
+                }
+            case "list": return loop.makeSucceededFuture(users)
+            case "sessions": return loop.makeSucceededFuture(sessions)
+            default:
+                throw HandlerCall.Failure(.invalid, "open, add, list, remove or sessions was expected", field: "/0")
+            }
+        } catch {
+            return loop.makeFailedFuture(error)
+        }
+    }
+
+    /// An address that lets one browser in, once, as whoever asks for it.
+    private func open(_ call: HandlerCall) throws(HandlerCall.Failure) -> JSONValue {
+        guard let user = call.caller["user"]?.stringValue, GatewayName.isValid(user) else {
+            throw HandlerCall.Failure(.denied, "nobody can be logged in by a caller without a name")
+        }
+        guard let code = doorkeeper.makeCode(for: user) else {
+            throw HandlerCall.Failure(.overloaded, "too many codes wait to be used; try again in two minutes")
+        }
+        return [
+            "address": .string("\(address())/login.html#code=\(code)"), "user": .string(user),
+            "seconds": .integer(OneTimeCodes.lifetime.components.seconds),
+        ]
+    }
+
+    private func identity(_ parameters: [JSONValue]) throws(HandlerCall.Failure) -> Identity {
+        let name = try name(parameters)
+        let options = parameters.count > 2 ? parameters[2].objectValue : [:]
+        let groups = options?["groups"].map { $0.arrayValue } ?? []
+        guard let names = groups?.map(\.stringValue), let options, options.names.allSatisfy({ $0 == "groups" }),
+            names.count <= 64, names.allSatisfy({ $0.map(GatewayName.isValid) ?? false })
+        else {
+            let what = "{groups}, up to 64 names of \(GatewayName.expectation)"
+            throw HandlerCall.Failure(.invalid, "\(what) were expected", field: "/2")
+        }
+        return Identity(name, groups: names.compactMap(\.self))
+    }
+
+    private func name(_ parameters: [JSONValue]) throws(HandlerCall.Failure) -> String {
+        guard parameters.count > 1, let name = parameters[1].stringValue, GatewayName.isValid(name) else {
+            throw HandlerCall.Failure(.invalid, "a name of \(GatewayName.expectation) was expected", field: "/1")
+        }
+        return name
+    }
+
+    private var users: JSONValue {
+        .array(
+            doorkeeper.users.all.map { user in
+                [
+                    "name": .string(user.identity.name),
+                    "groups": .array(user.identity.groups.map { .string($0) }), "created": .integer(user.created),
+                ]
+            }
+        )
+    }
+
+    private var sessions: JSONValue {
+        .array(
+            doorkeeper.sessions.all.map { key, session in
+                [
+                    "user": .string(session.user), "created": .integer(session.created),
+                    "expires": .integer(session.expires), "pages": .integer(Int64(bridges.count(ofSession: key))),
+                ]
+            }
+        )
+    }
+}
+
+extension HandlerCall {
+    /// What was sent, as parameters, in both forms of the protocol.
+    fileprivate var parameters: [JSONValue] {
+        switch data {
+        case .null: []
+        case .array(let items): items
+        default: [data]
+        }
+    }
+}

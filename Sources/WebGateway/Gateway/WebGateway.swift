@@ -1,0 +1,181 @@
+internal import Glibc
+internal import JSON
+public import Linux
+internal import NIOCore
+internal import NIOPosix
+internal import Synchronization
+
+/// Pages in any browser: HTTP and WebSocket on one side, the daemon on the other.
+///
+/// One event loop does all of it; what reads and writes files has a thread of its own.
+public final class WebGateway: Sendable {
+    public struct Failure: Error, CustomStringConvertible {
+        public var description: String
+    }
+
+    private let options: WebOptions
+    private let log: ServiceLog
+    private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    private let disk = NIOThreadPool(numberOfThreads: 1)
+    private let parts: NIOLoopBoundBox<Parts?>
+
+    /// What lives on the loop.
+    private struct Parts {
+        var bridges: Bridges
+        var control: WebControl
+        var listeners: [any Channel] = []
+        var entrance: Entrance
+        var watcher: PageWatcher?
+    }
+
+    public init(_ options: WebOptions, log: ServiceLog) {
+        self.options = options
+        self.log = log
+        parts = NIOLoopBoundBox.makeEmptyBox(eventLoop: group.next())
+    }
+
+    /// Listens.
+    /// - Returns: where, for people: the address of the first listener.
+    public func start() throws(Failure) -> String {
+        disk.start()
+        do {
+            let loop = group.next()
+            try loop.submit { try self.make(on: loop) }.wait()
+            var addresses: [String] = []
+            for listener in options.listeners {
+                let channel = try open(listener, on: loop)
+                addresses.append(Self.address(of: channel))
+                try loop.submit { self.parts.value?.listeners.append(channel) }.wait()
+            }
+            let address = options.address ?? addresses.first ?? ""
+            try loop.submit {
+                self.parts.value?.entrance.address = address
+                self.parts.value?.control.start(self.options.daemonPaths, on: loop)
+            }.wait()
+            return address
+        } catch let problem as StateFolder.Problem {
+            throw Failure(description: problem.description)
+        } catch {
+            throw Failure(description: "\(error)")
+        }
+    }
+
+    /// Runs `body` on the loop again and again; it runs only while the loop is alive.
+    public func repeatEvery(_ interval: Duration, _ body: @escaping @Sendable () -> Void) {
+        let time = TimeAmount(interval)
+        group.next().scheduleRepeatedTask(initialDelay: .zero, delay: time) { _ in body() }
+    }
+
+    /// Takes no more connections, says goodbye to the pages, and waits a little for their answer.
+    public func stop() {
+        let done = Bell()
+        group.next().execute {
+            guard let parts = self.parts.value else { return done.ring() }
+            for listener in parts.listeners { listener.close(promise: nil) }
+            parts.control.stop()
+            parts.watcher?.stop()
+            guard !parts.bridges.isEmpty else { return done.ring() }
+            parts.bridges.emptied = { done.ring() }
+            parts.bridges.closeAll()
+        }
+        done.wait(atMost: .seconds(6))
+        try? group.syncShutdownGracefully()
+        try? disk.syncShutdownGracefully()
+    }
+
+    // MARK: Wiring, on the loop
+
+    private func make(on loop: any EventLoop) throws {
+        let log = log
+        let bridges = Bridges()
+        let doorkeeper = try Doorkeeper(StateFolder(options.state), disk, loop, lifetime: options.sessionTime)
+        doorkeeper.ended = { bridges.close(sessions: Set($0)) }
+        let site = Site(
+            door: Door(names: options.names),
+            security: SecurityHeaders(allowsInline: options.allowsInline, tileOrigin: options.tileOrigin),
+            doorkeeper: doorkeeper,
+            pages: Pages(options.pages, libraries: options.libraries, disk: disk),
+            dialer: DaemonDialer(path: options.bridgePath, loop: loop),
+            bridges: bridges,
+            facts: facts,
+            tell: { log.write($0, .info) }
+        )
+        let entrance = Entrance(site, most: options.connections) { log.write($0, .warning) }
+        let control = WebControl(doorkeeper, bridges, address: { entrance.address }) { log.write($0, .warning) }
+        parts.value = Parts(bridges: bridges, control: control, entrance: entrance)
+        if options.watches { parts.value?.watcher = try watcher(bridges, loop) }
+    }
+
+    private var facts: JSONObject {
+        var facts: JSONObject = ["watch": .bool(options.watches)]
+        if let tiles = options.tiles { facts["tiles"] = .string(tiles) }
+        return facts
+    }
+
+    private func watcher(_ bridges: Bridges, _ loop: any EventLoop) throws -> PageWatcher {
+        let bound = NIOLoopBound(bridges, eventLoop: loop)
+        return try PageWatcher(options.pages) {
+            loop.execute { bound.value.tellAll(#"{"handlerName":"pagesChanged","data":null}"#) }
+        }
+    }
+
+    // MARK: Listening
+
+    private func open(_ listener: WebOptions.Listener, on loop: any EventLoop) throws -> any Channel {
+        let bootstrap = bootstrap(on: loop)
+        do {
+            return switch listener {
+            case .tcp(let host, let port): try bootstrap.bind(host: host, port: port).wait()
+            case .passed(let descriptor): try bootstrap.withBoundSocket(descriptor).wait()
+            case .unix(let path):
+                try bootstrap.withBoundSocket(ListeningSocket.bind(path: path, mode: 0o666).descriptor).wait()
+            }
+        } catch {
+            throw Failure(description: "cannot listen on \(Self.words(listener)): \(error)")
+        }
+    }
+
+    private static func words(_ listener: WebOptions.Listener) -> String {
+        switch listener {
+        case .tcp(let host, let port): "\(host), port \(port)"
+        case .unix(let path): path
+        case .passed(let descriptor): "the socket \(descriptor) that systemd passed"
+        }
+    }
+
+    private func bootstrap(on loop: any EventLoop) -> ServerBootstrap {
+        ServerBootstrap(group: group)
+            .serverChannelOption(.backlog, value: SOMAXCONN)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelOption(.recvAllocator, value: DaemonDialer.receiveSizes)
+            .childChannelOption(.allowRemoteHalfClosure, value: false)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture { try self.parts.value?.entrance.accept(channel) }
+            }
+    }
+
+    private static func address(of channel: any Channel) -> String {
+        guard let address = channel.localAddress, let port = address.port, let host = address.ipAddress else {
+            return "http://localhost"
+        }
+        // Everywhere is also here.
+        let name = host == "0.0.0.0" || host == "::" ? "localhost" : host.contains(":") ? "[\(host)]" : host
+        return "http://\(name):\(port)"
+    }
+}
+
+/// A bell that is rung once.
+private final class Bell: Sendable {
+    private let waker = try? Waker()
+    private let hasRung = Atomic<Bool>(false)
+
+    func ring() {
+        hasRung.store(true, ordering: .releasing)
+        waker?.wake()
+    }
+
+    func wait(atMost time: Duration) {
+        let end = ContinuousClock.now + time
+        while !hasRung.load(ordering: .acquiring), ContinuousClock.now < end { _ = waker?.sleep(until: end) }
+    }
+}

@@ -1,0 +1,88 @@
+internal import JSON
+internal import NIOCore
+internal import NIOHTTP1
+internal import QuickConnect
+
+/// What a request is answered with.
+struct Response {
+    enum Body {
+        case bytes(ByteBuffer)
+        /// A file that is sent by the kernel, and closed then.
+        case file(NIOFileHandle, count: Int)
+    }
+
+    var status: HTTPResponseStatus
+    var headers: HTTPHeaders = [:]
+    var body = Body.bytes(ByteBuffer())
+
+    init(_ status: HTTPResponseStatus, headers: HTTPHeaders = [:]) {
+        self.status = status
+        self.headers = headers
+    }
+
+    /// A JSON value on a line of its own.
+    static func json(_ value: JSONValue, _ status: HTTPResponseStatus = .ok) -> Response {
+        lines([value.text], type: "application/json", status)
+    }
+
+    static func lines(_ lines: [String], type: String, _ status: HTTPResponseStatus = .ok) -> Response {
+        var response = Response(status, headers: ["content-type": type])
+        var buffer = ByteBuffer()
+        for line in lines {
+            buffer.writeString(line)
+            buffer.writeString("\n")
+        }
+        response.body = .bytes(buffer)
+        return response
+    }
+
+    /// An error with a code of the protocol.
+    static func error(_ status: HTTPResponseStatus, _ code: String, _ message: String) -> Response {
+        json(["code": .string(code), "message": .string(message)], status)
+    }
+
+    init(_ refusal: Door.Refusal) { self = .error(refusal.status, refusal.code, refusal.message) }
+
+    var count: Int {
+        switch body {
+        case .bytes(let buffer): buffer.readableBytes
+        case .file(_, let count): count
+        }
+    }
+
+    /// Closes what would have been sent.
+    func drop() {
+        if case .file(let handle, _) = body { try? handle.close() }
+    }
+}
+
+/// The headers that each answer has.
+struct SecurityHeaders: Sendable {
+    /// Whether pages may have scripts and styles in their own text.
+    var allowsInline = false
+    /// Where the tiles of maps come from, besides.
+    var tileOrigin: String?
+
+    /// - Parameter host: the checked one.
+    func add(to headers: inout HTTPHeaders, host: String?, isEncrypted: Bool) {
+        headers.add(name: "content-security-policy", value: policy(host, isEncrypted: isEncrypted))
+        headers.add(name: "x-content-type-options", value: "nosniff")
+        headers.add(name: "referrer-policy", value: "no-referrer")
+        headers.add(name: "cross-origin-resource-policy", value: "same-origin")
+        headers.add(name: "cross-origin-opener-policy", value: "same-origin")
+        if !headers.contains(name: "cache-control") { headers.add(name: "cache-control", value: "no-cache") }
+    }
+
+    private func policy(_ host: String?, isEncrypted: Bool) -> String {
+        let inline = allowsInline ? " 'unsafe-inline'" : ""
+        // Older engines don't take the socket for 'self'.
+        let socket = host.map { " \(isEncrypted ? "wss" : "ws")://\($0)" } ?? ""
+        return [
+            "default-src 'none'", "script-src 'self'\(inline)", "style-src 'self'\(inline)",
+            "img-src 'self' data:\(tileOrigin.map { " \($0)" } ?? "")", "media-src 'self' data: blob:",
+            "font-src 'self'",
+            "manifest-src 'self'", "frame-src 'self'", "connect-src 'self'\(socket)", "base-uri 'none'",
+            "form-action 'self'", "frame-ancestors 'self'",
+        ].joined(separator: "; ")
+    }
+}

@@ -1,0 +1,23 @@
+/// The codes of `quickconnect web open`: each lets one browser in, once, within two minutes.
+struct OneTimeCodes {
+    typealias Instant = ContinuousClock.Instant
+
+    private var codes: [String: (user: String, end: Instant)] = [:]
+    static let lifetime = Duration.seconds(120)
+    private static let most = 100
+
+    /// Nil where too many wait to be used.
+    mutating func make(for user: String, at now: Instant) -> String? {
+        codes = codes.filter { $0.value.end > now }
+        guard codes.count < Self.most else { return nil }
+        let code = Secret.make()
+        codes[Secret.fingerprint(code)] = (user, now + Self.lifetime)
+        return code
+    }
+
+    /// The user whose code it is, who is told once.
+    mutating func use(_ code: String, at now: Instant) -> String? {
+        guard let entry = codes.removeValue(forKey: Secret.fingerprint(code)), entry.end > now else { return nil }
+        return entry.user
+    }
+}

@@ -1,0 +1,38 @@
+internal import Glibc
+internal import JSON
+internal import Linux
+
+/// The files that users and sessions are kept in: private, and whole after a crash at any moment. What blocks is for a
+/// thread that may.
+struct StateFolder: Sendable {
+    struct Problem: Error, CustomStringConvertible {
+        var description: String
+    }
+
+    private let path: String
+    private static let largestFile = 16 << 20
+
+    /// Makes the folder, where it is missing.
+    init(_ path: String) throws(Problem) {
+        self.path = path
+        do throws(SystemCallError) { try Folders.make(path) } catch {
+            throw Problem(description: "the folder \(path) cannot be made: \(error)")
+        }
+    }
+
+    /// The value in a file; nil where there is no file.
+    func read(_ name: String) throws(Problem) -> JSONValue? {
+        let file = "\(path)/\(name)"
+        guard FileText.exists(file) else { return nil }
+        switch FileText.read(file, maximumBytes: Self.largestFile) {
+        case .failure(let problem): throw Problem(description: "\(file) \(problem.message)")
+        case .success(let text):
+            guard let value = try? JSONParser.parse(text) else { throw Problem(description: "\(file) is not JSON") }
+            return value
+        }
+    }
+
+    func write(_ value: JSONValue, to name: String) throws(SystemCallError) {
+        try FileText.replace("\(path)/\(name)", with: value.text + "\n")
+    }
+}

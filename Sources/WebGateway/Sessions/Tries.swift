@@ -1,0 +1,29 @@
+/// Counts who tried a token or code that is none: five a minute for each address. Further tries are not even looked at.
+struct Tries {
+    typealias Instant = ContinuousClock.Instant
+
+    private var failures: [String: [Instant]] = [:]
+    static let most = 5
+    static let window = Duration.seconds(60)
+    /// Addresses that are remembered; of more, the network has other worries.
+    private static let mostAddresses = 4096
+
+    /// How long an address has to wait; nil: it may try.
+    mutating func pause(of address: String, at now: Instant) -> Duration? {
+        forget(address, at: now)
+        guard let times = failures[address], times.count >= Self.most, let first = times.first else { return nil }
+        return first + Self.window - now
+    }
+
+    mutating func failed(_ address: String, at now: Instant) {
+        if failures.count >= Self.mostAddresses { for address in failures.keys { forget(address, at: now) } }
+        if failures.count >= Self.mostAddresses { failures = [:] }
+        failures[address, default: []].append(now)
+    }
+
+    private mutating func forget(_ address: String, at now: Instant) {
+        guard let times = failures[address] else { return }
+        let recent = times.filter { $0 + Self.window > now }
+        failures[address] = recent.isEmpty ? nil : recent
+    }
+}

@@ -1,0 +1,78 @@
+internal import JSON
+internal import QuickConnect
+
+/// The users whom the owner has made, each with a token of which only the fingerprint is kept.
+struct Users {
+    struct User: Equatable {
+        var identity: Identity
+        /// Of the token.
+        var fingerprint: String
+        /// Unix time in seconds.
+        var created: Int64
+    }
+
+    private(set) var all: [User] = []
+
+    subscript(name: String) -> User? { all.first { $0.identity.name == name } }
+
+    /// The user whose token it is. Takes as long for one that nobody has.
+    func user(token: String) -> User? {
+        let fingerprint = Secret.fingerprint(token)
+        return all.reduce(nil) { found, user in Secret.isSame(user.fingerprint, fingerprint) ? user : found }
+    }
+
+    /// Makes a user, or gives one a new token and other groups.
+    /// - Returns: the token, which is nowhere else.
+    mutating func add(_ identity: Identity, at time: Int64) -> String {
+        let token = Secret.make()
+        all.removeAll { $0.identity.name == identity.name }
+        all.append(User(identity: identity, fingerprint: Secret.fingerprint(token), created: time))
+        return token
+    }
+
+    /// - Returns: whether there was one.
+    mutating func remove(_ name: String) -> Bool {
+        let count = all.count
+        all.removeAll { $0.identity.name == name }
+        return all.count < count
+    }
+
+    // MARK: As text
+
+    var json: JSONValue {
+        .array(
+            all.map { user in
+                [
+                    "name": .string(user.identity.name),
+                    "groups": .array(user.identity.groups.map { .string($0) }),
+                    "fingerprint": .string(user.fingerprint), "created": .integer(user.created),
+                ]
+            }
+        )
+    }
+
+    init() {}
+
+    /// Nil where the text is not what ``json`` writes: users must not get lost unseen.
+    init?(_ json: JSONValue) {
+        guard let items = json.arrayValue else { return nil }
+        for item in items {
+            guard let user = User(item) else { return nil }
+            all.append(user)
+        }
+    }
+}
+
+extension Users.User {
+    fileprivate init?(_ json: JSONValue) {
+        guard let members = json.objectValue, let name = members["name"]?.stringValue, GatewayName.isValid(name),
+            let fingerprint = members["fingerprint"]?.stringValue, fingerprint.utf8.count == 64
+        else { return nil }
+        let groups = (members["groups"]?.arrayValue ?? []).compactMap(\.stringValue)
+        self.init(
+            identity: Identity(name, groups: groups),
+            fingerprint: fingerprint,
+            created: members["created"]?.integerValue ?? 0
+        )
+    }
+}

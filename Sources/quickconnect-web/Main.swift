@@ -1,0 +1,107 @@
+import ArgumentParser
+import CLinux
+import Configuration
+import Glibc
+import Linux
+import QuickConnect
+import QuickConnectClient
+import WebGateway
+
+/// Pages in any browser. Read from here: flags and settings, then ``WebGateway``.
+@main
+struct QuickConnectWeb: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "quickconnect-web",
+        abstract: "Serves pages that drive this device's hardware through the daemon quickconnectd.",
+        discussion: """
+            It answers the command web, so «quickconnect web open» prints an address that lets a browser in. It runs \
+            until SIGTERM, and pages connect again when it or the daemon restarts.
+
+            Exit status: 0 ended by SIGTERM or SIGINT, 1 it cannot listen or keep its files, 2 wrong usage or settings.
+            """,
+        version: "0.1.0"
+    )
+
+    @Option(
+        help: ArgumentHelp(
+            "Where to listen: an address and a port, or the path of a Unix socket (default: the sockets that systemd "
+                + "passes, else \(WebSettings.defaultListener)).",
+            valueName: "ADDRESS:PORT"
+        )
+    )
+    var listen: String?
+
+    @Option(help: ArgumentHelp("\(SocketPaths.help)", valueName: "PATH"))
+    var socket: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The daemon's socket for this gateway: an entry of «sockets» with gateway: web (default: its path there, "
+                + "else /run/quickconnect/web.sock).",
+            valueName: "PATH"
+        )
+    )
+    var bridgeSocket: String?
+
+    @Option(help: ArgumentHelp("A folder of pages, in front of those that are shipped.", valueName: "FOLDER"))
+    var pages: String?
+
+    @Option(help: ArgumentHelp("Where users and sessions are kept.", valueName: "FOLDER"))
+    var state: String?
+
+    @Option(help: ArgumentHelp("The settings file.", valueName: "FILE"))
+    var config: String?
+
+    @Flag(help: "Tell pages to reload as their files change.")
+    var watch = false
+
+    @Flag(help: "Let pages have scripts and styles in their own text, as old ones do.")
+    var inlineScripts = false
+
+    @Option(help: ArgumentHelp("What to log: \(LogLevel.names).", valueName: "LEVEL"))
+    var logLevel: LogLevel?
+
+    static func main() {
+        qc_tune_memory()
+        // Before any thread is: they inherit that the signals are not for them.
+        let signals = [SIGTERM, SIGINT]
+        qc_block_signals(signals, Int32(signals.count))
+        signal(SIGPIPE, SIG_IGN)
+        do {
+            guard let flags = try parseAsRoot() as? QuickConnectWeb else { throw CleanExit.helpRequest(self) }
+            Glibc.exit(try flags.serve(until: signals))
+        } catch {
+            let isSuccess = exitCode(for: error).isSuccess
+            Descriptor.write("\(fullMessage(for: error))\n", to: isSuccess ? STDOUT_FILENO : STDERR_FILENO)
+            Glibc.exit(isSuccess ? 0 : 2)
+        }
+    }
+
+    /// - Returns: the exit status.
+    private func serve(until signals: [Int32]) throws -> Int32 {
+        let environment = OwnProcess.environment
+        let setup: Setup
+        do throws(ConfigurationMistakes) {
+            setup = try Setup(self, environment)
+        } catch {
+            Descriptor.write("quickconnect-web: \(error)\n", to: STDERR_FILENO)
+            return 2
+        }
+        let log = ServiceLog("quickconnect-web", setup.logLevel, environment: environment)
+        let manager = ServiceManager(environment: environment)
+        let gateway = WebGateway(setup.options, log: log)
+        do throws(WebGateway.Failure) {
+            let address = try gateway.start()
+            log.write("listening on \(address)", .info)
+            manager.ready("listening on \(address)")
+        } catch {
+            log.write(error.description, .error)
+            return 1
+        }
+        if let time = manager.watchdogTime { gateway.repeatEvery(time / 2) { manager.feedWatchdog() } }
+        while qc_wait_for_signal(signals, Int32(signals.count)) == 0 {}
+        manager.stopping("says goodbye to the pages")
+        gateway.stop()
+        return 0
+    }
+}
