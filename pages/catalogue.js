@@ -126,10 +126,10 @@ function file({ name, seconds, bytes: count, owner }) {
 		onPress(each, work)
 		return each
 	}
-	return make('li', {}, make('div', {}, name, make('small', {}, facts)),
+	return make('li', {}, make('div', {}, name, make('small', {}, facts)), make('div', { class: 'row' },
 		button('Play', 'Play', () => makeCall('play', [name, 'start'])),
 		button('Save', 'Save', () => download(name)),
-		button('Remove', 'Remove', () => device.call('media', 'remove', name).then(showMedia), ' danger'))
+		button('Remove', 'Remove', () => device.call('media', 'remove', name).then(showMedia), ' danger')))
 }
 
 const piece = 384 << 10 // A multiple of 3, so that pieces of Base64 join.

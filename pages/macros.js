@@ -243,7 +243,7 @@ function version(name, { version, time, caller, reverted, text }, isNewest) {
 		if (editing.name === name) editing.name = undefined
 		await showHistory()
 	})
-	return make('li', {}, make('div', {}, `Version ${version}`, make('small', {}, facts)), see, isNewest ? undefined : back)
+	return make('li', {}, make('div', {}, `Version ${version}`, make('small', {}, facts)), make('div', { class: 'row' }, see, isNewest ? undefined : back))
 }
 
 $('history-of').addEventListener('change', showHistory)

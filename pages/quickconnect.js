@@ -20,7 +20,6 @@ function parametersOf(message) {
 	}
 }
 
-// A mistake does not stop the next one.
 function guarded(run, ...values) {
 	try {
 		run(...values)
@@ -29,11 +28,11 @@ function guarded(run, ...values) {
 	}
 }
 
-// In `scope` a page may replace handleRequest and handleJSONRequest.
+// In `scope` a page may replace its functions.
 function connect({ url, WebSocket = globalThis.WebSocket, scope = {} }) {
 	const waiting = new Map(), underWay = new Map(), handlers = new Map(), listeners = new Map()
 	const subscribed = new Map(), mapped = new Map(), viewed = new Set(), watchers = new Set()
-	const commands = new Set(['error', 'default', 'showLoc', 'showPickResults'])
+	const commands = new Set(['error', 'default', 'showLoc', 'showPickResults', 'pagesChanged'])
 	let state = 'idle', socket, isOpen, timer, delay = impatience, count = 0, queued = 0, heardAt, tickedAt = Date.now()
 
 	function tell(next) {
@@ -80,8 +79,7 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {} }) {
 		socket = isOpen = undefined
 		underWay.clear()
 		tell('waiting')
-		// Browsers delay a WebSocket after a failed one.
-		timer = setTimeout(open, delay * (0.75 + Math.random() / 2))
+			timer = setTimeout(open, delay * (0.75 + Math.random() / 2))
 		delay = Math.min(delay * 2, patience)
 		for (const call of calls) fail(call, 'connectionLost', 'the connection was lost meanwhile')
 	}
@@ -104,7 +102,7 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {} }) {
 		tickedAt = Date.now()
 		if (isOpen && (slept || underWay.size && tickedAt - heardAt > 15000)) wake()
 	}, 15000)
-	if (ticker.unref) ticker.unref() // Node
+	ticker.unref?.()
 
 	function close() {
 		tell('closed')
@@ -251,7 +249,7 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {} }) {
 			if (error.code !== 'connectionLost') throw error
 		})
 		subscribed.set(name, options)
-		return subscribe(name) // It may not be wanted any more.
+		return subscribe(name) // If it still is wanted.
 	}
 
 	async function on(name, listener, options) {
@@ -341,6 +339,7 @@ const device = connect({
 })
 device.base = document.currentScript?.src || document.baseURI
 window.quickconnect = window.qc = Object.assign(device, api)
+device.mapCommandToVCF('pagesChanged', () => location.reload()) // --watch
 for (const name in device) if (/^(makeCall|handle|mapCommand)/.test(name)) window[name] = device[name]
 Object.assign(window, { messages: [], storeMessage: false, canSend: true, WebViewJavascriptBridge: device.bridge })
 window.setupWebViewJavascriptBridge = callback => callback(device.bridge)

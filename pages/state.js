@@ -30,7 +30,7 @@ session.then(async person => {
 
 // What goes on
 
-const verbs = { playing: 'Plays', recording: 'Records', vibrating: 'Vibrates', locating: 'Asks for the position', measuring: 'Measures motion', browsing: 'Looks around', watched: 'Is told of' }
+const verbs = { playing: 'Plays', recording: 'Records', vibrating: 'Vibrates', locating: 'Asks for the position', measuring: 'Measures motion', browsing: 'Looks around' }
 
 function doing(kind, each) {
 	const { file, name, event, seconds, position, duration, state, caller, owner } = each
@@ -44,7 +44,9 @@ async function showState() {
 	const state = await call('state').catch(error => void tell(placeOf($('now')), error))
 	if (!state) return
 	placeOf($('now')).replaceChildren()
-	list('now', Object.keys(verbs).flatMap(kind => (state[kind] || []).map(each => doing(kind, each))), 'All is quiet.')
+	const going = Object.keys(verbs).flatMap(kind => (state[kind] || []).map(each => doing(kind, each)))
+	if (state.watched.length) going.push(item('Events that somebody hears', state.watched.map(each => each.event || each).join(', ')))
+	list('now', going, 'All is quiet.')
 	list('handlers', state.handlers.map(each => item(each.name || String(each), callerName(each.caller ?? each.owner) || each.program)), 'Nobody answers calls.')
 	showValues(state.values)
 }

@@ -33,7 +33,7 @@ export function makeTrack(plot, scale, map) {
 		}))
 		const [xs, ys] = [all.map(({ x }) => x), all.map(({ y }) => y)]
 		const [left, right, top, bottom] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)]
-		const span = Math.max(right - left, (bottom - top) * width / height, (last.accuracy || 0) * 3, 10) * 1.25
+		const span = Math.max(right - left, (bottom - top) * width / height, (last.accuracy || 0) * 2 * width / height, 10) * 1.25
 		const perMetre = width / span, centre = { x: (left + right) / 2, y: (top + bottom) / 2 }
 		const at = ({ x, y }) => [width / 2 + (x - centre.x) * perMetre, height / 2 + (y - centre.y) * perMetre]
 		const apart = spacing(span)
