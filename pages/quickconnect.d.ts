@@ -53,6 +53,8 @@ export interface Client extends Bridge {
 	watch(watcher: (state: State) => void): () => void
 	/** Looks at once whether the connection is alive, or connects. */
 	wake(): void
+	/** Ends the connection until something is wanted again, or a moment has passed. */
+	rest(): void
 	close(): void
 	handleRequest(command: string, parameters?: unknown): unknown
 	handleJSONRequest(command: string, parameters?: string | null): unknown

@@ -9,7 +9,7 @@ const ends = [null, 'stop', 'ExIt_StAcK', 'wait', 'wAiT']
 const nothing = () => {}
 const json = JSON.stringify
 
-// A text is that of `msg`, as in the book: JSON, or else itself.
+// A text is JSON, as in the book, or else itself.
 function parametersOf(message) {
 	if (typeof message !== 'string') return json(message)
 	try {
@@ -89,6 +89,8 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {} }) {
 		each.close()
 	}
 
+	const rest = () => socket && drop(socket)
+
 	// A connection may have died in a sleep without a word.
 	function wake() {
 		delay = impatience
@@ -107,7 +109,7 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {} }) {
 	function close() {
 		tell('closed')
 		clearInterval(ticker)
-		if (socket) drop(socket)
+		rest()
 		clearTimeout(timer)
 		for (const call of waiting.values()) fail(call, 'connectionLost', 'closed')
 	}
@@ -313,7 +315,7 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {} }) {
 	}
 
 	const call = (command, ...parameters) => ask(command, parameters)
-	const client = { state, makeCall, handleRequest, handleJSONRequest, handleError, call, on, watch, wake, close }
+	const client = { state, makeCall, handleRequest, handleJSONRequest, handleError, call, on, watch, wake, rest, close }
 	client.bridge = {
 		registerHandler, removeHandler, callHandler,
 		disableJavscriptAlertBoxSafetyTimeout: nothing, disableJavascriptAlertBoxSafetyTimeout: nothing,
@@ -332,7 +334,7 @@ if (typeof document === 'undefined') {
 }
 if (window.quickconnect) return
 
-// In a page its functions are globals. A kiosk has a QuickConnectSocket in place of WebSocket.
+// In a page these are globals. QuickConnectSocket is a kiosk's.
 const device = connect({
 	url: () => new URL('bridge', device.base).href.replace(/^http/, 'ws'), scope: window,
 	WebSocket: window.QuickConnectSocket || WebSocket,
@@ -387,4 +389,5 @@ const log = text => told++ < 20 && device.call('logMessage', text.slice(0, 500))
 addEventListener('error', ({ message, filename, lineno, colno }) => message && log(`${message} (${filename}:${lineno}:${colno})`))
 addEventListener('unhandledrejection', ({ reason }) => log('unhandled rejection: ' + reason))
 for (const name of ['online', 'pageshow', 'visibilitychange']) addEventListener(name, device.wake)
+addEventListener('pagehide', device.rest) // Else a kept page would get calls.
 })()

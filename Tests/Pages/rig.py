@@ -77,9 +77,6 @@ class Rig:
         for file in (ROOT / "mappings").glob("*.yaml"):
             shutil.copy(file, self.folder / "mappings")
         (self.folder / "mappings" / "zz-tests.yaml").write_text(MAPPINGS)
-        for file in (ROOT / "macros").glob("*.js"):
-            shutil.copy(file, self.folder / "macros")
-        (self.folder / "macros" / "throws.js").write_text("function() {\n    var x = 1;\n    return x.y.z;\n}\n")
         # What is served is the checkout's, with the test's own pages beside it.
         shutil.copytree(ROOT / "pages", self.folder / "pages", dirs_exist_ok=True)
         shutil.copytree(ROOT / "Tests" / "Pages" / "fixtures", self.folder / "pages" / "tests", dirs_exist_ok=True)
@@ -124,6 +121,10 @@ class Rig:
         process = self.spawn("quickconnect-scripts", "--macros", self.folder / "macros", "--scripts", self.folder / "scripts")
         wait_until(lambda: self.alive(process, "quickconnect-scripts")
                    and self.client("macro", "list", check=False).returncode == 0, "the macros")
+        # Saved, since nothing here writes over an owner's file.
+        for file in sorted((ROOT / "macros").glob("*.js")):
+            self.call("macro", "save", file.stem, file.read_text())
+        self.call("macro", "save", "throws", "function() {\n    var x = 1;\n    return x.y.z;\n}\n")
 
     def start_web(self):
         if self.port is None:
