@@ -31,6 +31,7 @@ demo: deps
 	$(SWIFT) build --product quickconnect
 	$(SWIFT) build --product quickconnect-scripts
 	$(SWIFT) build --product quickconnect-picker
+	$(SWIFT) build --product quickconnect-web
 	@scripts/demo $(BUILD)/debug
 
 test: test-deps lint
@@ -54,16 +55,18 @@ test-system:
 	@[ "$$(id -u)" != 0 ] || scripts/install-packages --system
 	Tests/System/run
 
-# Feeds the readers of lines, the daemon's and the client's, with what libFuzzer makes of a corpus.
+# Feeds the readers of lines, the daemon's and the client's, and that of frames, with what libFuzzer makes of a corpus.
 FUZZ_SECONDS ?= 60
 FUZZER = .build-fuzz/release/$(1) -max_total_time=$(FUZZ_SECONDS) -artifact_prefix=.build-fuzz/found/$(1)/ \
   .build-fuzz/found/$(1) Fuzz/$(2)
 fuzz: deps
 	$(SWIFT) build --package-path Fuzz --scratch-path .build-fuzz -c release \
 	  -Xswiftc -sanitize=fuzzer -Xswiftc -parse-as-library -Xswiftc -use-ld=lld
-	mkdir -p .build-fuzz/found/FuzzLines .build-fuzz/found/FuzzConversation
+	mkdir -p .build-fuzz/found/FuzzLines .build-fuzz/found/FuzzConversation .build-fuzz/found/FuzzFrames
 	$(call FUZZER,FuzzLines,corpus)
 	$(call FUZZER,FuzzConversation,conversation-corpus)
+	Fuzz/make-frames-corpus .build-fuzz/frames
+	$(call FUZZER,FuzzFrames,../.build-fuzz/frames)
 
 lint:
 	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests Benchmarks Examples Fuzz/Package.swift Fuzz/Sources
@@ -76,28 +79,33 @@ release: deps
 	$(SWIFT) build $(STATIC) --product quickconnect
 	$(SWIFT) build $(STATIC) --product quickconnect-scripts
 	$(SWIFT) build $(STATIC) --product quickconnect-picker
+	$(SWIFT) build $(STATIC) --product quickconnect-web
 
 bench: release
 	@scripts/install-packages --bench
 	Benchmarks/run $(RELEASE)/release/quickconnectd
 	Benchmarks/first-sound $(RELEASE)/release/quickconnectd
+	$(SWIFT) build $(STATIC) --product websocket-echo
+	Benchmarks/web $(RELEASE)/release
 	$(SWIFT) build $(STATIC) --product javascript-calls
 	$(RELEASE)/release/javascript-calls
 
 install:
 	@test -x $(RELEASE)/release/quickconnectd || { echo "Run 'make release' first."; exit 1; }
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/quickconnect/{sounds,mappings,macros,tracks,clients} \
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/quickconnect/{sounds,mappings,macros,tracks,clients,pages} \
 	  $(DESTDIR)$(PREFIX)/share/doc/quickconnect/notices \
 	  $(DESTDIR)$(PREFIX)/share/man/man{1,8} $(DESTDIR)$(PREFIX)/share/bash-completion/completions \
 	  $(DESTDIR)$(PREFIX)/lib/{sysusers.d,tmpfiles.d,udev/rules.d} $(DESTDIR)$(UNITDIR) $(DESTDIR)$(USERUNITDIR) \
-	  $(DESTDIR)/etc/quickconnect/{mappings,scripts,macros}
-	install -s $(addprefix $(RELEASE)/release/,quickconnectd quickconnect quickconnect-scripts quickconnect-picker) \
+	  $(DESTDIR)/etc/quickconnect/{mappings,scripts,macros,pages}
+	install -s $(addprefix $(RELEASE)/release/,quickconnectd quickconnect quickconnect-scripts quickconnect-picker \
+	  quickconnect-web) \
 	  $(DESTDIR)$(PREFIX)/bin
 	ln -sf quickconnect $(DESTDIR)$(PREFIX)/bin/makecall
 	install -m 644 sounds/*.wav $(DESTDIR)$(PREFIX)/share/quickconnect/sounds
 	install -m 644 tracks/*.json $(DESTDIR)$(PREFIX)/share/quickconnect/tracks
 	install -m 644 mappings/*.yaml $(DESTDIR)$(PREFIX)/share/quickconnect/mappings
 	install -m 644 macros/*.js $(DESTDIR)$(PREFIX)/share/quickconnect/macros
+	[ ! -d pages ] || cp -rT --no-preserve=mode,ownership pages $(DESTDIR)$(PREFIX)/share/quickconnect/pages
 	install -m 644 config/quickconnectd.yaml $(DESTDIR)$(PREFIX)/share/quickconnect
 	install -m 644 NOTICE $(DESTDIR)$(PREFIX)/share/doc/quickconnect/notices
 	for notice in $(RELEASE)/checkouts/*/NOTICE.txt; do name=$${notice%/*}; \
@@ -127,12 +135,14 @@ install:
 uninstall:
 	@if [ -z "$(DESTDIR)" ] && [ -d /run/systemd/system ]; then \
 	  systemctl disable --now quickconnectd.socket quickconnectd.service quickconnect-scripts.path \
-	    quickconnect-scripts.service || true; fi
-	rm -f $(DESTDIR)$(PREFIX)/bin/{quickconnectd,quickconnect,quickconnect-scripts,quickconnect-picker,makecall}
+	    quickconnect-scripts.service quickconnect-web.socket quickconnect-web.service \
+	    quickconnect-web-bridge.socket || true; fi
+	rm -f $(DESTDIR)$(PREFIX)/bin/{quickconnectd,quickconnect,quickconnect-scripts,quickconnect-picker,quickconnect-web,makecall}
 	rm -rf $(DESTDIR)$(PREFIX)/share/quickconnect $(DESTDIR)$(PREFIX)/share/doc/quickconnect
-	rm -f $(DESTDIR)$(PREFIX)/share/man/man1/{quickconnect,quickconnect-picker,makecall}.1 $(DESTDIR)$(PREFIX)/share/man/man8/quickconnect{d,-scripts}.8
+	rm -f $(DESTDIR)$(PREFIX)/share/man/man1/{quickconnect,quickconnect-picker,makecall}.1 $(DESTDIR)$(PREFIX)/share/man/man8/quickconnect{d,-scripts,-web}.8
 	rm -f $(DESTDIR)$(PREFIX)/share/bash-completion/completions/quickconnect
-	rm -f $(DESTDIR)$(UNITDIR)/quickconnectd.{service,socket} $(DESTDIR)$(UNITDIR)/quickconnect-scripts.{service,path}
+	rm -f $(DESTDIR)$(UNITDIR)/quickconnectd.{service,socket} $(DESTDIR)$(UNITDIR)/quickconnect-scripts.{service,path} \
+	  $(DESTDIR)$(UNITDIR)/quickconnect-web.{service,socket} $(DESTDIR)$(UNITDIR)/quickconnect-web-bridge.socket
 	rm -f $(DESTDIR)$(USERUNITDIR)/quickconnectd.{service,socket} $(DESTDIR)$(USERUNITDIR)/quickconnect-{scripts,picker}.service
 	rm -f $(DESTDIR)$(PREFIX)/lib/{sysusers.d,tmpfiles.d}/quickconnect.conf $(DESTDIR)$(PREFIX)/lib/udev/rules.d/60-quickconnect.rules
 

@@ -31,6 +31,8 @@ let package = Package(
         .library(name: "QuickConnectClientNIO", targets: ["QuickConnectClientNIO"]),
         .library(name: "JavaScriptCore", targets: ["JavaScriptCore"]),
         .library(name: "MacroEngine", targets: ["MacroEngine"]),
+        // For the fuzzer of its frames.
+        .library(name: "WebGateway", targets: ["WebGateway"]),
     ],
     traits: [
         .trait(
@@ -292,6 +294,19 @@ let package = Package(
             swiftSettings: swiftSettings
         ),
 
+        // What a round trip to the gateway of pages is compared with.
+        .executableTarget(
+            name: "websocket-echo",
+            dependencies: [
+                .product(name: "NIOCore", package: "swift-nio", condition: programs),
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: programs),
+                .product(name: "NIOPosix", package: "swift-nio", condition: programs),
+                .product(name: "NIOWebSocket", package: "swift-nio", condition: programs),
+            ],
+            path: "Benchmarks/WebSocketEcho",
+            swiftSettings: swiftSettings
+        ),
+
         // C: system libraries, and the few lines that must be C.
         .systemLibrary(name: "CALSA", pkgConfig: "alsa", providers: [.apt(["libasound2-dev"])]),
         // Without pkg-config, whose flag -D_REENTRANT SwiftPM warns of.
@@ -416,10 +431,19 @@ let package = Package(
             swiftSettings: swiftSettings
         ),
         .testTarget(
+            name: "WebGatewayTests",
+            dependencies: [
+                "WebGateway", "JSON",
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: programs),
+            ],
+            swiftSettings: swiftSettings
+        ),
+        .testTarget(
             name: "ConversationTests",
             dependencies: [
                 "QuickConnect", "QuickConnectClient", "QuickConnectClientNIO", "JSON", "Concurrency", "Conversations",
-                "TestRig", "quickconnectd", "quickconnect", "quickconnect-picker", "device-example",
+                "TestRig", "quickconnectd", "quickconnect", "quickconnect-picker", "quickconnect-web",
+                "device-example",
                 .product(name: "Logging", package: "swift-log", condition: programs),
                 .product(name: "NIOCore", package: "swift-nio", condition: programs),
                 .product(name: "NIOPosix", package: "swift-nio", condition: programs),

@@ -27,5 +27,10 @@ let package = Package(
             ],
             swiftSettings: swiftSettings
         ),
+        .executableTarget(
+            name: "FuzzFrames",
+            dependencies: ["Fuzzer", .product(name: "WebGateway", package: "quickconnect")],
+            swiftSettings: swiftSettings
+        ),
     ]
 )

@@ -89,6 +89,8 @@ struct QuickConnectWeb: ParsableCommand {
         }
         let log = ServiceLog("quickconnect-web", setup.logLevel, environment: environment)
         let manager = ServiceManager(environment: environment)
+        // A page takes two.
+        DescriptorLimit.raise()
         let gateway = WebGateway(setup.options, log: log)
         do throws(WebGateway.Failure) {
             let address = try gateway.start()

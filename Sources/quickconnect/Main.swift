@@ -20,6 +20,7 @@ struct QuickConnectCommand: ParsableCommand {
               quickconnect scripts                     what the script host's scripts do
               quickconnect macro run addInner          run a macro
               quickconnect media put bell.wav          send a file to the media folder
+              quickconnect web open                    let a browser into the pages of this device
               makecall playSound 0                     short for quickconnect call
 
             Exit status: 0 a result, 1 an error reply, 2 wrong usage, 3 no daemon or connection lost, 4 no answer in \
@@ -29,6 +30,7 @@ struct QuickConnectCommand: ParsableCommand {
         subcommands: [
             CallCommand.self, ListCommand.self, ExplainCommand.self, EventsCommand.self, CanCommand.self,
             DoctorCommand.self, RunCommand.self, ScriptsCommand.self, MacroCommand.self, MediaCommand.self,
+            WebCommand.self,
         ]
     )
 

@@ -63,7 +63,7 @@ struct Daemon {
     /// Runs until SIGTERM or SIGINT.
     func run(in surroundings: Surroundings) async -> Int32 {
         let log = logger("quickconnectd")
-        log.debug("up to \(raiseDescriptorLimit()) descriptors")
+        log.debug("up to \(DescriptorLimit.raise()) descriptors")
         do {
             let devices = Devices(settings, sounds: settings.sounds, logger: logger)
             let loop = ConnectionLoop()

@@ -126,13 +126,30 @@ public final class WebGateway: Sendable {
         do {
             return switch listener {
             case .tcp(let host, let port): try bootstrap.bind(host: host, port: port).wait()
-            case .passed(let descriptor): try bootstrap.withBoundSocket(descriptor).wait()
-            case .unix(let path):
-                try bootstrap.withBoundSocket(ListeningSocket.bind(path: path, mode: 0o666).descriptor).wait()
+            case .passed(let descriptor): try bootstrap.withBoundSocket(Self.checked(descriptor)).wait()
+            case .unix(let path): try openUnix(path, bootstrap)
             }
         } catch {
             throw Failure(description: "cannot listen on \(Self.words(listener)): \(error)")
         }
+    }
+
+    /// Whoever may reach the folder may connect, as a proxy does.
+    private func openUnix(_ path: String, _ bootstrap: ServerBootstrap) throws -> any Channel {
+        let socket = try ListeningSocket.bind(path: path, mode: 0o666)
+        let channel = try bootstrap.withBoundSocket(socket.descriptor).wait()
+        channel.closeFuture.whenComplete { _ in socket.unlink() }
+        return channel
+    }
+
+    /// NIO ends the process where it is handed something else.
+    private static func checked(_ descriptor: Int32) throws(SystemCallError) -> Int32 {
+        var (isListening, size): (CInt, socklen_t) = (0, socklen_t(MemoryLayout<CInt>.size))
+        try SystemCallError.check("getsockopt") {
+            getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &isListening, &size)
+        }
+        guard isListening == 1 else { throw SystemCallError("no listening socket", EINVAL) }
+        return descriptor
     }
 
     private static func words(_ listener: WebOptions.Listener) -> String {

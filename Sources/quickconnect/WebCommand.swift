@@ -1,0 +1,198 @@
+import ArgumentParser
+import Glibc
+import JSON
+import Linux
+import QuickConnect
+import QuickConnectClient
+
+struct WebCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "web",
+        abstract: "Lets browsers in: pages of this device, served by quickconnect-web.",
+        discussion: """
+            Examples:
+              quickconnect web open                    an address that lets one browser in, once, within two minutes
+              quickconnect web user add ann --group staff
+              quickconnect web sessions                who is logged in
+
+            Pages are off until the owner switches them on: docs/web.md, quickconnect-web(8).
+            """,
+        subcommands: [WebOpenCommand.self, WebUserCommand.self, WebSessionsCommand.self]
+    )
+}
+
+struct WebUserCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "user",
+        abstract: "Adds, lists and removes the users of pages, who log in with a token.",
+        subcommands: [WebUserAddCommand.self, WebUserListCommand.self, WebUserRemoveCommand.self]
+    )
+}
+
+extension ConnectionOptions {
+    /// One call of `web`. A gateway that systemd starts with the first browser is started.
+    func web(_ parameters: [JSONValue]) throws -> JSONValue {
+        let patience = ContinuousClock.now + Self.startTime
+        var hasStarted = false
+        while true {
+            switch try webResult(parameters) {
+            case .success(let value): return value
+            case .failure(let error):
+                guard error.isWithoutGateway else { throw End(error) }
+                if !hasStarted { hasStarted = WebService.start() }
+                guard hasStarted, ContinuousClock.now < patience else { throw End.noGateway }
+                usleep(50_000)
+            }
+        }
+    }
+
+    private func webResult(_ parameters: [JSONValue]) throws -> Result<JSONValue, ErrorReply> {
+        let deadline = deadline
+        do {
+            return try connect(before: deadline).call("web", .array(parameters), before: deadline)
+        } catch let failure as ClientFailure {
+            throw End(failure)
+        }
+    }
+
+    private static let startTime = Duration.seconds(10)
+}
+
+extension ErrorReply {
+    /// Whether nobody answers for the pages.
+    fileprivate var isWithoutGateway: Bool { code == "unavailable" && message.contains("no client has registered") }
+}
+
+extension End {
+    fileprivate static let noGateway = End(
+        message: """
+            unavailable: no gateway for pages is running. Where it is installed with its units, docs/web.md (section \
+            Set-up) says how to switch it on; else start quickconnect-web.
+            """,
+        status: 1
+    )
+}
+
+/// The service that systemd starts when the first browser comes.
+enum WebService {
+    /// - Returns: whether it runs now. Where its socket is off, it stays off.
+    static func start() -> Bool {
+        guard geteuid() == 0, FileText.exists("/run/systemd/system"),
+            Program.output(of: "systemctl", ["is-active", "quickconnect-web.socket"]) == "active\n"
+        else { return false }
+        _ = Program.output(of: "systemctl", ["start", "quickconnect-web.service"])
+        return Program.output(of: "systemctl", ["is-active", "quickconnect-web.service"]) == "active\n"
+    }
+}
+
+struct WebOpenCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "open",
+        abstract: "Prints an address that lets one browser in, once, within two minutes.",
+        discussion: "The page then acts as web:NAME with your name, whatever its browser's user is."
+    )
+
+    @OptionGroup var connection: ConnectionOptions
+
+    @Flag(help: "Print JSON, for programs.")
+    var json = false
+
+    func run() throws {
+        let answer = try connection.web(["open"])
+        say(json ? answer.text : answer.objectValue?["address"]?.stringValue ?? "")
+    }
+}
+
+struct WebUserAddCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add",
+        abstract: "Makes a user and prints the token, which is kept nowhere.",
+        discussion: "A user who is there already gets a new token and these groups, and is logged out."
+    )
+
+    @OptionGroup var connection: ConnectionOptions
+
+    @Option(name: .customLong("group"), help: ArgumentHelp("A group: web:G in rules.", valueName: "G"))
+    var groups: [String] = []
+
+    @Argument(help: "The name: web:NAME in rules.")
+    var name: String
+
+    func run() throws {
+        let options: JSONValue = ["groups": .array(groups.map { .string($0) })]
+        say(try connection.web(["add", .string(name), options]).objectValue?["token"]?.stringValue ?? "")
+    }
+}
+
+struct WebUserListCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "list", abstract: "Lists the users with their groups.")
+
+    @OptionGroup var connection: ConnectionOptions
+
+    @Flag(help: "Print JSON, for programs.")
+    var json = false
+
+    func run() throws {
+        let answer = try connection.web(["list"])
+        guard !json else { return say(answer.text) }
+        let rows = (answer.arrayValue ?? []).compactMap(\.objectValue).map { user in
+            let groups = (user["groups"]?.arrayValue ?? []).compactMap(\.stringValue).map { "web:\($0)" }
+            return ["web:\(user["name"]?.stringValue ?? "")", groups.joined(separator: " ")]
+        }
+        say(
+            rows.isEmpty
+                ? "There are no users; «quickconnect web user add NAME» makes one."
+                : Table.text(rows, width: Terminal.width)
+        )
+    }
+}
+
+struct WebUserRemoveCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove",
+        abstract: "Removes a user, and closes what that user has open."
+    )
+
+    @OptionGroup var connection: ConnectionOptions
+
+    @Argument(help: "The name, without web:.")
+    var name: String
+
+    func run() throws { _ = try connection.web(["remove", .string(name)]) }
+}
+
+struct WebSessionsCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sessions",
+        abstract: "Lists who is logged in, since when, and how many pages are open."
+    )
+
+    @OptionGroup var connection: ConnectionOptions
+
+    @Flag(help: "Print JSON, for programs.")
+    var json = false
+
+    func run() throws {
+        let answer = try connection.web(["sessions"])
+        guard !json else { return say(answer.text) }
+        let rows = (answer.arrayValue ?? []).compactMap(\.objectValue).map { session in
+            let since = Self.text(session["created"]?.integerValue ?? 0)
+            let until = Self.text(session["expires"]?.integerValue ?? 0)
+            let pages = session["pages"]?.integerValue ?? 0
+            return [
+                "web:\(session["user"]?.stringValue ?? "")",
+                "since \(since), until \(until), \(pages) \(pages == 1 ? "page" : "pages") open",
+            ]
+        }
+        say(rows.isEmpty ? "Nobody is logged in." : Table.text(rows, width: Terminal.width))
+    }
+
+    /// In the time zone of the device.
+    private static func text(_ seconds: Int64) -> String {
+        var (moment, parts) = (time_t(seconds), tm())
+        localtime_r(&moment, &parts)
+        var buffer = [CChar](repeating: 0, count: 32)
+        let count = strftime(&buffer, buffer.count, "%Y-%m-%d %H:%M", &parts)
+        return String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}
