@@ -4,7 +4,7 @@
 'use strict'
 
 const impatience = 300, patience = 10000
-// What ends a stack, in the book and later.
+// What ends a stack.
 const ends = [null, 'stop', 'ExIt_StAcK', 'wait', 'wAiT']
 const nothing = () => {}
 const json = JSON.stringify
@@ -389,5 +389,5 @@ const log = text => told++ < 20 && device.call('logMessage', text.slice(0, 500))
 addEventListener('error', ({ message, filename, lineno, colno }) => message && log(`${message} (${filename}:${lineno}:${colno})`))
 addEventListener('unhandledrejection', ({ reason }) => log('unhandled rejection: ' + reason))
 for (const name of ['online', 'pageshow', 'visibilitychange']) addEventListener(name, device.wake)
-addEventListener('pagehide', device.rest) // Else a kept page would get calls.
+addEventListener('pagehide', device.rest) // A kept page gets no calls.
 })()

@@ -42,6 +42,7 @@ class Rig:
         self.folder = Path(tempfile.mkdtemp(prefix="qc-pages."))
         self.running = {}
         self.port = None
+        self.logs = None  # Where the logs are kept.
 
     def __enter__(self):
         try:
@@ -57,6 +58,8 @@ class Rig:
     def __exit__(self, *_):
         for process in reversed(list(self.running.values())):
             self.end(process)
+        for log in self.folder.glob("*.log") if self.logs else []:
+            shutil.copy(log, self.logs / f"{self.folder.name}-{log.name}")
         shutil.rmtree(self.folder, ignore_errors=True)
 
     @staticmethod
