@@ -64,9 +64,10 @@ final class PageConnection {
     }
 
     func pageIsGone() {
-        daemon.close(promise: nil)
         guard state != .over else { return }
+        // First, since the daemon's side may hear at once that it is closed, and would say goodbye to nobody.
         state = .over
+        daemon.close(promise: nil)
         ended(self)
     }
 
