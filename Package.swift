@@ -189,6 +189,9 @@ let package = Package(
             swiftSettings: swiftSettings
         ),
 
+        // The data of the device: entries in a file of SQLite.
+        .target(name: "DataStore", dependencies: ["JSON", "CSQLite"], swiftSettings: swiftSettings),
+
         // JavaScript, with the names of Apple's framework. Knows nothing of the rest.
         .target(
             name: "JavaScriptCore",
@@ -282,6 +285,7 @@ let package = Package(
             pkgConfig: "javascriptcoregtk-4.1",
             providers: [.apt(["libjavascriptcoregtk-4.1-dev"])]
         ),
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
         .target(name: "CALSAShims", dependencies: ["CALSA"]),
         .target(name: "CJavaScriptCoreShims", dependencies: ["CJavaScriptCore"]),
@@ -380,6 +384,11 @@ let package = Package(
                 "ScriptHost", "QuickConnect", "QuickConnectClient", "Configuration", "JSON", "Concurrency", "Linux",
                 "TestRig",
             ],
+            swiftSettings: swiftSettings
+        ),
+        .testTarget(
+            name: "DataStoreTests",
+            dependencies: ["DataStore", "JSON", "TestRig"],
             swiftSettings: swiftSettings
         ),
         .testTarget(name: "JavaScriptCoreTests", dependencies: ["JavaScriptCore"], swiftSettings: swiftSettings),
