@@ -217,10 +217,21 @@ let package = Package(
             swiftSettings: swiftSettings
         ),
 
+        // Stored procedures: the processes that run them, the host of those, and what records the data for them.
+        .target(
+            name: "Procedures",
+            dependencies: [
+                "QuickConnect", "QuickConnectClient", "Configuration", "DataStore", "JSON", "JavaScriptCore",
+                "Concurrency", "Linux", "CLinux",
+            ],
+            resources: [.embedInCode("Runtime/procedure.js")],
+            swiftSettings: swiftSettings
+        ),
+
         .executableTarget(
             name: "quickconnect-scripts",
             dependencies: [
-                "QuickConnect", "QuickConnectClient", "ScriptHost", "Configuration", "Linux",
+                "QuickConnect", "QuickConnectClient", "ScriptHost", "Procedures", "Configuration", "Linux",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
             ],
             swiftSettings: swiftSettings
@@ -389,6 +400,11 @@ let package = Package(
         .testTarget(
             name: "DataStoreTests",
             dependencies: ["DataStore", "JSON", "TestRig"],
+            swiftSettings: swiftSettings
+        ),
+        .testTarget(
+            name: "ProceduresTests",
+            dependencies: ["Procedures", "DataStore", "JSON", "TestRig"],
             swiftSettings: swiftSettings
         ),
         .testTarget(name: "JavaScriptCoreTests", dependencies: ["JavaScriptCore"], swiftSettings: swiftSettings),

@@ -18,6 +18,10 @@ public struct StandardFolders: Sendable {
     public var macros: String
     /// The folder of those that are shipped.
     public var shippedMacros: String
+    /// The folder of the owner's stored procedures.
+    public var procedures: String
+    /// The folder of those that are shipped.
+    public var shippedProcedures: String
     /// What this program keeps: for a service a folder of its own, which no other service may read.
     public var state: String
     public var media: String { "\(state)/media" }
@@ -58,6 +62,8 @@ public struct StandardFolders: Sendable {
         scripts = "\(owners)/scripts"
         macros = "\(owners)/macros"
         shippedMacros = "\(shared)/macros"
+        procedures = "\(owners)/procedures"
+        shippedProcedures = "\(shared)/procedures"
         sounds = "\(shared)/sounds"
         track = "\(shared)/tracks/westminster.json"
         motionTrack = "\(shared)/tracks/in-the-hand.json"

@@ -106,6 +106,10 @@ public struct EntryQuery: Sendable, Hashable {
                 "where names id, date, kind, source, data or data.NAME, and not '\(path.prefix(40))'"
             )
         }
+        // A path of SQLite has no way to write them.
+        guard path.utf8.allSatisfy({ $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) else {
+            throw StoreError(.invalid, "a name in where has no quotation mark, no backslash and no control character")
+        }
         guard sign == "IN" else { return Condition(path: path, sign: sign, values: [try bound(value, path)]) }
         guard let items = value.arrayValue, items.count <= 500 else {
             throw StoreError(.invalid, "the operator in takes an array of at most 500 values")
@@ -160,7 +164,7 @@ public struct EntryQuery: Sendable, Hashable {
     private static func jsonPath(_ path: String) -> String {
         path.split(separator: ".", omittingEmptySubsequences: false).dropFirst().reduce("$") { path, name in
             let isIndex = !name.isEmpty && name.utf8.allSatisfy { (0x30...0x39).contains($0) }
-            return path + (isIndex ? "[\(name)]" : ".\"\(name.filter { $0 != "\"" })\"")
+            return path + (isIndex ? "[\(name)]" : ".\"\(name)\"")
         }
     }
 }

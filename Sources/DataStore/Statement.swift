@@ -73,7 +73,9 @@ final class Statement {
         case SQLITE_ROW: return true
         case SQLITE_DONE: return false
         case let code:
-            let error = StoreError(sqlite: code, database.handle, "the data")
+            var error = StoreError(sqlite: code, database.handle, "the data")
+            // Who has read and now would write is not let wait for another writer: what was read would be old.
+            if error.kind == .busy, database.isInTransaction { error.kind = .conflict }
             reset()
             throw error
         }

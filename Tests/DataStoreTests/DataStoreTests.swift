@@ -97,9 +97,13 @@ struct DataStoreTests {
         let evil = "x') OR 1=1; DROP TABLE entries; --\"'"
         let names: [JSONValue] = [
             ["kind": .string(evil)], ["where": ["kind": .string(evil)]], ["where": ["source": ["in": [.string(evil)]]]],
-            ["where": .object(JSONObject([("data.\(evil)", JSONValue.integer(1))]))],
-            ["where": .object(JSONObject([("data.$[\"x\"]'", JSONValue.integer(1))]))],
+            ["where": .object(JSONObject([("data.x') OR 1=1 --", JSONValue.integer(1))]))],
+            ["where": .object(JSONObject([("data.$[x]..[0]'", JSONValue.integer(1))]))],
         ]
+        for name in [evil, "\u{0}", "a\nb"] {
+            let query = JSONValue.object(["where": .object(JSONObject([("data.\(name)", JSONValue.integer(1))]))])
+            #expect(kind { _ = try EntryQuery(query) } == .invalid)
+        }
         for query in names { #expect(try store.count(EntryQuery(query)) == 0, "\(query)") }
         try store.save(Entry(date: EntryDate("2026-11-21"), kind: evil, data: .string(evil), source: evil))
         #expect(try store.entries(EntryQuery(kind: evil)).first?.source == evil)
