@@ -92,11 +92,11 @@ bench: release
 
 install:
 	@test -x $(RELEASE)/release/quickconnectd || { echo "Run 'make release' first."; exit 1; }
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/quickconnect/{sounds,mappings,macros,tracks,clients,pages} \
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/quickconnect/{sounds,mappings,macros,procedures/lib,tracks,clients,pages} \
 	  $(DESTDIR)$(PREFIX)/share/doc/quickconnect/notices \
 	  $(DESTDIR)$(PREFIX)/share/man/man{1,8} $(DESTDIR)$(PREFIX)/share/bash-completion/completions \
 	  $(DESTDIR)$(PREFIX)/lib/{sysusers.d,tmpfiles.d,udev/rules.d} $(DESTDIR)$(UNITDIR) $(DESTDIR)$(USERUNITDIR) \
-	  $(DESTDIR)/etc/quickconnect/{mappings,scripts,macros,pages}
+	  $(DESTDIR)/etc/quickconnect/{mappings,scripts,macros,procedures,pages}
 	install -s $(addprefix $(RELEASE)/release/,quickconnectd quickconnect quickconnect-scripts quickconnect-picker \
 	  quickconnect-web) \
 	  $(DESTDIR)$(PREFIX)/bin
@@ -106,11 +106,13 @@ install:
 	install -m 644 mappings/*.yaml $(DESTDIR)$(PREFIX)/share/quickconnect/mappings
 	install -m 644 macros/*.js $(DESTDIR)$(PREFIX)/share/quickconnect/macros
 	[ ! -d pages ] || cp -rT --no-preserve=mode,ownership pages $(DESTDIR)$(PREFIX)/share/quickconnect/pages
+	install -m 644 procedures/*.js* $(DESTDIR)$(PREFIX)/share/quickconnect/procedures
+	install -m 644 procedures/lib/*.js $(DESTDIR)$(PREFIX)/share/quickconnect/procedures/lib
 	install -m 644 config/quickconnectd.yaml $(DESTDIR)$(PREFIX)/share/quickconnect
 	install -m 644 NOTICE $(DESTDIR)$(PREFIX)/share/doc/quickconnect/notices
 	for notice in $(RELEASE)/checkouts/*/NOTICE.txt; do name=$${notice%/*}; \
 	  install -m 644 $$notice $(DESTDIR)$(PREFIX)/share/doc/quickconnect/notices/$${name##*/}; done
-	install -m 644 clients/*/quickconnect.* $(DESTDIR)$(PREFIX)/share/quickconnect/clients
+	install -m 644 clients/*/quickconnect.* clients/procedures/procedure.js $(DESTDIR)$(PREFIX)/share/quickconnect/clients
 	install -m 644 man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1
 	ln -sf quickconnect.1 $(DESTDIR)$(PREFIX)/share/man/man1/makecall.1
 	install -m 644 man/*.8 $(DESTDIR)$(PREFIX)/share/man/man8
@@ -129,20 +131,21 @@ install:
 	@test -n "$(DESTDIR)" || printf '%s\n' "To run it as a service:" \
 	  "  systemd-sysusers && systemd-tmpfiles --create quickconnect.conf && systemctl daemon-reload" \
 	  "  udevadm control --reload && udevadm trigger --subsystem-match=iio" \
-	  "  systemctl enable --now quickconnectd.socket quickconnect-scripts.path quickconnect-scripts.service"
+	  "  systemctl enable --now quickconnectd.socket quickconnect-scripts.path quickconnect-scripts.service quickconnect-data.service"
 
 # Leaves what is the owner's: /etc/quickconnect, and the recordings in /var/lib/quickconnect.
 uninstall:
 	@if [ -z "$(DESTDIR)" ] && [ -d /run/systemd/system ]; then \
 	  systemctl disable --now quickconnectd.socket quickconnectd.service quickconnect-scripts.path \
 	    quickconnect-scripts.service quickconnect-web.socket quickconnect-web.service \
-	    quickconnect-web-bridge.socket || true; fi
+	    quickconnect-web-bridge.socket quickconnect-data.service || true; fi
 	rm -f $(DESTDIR)$(PREFIX)/bin/{quickconnectd,quickconnect,quickconnect-scripts,quickconnect-picker,quickconnect-web,makecall}
 	rm -rf $(DESTDIR)$(PREFIX)/share/quickconnect $(DESTDIR)$(PREFIX)/share/doc/quickconnect
 	rm -f $(DESTDIR)$(PREFIX)/share/man/man1/{quickconnect,quickconnect-picker,makecall}.1 $(DESTDIR)$(PREFIX)/share/man/man8/quickconnect{d,-scripts,-web}.8
 	rm -f $(DESTDIR)$(PREFIX)/share/bash-completion/completions/quickconnect
 	rm -f $(DESTDIR)$(UNITDIR)/quickconnectd.{service,socket} $(DESTDIR)$(UNITDIR)/quickconnect-scripts.{service,path} \
-	  $(DESTDIR)$(UNITDIR)/quickconnect-web.{service,socket} $(DESTDIR)$(UNITDIR)/quickconnect-web-bridge.socket
+	  $(DESTDIR)$(UNITDIR)/quickconnect-web.{service,socket} $(DESTDIR)$(UNITDIR)/quickconnect-web-bridge.socket \
+	  $(DESTDIR)$(UNITDIR)/quickconnect-data.service
 	rm -f $(DESTDIR)$(USERUNITDIR)/quickconnectd.{service,socket} $(DESTDIR)$(USERUNITDIR)/quickconnect-{scripts,picker}.service
 	rm -f $(DESTDIR)$(PREFIX)/lib/{sysusers.d,tmpfiles.d}/quickconnect.conf $(DESTDIR)$(PREFIX)/lib/udev/rules.d/60-quickconnect.rules
 

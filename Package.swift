@@ -192,6 +192,9 @@ let package = Package(
             swiftSettings: swiftSettings
         ),
 
+        // The data of the device: entries in a file of SQLite.
+        .target(name: "DataStore", dependencies: ["JSON", "CSQLite"], swiftSettings: swiftSettings),
+
         // JavaScript, with the names of Apple's framework. Knows nothing of the rest.
         .target(
             name: "JavaScriptCore",
@@ -217,10 +220,21 @@ let package = Package(
             swiftSettings: swiftSettings
         ),
 
+        // Stored procedures: the processes that run them, the host of those, and what records the data for them.
+        .target(
+            name: "Procedures",
+            dependencies: [
+                "QuickConnect", "QuickConnectClient", "Configuration", "DataStore", "JSON", "JavaScriptCore",
+                "Concurrency", "Linux", "CLinux",
+            ],
+            resources: [.embedInCode("Runtime/procedure.js")],
+            swiftSettings: swiftSettings
+        ),
+
         .executableTarget(
             name: "quickconnect-scripts",
             dependencies: [
-                "QuickConnect", "QuickConnectClient", "ScriptHost", "Configuration", "Linux",
+                "QuickConnect", "QuickConnectClient", "ScriptHost", "Procedures", "Configuration", "Linux",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
             ],
             swiftSettings: swiftSettings
@@ -319,6 +333,7 @@ let package = Package(
             pkgConfig: "javascriptcoregtk-4.1",
             providers: [.apt(["libjavascriptcoregtk-4.1-dev"])]
         ),
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
         .target(name: "CALSAShims", dependencies: ["CALSA"]),
         .target(name: "CJavaScriptCoreShims", dependencies: ["CJavaScriptCore"]),
@@ -417,6 +432,16 @@ let package = Package(
                 "ScriptHost", "QuickConnect", "QuickConnectClient", "Configuration", "JSON", "Concurrency", "Linux",
                 "TestRig",
             ],
+            swiftSettings: swiftSettings
+        ),
+        .testTarget(
+            name: "DataStoreTests",
+            dependencies: ["DataStore", "JSON", "TestRig"],
+            swiftSettings: swiftSettings
+        ),
+        .testTarget(
+            name: "ProceduresTests",
+            dependencies: ["Procedures", "DataStore", "JSON", "TestRig"],
             swiftSettings: swiftSettings
         ),
         .testTarget(name: "JavaScriptCoreTests", dependencies: ["JavaScriptCore"], swiftSettings: swiftSettings),

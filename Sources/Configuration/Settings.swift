@@ -53,6 +53,8 @@ public struct Settings: Sendable {
     /// The folder of the scripts that the script host runs.
     public var scripts: String
     public var scriptLimits = ScriptLimits()
+    /// Stored procedures, and the data that is kept for them.
+    public var procedureSettings = ProcedureSettings()
 
     /// How quickconnect-web serves pages.
     public var web = WebSettings()

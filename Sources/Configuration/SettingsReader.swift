@@ -10,7 +10,7 @@ struct SettingsReader {
         "socket", "mappings", "sounds", "media", "mediaOwners", "simulatedFolder", "pcm", "capturePCM", "gpsd", "track",
         "simulate",
         "logLevel", "audit", "sockets", "handlerCommands", "limits", "recording", "scripts",
-        "vibration", "motion", "web",
+        "vibration", "motion", "web", "procedures", "record", "data",
     ]
     static let socketKeys = ["path", "systemd", "commands", "connections", "mode", "group", "gateway", "user"]
     static let scriptKeys = [
@@ -59,6 +59,9 @@ struct SettingsReader {
         case "vibration": readVibration(value, into: &settings)
         case "motion": readMotion(value, into: &settings)
         case "web": readWeb(value, into: &settings)
+        case "procedures": file.readProcedures(value, into: &settings.procedureSettings)
+        case "record": settings.procedureSettings.record = file.record(value)
+        case "data": file.readData(value, into: &settings.procedureSettings)
         default: readRecording(value, into: &settings)
         }
     }

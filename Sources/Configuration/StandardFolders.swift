@@ -22,6 +22,10 @@ public struct StandardFolders: Sendable {
     public var pages: String
     /// The folder of those that are shipped.
     public var shippedPages: String
+    /// The folder of the owner's stored procedures.
+    public var procedures: String
+    /// The folder of those that are shipped.
+    public var shippedProcedures: String
     /// What this program keeps: for a service a folder of its own, which no other service may read.
     public var state: String
     public var media: String { "\(state)/media" }
@@ -64,6 +68,8 @@ public struct StandardFolders: Sendable {
         shippedMacros = "\(shared)/macros"
         pages = "\(owners)/pages"
         shippedPages = "\(shared)/pages"
+        procedures = "\(owners)/procedures"
+        shippedProcedures = "\(shared)/procedures"
         sounds = "\(shared)/sounds"
         track = "\(shared)/tracks/westminster.json"
         motionTrack = "\(shared)/tracks/in-the-hand.json"

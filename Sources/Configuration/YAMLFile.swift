@@ -173,13 +173,15 @@ extension YAMLNode {
 }
 
 extension Duration {
-    /// `500ms`, `30s`, `2m` or `1h`: a whole or decimal number and a unit.
+    /// `500ms`, `30s`, `2m`, `1h` or `90d`: a whole or decimal number and a unit.
     init?(text: String) {
-        let units: [(suffix: String, seconds: Double)] = [("ms", 0.001), ("s", 1), ("m", 60), ("h", 3600)]
+        let units: [(suffix: String, seconds: Double)] = [
+            ("ms", 0.001), ("s", 1), ("m", 60), ("h", 3600), ("d", 86_400),
+        ]
         guard let unit = units.first(where: { text.hasSuffix($0.suffix) }) else { return nil }
         let number = text.dropLast(unit.suffix.count)
         guard number.allSatisfy({ ($0.isASCII && $0.isNumber) || $0 == "." }), let value = Double(number),
-            value > 0, value * unit.seconds <= 366 * 24 * 3600
+            value > 0, value * unit.seconds <= 3660 * 24 * 3600
         else { return nil }
         self = .milliseconds(Int64((value * unit.seconds * 1000).rounded()))
     }

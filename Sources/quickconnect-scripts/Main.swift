@@ -2,6 +2,7 @@ import ArgumentParser
 import Configuration
 import Glibc
 import Linux
+import Procedures
 import QuickConnect
 import QuickConnectClient
 import ScriptHost
@@ -15,11 +16,15 @@ struct QuickConnectScripts: ParsableCommand {
         usage: """
             quickconnect-scripts [--socket <PATH>] [--config <FILE>] [--scripts <DIR>] [--macros <DIR>]
             quickconnect-scripts [--socket <PATH>] [--config <FILE>] FILE [ARGUMENT ...]
+            quickconnect-scripts --procedures [--socket <PATH>] [--config <FILE>] [--procedure-folder <DIR>]
             """,
         discussion: """
             Without FILE it runs each *.js file of the scripts' folder in a process of its own, restarts those that \
             fail, and lets a changed file take over. «quickconnect scripts» lists them. The macros run in one more \
             process, which they share; «quickconnect macro» lists them.
+
+            With --procedures it runs stored procedures when they are called, each in a process of its own, and keeps the \
+            data for them: «quickconnect procedure list», «quickconnect data info».
 
             Options stand before FILE; everything behind it is the script's.
 
@@ -45,6 +50,19 @@ struct QuickConnectScripts: ParsableCommand {
     @Flag(help: .hidden)
     var runMacros = false
 
+    @Flag(help: "Run stored procedures and keep their data, instead of scripts and macros.")
+    var procedures = false
+
+    @Option(help: ArgumentHelp("The folder of the owner's procedures.", valueName: "DIR"))
+    var procedureFolder: String?
+
+    @Option(help: ArgumentHelp("Run a procedure on its fixture NAME.test.json, without a daemon.", valueName: "NAME"))
+    var testProcedure: [String] = []
+
+    /// The host of procedures starts itself with it.
+    @Flag(help: .hidden)
+    var runProcedures = false
+
     @Argument(
         parsing: .captureForPassthrough,
         help: ArgumentHelp("A script, and its arguments.", valueName: "FILE [ARGUMENT…]")
@@ -67,7 +85,10 @@ struct QuickConnectScripts: ParsableCommand {
         if words.first == "--help" || words.first == "-h" { throw CleanExit.helpRequest(self) }
         if let word = words.first, word.hasPrefix("-") { throw ValidationError("Unknown option '\(word)'.") }
         let settings = settings(environment)
+        if !testProcedure.isEmpty { Glibc.exit(testProcedures(settings, environment)) }
+        if runProcedures { Glibc.exit(procedureWorker(settings, environment)) }
         let paths = SocketPaths.candidates(named: socket ?? settings.socket, environment: environment)
+        if procedures { Glibc.exit(try procedureHost(settings, paths, environment)) }
         guard runMacros || !words.isEmpty else { Glibc.exit(try host(settings, paths, environment).run()) }
         let folders = macroFolders(environment)
         let source = ScriptSource(

@@ -19,6 +19,8 @@ struct QuickConnectCommand: ParsableCommand {
               quickconnect run bell.js                 run a script
               quickconnect scripts                     what the script host's scripts do
               quickconnect macro run addInner          run a macro
+              quickconnect procedure run hasEntries 2026-11-21 2026-11-22
+              quickconnect data info                   what is recorded for procedures
               quickconnect media put bell.wav          send a file to the media folder
               quickconnect web open                    let a browser into the pages of this device
               makecall playSound 0                     short for quickconnect call
@@ -29,8 +31,8 @@ struct QuickConnectCommand: ParsableCommand {
         version: "0.1.0",
         subcommands: [
             CallCommand.self, ListCommand.self, ExplainCommand.self, EventsCommand.self, CanCommand.self,
-            DoctorCommand.self, RunCommand.self, ScriptsCommand.self, MacroCommand.self, MediaCommand.self,
-            WebCommand.self,
+            DoctorCommand.self, RunCommand.self, ScriptsCommand.self, MacroCommand.self, ProcedureCommand.self,
+            DataCommand.self, MediaCommand.self, WebCommand.self,
         ]
     )
 

@@ -139,10 +139,28 @@ struct SettingsTests {
             "sockets: [{path: /a, commands: [], comand: 1}]",
             ":1:36: unknown key 'comand' in a socket, did you mean 'commands'?"
         ),
+        ("record: {event: door}", ":1:9: 'record' must be a list of events, such as [{event: location, keep: 90d}]"),
+        ("record: [{keep: 90d}]", ":1:10: what is recorded needs an 'event', the name of one"),
+        ("record: [{event: a}, {event: a}]", ":1:22: the event 'a' is recorded twice"),
+        ("record: [{event: a, keep: 90 days}]", ":1:27: 'keep' must be a duration such as 500ms, 30s or 2m"),
+        ("data: {maximumBytes: 1}", ":1:22: 'maximumBytes' must be a whole number from 1048576 to 1125899906842624"),
+        ("procedures: {paralel: 1}", ":1:14: unknown key 'paralel' in 'procedures', did you mean 'parallel'?"),
     ])
     func `a mistake is told with its place`(text: String, mistake: String) throws {
         let error = #expect(throws: ConfigurationMistakes.self) { try load(text) }
         #expect(error?.description.hasSuffix(mistake) ?? false, "\(error?.description ?? "")")
+    }
+
+    @Test func `what is recorded and what procedures may use is read`() throws {
+        let text = """
+            record: [{event: door, keep: 90d}, {event: walk}]
+            data: {maximumBytes: 2097152, keep: 1h}
+            procedures: {parallel: 4, time: 2s, memoryBytes: 100000000, sqlTime: 1s, sqlRows: 7}
+            """
+        let settings = try load(text).procedureSettings
+        #expect(settings.record == [.init(event: "door", keepSeconds: 7_776_000), .init(event: "walk")])
+        #expect(settings.dataBytes == 2_097_152 && settings.dataKeepSeconds == 3600)
+        #expect(settings.parallel == 4 && settings.seconds == 2 && settings.sqlRows == 7 && settings.sqlSeconds == 1)
     }
 
     @Test func `the commented file names every setting, and parses with all of them uncommented`() throws {

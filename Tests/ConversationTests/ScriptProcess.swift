@@ -85,6 +85,21 @@ final class ScriptProcess: Sendable {
         static let possible = allCases.filter(\.isPossible)
     }
 
+    /// Starts the service of procedures and data.
+    static func procedures(
+        _ procedures: [String: String],
+        daemon: DaemonProcess,
+        settings: String = "{}",
+        folder: TestFolder? = nil
+    ) throws -> ScriptProcess {
+        let folder = try folder ?? TestFolder()
+        try FileManager.default.createDirectory(atPath: folder("procedures/lib"), withIntermediateDirectories: true)
+        for (name, text) in procedures { try folder.write(text, to: "procedures/\(name).js") }
+        try folder.write(settings, to: "settings.yaml")
+        let words = ["--procedures", "--config", folder("settings.yaml"), "--procedure-folder", folder("procedures")]
+        return try ScriptProcess(Products.path("quickconnect-scripts"), words, folder, daemon.socket)
+    }
+
     private init(_ program: String, _ words: [String], _ folder: TestFolder, _ socket: String) throws {
         self.folder = folder
         process = try ChildProcess(

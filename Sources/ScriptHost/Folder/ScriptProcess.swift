@@ -1,5 +1,6 @@
 internal import Glibc
 internal import JSON
+internal import Linux
 internal import QuickConnect
 internal import QuickConnectClient
 
@@ -24,45 +25,13 @@ final class ScriptProcess {
     /// Starts a process.
     /// - Returns: nil where the system has no room for it.
     init?(_ command: [String], environment: [String: String]) {
-        var pair: [Int32] = [-1, -1]
-        guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &pair) == 0 else {
-            return nil
-        }
-        defer { close(pair[1]) }
         var variables = environment
         variables[HostChannel.hostVariable] = "\(getpid())"
-        guard let pid = Self.spawn(command, variables, channel: pair[1]) else {
-            close(pair[0])
-            return nil
-        }
-        self.pid = pid
-        descriptor = pair[0]
+        guard let child = ChannelProcess.start(command, variables, channel: HostChannel.number) else { return nil }
+        (pid, descriptor) = (child.pid, child.descriptor)
     }
 
     deinit { closeChannel() }
-
-    private static func spawn(_ command: [String], _ environment: [String: String], channel: Int32) -> pid_t? {
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
-        posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO)
-        posix_spawn_file_actions_adddup2(&actions, channel, HostChannel.number)
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        var none = sigset_t()
-        sigemptyset(&none)
-        posix_spawnattr_setsigmask(&attributes, &none)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
-        var arguments = command.map { strdup($0) }
-        var variables = environment.map { strdup("\($0)=\($1)") }
-        defer { for text in arguments + variables { free(text) } }
-        arguments.append(nil)
-        variables.append(nil)
-        var pid = pid_t()
-        return posix_spawn(&pid, command[0], &actions, &attributes, arguments, variables) == 0 ? pid : nil
-    }
 
     // MARK: What it tells
 

@@ -1,6 +1,7 @@
 internal import Concurrency
 import Configuration
 internal import Glibc
+internal import Linux
 internal import QuickConnect
 internal import Synchronization
 

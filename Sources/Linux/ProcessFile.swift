@@ -1,16 +1,16 @@
 internal import Glibc
 
 /// What the kernel tells of a process in /proc.
-enum ProcessFile {
+public enum ProcessFile {
     /// Resident memory in bytes. `statm` costs a few microseconds; getrusage(2) tells only the most there ever was.
     /// - Parameter process: its number, or `self`.
-    static func residentBytes(of process: String) -> Int {
+    public static func residentBytes(of process: String) -> Int {
         let fields = text("/proc/\(process)/statm").split(separator: " ")
         return (fields.dropFirst().first.flatMap { Int($0) } ?? 0) * Int(sysconf(Int32(_SC_PAGESIZE)))
     }
 
     /// A file of one line; empty where the process is gone.
-    static func text(_ path: String) -> String {
+    public static func text(_ path: String) -> String {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return "" }
         defer { close(file) }

@@ -1,0 +1,63 @@
+/// Age and size: the oldest go, a few at a time, so that nobody waits for long.
+extension DataStore {
+    /// So many go in one step.
+    public static let step = 500
+
+    /// Deletes some of the oldest entries of a kind that are older than a moment.
+    /// - Parameter kind: nil: of all kinds.
+    /// - Returns: how many went; fewer than ``step`` where no more are left.
+    public func deleteSome(before date: EntryDate, kind: String?) throws(StoreError) -> Int {
+        let condition = kind == nil ? "" : "kind = ? AND "
+        try database.run(
+            "DELETE FROM entries WHERE id IN (SELECT id FROM entries WHERE \(condition)date < ? ORDER BY date LIMIT ?)",
+            (kind.map { [.text($0)] } ?? []) + [.text("\(date)"), .integer(Int64(Self.step))]
+        )
+        return database.changes
+    }
+
+    /// Deletes some of the oldest entries of other kinds than these that are older than a moment.
+    public func deleteSome(before date: EntryDate, exceptKinds kinds: [String]) throws(StoreError) -> Int {
+        let marks = kinds.map { _ in "?" }.joined(separator: ", ")
+        try database.run(
+            """
+            DELETE FROM entries WHERE id IN
+                (SELECT id FROM entries WHERE date < ? AND kind NOT IN (\(marks)) ORDER BY date LIMIT ?)
+            """,
+            [.text("\(date)")] + kinds.map(SQLValue.text) + [.integer(Int64(Self.step))]
+        )
+        return database.changes
+    }
+
+    /// Deletes some of the oldest entries, whatever their kind.
+    public func deleteOldest() throws(StoreError) -> Int {
+        try database.run(
+            "DELETE FROM entries WHERE id IN (SELECT id FROM entries ORDER BY date LIMIT ?)",
+            [.integer(Int64(Self.step))]
+        )
+        return database.changes
+    }
+
+    /// Bytes that the entries use of the file.
+    public var usedBytes: Int64 {
+        get throws(StoreError) {
+            let pages = try database.integer("PRAGMA page_count") - database.integer("PRAGMA freelist_count")
+            return try pages * database.integer("PRAGMA page_size")
+        }
+    }
+
+    /// Gives pages that nothing uses back to the file system.
+    public func shrink() throws(StoreError) {
+        let statement = try database.statement("PRAGMA incremental_vacuum(500)")
+        try statement.run([])
+    }
+
+    /// Moves what the log holds into the file, as far as nobody reads it.
+    public func checkpoint() throws(StoreError) { _ = try database.value("PRAGMA wal_checkpoint(TRUNCATE)") }
+
+    /// Bounds the file, as a disk without room would. Of this connection only.
+    public func setMaximumBytes(_ bytes: Int64) throws(StoreError) {
+        let size = try database.integer("PRAGMA page_size")
+        // A pragma takes no parameters.
+        _ = try database.value("PRAGMA max_page_count = \(max(1, bytes / max(1, size)))")
+    }
+}

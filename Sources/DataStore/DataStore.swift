@@ -1,0 +1,190 @@
+internal import CSQLite
+public import JSON
+
+/// The data of the device: one file of SQLite with entries. One thread uses an object; other threads and processes have
+/// their own for the same file, and nobody who reads waits for one who writes (SQLite's write-ahead log).
+public final class DataStore {
+    let database: Database
+    public let path: String
+    /// The second connection, which cannot write, for the SQL of procedures. Made when first needed.
+    var reader: ReadOnlyQueries?
+
+    /// Opens the file, and makes it where it is missing and this may write.
+    /// - Parameters:
+    ///   - path: of the file; its folder must be there.
+    ///   - isChecked: whether all of it is read to see that it is whole, which takes a second for a million entries.
+    ///   - heapBytes: how much SQLite may use in this process; nil: as much as it likes.
+    public init(_ path: String, isChecked: Bool = false, heapBytes: Int? = nil) throws(StoreError) {
+        if let heapBytes { sqlite3_hard_heap_limit64(Int64(heapBytes)) }
+        self.path = path
+        database = try Database(path, .readWrite)
+        try Schema.prepare(database, path)
+        if isChecked { try Schema.check(database, path) }
+    }
+
+    // MARK: Transactions
+
+    /// Begins a transaction, of which all is done or nothing. It begins by reading, so that many may run beside each other;
+    /// where one writes after another has written, that fails with ``StoreError/Kind/conflict``, and all of it is to be run
+    /// again.
+    /// - Parameter writesAtOnce: waits for other writers before it begins, and then meets no conflict.
+    public func begin(writesAtOnce: Bool = false) throws(StoreError) {
+        try database.execute(writesAtOnce ? "BEGIN IMMEDIATE" : "BEGIN")
+    }
+
+    public func commit() throws(StoreError) {
+        reader?.finish()
+        try database.execute("COMMIT")
+    }
+
+    public func rollBack() {
+        reader?.finish()
+        database.rollBack()
+    }
+
+    /// Whether a transaction is open. After some errors, such as a full disk, SQLite has rolled it back by itself.
+    public var isInTransaction: Bool { database.isInTransaction }
+
+    /// Runs `body` in one transaction.
+    public func transaction<Value>(writesAtOnce: Bool = false, _ body: () throws -> Value) throws -> Value {
+        try begin(writesAtOnce: writesAtOnce)
+        do {
+            let value = try body()
+            try commit()
+            return value
+        } catch {
+            rollBack()
+            throw error
+        }
+    }
+
+    // MARK: Entries
+
+    /// Saves an entry under its id, or a new one.
+    /// - Returns: its id.
+    @discardableResult
+    public func save(_ entry: Entry) throws(StoreError) -> Int64 {
+        let id = entry.id.map(SQLValue.integer) ?? .null
+        do throws(StoreError) {
+            try database.run(
+                "INSERT INTO entries(id, date, kind, data, source) VALUES(?, ?, ?, ?, ?)",
+                [id, .text("\(entry.date)"), .text(entry.kind), .text(try entry.dataText), .text(entry.source)]
+            )
+        } catch {
+            guard error.kind == .invalid, let id = entry.id else { throw error }
+            throw StoreError(.invalid, "there is an entry \(id) already: change it by update")
+        }
+        return database.lastID
+    }
+
+    /// Saves entries, all or none.
+    public func save(_ entries: [Entry]) throws(StoreError) {
+        try database.write { () throws(StoreError) in
+            for entry in entries { try save(entry) }
+        }
+    }
+
+    /// The entry of an id.
+    public func entry(_ id: Int64) throws(StoreError) -> Entry? {
+        let statement = try database.statement("SELECT id, date, kind, data, source FROM entries WHERE id = ?")
+        defer { statement.reset() }
+        try statement.bind([.integer(id)])
+        return try statement.step() ? try EntryRow(statement).entry() : nil
+    }
+
+    /// Changes the members of an entry that an object has.
+    /// - Returns: whether there is an entry of that id.
+    public func update(_ id: Int64, _ changes: JSONObject) throws(StoreError) -> Bool {
+        guard changes["id"] == nil else { throw StoreError(.invalid, "an entry keeps its id") }
+        guard var entry = try entry(id) else { return false }
+        try entry.change(changes)
+        try database.run(
+            "UPDATE entries SET date = ?, kind = ?, data = ?, source = ? WHERE id = ?",
+            [.text("\(entry.date)"), .text(entry.kind), .text(try entry.dataText), .text(entry.source), .integer(id)]
+        )
+        return true
+    }
+
+    /// - Returns: whether there was an entry of that id.
+    public func delete(_ id: Int64) throws(StoreError) -> Bool {
+        try database.run("DELETE FROM entries WHERE id = ?", [.integer(id)])
+        return database.changes > 0
+    }
+
+    /// How many entries a query finds.
+    public func count(_ query: EntryQuery) throws(StoreError) -> Int64 {
+        let (sql, values) = query.sql("count(*)", isCount: true)
+        return try database.integer(sql, values)
+    }
+
+    /// The entries of a query, as the text of a JSON array.
+    /// - Parameter maximumBytes: of the text; a longer one is ``StoreError/Kind/tooLarge``.
+    public func json(_ query: EntryQuery, maximumBytes: Int = 64 << 20) throws(StoreError) -> String {
+        let buffer = OutputBuffer(capacity: 1024)
+        buffer.append(UInt8(ascii: "["))
+        var isFirst = true
+        try forEachRow(query) { row throws(StoreError) in
+            if !isFirst { buffer.append(UInt8(ascii: ",")) }
+            isFirst = false
+            row.write(to: buffer)
+            guard buffer.count <= maximumBytes else {
+                throw StoreError(
+                    .tooLarge,
+                    "the entries found are more than \(maximumBytes >> 20) MiB: ask for a shorter time, or with a limit"
+                )
+            }
+        }
+        buffer.append(UInt8(ascii: "]"))
+        return buffer.text
+    }
+
+    /// The entries of a query, as JSON values.
+    public func entries(_ query: EntryQuery) throws(StoreError) -> [Entry] {
+        var entries: [Entry] = []
+        try forEachRow(query) { row throws(StoreError) in entries.append(try row.entry()) }
+        return entries
+    }
+
+    private func forEachRow(_ query: EntryQuery, _ body: (EntryRow) throws(StoreError) -> Void) throws(StoreError) {
+        let (sql, values) = query.sql("id, date, kind, data, source", isCount: false)
+        let statement = try database.statement(sql)
+        defer { statement.reset() }
+        try statement.bind(values)
+        while try statement.step() { try body(EntryRow(statement)) }
+    }
+}
+
+/// A row of `id, date, kind, data, source`.
+struct EntryRow {
+    private let statement: Statement
+
+    init(_ statement: Statement) { self.statement = statement }
+
+    /// Writes it as JSON: its data is that already.
+    func write(to buffer: OutputBuffer) {
+        buffer.append("{\"id\":")
+        buffer.append(decimal: statement.integer(0))
+        buffer.append(",\"date\":")
+        statement.withText(1) { buffer.append(json: $0) }
+        buffer.append(",\"kind\":")
+        statement.withText(2) { buffer.append(json: $0) }
+        buffer.append(",\"data\":")
+        statement.withText(3) { buffer.append($0) }
+        buffer.append(",\"source\":")
+        statement.withText(4) { buffer.append(json: $0) }
+        buffer.append(UInt8(ascii: "}"))
+    }
+
+    func entry() throws(StoreError) -> Entry {
+        guard case .text(let date) = statement[1], case .text(let kind) = statement[2],
+            case .text(let data) = statement[3], case .text(let source) = statement[4]
+        else { throw StoreError(.damaged, "the entry \(statement.integer(0)) is damaged") }
+        let value: JSONValue
+        do {
+            value = try JSONParser.parse(data)
+        } catch {
+            throw StoreError(.damaged, "the data of entry \(statement.integer(0)) is no JSON: \(error.message)")
+        }
+        return Entry(id: statement.integer(0), date: try EntryDate(date), kind: kind, data: value, source: source)
+    }
+}

@@ -1,0 +1,186 @@
+internal import Configuration
+internal import DataStore
+internal import Glibc
+internal import JSON
+internal import Linux
+internal import QuickConnect
+internal import QuickConnectClient
+
+/// What the thread of the data does: its file, opened when it is first needed, and again where that failed.
+struct DataDesk {
+    private let path: String
+    private let settings: ProcedureSettings
+    private var store: DataStore?
+    /// Whether there is more to delete.
+    private(set) var hasMore = false
+    /// Of a page of entries.
+    private static let pageBytes = 1 << 20
+    private static let backups = 5
+
+    init(_ path: String, _ settings: ProcedureSettings) {
+        self.path = path
+        self.settings = settings
+    }
+
+    mutating func close() { store = nil }
+
+    mutating func done(_ job: DataKeeper.Job) -> [DataKeeper.News] {
+        hasMore = false
+        switch job {
+        case .open, .end: return opened()
+        case .save(let entries): return [saved(entries)]
+        case .trim:
+            do throws(StoreError) {
+                hasMore = try trim()
+                return []
+            } catch {
+                return [.failed(error)]
+            }
+        case .answer(let call): return [.answer(call, answer(call))]
+        }
+    }
+
+    private mutating func open() throws(StoreError) -> DataStore {
+        if let store { return store }
+        if let folder = Folders.parent(of: path) {
+            do throws(SystemCallError) {
+                try Folders.make(folder)
+            } catch {
+                throw StoreError(.unavailable, "\(folder): \(error)")
+            }
+        }
+        let new = try DataStore(path, isChecked: true)
+        store = new
+        return new
+    }
+
+    private mutating func opened() -> [DataKeeper.News] {
+        do throws(StoreError) {
+            _ = try open()
+            return [.opened]
+        } catch {
+            return [.failed(error)]
+        }
+    }
+
+    private mutating func saved(_ entries: [Entry]) -> DataKeeper.News {
+        do throws(StoreError) {
+            try open().save(entries)
+            return .saved(entries.count)
+        } catch {
+            // A file that was moved aside, or is no longer whole, is opened anew.
+            if error.kind != .full { store = nil }
+            return .notSaved(entries, error)
+        }
+    }
+
+    // MARK: Limits
+
+    /// Deletes a few of the oldest. Says whether there are more to delete.
+    private mutating func trim() throws(StoreError) -> Bool {
+        let store = try open()
+        for one in settings.record {
+            guard let seconds = one.keepSeconds, let date = Self.date(before: seconds) else { continue }
+            if try store.deleteSome(before: date, kind: one.event) == DataStore.step { return true }
+        }
+        if let seconds = settings.dataKeepSeconds, let date = Self.date(before: seconds) {
+            if try store.deleteSome(before: date, exceptKinds: settings.record.map(\.event)) == DataStore.step {
+                return true
+            }
+        }
+        guard try store.usedBytes > settings.dataBytes else {
+            try store.shrink()
+            return false
+        }
+        return try store.deleteOldest() > 0
+    }
+
+    private static func date(before seconds: Double) -> EntryDate? {
+        EntryDate(milliseconds: Clock.milliseconds - Int64(seconds * 1000))
+    }
+
+    // MARK: The command data
+
+    private mutating func answer(_ call: HandlerCall) -> Result<JSONValue, HandlerCall.Failure> {
+        let values = call.data.arrayValue ?? [call.data]
+        do throws(StoreError) {
+            switch values.first?.stringValue {
+            case "info": return .success(.object(try open().information()))
+            case "backup": return .success(try backUp())
+            case "export": return .success(try page(values.dropFirst().first ?? .null))
+            case "import": return .success(try take(values.dropFirst().first ?? .null, call))
+            default: throw StoreError(.invalid, "data takes info, backup, export or import")
+            }
+        } catch {
+            return .failure(HandlerCall.Failure(Self.code(error.kind), error.description))
+        }
+    }
+
+    private static func code(_ kind: StoreError.Kind) -> CommandError.Code {
+        switch kind {
+        case .invalid: .invalid
+        case .tooLarge: .tooLarge
+        case .timeout: .timeout
+        case .busy, .conflict: .busy
+        case .full, .readOnly, .damaged, .newer, .unavailable: .unavailable
+        }
+    }
+
+    /// Copies the file into the folder `backups` beside it, and keeps the newest few.
+    private mutating func backUp() throws(StoreError) -> JSONValue {
+        let folder = "\(Folders.parent(of: path) ?? ".")/backups"
+        do throws(SystemCallError) {
+            try Folders.make(folder)
+        } catch {
+            throw StoreError(.unavailable, "\(folder): \(error)")
+        }
+        let date = EntryDate(milliseconds: Clock.milliseconds)?.description ?? "backup"
+        let copy = "\(folder)/\(date.filter { $0 != ":" }).db"
+        try open().backUp(to: copy)
+        let old = (FileText.names(in: folder) ?? []).filter { $0.hasSuffix(".db") && !$0.hasPrefix(".") }
+        for name in old.dropLast(Self.backups) { unlink("\(folder)/\(name)") }
+        var status = stat()
+        stat(copy, &status)
+        return ["path": .string(copy), "bytes": .integer(Int64(status.st_size))]
+    }
+
+    /// Some of the entries behind an id, in the order of their ids.
+    private mutating func page(_ options: JSONValue) throws(StoreError) -> JSONValue {
+        let store = try open()
+        var query = EntryQuery()
+        query.order = .id
+        query.afterID = options.objectValue?["after"]?.integerValue ?? 0
+        query.limit = 500
+        var entries: [JSONValue] = []
+        var bytes = 0
+        var last: Int64?
+        for entry in try store.entries(query) {
+            let json = entry.json
+            bytes += json.text.utf8.count
+            guard entries.isEmpty || bytes <= Self.pageBytes else { break }
+            entries.append(json)
+            last = entry.id
+        }
+        return ["entries": .array(entries), "next": last.map(JSONValue.integer) ?? .null]
+    }
+
+    private mutating func take(_ json: JSONValue, _ call: HandlerCall) throws(StoreError) -> JSONValue {
+        guard let items = json.arrayValue, let now = EntryDate(milliseconds: Clock.milliseconds) else {
+            throw StoreError(.invalid, "import takes an array of entries")
+        }
+        var entries: [Entry] = []
+        for item in items { entries.append(try Entry(item, now: now, source: "import")) }
+        let count = try open().importEntries(entries)
+        return ["new": .integer(Int64(count)), "there": .integer(Int64(entries.count - count))]
+    }
+}
+
+/// The clock on the wall.
+enum Clock {
+    /// Since 1970.
+    static var milliseconds: Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec / 1_000_000)
+    }
+}

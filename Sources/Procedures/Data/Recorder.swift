@@ -1,0 +1,74 @@
+internal import DataStore
+internal import JSON
+
+/// Events on their way into the data: gathered, and written some at a time. A value without input or output.
+struct Recorder {
+    private(set) var pending: [Entry] = []
+    private var firstAt: ContinuousClock.Instant?
+    /// Whether some are being written.
+    private var isSaving = false
+    private var retryAt: ContinuousClock.Instant?
+    /// Why nothing can be written; nil: it can.
+    private(set) var problem: StoreError?
+    /// How many were lost, because they waited for room for too long.
+    private(set) var lost = 0
+    private(set) var saved = 0
+
+    static let batch = 1000
+    /// How many wait for room, of the newest.
+    static let most = 50_000
+    static let pause = Duration.milliseconds(200)
+    static let retryPause = Duration.seconds(2)
+
+    /// What has changed, and somebody should hear of.
+    enum Change: Equatable {
+        case stopped(StoreError)
+        case goesOn(lost: Int)
+    }
+
+    mutating func take(_ entry: Entry, at now: ContinuousClock.Instant) {
+        if pending.count >= Self.most {
+            pending.removeFirst(Self.batch)
+            lost += Self.batch
+        }
+        pending.append(entry)
+        firstAt = firstAt ?? now
+    }
+
+    /// When there is something to write.
+    var nextMoment: ContinuousClock.Instant? {
+        guard !isSaving, let firstAt, !pending.isEmpty else { return nil }
+        if let retryAt { return retryAt }
+        return pending.count >= Self.batch ? firstAt : firstAt + Self.pause
+    }
+
+    /// The entries to write now, in their order; nil: none.
+    mutating func takeBatch(at now: ContinuousClock.Instant, evenFew: Bool = false) -> [Entry]? {
+        guard !isSaving, !pending.isEmpty, evenFew || nextMoment.map({ $0 <= now }) ?? false else { return nil }
+        isSaving = true
+        retryAt = nil
+        let batch = Array(pending.prefix(Self.batch))
+        pending.removeFirst(batch.count)
+        firstAt = pending.isEmpty ? nil : now
+        return batch
+    }
+
+    mutating func didSave(_ count: Int) -> Change? {
+        isSaving = false
+        saved += count
+        guard problem != nil else { return nil }
+        problem = nil
+        defer { lost = 0 }
+        return .goesOn(lost: lost)
+    }
+
+    mutating func didNotSave(_ entries: [Entry], _ error: StoreError, at now: ContinuousClock.Instant) -> Change? {
+        isSaving = false
+        pending.insert(contentsOf: entries, at: 0)
+        firstAt = now
+        retryAt = now + Self.retryPause
+        guard problem == nil else { return nil }
+        problem = error
+        return .stopped(error)
+    }
+}

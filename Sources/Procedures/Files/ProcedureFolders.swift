@@ -1,0 +1,129 @@
+internal import CLinux
+internal import Glibc
+internal import JSON
+public import Linux
+
+/// Where stored procedures lie: `NAME.js` in the configuration folder, then among what was fetched, then among what is
+/// shipped. The first one of a name counts. Files are read anew for each call, so a changed one is the next call's.
+public struct ProcedureFolders: Sendable {
+    /// A folder, by what is in it.
+    public enum Place: String, Sendable, CaseIterable {
+        case configuration, fetched, shipped
+    }
+
+    /// The owner's folder, which nothing here writes to.
+    public var configuration: String
+    public var fetched: String
+    public var shipped: String
+
+    public init(configuration: String, fetched: String, shipped: String) {
+        self.configuration = configuration
+        self.fetched = fetched
+        self.shipped = shipped
+    }
+
+    func path(of place: Place) -> String {
+        switch place {
+        case .configuration: configuration
+        case .fetched: fetched
+        case .shipped: shipped
+        }
+    }
+
+    /// More is no procedure that somebody wrote.
+    static let maximumBytes = 1 << 20
+    static let maximumCount = 1000
+
+    /// A procedure's file.
+    public struct File: Equatable, Sendable {
+        public var name: String
+        public var place: Place
+        public var path: String
+        /// Files of the same name in folders behind this one.
+        public var shadows: [String] = []
+
+        /// Its text, as it is now.
+        public func text() -> Result<String, FileText.Problem> {
+            FileText.read(path, maximumBytes: ProcedureFolders.maximumBytes)
+        }
+
+        /// As `procedures list` shows it.
+        var json: JSONObject {
+            var members: JSONObject = [
+                "name": .string(name), "from": .string(place.rawValue), "file": .string(path),
+            ]
+            if !shadows.isEmpty { members["shadows"] = .array(shadows.map(JSONValue.string)) }
+            return members
+        }
+    }
+
+    /// Whether a procedure may have that name: letters, digits, `_` and `-` of ASCII, so that a name is never a path.
+    public static func isName(_ name: String) -> Bool {
+        (1...100).contains(name.utf8.count) && !name.hasPrefix("-")
+            && name.utf8.allSatisfy { byte in
+                switch byte {
+                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "_"), UInt8(ascii: "-"): true
+                default: false
+                }
+            }
+    }
+
+    /// What lies in the folders now, in byte order of the names, and what is wrong there, in words.
+    public func files() -> (files: [File], problems: [String]) {
+        var files: [String: File] = [:]
+        var problems: [String] = []
+        for place in Place.allCases {
+            for entry in FileText.names(in: path(of: place)) ?? [] where entry.hasSuffix(".js") && !entry.hasPrefix(".")
+            {
+                let path = "\(path(of: place))/\(entry)"
+                let name = String(entry.dropLast(3))
+                if !Self.isName(name) {
+                    problems.append("\(path): a procedure's name has letters, digits, _ and -: it is left out")
+                } else if files[name] != nil {
+                    files[name]?.shadows.append(path)
+                } else if files.count < Self.maximumCount {
+                    files[name] = File(name: name, place: place, path: path)
+                } else {
+                    problems.append("\(path): there are \(Self.maximumCount) procedures already: it is left out")
+                }
+            }
+        }
+        return (files.values.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }, problems)
+    }
+
+    /// The file of a procedure; nil where there is none.
+    public func file(_ name: String) -> File? {
+        guard Self.isName(name) else { return nil }
+        for place in Place.allCases {
+            let path = "\(path(of: place))/\(name).js"
+            if FileText.exists(path) { return File(name: name, place: place, path: path) }
+        }
+        return nil
+    }
+
+    /// Why a file that is loaded cannot be.
+    struct Unreadable: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// A file below the folder `lib` of one of the folders: nothing leads out of that, no `..` and no symbolic link.
+    func library(_ name: String) throws(Unreadable) -> (path: String, text: String) {
+        guard name.hasPrefix("lib/"), name.utf8.count < 200, !name.utf8.contains(0) else {
+            throw Unreadable(description: "load takes the name of a file below lib/, such as 'lib/dates.js'")
+        }
+        for place in Place.allCases {
+            let folder = "\(path(of: place))/lib"
+            let root = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            guard root >= 0 else { continue }
+            defer { close(root) }
+            let file = qc_open_beneath(root, String(name.dropFirst(4)), O_RDONLY | O_NONBLOCK, 0)
+            if file == -ENOENT { continue }
+            guard file >= 0 else { throw Unreadable(description: "\(name): \(SystemCallError.text(-file))") }
+            switch FileText.read(descriptor: file, maximumBytes: Self.maximumBytes) {
+            case .success(let text): return ("\(path(of: place))/\(name)", text)
+            case .failure(let problem): throw Unreadable(description: "\(name) \(problem.message)")
+            }
+        }
+        throw Unreadable(description: "there is no file \(name) beside the procedures")
+    }
+}

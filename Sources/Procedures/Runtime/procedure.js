@@ -1,0 +1,35 @@
+// What every procedure finds, besides Context and the language. Runs in each fresh context, before any text of the owner's.
+(function (natives, now) {
+  'use strict'
+  const { stringify } = JSON
+  const OwnPromise = Promise, OwnError = Error, text = String
+
+  // A test may say when it is.
+  if (now !== undefined) {
+    const Real = Date
+    globalThis.Date = class Date extends Real {
+      constructor(...values) { values.length ? super(...values) : super(now) }
+      static now() { return now }
+    }
+  }
+
+  const show = value => {
+    if (typeof value === 'string') return value
+    if (value instanceof OwnError) return text(value)
+    try { return stringify(value) ?? text(value) } catch { return '[object]' }
+  }
+  const log = level => (...values) => { natives.log(level, values.map(show).join(' ')) }
+  const define = (name, value) => Object.defineProperty(globalThis, name, { value, configurable: true, writable: true })
+  define('console', Object.freeze({
+    log: log('info'), info: log('info'), debug: log('debug'), warn: log('warning'), error: log('error'), trace: log('debug'),
+  }))
+  define('load', name => { natives.load(text(name)) })
+  define('Procedure', Object.freeze({ call: (name, ...values) => natives.call(text(name), values) }))
+
+  return {
+    // What a value becomes that may be a promise.
+    follow: (value, settled, failed) => { OwnPromise.resolve(value).then(settled, failed) },
+    // A promise of the answer, for a procedure that was called by another one.
+    promise: (value, answer) => OwnPromise.resolve(value).then(answer),
+  }
+})

@@ -1,0 +1,47 @@
+internal import Glibc
+internal import JSON
+internal import Linux
+
+/// What procedures write: lines of the journal, or of standard error.
+final class ProcedureConsole {
+    private let hasLevels: Bool
+    private var procedure = ""
+    private var bytes = 0
+    /// One call writes no more.
+    private static let maximumBytes = 64 << 10
+
+    init(_ hasLevels: Bool) { self.hasLevels = hasLevels }
+
+    func begin(_ procedure: String) {
+        self.procedure = procedure
+        bytes = 0
+    }
+
+    /// - Parameter level: `info`, `debug`, `warning` or `error`.
+    func write(_ level: String, _ text: String) {
+        guard bytes < Self.maximumBytes else { return }
+        bytes += text.utf8.count
+        put(
+            level,
+            bytes < Self.maximumBytes
+                ? text : "more than \(Self.maximumBytes >> 10) KiB were written: the rest is left out"
+        )
+    }
+
+    /// Writes an error as the article on stored procedures logs it.
+    func write(_ error: ProcedureError) {
+        guard error.place["stack"] != nil || error.place["line"] != nil else { return put("error", error.message) }
+        let stack = error.place["stack"]?.stringValue ?? ""
+        put(
+            "error",
+            "JS Error: \(error.message) in method \(stack) line number \(error.place["line"]?.text ?? "undefined")"
+        )
+    }
+
+    private func put(_ level: String, _ text: String) {
+        let number = ["error": 3, "warning": 4, "debug": 7][level] ?? 6
+        let prefix = hasLevels ? "<\(number)>" : ""
+        let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+        Descriptor.write(lines.map { "\(prefix)procedure \(procedure): \($0)\n" }.joined(), to: STDERR_FILENO)
+    }
+}

@@ -1,0 +1,47 @@
+internal import JSON
+internal import QuickConnect
+
+/// What a worker is told to do: a line of JSON.
+enum ProcedureJob {
+    case execute(name: String, arguments: [JSONValue])
+    case check(name: String, text: String?)
+
+    var json: JSONValue {
+        switch self {
+        case .execute(let name, let arguments):
+            ["verb": "execute", "name": .string(name), "arguments": .array(arguments)]
+        case .check(let name, let text):
+            ["verb": "check", "name": .string(name), "text": text.map(JSONValue.string) ?? .null]
+        }
+    }
+
+    init?(_ json: JSONValue) {
+        guard let object = json.objectValue, let name = object["name"]?.stringValue else { return nil }
+        switch object["verb"]?.stringValue {
+        case "execute": self = .execute(name: name, arguments: object["arguments"]?.arrayValue ?? [])
+        case "check": self = .check(name: name, text: object["text"]?.stringValue)
+        default: return nil
+        }
+    }
+}
+
+/// What came of a job, with its place where a text is to blame.
+struct ProcedureError: Error {
+    var code: CommandError.Code
+    var message: String
+    /// `file`, `line`, `column`, `stack`, `source`: what is known.
+    var place: JSONObject = [:]
+
+    init(_ code: CommandError.Code, _ message: String, _ place: JSONObject = [:]) {
+        self.code = code
+        self.message = message
+        self.place = place
+    }
+
+    var json: JSONObject {
+        var members = place
+        members["code"] = .string(code.rawValue)
+        members["message"] = .string(message)
+        return members
+    }
+}

@@ -1,0 +1,237 @@
+internal import DataStore
+internal import JSON
+internal import JavaScriptCore
+internal import Linux
+internal import QuickConnect
+
+/// One run of a procedure, in a fresh context, from its text to its answer.
+final class ProcedureRun {
+    private let machine: JSVirtualMachine
+    private let folders: ProcedureFolders
+    private let log: (_ level: String, _ text: String) -> Void
+    /// When it is, for a test; nil: now.
+    private let now: Double?
+    /// How many procedures call each other.
+    private let depth: Int
+    static let maximumDepth = 8
+
+    private var answer: String?
+    private var answers = 0
+    private var failure: ProcedureError?
+    private var texts: [String: String] = [:]
+
+    init(
+        _ machine: JSVirtualMachine,
+        _ folders: ProcedureFolders,
+        now: Double?,
+        depth: Int = 0,
+        log: @escaping (_ level: String, _ text: String) -> Void
+    ) {
+        self.machine = machine
+        self.folders = folders
+        self.now = now
+        self.depth = depth
+        self.log = log
+    }
+
+    /// Runs `execute` of a procedure, and gives its answer as JSON.
+    func run(_ name: String, _ arguments: String) throws(ProcedureError) -> String {
+        try start(name, arguments) { returned, context, helpers throws(JSError) in
+            try settled(returned, name, context, helpers["follow"])
+        }
+    }
+
+    /// Runs `execute` of a procedure, and where that has no answer when it returns, what makes one of what it returned.
+    private func start<Answer>(
+        _ name: String,
+        _ arguments: String,
+        _ finish: (_ returned: JSValue, JSContext, _ helpers: JSValue) throws(JSError) -> Answer
+    ) throws(ProcedureError) -> Answer {
+        let file = try find(name)
+        guard let context = JSContext(virtualMachine: machine) else {
+            throw ProcedureError(.unavailable, "there is no memory for one more procedure")
+        }
+        do throws(JSError) {
+            let helpers = try prepare(context)
+            let execute = try load(file, context)
+            let returned = try execute.call(try items(arguments, context) + [callback(name, context)])
+            return try finish(returned, context, helpers)
+        } catch {
+            throw explain(error)
+        }
+    }
+
+    private func find(_ name: String) throws(ProcedureError) -> ProcedureFolders.File {
+        if let file = folders.file(name) { return file }
+        let question = NearestNames.question(name, among: folders.files().files.map(\.name))
+        throw ProcedureError(.notFound, "there is no procedure '\(name.prefix(100))'\(question)")
+    }
+
+    /// Gives the context what every procedure finds.
+    private func prepare(_ context: JSContext) throws(JSError) -> JSValue {
+        context.setObject(context.constructor(of: ProcedureContext.self), forKeyedSubscript: "Context")
+        let natives = JSValue(newObjectIn: context)
+        let log = JSValue(newFunctionIn: context, name: "log") { [log] (level: String, text: String) in log(level, text)
+        }
+        let load = JSValue(newFunctionIn: context, name: "load") { [weak self, weak context] (name: String) in
+            guard let self, let context else { return }
+            let (path, text) = try self.folders.library(name)
+            self.texts[path] = text
+            try context.evaluate(text, sourceURL: path)
+        }
+        let call = JSValue(newFunctionIn: context, name: "call") {
+            [weak self, weak context] (name: String, values: JSONResult) -> JSValue in
+            guard let self, let context else { throw ProcedureFailure(.unavailable, "the call is over") }
+            return try self.call(name, values.text, for: context)
+        }
+        natives?.setObject(log, forKeyedSubscript: "log")
+        natives?.setObject(load, forKeyedSubscript: "load")
+        natives?.setObject(call, forKeyedSubscript: "call")
+        let setUp = try context.evaluate(Self.runtime, sourceURL: "quickconnect:procedure.js")
+        return try setUp.call([natives as Any] + (now.map { [$0] } ?? []))
+    }
+
+    private static let runtime = String(decoding: PackageResources.procedure_js, as: UTF8.self)
+
+    private func load(_ file: ProcedureFolders.File, _ context: JSContext) throws(JSError) -> JSValue {
+        switch file.text() {
+        case .failure(let problem):
+            throw JSError(message: "\(file.path) \(problem.message)", in: context)
+        case .success(let text):
+            texts[file.path] = text
+            try context.evaluate(text, sourceURL: file.path)
+            // Not as a property of the global object: «const execute» is none.
+            let execute = try context.evaluate("typeof execute === 'function' ? execute : undefined")
+            guard execute.isObject else {
+                throw JSError(message: "\(file.path) has no function execute", in: context)
+            }
+            return execute
+        }
+    }
+
+    private func items(_ arguments: String, _ context: JSContext) throws(JSError) -> [Any] {
+        guard let array = JSValue(newFromJSON: arguments, in: context) else { return [] }
+        return (0..<array.arrayCount).map { array.atIndex($0) as Any }
+    }
+
+    // MARK: The answer
+
+    private func callback(_ name: String, _ context: JSContext) -> Any {
+        JSValue(newFunctionIn: context, name: "callback") { [weak self] (value: JSValue) in
+            guard let self else { return }
+            self.answers += 1
+            guard self.answers == 1 else {
+                if self.answers == 2 {
+                    self.log("warning", "\(name) has called its callback again: the first answer counts")
+                }
+                return
+            }
+            self.answer = try value.jsonText() ?? "null"
+        }
+    }
+
+    /// What came of a call whose callback was not called before it returned: what its promise becomes, else what it has
+    /// returned. All that waits has run when it returns, so what is not there then never comes.
+    private func settled(
+        _ returned: JSValue,
+        _ name: String,
+        _ context: JSContext,
+        _ follow: JSValue
+    ) throws(JSError) -> String {
+        if let answer { return answer }
+        var thrown: JSValue?
+        var value: String?
+        let resolved = JSValue(newFunctionIn: context) { (result: JSValue) in
+            value = result.isUndefined ? nil : try result.jsonText()
+        }
+        let rejected = JSValue(newFunctionIn: context) { (reason: JSValue) in thrown = reason }
+        try follow.call([returned, resolved, rejected])
+        if let thrown { throw JSError(thrown) }
+        if let answer = answer ?? value { return answer }
+        failure = Self.silence(name)
+        throw JSError(message: "", in: context)
+    }
+
+    private static func silence(_ name: String) -> ProcedureError {
+        ProcedureError(.timeout, "\(name) gives no answer: it calls no callback, and returns nothing")
+    }
+
+    // MARK: Procedure.call
+
+    /// Another procedure's answer, as a value of the context that asks, or the promise of one.
+    private func call(_ name: String, _ arguments: String, for caller: JSContext) throws -> JSValue {
+        guard depth < Self.maximumDepth else {
+            throw ProcedureFailure(.scriptFailed, "more than \(Self.maximumDepth) procedures call each other")
+        }
+        let run = ProcedureRun(machine, folders, now: now, depth: depth + 1, log: log)
+        do throws(ProcedureError) {
+            return try run.start(name, arguments) { returned, context, helpers throws(JSError) in
+                try run.answer(name, returned, context, helpers, for: caller)
+            }
+        } catch {
+            // The innermost one says which it was, and where.
+            guard !error.message.hasPrefix("procedure ") else { throw ProcedureFailure(error.code, error.message) }
+            let place = error.place["file"]?.stringValue.map { " (\($0):\(error.place["line"]?.text ?? "?"))" } ?? ""
+            throw ProcedureFailure(error.code, "procedure \(name): \(error.message)\(place)")
+        }
+    }
+
+    private func answer(
+        _ name: String,
+        _ returned: JSValue,
+        _ context: JSContext,
+        _ helpers: JSValue,
+        for caller: JSContext
+    ) throws(JSError) -> JSValue {
+        if let text = answer { return JSValue(newFromJSON: text, in: caller) ?? JSValue(undefinedIn: caller) }
+        guard returned.isObject, returned["then"].isFunction else {
+            guard !returned.isUndefined, let text = try returned.jsonText() else {
+                failure = Self.silence(name)
+                throw JSError(message: "", in: context)
+            }
+            return JSValue(newFromJSON: text, in: caller) ?? JSValue(undefinedIn: caller)
+        }
+        // What waits runs when the outermost procedure has returned; this object lives until then.
+        let finish = JSValue(newFunctionIn: context) { (value: JSValue) -> JSONResult in
+            if let text = self.answer { return JSONResult(text: text) }
+            guard !value.isUndefined, let text = try value.jsonText() else {
+                throw ProcedureFailure(.timeout, Self.silence(name).message)
+            }
+            return JSONResult(text: text)
+        }
+        return try helpers["promise"].call([returned, finish])
+    }
+
+    // MARK: Errors
+
+    /// What an error of JavaScript is to the caller: its own code where that is one of ours, and its place.
+    private func explain(_ error: JSError) -> ProcedureError {
+        if let failure { return failure }
+        var place: JSONObject = [:]
+        place["file"] = error.file.map(JSONValue.string)
+        place["line"] = error.line.map { .integer(Int64($0)) }
+        place["column"] = error.column.map { .integer(Int64($0)) }
+        place["stack"] = error.stack.map(JSONValue.string)
+        if let file = error.file, let line = error.line { place["source"] = source(file, line) }
+        let code = (try? error.value?.objectForKeyedSubscript("code")?.jsonText()).flatMap { $0 }
+        let own = code.flatMap { CommandError.Code(rawValue: String($0.dropFirst().dropLast())) }
+        let name = error.name.map { $0 == "Error" ? "" : "\($0): " } ?? ""
+        return ProcedureError(own ?? .scriptFailed, "\(name)\(error.message)", place)
+    }
+
+    private func source(_ file: String, _ line: Int) -> JSONValue? {
+        let lines = texts[file]?.split(separator: "\n", omittingEmptySubsequences: false) ?? []
+        return lines.indices.contains(line - 1) ? .string(String(lines[line - 1].prefix(500))) : nil
+    }
+}
+
+extension JSError {
+    /// An error of this program's own, as if it had been thrown.
+    init(message: String, in context: JSContext) {
+        self.init(JSValue(newErrorFromMessage: message, in: context) ?? JSValue(undefinedIn: context))
+    }
+}
+
+extension JSValue {
+    fileprivate var arrayCount: Int { max(0, Int(self.objectForKeyedSubscript("length")?.toInt32() ?? 0)) }
+}

@@ -1,0 +1,90 @@
+internal import DataStore
+internal import JSON
+internal import QuickConnect
+
+/// The data as one call sees it: one transaction, which begins when the call first asks for data.
+final class ProcedureSession {
+    private let path: String
+    private let store: StoreKeeper
+    /// Whether it waits for other writers when it begins, and so cannot meet one later.
+    private let writesAtOnce: Bool
+    /// What entries are from that name no source.
+    let procedure: String
+    let sqlLimits: SQLLimits
+    /// What one query may answer, as JSON.
+    static let answerBytes = 16 << 20
+    private var open: DataStore?
+    /// Whether it met another's write, and so is to be run again, whatever the script has made of the error.
+    private(set) var hasConflict = false
+    /// Why the transaction is over before the call is.
+    private var end: StoreError?
+
+    init(_ store: StoreKeeper, _ path: String, procedure: String, sqlLimits: SQLLimits, writesAtOnce: Bool) {
+        self.store = store
+        self.path = path
+        self.procedure = procedure
+        self.sqlLimits = sqlLimits
+        self.writesAtOnce = writesAtOnce
+    }
+
+    /// Lets `body` use the data.
+    func use<Value>(_ body: (DataStore) throws(StoreError) -> Value) throws(ProcedureFailure) -> Value {
+        do throws(StoreError) {
+            if let end { throw end }
+            return try body(try begun())
+        } catch {
+            note(error)
+            throw ProcedureFailure(error)
+        }
+    }
+
+    private func begun() throws(StoreError) -> DataStore {
+        if let open { return open }
+        let store = try store.open(path)
+        try store.begin(writesAtOnce: writesAtOnce)
+        open = store
+        return store
+    }
+
+    private func note(_ error: StoreError) {
+        if error.kind == .conflict { hasConflict = true }
+        // What was done before is gone: nothing may be done behind it as if it were there.
+        if let open, !open.isInTransaction { end = end ?? error }
+    }
+
+    /// Does all that the call has changed.
+    func commit() throws(ProcedureFailure) {
+        defer { open = nil }
+        do throws(StoreError) {
+            if let end { throw end }
+            try open?.commit()
+        } catch {
+            if error.kind == .conflict { hasConflict = true }
+            open?.rollBack()
+            throw ProcedureFailure(error)
+        }
+    }
+
+    /// Undoes all that the call has changed.
+    func rollBack() {
+        open?.rollBack()
+        open = nil
+    }
+}
+
+/// The open file, kept from call to call.
+final class StoreKeeper {
+    private var store: DataStore?
+    /// SQLite may use so much of the worker's memory.
+    private static let heapBytes = 24 << 20
+
+    func open(_ path: String) throws(StoreError) -> DataStore {
+        if let store, store.path == path { return store }
+        let new = try DataStore(path, heapBytes: Self.heapBytes)
+        store = new
+        return new
+    }
+
+    /// Opens it anew the next time.
+    func close() { store = nil }
+}

@@ -1,0 +1,190 @@
+internal import CLinux
+public import Configuration
+internal import DataStore
+public import Glibc
+internal import JSON
+internal import JavaScriptCore
+internal import Linux
+internal import QuickConnect
+internal import QuickConnectClient
+internal import Synchronization
+
+/// The process that runs procedures, one after the other. It reads jobs from its host, a line each, and writes what came of
+/// them. It has the data, and neither the daemon nor a network; its host ends it where it takes too long or too much.
+public final class ProcedureWorker {
+    /// The socket's number in the process.
+    static let channel: Int32 = 3
+    /// The variable that tells the process which host has started it.
+    public static let hostVariable = "QUICKCONNECT_PROCEDURE_HOST"
+
+    private let settings: ProcedureSettings
+    private let folders: ProcedureFolders
+    private let data: String
+    private let store = StoreKeeper()
+    private let machine: JSVirtualMachine
+    private let console: ProcedureConsole
+    /// How often a call is run that meets another's write; from the last time on it waits before it begins.
+    private static let attempts = 4
+
+    /// - Parameter data: the path of the data's file.
+    public init?(
+        _ settings: ProcedureSettings,
+        _ folders: ProcedureFolders,
+        data: String,
+        environment: [String: String]
+    ) {
+        guard let machine = JSVirtualMachine() else { return nil }
+        self.machine = machine
+        self.settings = settings
+        self.folders = folders
+        self.data = data
+        console = ProcedureConsole(OwnProcess.logsToJournal(environment))
+    }
+
+    /// Runs jobs until the host is gone.
+    public func run(host: pid_t) -> Int32 {
+        qc_end_with_parent(host)
+        // Whoever else computes on this device goes first.
+        setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 19)
+        var splitter = LineSplitter(limit: 64 << 20)
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = recv(Self.channel, &buffer, buffer.count, 0)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return 0 }
+            buffer.withUnsafeBufferPointer { bytes in
+                splitter.split(UnsafeBufferPointer(rebasing: bytes[..<count])) { line in
+                    if case .line(let line) = line { tell(answer((try? JSONParser.parse(line.span)) ?? .null)) }
+                }
+            }
+            machine.collectGarbage()
+        }
+    }
+
+    private func tell(_ line: String) {
+        Descriptor.write("\(line)\n", to: Self.channel)
+    }
+
+    private func answer(_ json: JSONValue) -> String {
+        do throws(ProcedureError) {
+            switch ProcedureJob(json) {
+            case .execute(let name, let arguments)?:
+                return #"{"value":\#(try execute(name, JSONValue.array(arguments).text, now: nil))}"#
+            case .check(let name, let text)?:
+                try check(name, text)
+                return #"{"value":null}"#
+            case nil: throw ProcedureError(.internal, "the host has asked for what no worker can do")
+            }
+        } catch {
+            return JSONValue.object(["error": .object(error.json)]).text
+        }
+    }
+
+    // MARK: The jobs
+
+    /// Runs a procedure in a transaction of its own, again where that has met another's write.
+    /// - Parameter now: milliseconds since 1970, for a test.
+    func execute(_ name: String, _ arguments: String, now: Double?) throws(ProcedureError) -> String {
+        console.begin(name)
+        var attempt = 1
+        while true {
+            let session = ProcedureSession(
+                store,
+                data,
+                procedure: name,
+                sqlLimits: sqlLimits,
+                writesAtOnce: attempt >= Self.attempts
+            )
+            let result = Result { () throws(ProcedureError) in try run(name, arguments, session, now) }
+            if session.hasConflict, attempt < Self.attempts {
+                attempt += 1
+                continue
+            }
+            if case .failure(let error) = result { console.write(error) }
+            return try result.get()
+        }
+    }
+
+    private var sqlLimits: SQLLimits {
+        var limits = SQLLimits()
+        limits.time = .seconds(settings.sqlSeconds)
+        limits.rows = settings.sqlRows
+        return limits
+    }
+
+    private func run(
+        _ name: String,
+        _ arguments: String,
+        _ session: ProcedureSession,
+        _ now: Double?
+    ) throws(ProcedureError) -> String {
+        let stopped = Stop()
+        machine.setExecutionTimeLimit(settings.seconds) { stopped.note($0) }
+        defer {
+            machine.clearExecutionTimeLimit()
+            session.rollBack()
+        }
+        let run = ProcedureRun(machine, folders, now: now) { [console] in console.write($0, $1) }
+        let result = ProcedureContext.with(session) {
+            Result { () throws(ProcedureError) in try run.run(name, arguments) }
+        }
+        // An end within a promise throws nothing.
+        if let backtrace = stopped.backtrace { throw ProcedureError.late(name, settings.seconds, backtrace) }
+        let answer = try result.get()
+        guard answer.utf8.count <= Self.answerBytes else {
+            throw ProcedureError(.tooLarge, "the answer of \(name) has more than \(Self.answerBytes >> 20) MiB")
+        }
+        do throws(ProcedureFailure) {
+            try session.commit()
+        } catch {
+            throw ProcedureError(error.code, error.description)
+        }
+        return answer
+    }
+
+    /// A line of the daemon has at most 4 MiB.
+    static let answerBytes = 3 << 20
+
+    private func check(_ name: String, _ text: String?) throws(ProcedureError) {
+        guard let context = JSContext(virtualMachine: machine) else {
+            throw ProcedureError(.unavailable, "there is no memory to parse \(name)")
+        }
+        let file = folders.file(name)
+        var source = text
+        if source == nil, case .success(let text)? = file?.text() { source = text }
+        guard let source else { throw ProcedureError(.notFound, "there is no procedure '\(name.prefix(100))'") }
+        do throws(JSError) {
+            try context.checkSyntax(source, sourceURL: text == nil ? file?.path : "\(name).js")
+        } catch {
+            var place: JSONObject = [:]
+            place["file"] = error.file.map(JSONValue.string)
+            place["line"] = error.line.map { .integer(Int64($0)) }
+            throw ProcedureError(.invalid, "\(error.name ?? "SyntaxError"): \(error.message)", place)
+        }
+    }
+}
+
+/// Whether the time of a procedure was over, and what ran then.
+private final class Stop: Sendable {
+    private let state = Mutex<[String]?>(nil)
+
+    func note(_ backtrace: [String]) -> Bool {
+        state.withLock { $0 = backtrace }
+        return true
+    }
+
+    var backtrace: [String]? { state.withLock { $0 } }
+}
+
+extension ProcedureError {
+    /// A procedure took too long.
+    static func late(_ name: String, _ seconds: Double, _ backtrace: [String] = []) -> ProcedureError {
+        var place: JSONObject = [:]
+        if !backtrace.isEmpty { place["stack"] = .string(backtrace.joined(separator: "\n")) }
+        return ProcedureError(
+            .timeout,
+            "\(name) has no answer within \(JSONValue.number(seconds).text) s (procedures: time)",
+            place
+        )
+    }
+}

@@ -1,0 +1,72 @@
+import Configuration
+import Glibc
+import Linux
+import Procedures
+
+/// The service of stored procedures, the processes that it starts, and their tests.
+extension QuickConnectScripts {
+    /// Its own folders: what it keeps is another user's than what scripts keep.
+    private func dataFolders(_ environment: [String: String]) -> StandardFolders {
+        StandardFolders(
+            isRoot: geteuid() == 0,
+            environment: environment,
+            program: OwnProcess.program,
+            service: "quickconnect-data"
+        )
+    }
+
+    private func procedureFolders(_ folders: StandardFolders) -> ProcedureFolders {
+        ProcedureFolders(
+            configuration: procedureFolder ?? folders.procedures,
+            fetched: "\(folders.state)/procedures",
+            shipped: folders.shippedProcedures
+        )
+    }
+
+    func procedureHost(_ settings: Settings, _ paths: [String], _ environment: [String: String]) throws -> Int32 {
+        let folders = dataFolders(environment)
+        var command = [OwnProcess.program]
+        if let config { command += ["--config", config] }
+        if let procedureFolder { command += ["--procedure-folder", procedureFolder] }
+        let host = try ProcedureHost(
+            settings.procedureSettings,
+            procedureFolders(folders),
+            data: "\(folders.state)/data.db",
+            paths: paths,
+            command: command + ["--run-procedures"],
+            environment: environment
+        )
+        return host.run()
+    }
+
+    func procedureWorker(_ settings: Settings, _ environment: [String: String]) -> Int32 {
+        guard let host = environment[ProcedureWorker.hostVariable].flatMap({ pid_t($0) }), host == getppid() else {
+            Descriptor.write("quickconnect-scripts: --run-procedures is its own host's to say\n", to: STDERR_FILENO)
+            return 2
+        }
+        let folders = dataFolders(environment)
+        let worker = ProcedureWorker(
+            settings.procedureSettings,
+            procedureFolders(folders),
+            data: "\(folders.state)/data.db",
+            environment: environment
+        )
+        return worker?.run(host: host) ?? 1
+    }
+
+    /// Runs the cases of each procedure that is named, by its name or its file.
+    func testProcedures(_ settings: Settings, _ environment: [String: String]) -> Int32 {
+        let standard = procedureFolders(dataFolders(environment))
+        let results = testProcedure.map { word -> Bool in
+            var folders = standard
+            var name = word
+            if word.hasSuffix(".js") {
+                folders.configuration = Folders.parent(of: word) ?? "."
+                name = String(word.split(separator: "/").last?.dropLast(3) ?? "")
+            }
+            let test = ProcedureTest(settings.procedureSettings, folders, environment: environment)
+            return test.run(name) { Descriptor.write("\($0)\n", to: STDOUT_FILENO) }
+        }
+        return results.allSatisfy { $0 } ? 0 : 1
+    }
+}

@@ -1,0 +1,195 @@
+import ArgumentParser
+import Glibc
+import JSON
+import Linux
+import QuickConnectClient
+
+struct ProcedureCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "procedure",
+        abstract: "Lists, runs and tests stored procedures: JavaScript that computes from the data of the device.",
+        discussion: """
+            Examples:
+              quickconnect procedure list
+              quickconnect procedure run hasEntries 2026-11-21 2026-11-22
+              quickconnect procedure check report.js
+              quickconnect procedure test report.js    on report.test.json; needs no daemon
+            """,
+        subcommands: [
+            ProcedureListCommand.self, ProcedureShowCommand.self, ProcedureRunCommand.self, ProcedureCheckCommand.self,
+            ProcedureTestCommand.self,
+        ]
+    )
+}
+
+extension ConnectionOptions {
+    /// One call to the service of procedures. An error with a place shows it.
+    func dataService(_ command: String, _ parameters: [JSONValue]) throws -> JSONValue {
+        let deadline = deadline
+        do {
+            switch try connect(before: deadline).call(command, .array(parameters), before: deadline) {
+            case .success(let value): return value
+            case .failure(let error): throw End(dataService: error)
+            }
+        } catch let failure as ClientFailure {
+            throw End(failure)
+        }
+    }
+}
+
+extension End {
+    /// An error of a procedure, with its line.
+    init(dataService error: ErrorReply) {
+        self.init(error)
+        if code == "unavailable", error.message.contains("no client has registered") {
+            message =
+                "unavailable: the service of procedures is not running; start it with «sudo systemctl start "
+                + "quickconnect-data»"
+            return
+        }
+        let place = MacroPlace(error.members).text
+        if !place.isEmpty { message += "\n\(place)" }
+    }
+}
+
+/// The procedures of the device, for the shell's completion.
+enum ProcedureNames {
+    /// None where no daemon answers at once: completion must not disturb.
+    static func forCompletion() -> [String] {
+        var options = ConnectionOptions()
+        options.socket = nil
+        options.timeout = 0.5
+        let answer = try? options.dataService("procedures", ["list"])
+        let procedures = answer?.objectValue?["procedures"]?.arrayValue ?? []
+        return procedures.compactMap { $0.objectValue?["name"]?.stringValue }
+    }
+}
+
+struct ProcedureListCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "Lists the stored procedures, where each comes from, and what is recorded for them."
+    )
+
+    @OptionGroup var connection: ConnectionOptions
+
+    @Flag(help: "Print JSON, for programs.")
+    var json = false
+
+    func run() throws {
+        let answer = try connection.dataService("procedures", ["list"])
+        guard !json else { return say(answer.text) }
+        let object = answer.objectValue ?? [:]
+        let rows = (object["procedures"]?.arrayValue ?? []).compactMap(\.objectValue).map {
+            [$0["name"]?.stringValue ?? "", "\($0["from"]?.stringValue ?? ""): \($0["file"]?.stringValue ?? "")"]
+        }
+        say(rows.isEmpty ? "There are no procedures." : Table.text(rows, width: Terminal.width))
+        let recording = object["recording"]?.objectValue ?? [:]
+        let events = (recording["events"]?.arrayValue ?? []).compactMap(\.stringValue)
+        say(events.isEmpty ? "Nothing is recorded." : "Recorded: \(events.joined(separator: ", ")).")
+        let problems = (object["problems"]?.arrayValue ?? []) + [recording["problem"]].compactMap { $0 }
+        for problem in problems.compactMap(\.stringValue) { say("warning: \(problem)") }
+    }
+}
+
+struct ProcedureShowCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Shows a stored procedure with line numbers."
+    )
+
+    @OptionGroup var connection: ConnectionOptions
+
+    @Flag(help: "Print JSON, for programs.")
+    var json = false
+
+    @Argument(help: "The procedure.", completion: .custom { _, _, _ in ProcedureNames.forCompletion() })
+    var name: String
+
+    func run() throws {
+        let answer = try connection.dataService("procedures", ["show", .string(name)])
+        guard !json else { return say(answer.text) }
+        let procedure = answer.objectValue ?? [:]
+        say("\(name), \(procedure["from"]?.stringValue ?? ""): \(procedure["file"]?.stringValue ?? "")")
+        say(MacroListing.text(procedure["text"]?.stringValue ?? "", mistake: nil))
+    }
+}
+
+struct ProcedureRunCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run",
+        abstract: "Runs a stored procedure and prints its answer as JSON.",
+        usage: "quickconnect procedure run [--socket <PATH>] [--timeout <SECONDS>] NAME [ARGUMENT ...]",
+        discussion: "An argument that is JSON stays JSON, any other becomes a string."
+    )
+
+    @OptionGroup var connection: ConnectionOptions
+
+    @Argument(
+        parsing: .captureForPassthrough,
+        help: ArgumentHelp("The procedure, and its arguments.", valueName: "NAME [ARGUMENT…]"),
+        completion: .custom { _, _, _ in ProcedureNames.forCompletion() }
+    )
+    var words: [String] = []
+
+    func run() throws {
+        if ["--help", "-h"].contains(words.first) { throw CleanExit.helpRequest(self) }
+        say(try connection.dataService("execute", MacroArguments.parameters(words)).text)
+    }
+}
+
+struct ProcedureCheckCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check",
+        abstract: "Parses a stored procedure without running it.",
+        discussion: "With FILE.js the text of that file is checked, else the procedure of that name."
+    )
+
+    @OptionGroup var connection: ConnectionOptions
+
+    @Argument(
+        help: ArgumentHelp("The procedure, or a file.", valueName: "NAME|FILE.js"),
+        completion: .custom { _, _, _ in ProcedureNames.forCompletion() }
+    )
+    var name: String
+
+    func run() throws {
+        guard name.hasSuffix(".js") else {
+            _ = try connection.dataService("procedures", ["check", .string(name)])
+            return
+        }
+        switch FileText.read(name, maximumBytes: 1 << 20) {
+        case .failure(let problem): throw End(message: "\(name) \(problem.message)", status: 1)
+        case .success(let text):
+            let procedure = String(LocalFile.last(of: name).dropLast(3))
+            _ = try connection.dataService("procedures", ["check", .string(procedure), .string(text)])
+        }
+    }
+}
+
+struct ProcedureTestCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "test",
+        abstract: "Runs stored procedures on their fixtures NAME.test.json. Needs no daemon.",
+        discussion: "Exit status: 0 all went well, 1 one did not."
+    )
+
+    @Option(help: ArgumentHelp("The settings file, for the limits.", valueName: "FILE"))
+    var config: String?
+
+    @Argument(
+        help: ArgumentHelp("Procedures, or files.", valueName: "NAME|FILE.js"),
+        completion: .file(extensions: ["js"])
+    )
+    var names: [String]
+
+    /// Becomes the script host's program, which links the JavaScript engine; this one does not.
+    func run() throws {
+        let program = OwnPrograms.path("quickconnect-scripts")
+        let words = (config.map { ["--config", $0] } ?? []) + names.flatMap { ["--test-procedure", $0] }
+        var arguments = ([program] + words).map { strdup($0) }
+        arguments.append(nil)
+        execvp(program, arguments)
+        throw End(message: "\(program) cannot be run: \(SystemCallError.text(errno))", status: 1)
+    }
+}

@@ -1,0 +1,298 @@
+import Foundation
+import JSON
+import QuickConnect
+import TestRig
+import Testing
+
+/// Stored procedures through the real service and the real daemon.
+@Suite("Stored procedures")
+struct ProcedureTests {
+    /// A daemon, the service, and a client.
+    static func start(
+        _ procedures: [String: String] = [:],
+        settings: String = "{}",
+        folder: TestFolder? = nil
+    ) async throws -> (daemon: DaemonProcess, service: ScriptProcess, talker: SocketTalker) {
+        let daemon = try await DaemonProcess()
+        let service = try ScriptProcess.procedures(procedures, daemon: daemon, settings: settings, folder: folder)
+        let talker = try daemon.talker()
+        try await talker.awaitCommand("data")
+        return (daemon, service, talker)
+    }
+
+    /// As the article prints it.
+    static let printed = """
+        function execute(start, end, callback) {
+
+        var context = Context.context();
+
+        var entries = context.queryEntriesBetweenDateStartEnd(start, end);
+
+        callback(entries.length > 0);
+
+        }
+        """
+
+    static let save = "function execute(kind, callback) { callback(Context.context().save({kind, data: {a: 1}})) }"
+    static let count = "function execute(kind, callback) { callback(Context.context().count({kind})) }"
+
+    @Test func `the printed procedure, unchanged, says the same by the command, the client and Node`() async throws {
+        let (daemon, service, talker) = try await Self.start(
+            ["printed": Self.printed],
+            settings: "record: [{event: walk}]"
+        )
+        let days: [(String, String, String)] = [
+            ("2000-01-01T00:00:00Z", "2001-01-01T00:00:00Z", "false"),
+            ("2001-01-01", "9999-12-31T23:59:59+00:00", "true"),
+        ]
+        try await eventually("walk is recorded") {
+            _ = try await talker.value("post", ["walk", ["steps": 1]])
+            return try await talker.value("data", ["info"]).objectValue?["entries"]?.integerValue ?? 0 > 0
+        }
+        #expect(try await daemon.client("data", "export", service.folder("entries.jsonl")).exit == .status(0))
+        for (start, end, answer) in days {
+            #expect(try await talker.value("execute", ["printed", .string(start), .string(end)]).text == answer)
+            #expect(try await daemon.client("procedure", "run", "printed", start, end).output == "\(answer)\n")
+            let node = try await ChildProcess.run(
+                "node",
+                [
+                    Products.root + "/clients/procedures/procedure.js", service.folder("procedures/printed.js"),
+                    service.folder("entries.jsonl"), start, end,
+                ]
+            )
+            #expect(node.output == "\(answer)\n", "\(node)")
+        }
+        #expect(
+            try String(contentsOfFile: Products.root + "/procedures/hasEntries.js", encoding: .utf8) == Self.printed
+                + "\n"
+        )
+    }
+
+    @Test(arguments: [
+        ("callback(1); callback(2)", "1"), ("callback()", "null"), ("return 3", "3"),
+        ("return Promise.resolve(4)", "4"),
+        ("Promise.resolve().then(() => callback(5))", "5"),
+        ("try { null.x } catch (e) { callback(e.name) }", "\"TypeError\""),
+        ("callback(6); return 7", "6"), ("return new Promise(done => Promise.resolve().then(() => done(8)))", "8"),
+        ("callback({a: [undefined, NaN, new Date(0)]})", #"{"a":[null,null,"1970-01-01T00:00:00.000Z"]}"#),
+        (
+            "callback([typeof makeCall, typeof setTimeout, typeof require, typeof fetch, typeof WebSocket].join())",
+            "\"undefined,undefined,undefined,undefined,undefined\""
+        ),
+        (
+            "callback(Object.getOwnPropertyNames(Object.getPrototypeOf(Context.context())).sort().join())",
+            "\"constructor,count,delete,query,queryEntriesBetweenDateStartEnd,save,sql,update\""
+        ),
+    ])
+    func `a procedure answers by its callback, its promise or its value`(body: String, answer: String) async throws {
+        let (daemon, service, talker) = try await Self.start(["p": "function execute(callback) { \(body) }"])
+        defer { withExtendedLifetime((daemon, service)) {} }
+        #expect(try await talker.value("execute", ["p"]).text == answer)
+    }
+
+    @Test func `an error tells its place, is logged as in the article, and undoes what was saved`() async throws {
+        let (daemon, service, talker) = try await Self.start([
+            "thrown": "function execute(callback) {\n  Context.context().save({kind: 'x'})\n  callback(1)\n  null.x\n}",
+            "rejected":
+                "async function execute(callback) {\n  Context.context().save({kind: 'x'})\n  await 0\n  throw new Error('no')\n}",
+            "own": "function execute(callback) { throw Object.assign(new Error('no such room'), {code: 'notFound'}) }",
+            "syntax": "function execute(callback) {\n  var x = ;\n}", "never": "function execute() {}",
+            "missing": "var x = 1", "circle": "function execute(c) { const a = []; a.push(a); c(a) }",
+            "large": "function execute(c) { c('x'.repeat(4e6)) }", "count": Self.count,
+            "silent":
+                "function execute(c) { Object.defineProperty(globalThis, 'execute', {get() { throw 1 }}); throw {get message() { throw 2 }} }",
+        ])
+        defer { withExtendedLifetime(daemon) {} }
+        let thrown = try await talker.failure("execute", ["thrown"])
+        #expect(thrown["code"] == "scriptFailed" && thrown["line"] == 4 && thrown["column"] != nil)
+        #expect(thrown["file"] == .string(service.folder("procedures/thrown.js")) && thrown["source"] == "  null.x")
+        #expect(service.errors.contains("JS Error: TypeError: null is not an object"))
+        #expect(service.errors.contains("in method execute@\(service.folder("procedures/thrown.js")):4"))
+        #expect(service.errors.contains(" line number 4"))
+        #expect(try await talker.failure("execute", ["rejected"])["line"] == 4)
+        #expect(try await talker.value("execute", ["count", "x"]) == 0)
+        #expect(try await talker.failure("execute", ["own"])["code"] == "notFound")
+        #expect(try await talker.failure("execute", ["syntax"])["line"] == 2)
+        #expect(try await talker.failure("execute", ["never"])["code"] == "timeout")
+        #expect(try await talker.failure("execute", ["large"])["code"] == "tooLarge")
+        #expect(try await talker.failure("execute", ["nobody"])["code"] == "notFound")
+        #expect(try await talker.failure("execute", ["../thrown"])["code"] == "notFound")
+        for name in ["missing", "circle", "silent"] {
+            #expect(try await talker.failure("execute", [.string(name)])["code"] == "scriptFailed", "\(name)")
+        }
+        #expect(try await daemon.client("procedure", "check", "syntax").exit == .status(1))
+        #expect(try await daemon.client("procedure", "check", "thrown").exit == .status(0))
+        #expect(try await daemon.client("procedure", "show", "thrown").output.contains("null.x"))
+        #expect(try await daemon.client("procedure", "list").output.contains("hasEntries"))
+    }
+
+    @Test(arguments: [
+        ("for (;;) {}", "timeout"), ("return (async () => { for (;;) await 0 })()", "timeout"),
+        ("const a = []; for (;;) a.push(new Array(1000).fill(Math.random()))", "scriptFailed"),
+        ("Array.from({length: 1e6}, (_, i) => i).sort(() => { for (;;) {} })", "timeout"),
+        ("/(a+)+$/.test('a'.repeat(60) + 'b'); for (;;) {}", "timeout"),
+        ("return Procedure.call('p')", "scriptFailed"), ("const f = () => f(); f()", "scriptFailed"),
+    ])
+    func `what takes too long or too much is ended, leaves nothing half written, and the next one runs`(
+        body: String,
+        code: String
+    ) async throws {
+        let (daemon, service, talker) = try await Self.start(
+            [
+                "p": "function execute(callback) { Context.context().save({kind: 'x'}); \(body) }", "count": Self.count,
+            ],
+            settings: "procedures: {time: \(code == "timeout" ? 3 : 60)s, parallel: 1}"
+        )
+        defer { withExtendedLifetime((daemon, service)) {} }
+        #expect(try await talker.failure("execute", ["p"])["code"]?.stringValue == code)
+        #expect(try await talker.value("execute", ["count", "x"]) == 0)
+    }
+
+    @Test func `a process that is killed in the middle of a call leaves nothing half written`() async throws {
+        let (daemon, service, talker) = try await Self.start([
+            "p":
+                "function execute(c) { const d = Context.context(); for (let i = 0; i < 10; i++) d.save({kind: 'x'}); console.log('saved'); for (;;) {} }",
+            "count": Self.count,
+        ])
+        defer { withExtendedLifetime(daemon) {} }
+        for _ in 0..<3 {
+            let seen = service.errors.count
+            talker.send("call?cmd=execute&msg=p&id=1")
+            try await eventually("it has saved") { service.errors.dropFirst(seen).contains("saved") }
+            for child in Self.children(of: service.process.pid) { kill(child, SIGKILL) }
+            #expect(try await talker.nextReply()?.code == "scriptFailed")
+            #expect(try await talker.value("execute", ["count", "x"]) == 0)
+        }
+    }
+
+    /// The processes that another one has started.
+    private static func children(of parent: pid_t) -> [pid_t] {
+        let tasks = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(parent)/task")) ?? []
+        return tasks.flatMap { task in
+            let text = (try? String(contentsOfFile: "/proc/\(parent)/task/\(task)/children", encoding: .utf8)) ?? ""
+            return text.split(separator: " ").compactMap { pid_t($0) }
+        }
+    }
+
+    @Test func `a call ends with its caller, or when it is cancelled`() async throws {
+        let (daemon, service, talker) = try await Self.start(["p": "function execute() { for (;;) {} }"])
+        defer { withExtendedLifetime((daemon, service)) {} }
+        func isRunning() async throws -> Bool {
+            try await talker.value("procedures", ["list"]).objectValue?["running"] != 0
+        }
+        let other = try daemon.talker()
+        other.send("call?cmd=execute&msg=p&id=1")
+        try await eventually("it runs") { try await isRunning() }
+        other.close()
+        try await eventually("it has ended") { try await !isRunning() }
+        talker.send("call?cmd=execute&msg=p&id=2")
+        try await eventually("it runs") { try await isRunning() }
+        talker.send("call?cmd=cancel&msg=2")
+        #expect(try await talker.nextReply()?.code == "cancelled")
+        try await eventually("it has ended") { try await !isRunning() }
+    }
+
+    @Test func `nothing that is given is SQL, and what is no date is an error`() async throws {
+        let (daemon, service, talker) = try await Self.start([
+            "save": Self.save, "count": Self.count, "printed": Self.printed,
+            "all": """
+            function execute(what, callback) {
+                const c = Context.context(), evil = what
+                callback([c.query({where: {source: evil}}).length, (() => { try { return c.count({where: {['data.' + evil]: evil}}) } catch { return 0 } })(),
+                    c.sql('SELECT * FROM entries WHERE kind = ?', [evil]).length, c.count({kind: evil})])
+            }
+            """,
+            "sql": "function execute(text, callback) { callback(Context.context().sql(text)) }",
+        ])
+        defer { withExtendedLifetime((daemon, service)) {} }
+        #expect(try await talker.value("execute", ["save", "x"]) == 1)
+        for evil in [
+            "' OR '1'='1", "\"; DROP TABLE entries; --", "x') UNION SELECT 1 --", "%", "\u{0}", "$", "[0]", "..",
+        ] {
+            #expect(try await talker.value("execute", ["all", .string(evil)]) == [0, 0, 0, 0], "\(evil)")
+            #expect(
+                try await talker.failure("execute", ["printed", .string(evil), "2026-01-01"])["code"] == "scriptFailed"
+            )
+            #expect(
+                try await talker.failure("execute", ["printed", "2026-01-01", .string(evil)])["code"] == "scriptFailed"
+            )
+        }
+        for wrong: JSONValue in [nil, 5, true, [], [:], "2026-02-30", "2026-01-01T00:00:00"] {
+            #expect(
+                try await talker.failure("execute", ["printed", wrong, wrong])["code"] == "scriptFailed",
+                "\(wrong)"
+            )
+        }
+        for sql in ["DELETE FROM entries", "ATTACH '/tmp/x' AS x", "PRAGMA user_version", "SELECT load_extension('x')"]
+        {
+            #expect(try await talker.failure("execute", ["sql", .string(sql)])["code"] == "scriptFailed", "\(sql)")
+        }
+        #expect(try await talker.value("execute", ["sql", "SELECT count(*) AS n FROM entries"]) == [["n": 1]])
+        let many = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 20000) SELECT i FROM n"
+        #expect(try await talker.failure("execute", ["sql", .string(many)])["code"] == "tooLarge")
+    }
+
+    @Test func `calls that meet each other's writes are run again, and none is lost`() async throws {
+        let (daemon, service, talker) = try await Self.start(
+            [
+                "add": """
+                function execute(callback) {
+                    const data = Context.context(), [counter] = data.query({kind: 'counter'})
+                    if (!counter) data.save({kind: 'counter', data: 1})
+                    else data.update(counter.id, {data: counter.data + 1})
+                    callback(null)
+                }
+                """,
+                "value": "function execute(c) { c(Context.context().query({kind: 'counter'})[0].data) }",
+            ],
+            settings: "procedures: {parallel: 4}"
+        )
+        defer { withExtendedLifetime((daemon, service)) {} }
+        for id in 0..<60 { talker.send("call?cmd=execute&msg=add&id=\(id)") }
+        for _ in 0..<60 { #expect(try await talker.nextReply()?.code == nil) }
+        #expect(try await talker.value("execute", ["value"]) == 60)
+    }
+
+    @Test func `procedures call each other and load what they share, and a changed file is the next call's`()
+        async throws
+    {
+        let (daemon, service, talker) = try await Self.start([
+            "outer":
+                "load('lib/twice.js'); var own = 1\nfunction execute(x, c) { c([twice(x), Procedure.call('inner', {x}), own]) }",
+            "inner": "function execute(x, c) { c([x, typeof own, typeof twice]) }",
+            "later": "async function execute(c) { c(await Procedure.call('slow')) }",
+            "slow": "async function execute(c) { await 0; return 'slow' }",
+        ])
+        defer { withExtendedLifetime(daemon) {} }
+        try service.folder.write("function twice(x) { return 2 * x }", to: "procedures/lib/twice.js")
+        #expect(try await talker.value("execute", ["outer", 4]) == [8, [["x": 4], "undefined", "undefined"], 1])
+        #expect(try await talker.value("execute", ["later"]) == "slow")
+        try service.folder.write("function execute(x, c) { c('new') }", to: "procedures/inner.js")
+        #expect(try await talker.value("execute", ["outer", 4]) == [8, "new", 1])
+    }
+
+    @Test func `the shipped procedures pass their own tests, and a wrong one does not`() async throws {
+        let names = ["hasEntries", "distanceToday", "minutesADay", "callsByCommand"]
+        let environment = ["PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "TZ": "UTC"]
+        let result = try await ChildProcess.run(
+            Products.path("quickconnect"),
+            ["procedure", "test"] + names.map { "\(Products.root)/procedures/\($0).js" },
+            environment: environment
+        )
+        #expect(result.exit == .status(0), "\(result.output)")
+        let folder = try TestFolder()
+        try folder.write("function execute(c) { c(1) }", to: "p.js")
+        for fixture in [
+            #"{"arguments": [], "expected": 2}"#, #"{"arguments": [], "error": "invalid"}"#, "{}", "[",
+            #"{"colour": 1}"#,
+        ] {
+            try folder.write(fixture, to: "p.test.json")
+            let result = try await ChildProcess.run(
+                Products.path("quickconnect"),
+                ["procedure", "test", folder("p.js")],
+                environment: environment
+            )
+            #expect(result.exit == .status(1) && result.output.hasPrefix("FAIL"), "\(fixture): \(result.output)")
+        }
+    }
+}

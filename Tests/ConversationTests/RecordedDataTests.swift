@@ -1,0 +1,139 @@
+import Foundation
+import JSON
+import QuickConnect
+import TestRig
+import Testing
+
+/// What is recorded, and what root does with it, through the real service and the real daemon.
+@Suite("Recorded data")
+struct RecordedDataTests {
+    private func entries(_ talker: SocketTalker) async throws -> Int64 {
+        try await talker.value("data", ["info"]).objectValue?["entries"]?.integerValue ?? -1
+    }
+
+    @Test func `a burst of ten thousand events loses none`() async throws {
+        let (daemon, service, talker) = try await ProcedureTests.start(settings: "record: [{event: door, keep: 1d}]")
+        defer { withExtendedLifetime((daemon, service)) {} }
+        try await eventually("door is recorded") {
+            _ = try await talker.value("post", ["door", 0])
+            return try await entries(talker) > 0
+        }
+        try await eventually("all so far are written") {
+            let recording = try await talker.value("procedures", []).objectValue?["recording"]?.objectValue
+            return recording?["waiting"] == 0
+        }
+        let before = try await entries(talker)
+        for number in 1...10_000 { talker.send("call?cmd=post&msg=%5B%22door%22,\(number)%5D") }
+        #expect(try await talker.value("ping", []) == .null)
+        try await eventually("all are written") { try await entries(talker) >= before + 10_000 }
+        #expect(try await entries(talker) == before + 10_000)
+    }
+
+    @Test func `what was heard is written at the end, and is there again`() async throws {
+        let folder = try TestFolder()
+        let (daemon, service, talker) = try await ProcedureTests.start(
+            settings: "record: [{event: door}]",
+            folder: folder
+        )
+        try await eventually("door is recorded") {
+            _ = try await talker.value("post", ["door", 0])
+            return try await entries(talker) > 0
+        }
+        let before = try await entries(talker)
+        for number in 1...500 { talker.send("call?cmd=post&msg=%5B%22door%22,\(number)%5D") }
+        try await eventually("they came") {
+            let recording = try await talker.value("procedures", []).objectValue?["recording"]?.objectValue ?? [:]
+            return (recording["saved"]?.integerValue ?? 0) + (recording["waiting"]?.integerValue ?? 0) >= before + 500
+        }
+        service.process.send(SIGTERM)
+        #expect(try await service.end() == .status(0))
+        let again = try ScriptProcess.procedures([:], daemon: daemon, folder: folder)
+        defer { withExtendedLifetime(again) {} }
+        try await talker.awaitCommand("data")
+        #expect(try await entries(talker) >= before + 500)
+    }
+
+    @Test func `backup, export and import, while it goes on`() async throws {
+        let (daemon, service, talker) = try await ProcedureTests.start([
+            "fill":
+                "function execute(n, c) { for (let i = 0; i < n; i++) Context.context().save({kind: 'x', data: {i, t: 'ä\\n'}}); c() }"
+        ])
+        #expect(try await talker.value("execute", ["fill", 1200]) == .null)
+        let folder = service.folder
+        #expect(try await daemon.client("data", "export", folder("out.jsonl")).exit == .status(0))
+        let lines = try String(contentsOfFile: folder("out.jsonl"), encoding: .utf8).split(separator: "\n")
+        #expect(lines.count == 1200 && lines[0].contains("\"kind\":\"x\""))
+        #expect(try await daemon.client("data", "backup", folder("copy.db")).exit == .status(0))
+        let shell = try await ChildProcess.run("/usr/bin/sqlite3", [folder("copy.db"), "SELECT count(*) FROM entries"])
+        #expect(shell.output == "1200\n")
+        let again = try await daemon.client("data", "import", folder("out.jsonl")).output
+        #expect(again == "0 new entries, 1200 were there.\n")
+        try folder.write("{\"kind\":\"y\"}\n\n{\"kind\":\"z\",\"data\":[1]}\n", to: "in.jsonl")
+        #expect(
+            try await daemon.client("data", "import", folder("in.jsonl")).output == "2 new entries, 0 were there.\n"
+        )
+        try folder.write("{\"kind\":\"y\"}\nnothing\n", to: "in.jsonl")
+        #expect(try await daemon.client("data", "import", folder("in.jsonl")).exit == .status(1))
+        try folder.write("{\"colour\":\"y\"}\n", to: "in.jsonl")
+        #expect(try await daemon.client("data", "import", folder("in.jsonl")).exit == .status(1))
+        #expect(try await daemon.client("data", "info").output.hasPrefix("1202 entries"))
+        #expect(try await talker.failure("data", ["burn"])["code"] == "invalid")
+    }
+
+    @Test func `a file that cannot be used is said so, left as it is, and a good one is taken at the next start`()
+        async throws
+    {
+        let folder = try TestFolder()
+        try FileManager.default.createDirectory(atPath: folder("state"), withIntermediateDirectories: true)
+        try folder.write("this is no database at all, and long enough to be seen as none", to: "state/data.db")
+        let (daemon, service, talker) = try await ProcedureTests.start(["save": ProcedureTests.save], folder: folder)
+        let failure = try await talker.failure("execute", ["save", "x"])
+        #expect(failure["code"] == "unavailable", "\(failure)")
+        #expect(try await talker.failure("data", ["info"])["code"] == "unavailable")
+        #expect(try await daemon.client("procedure", "list").output.contains("warning: "))
+        #expect(try folder.data("state/data.db").starts(with: Data("this is no".utf8)))
+        service.process.send(SIGTERM)
+        #expect(try await service.end() == .status(0))
+        try folder.remove("state/data.db")
+        let again = try ScriptProcess.procedures([:], daemon: daemon, folder: folder)
+        defer { withExtendedLifetime(again) {} }
+        try await talker.awaitCommand("data")
+        #expect(try await talker.value("execute", ["save", "x"]) == 1)
+    }
+
+    @Test(.enabled(if: OtherUser.isPossible, "only root can mount a small disk"))
+    func `a full disk is told once, and recording goes on when there is room`() async throws {
+        let folder = try TestFolder()
+        try FileManager.default.createDirectory(atPath: folder("state"), withIntermediateDirectories: true)
+        let mounted = try await ChildProcess.run(
+            "/usr/bin/mount",
+            ["-t", "tmpfs", "-o", "size=3m", "none", folder("state")]
+        )
+        guard mounted.exit == .status(0) else { return }
+        defer { umount2(folder("state"), Int32(MNT_DETACH)) }
+        let (daemon, service, talker) = try await ProcedureTests.start(
+            settings: "record: [{event: door}]",
+            folder: folder
+        )
+        let listener = try daemon.talker()
+        #expect(try await listener.value("subscribe", ["dataState"]) == .null)
+        try await eventually("door is recorded") {
+            _ = try await talker.value("post", ["door", 0])
+            return try await entries(talker) > 0
+        }
+        try folder.write(Data(repeating: 1, count: 2 << 20), to: "state/ballast")
+        let text = String(repeating: "x", count: 2000)
+        for _ in 0..<800 { _ = try await talker.value("post", ["door", .string(text)]) }
+        let stopped = try await listener.nextReply()?.value.objectValue
+        #expect(stopped?["recording"] == false && stopped?["reason"] != nil)
+        #expect(service.errors.contains("nothing is recorded: "))
+        #expect(try await talker.value("ping", []) == .null)
+        let before = try await entries(talker)
+        try folder.remove("state/ballast")
+        _ = try await ChildProcess.run("/usr/bin/mount", ["-o", "remount,size=64m", folder("state")])
+        let goesOn = try await listener.nextReply()?.value.objectValue
+        #expect(goesOn?["recording"] == true && goesOn?["lost"] == 0)
+        try await eventually("what waited is written") { try await entries(talker) > before }
+        #expect(service.errors.components(separatedBy: "nothing is recorded").count == 2)
+    }
+}

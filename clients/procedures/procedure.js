@@ -1,0 +1,204 @@
+#!/usr/bin/env node
+// Runs a stored procedure under Node, over entries that «quickconnect data export» has written: the same file, the same
+// answer. For writing and testing procedures on a desk.
+//
+//   node procedure.js hasEntries.js entries.jsonl 2026-11-21 2026-11-22
+//
+// An argument that is JSON stays JSON, any other becomes a string. Prints the answer as JSON; changes are not written back.
+// Or as a module: const { run } = require('./procedure.js'); await run('hasEntries.js', entries, ['2026-11-21', '2026-11-22']).
+// One file without dependencies, for Node 18 and newer. `Context.sql` is the device's alone.
+'use strict'
+const fs = require('node:fs')
+const path = require('node:path')
+const vm = require('node:vm')
+
+class ProcedureError extends Error {
+  constructor(code, message) {
+    super(message)
+    this.code = code
+  }
+}
+const refuse = message => { throw new ProcedureError('scriptFailed', message) }
+
+const form = /^(\d{4})-(\d\d)-(\d\d)(?:T(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,20}))?)?(Z|[+-]\d\d:?\d\d))?$/
+
+// A moment as the device keeps it: UTC, to the millisecond. A day alone is its first moment in UTC.
+function moment(value) {
+  const text = typeof value?.toJSON === 'function' ? value.toJSON() : value
+  const parts = typeof text === 'string' ? form.exec(text) : null
+  if (!parts) refuse(`'${text}' is no date: ISO 8601 with a zone is, such as 2026-11-21T10:00:00Z`)
+  const [, year, month, day, hour = '0', minute = '0', second = '0', fraction = '', zone = 'Z'] = parts
+  const date = new Date(0)
+  date.setUTCFullYear(+year, month - 1, +day)
+  const isDay = date.getUTCMonth() === month - 1 && date.getUTCDate() === +day
+  if (!isDay || hour > 23 || minute > 59 || second > 59) refuse(`'${text}' is no date`)
+  const shift = zone === 'Z' ? 0 : (zone[0] === '-' ? -1 : 1) * (+zone.slice(1, 3) * 60 + +zone.slice(-2))
+  date.setUTCHours(+hour, minute - shift, +second, +fraction.padEnd(3, '0').slice(0, 3))
+  return date.toISOString()
+}
+
+const members = ['id', 'date', 'kind', 'data', 'source']
+const text = (value, what) => typeof value === 'string' && Buffer.byteLength(value) <= 200 && (value || what === 'source')
+  ? value : refuse(`${what} is a text of at most 200 bytes`)
+
+function known(object, names, what) {
+  if (typeof object !== 'object' || object === null || Array.isArray(object)) refuse(`${what} is an object`)
+  for (const name of Object.keys(object)) if (!names.includes(name)) refuse(`${what} has no member '${name}'`)
+}
+
+// The entries of a run, and what a procedure may do with them.
+class Store {
+  constructor(entries, source) {
+    this.source = source
+    this.entries = new Map()
+    this.last = 0
+    for (const entry of entries) this.add(entry)
+  }
+
+  add(entry) {
+    known(entry, members, 'an entry')
+    const { id = this.last + 1, date = new Date(), kind, data = null, source = this.source } = entry
+    if (!Number.isInteger(id) || id < 1) refuse('an id is a whole number from 1')
+    if (this.entries.has(id)) refuse(`there is an entry ${id} already: change it by update`)
+    this.entries.set(id, { id, date: moment(date), kind: text(kind, 'kind'), data, source: text(source, 'source') })
+    this.last = Math.max(this.last, id)
+    return id
+  }
+
+  update(id, changes) {
+    known(changes, members.slice(1), 'what changes')
+    const entry = this.entries.get(id)
+    if (!entry) return false
+    if (changes.date !== undefined) entry.date = moment(changes.date)
+    if (changes.kind !== undefined) entry.kind = text(changes.kind, 'kind')
+    if (changes.source !== undefined) entry.source = text(changes.source, 'source')
+    if (changes.data !== undefined) entry.data = changes.data
+    return true
+  }
+
+  query(what) {
+    const { kind, from, to, where, order = 'date', limit } = what ?? {}
+    known(what ?? {}, ['kind', 'from', 'to', 'where', 'order', 'limit'], 'a query')
+    if (!['date', '-date', 'id', '-id'].includes(order)) refuse('order is one of date, -date, id, -id')
+    const [start, end] = [from, to].map(value => value === undefined || value === null ? null : moment(value))
+    let found = [...this.entries.values()].filter(entry => (kind == null || entry.kind === kind)
+      && (start === null || entry.date >= start) && (end === null || entry.date < end)
+      && Object.entries(where ?? {}).every(([name, value]) => fits(entry, name, value)))
+    const sign = order[0] === '-' ? -1 : 1
+    const byDate = (a, b) => a.date < b.date ? -1 : a.date > b.date ? 1 : 0
+    found.sort((a, b) => sign * ((order.endsWith('date') ? byDate(a, b) : 0) || a.id - b.id))
+    if (limit != null) found = found.slice(0, limit)
+    return found
+  }
+}
+
+const tests = {
+  eq: (a, b) => a === b, ne: (a, b) => a !== b, in: (a, b) => b.includes(a),
+  lt: (a, b) => ordered(a, b) && a < b, le: (a, b) => ordered(a, b) && a <= b,
+  gt: (a, b) => ordered(a, b) && a > b, ge: (a, b) => ordered(a, b) && a >= b,
+}
+const ordered = (a, b) => a !== null && typeof a === typeof b
+
+function fits(entry, name, value) {
+  if (!members.includes(name) && !name.startsWith('data.')) refuse(`where names no '${name}'`)
+  const found = name.split('.').reduce((object, key) => object?.[key] ?? null, entry)
+  const operators = typeof value === 'object' && value !== null && !(value instanceof Date) ? value : { eq: value }
+  return Object.entries(operators).every(([sign, other]) => {
+    if (!tests[sign]) refuse(`where has no operator '${sign}'`)
+    return tests[sign](found, name === 'date' ? moment(other) : other)
+  })
+}
+
+// Runs `execute` of a file in a fresh context, up to where it returns: { value }, or what it has `returned`.
+function start(file, entries, values, depth, store) {
+  const name = path.basename(file, '.js')
+  const own = store ?? new Store(entries, name)
+  const context = vm.createContext({ console })
+  // Values come in as JSON: what the procedure sees is of its own context, as on the device.
+  const natives = {
+    query: what => JSON.stringify(own.query(JSON.parse(what))),
+    save: entry => own.add(JSON.parse(entry)),
+    update: (id, changes) => own.update(id, JSON.parse(changes)),
+    delete: id => own.entries.delete(id),
+    load: part => {
+      if (!/^lib\/[\w./-]+$/.test(part) || part.includes('..')) refuse('load takes the name of a file below lib/')
+      const library = path.join(path.dirname(file), part)
+      vm.runInContext(fs.readFileSync(library, 'utf8'), context, { filename: library })
+    },
+    call: (other, list) => {
+      if (depth >= 8) refuse('more than 8 procedures call each other')
+      if (!/^\w[\w-]*$/.test(other)) refuse(`there is no procedure '${other}'`)
+      const outcome = start(path.join(path.dirname(file), `${other}.js`), [], JSON.parse(list), depth + 1, own)
+      return typeof outcome.returned?.then === 'function' ? end(outcome, other) : value(outcome, other)
+    },
+    refuse,
+  }
+  const setUp = vm.runInContext(`(function (natives) {
+    const json = value => JSON.stringify(value === undefined ? null : value)
+    const context = Object.freeze({
+      queryEntriesBetweenDateStartEnd: (start, end) => {
+        if (start == null || end == null) natives.refuse('the start or the end is no date')
+        return JSON.parse(natives.query(json({ from: start, to: end })))
+      },
+      query: what => JSON.parse(natives.query(json(what))),
+      count: what => JSON.parse(natives.query(json(what))).length,
+      save: entry => natives.save(json(entry)),
+      update: (id, changes) => natives.update(id, json(changes)),
+      delete: id => natives.delete(id),
+      sql: () => natives.refuse('sql is the device\\'s alone: use query'),
+    })
+    globalThis.Context = Object.freeze({ context: () => context })
+    globalThis.load = name => { natives.load(String(name)) }
+    globalThis.Procedure = Object.freeze({ call: (name, ...values) => natives.call(String(name), json(values)) })
+    return list => JSON.parse(list)
+  })`, context)
+  const values2 = setUp(natives)(JSON.stringify(values))
+  vm.runInContext(fs.readFileSync(file, 'utf8').replace(/^#!/, '//'), context, { filename: file })
+  const execute = vm.runInContext("typeof execute === 'function' ? execute : undefined", context)
+  if (!execute) refuse(`${file} has no function execute`)
+  let answer
+  const outcome = { get answer() { return answer }, returned: undefined }
+  outcome.returned = execute(...values2, value => { answer ??= { value: copy(value) } })
+  return outcome
+}
+
+const copy = value => value === undefined ? null : JSON.parse(JSON.stringify(value) ?? 'null')
+
+// The first value of the callback, else what was returned.
+function value({ answer, returned }, name) {
+  if (answer) return answer.value
+  if (returned !== undefined) return copy(returned)
+  throw new ProcedureError('timeout', `${name} gives no answer: it calls no callback, and returns nothing`)
+}
+
+async function end(outcome, name) {
+  const returned = await outcome.returned
+  return value({ answer: outcome.answer, returned }, name)
+}
+
+// Runs a procedure to its answer.
+const run = async (file, entries, values = []) =>
+  end(start(file, entries, values, 0), path.basename(file, '.js'))
+
+// The entries of a file of JSON lines.
+const read = file => fs.readFileSync(file, 'utf8').split('\n').filter(line => line.trim()).map(line => JSON.parse(line))
+
+module.exports = { run, read, ProcedureError }
+
+if (require.main === module) {
+  const [file, data, ...words] = process.argv.slice(2)
+  if (!file || !data) {
+    console.error('usage: node procedure.js PROCEDURE.js ENTRIES.jsonl [ARGUMENT…]')
+    process.exit(2)
+  }
+  const values = words.map(word => { try { return JSON.parse(word) } catch { return word } })
+  // The console of a procedure is not its answer.
+  globalThis.console.log = console.error
+  run(file, read(data), values).then(
+    value => process.stdout.write(`${JSON.stringify(value)}\n`),
+    error => {
+      process.stderr.write(`${error.code ?? 'scriptFailed'}: ${error.stack ?? error}\n`)
+      process.exitCode = 1
+    },
+  )
+}
