@@ -88,7 +88,9 @@ struct MacroTests {
         let told = try #require(try await listener.nextReply()?.value.objectValue)
         #expect(told["macro"] == "good" && told["line"] == 1 && told["column"] == 16)
         #expect(try await talker.value("macro", ["run", "good"]) == 1)
-        #expect(try await talker.failure("macro", ["run", "goood"])["message"]?.stringValue?.contains("'good'?") == true)
+        #expect(
+            try await talker.failure("macro", ["run", "goood"])["message"]?.stringValue?.contains("'good'?") == true
+        )
         #expect(try await daemon.client("macro", "list").output.contains("its newest text does not run: line 1"))
         #expect(try await daemon.client("macro", "show", "good").output.contains(">  1  () => { return ]"))
     }
