@@ -35,17 +35,22 @@ final class PageConnection {
     }
 
     /// Adds what reads to both channels.
-    func start() throws {
+    func attach() throws {
         try page.pipeline.syncOperations.addHandler(PageSide(self))
         try daemon.pipeline.syncOperations.addHandler(DaemonSide(self))
+    }
+
+    /// The page's channel takes frames now, and no HTTP any more.
+    func start() {
         if !daemon.isActive { daemonIsGone() }
         if !page.isActive { pageIsGone() }
+        pageReadComplete()
     }
 
     // MARK: From the page
 
     func receive(fromPage bytes: ByteBuffer) {
-        guard state == .open else { return }
+        guard state == .open else { return awaitGoodbye(bytes) }
         bytes.withUnsafeReadableBytes { reader.read($0) }
         let lines = reader.takeLines()
         if !lines.isEmpty { daemon.write(ByteBuffer(bytes: lines), promise: nil) }
@@ -58,15 +63,24 @@ final class PageConnection {
         }
     }
 
+    /// What a page sends behind a goodbye of the gateway's is nobody's, but for its own.
+    private func awaitGoodbye(_ bytes: ByteBuffer) {
+        guard reader.end == nil else { return }
+        bytes.withUnsafeReadableBytes { reader.read($0) }
+        (_, _) = (reader.takeLines(), reader.takeAnswers())
+        if reader.end != nil { page.close(promise: nil) }
+    }
+
     func pageReadComplete() {
         daemon.flush()
         page.flush()
     }
 
     func pageIsGone() {
-        daemon.close(promise: nil)
         guard state != .over else { return }
+        // First, since the daemon's side may hear at once that it is closed, and would say goodbye to nobody.
         state = .over
+        daemon.close(promise: nil)
         ended(self)
     }
 
