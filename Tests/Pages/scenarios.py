@@ -1,0 +1,894 @@
+"""What a person does with the pages, in a real browser, against a daemon with simulated devices. Each test is a function of
+(stage), and its docstring's first line is its title."""
+import json
+import re
+import time
+
+from rig import wait_until
+
+PAGES = ("", "macros.html", "state.html")
+EXAMPLES = ("examples/catalog/", "examples/bridge/")
+
+
+class Stage:
+    """A rig and a browser, with somebody logged in."""
+
+    def __init__(self, rig, browser, pictures):
+        self.rig, self.browser, self.pictures = rig, browser, pictures
+        self.tokens = {}
+        self.who = None
+
+    def log_out(self, query):
+        """By the page's own way, which no page is open for now."""
+        self.browser.open(f"{self.rig.url}login.html?{query}")
+        self.browser.run("return fetch('logout', {method: 'POST'}).then(() => null)")
+        self.who = None
+
+    def token(self, name, *groups):
+        if name not in self.tokens:
+            self.tokens[name] = self.rig.token(name, *groups)
+        return self.tokens[name]
+
+    def log_in(self, name="ann", *groups):
+        groups = groups or (("editors",) if name == "ann" else ())
+        token = self.token(name, *groups)
+        if self.who == name:
+            return
+        self.log_out("as=" + name)
+        self.browser.open(f"{self.rig.url}login.html?to={name}#token={token}")
+        self.browser.wait("location.pathname === '/'")
+        self.who = name
+
+    def open(self, page):
+        self.browser.open(self.rig.url + page)
+        self.browser.run("""
+            window.violations = []
+            document.addEventListener('securitypolicyviolation', e => violations.push(e.violatedDirective + ' ' + e.blockedURI))
+            return null""")
+        if page != "login.html":
+            self.browser.wait_connected()
+
+    def value(self, name):
+        return self.rig.call(name)
+
+
+def says(selector):
+    return f"document.querySelector({json.dumps(selector)}).closest('.card').querySelector('.says').textContent"
+
+
+# The log-in
+
+
+def log_in(stage):
+    """A stranger is led to the log-in page, and a token lets him in"""
+    browser, url = stage.browser, stage.rig.url
+    stage.log_out("first")
+    browser.open(url + "macros.html")
+    browser.wait("location.pathname === '/login.html'")
+    browser.type("#token", "wrong")
+    browser.click("#enter")
+    browser.wait_text("#says", "That is no token of this device.")
+    assert browser.value("document.activeElement.id") == "token"
+    browser.run("document.getElementById('token').value = ''; return null")
+    browser.type("#token", stage.token("ann", "editors"))
+    browser.click("#enter")
+    browser.wait("location.pathname === '/macros.html'")
+    browser.wait_connected()
+    browser.click("#logout")
+    browser.wait("location.pathname === '/login.html'")
+    browser.open(url)
+    browser.wait("location.pathname === '/login.html'")
+
+
+def open_by_code(stage):
+    """An address of «quickconnect web open» lets in once, and its code does not stay in the address"""
+    browser = stage.browser
+    address = stage.rig.call("web", "open")["address"]
+    stage.log_out("first")
+    browser.open(address)
+    browser.wait("location.pathname === '/'")
+    stage.log_out("second")
+    browser.open(address.replace("login.html", "login.html?again"))
+    browser.wait_text("#says", "This address has been used")
+    assert "#" not in browser.url(), browser.url()
+
+
+def logged_out_elsewhere(stage):
+    """A page whose session ends says so, and where to log in"""
+    stage.log_in()
+    stage.open("state.html")
+    stage.who = None
+    stage.browser.run("return fetch('logout', {method: 'POST'}).then(() => null)")
+    stage.browser.wait_text(".banner", "You are logged out.")
+    link = stage.browser.value("document.querySelector('.banner a').getAttribute('href')")
+    assert link.startswith("login.html?next="), link
+    token = stage.token("ann")
+    stage.browser.open(stage.rig.url + link + "#token=" + token)
+    stage.browser.wait("location.pathname === '/state.html'")
+    stage.who = "ann"
+
+
+# The device catalogue
+
+
+def sounds(stage):
+    """Catalogue: vibrate, sound, each system sound, stop all"""
+    stage.open("")
+    browser = stage.browser
+    browser.wait("document.querySelectorAll('#sounds button').length === 9")
+    browser.click("[data-run=vibrateDevice]")
+    moved = stage.rig.folder / "simulated" / "vibration.jsonl"
+    wait_until(lambda: moved.exists() and '"vibrates":true' in moved.read_text(), "the vibration")
+    browser.click("[data-run=playSound]")
+    for number in range(1, 10):
+        browser.click(f"#sounds button:nth-child({number})")
+    browser.click("[data-run=stopAll]")
+    browser.wait("!document.querySelector('[aria-busy=true]')")
+    assert browser.value(says("#sounds")) == "", browser.value(says("#sounds"))
+
+
+def volume(stage):
+    """Catalogue: the volume by slider and by mute, and what others set"""
+    stage.open("")
+    browser = stage.browser
+    browser.wait_text("#volume-text", "%")
+    browser.run("const v = document.getElementById('volume'); v.value = 40; v.dispatchEvent(new Event('input', {bubbles: true}));"
+                "v.dispatchEvent(new Event('change', {bubbles: true})); return null")
+    wait_until(lambda: stage.rig.call("volume")["volume"] == 40, "the volume")
+    browser.click("#mute")
+    browser.wait("document.getElementById('mute').getAttribute('aria-pressed') === 'true'")
+    assert stage.rig.call("volume")["muted"]
+    browser.click("#mute")
+    browser.wait("document.getElementById('mute').getAttribute('aria-pressed') === 'false'")
+    stage.rig.call("volume", 100)
+    browser.wait_text("#volume-text", "100 %")
+    browser.wait("document.getElementById('volume').value === '100'")
+
+
+def recording(stage):
+    """Catalogue: record with level and time, stop, play with progress, list, save, remove"""
+    stage.open("")
+    browser = stage.browser
+    browser.click("[data-run=startRecording]")
+    browser.wait_text("#rec-state", "Recording: recordedFile.caf")
+    browser.wait("Number(document.getElementById('level').getAttribute('aria-valuenow')) > 0")
+    browser.wait_text("#rec-time", "0:01")
+    browser.click("[data-run=stopRecording]")
+    browser.wait_text("#rec-state", "Stopped")
+    browser.wait_text("#media", "recordedFile.caf")
+    browser.click("[data-run=playRecording]")
+    browser.wait_text("#play-state", "Playing: recordedFile.caf")
+    browser.click("[data-run=terminatePlaying]")
+    browser.wait_text("#play-state", "Stopped")
+    browser.click("#media button[aria-label='Play recordedFile.caf']")
+    browser.wait("Number(document.getElementById('progress').getAttribute('aria-valuenow')) > 0")
+    browser.run("window.saved = []; const make = URL.createObjectURL; URL.createObjectURL = blob => { saved.push(blob.size); return make.call(URL, blob) }; return null")
+    browser.click("#media button[aria-label='Save recordedFile.caf']")
+    size = (stage.rig.folder / "media" / "recordedFile.caf").stat().st_size
+    browser.wait(f"window.saved[0] === {size}")
+    browser.wait_text("#play-state", "Ended")
+    browser.click("#media button[aria-label='Remove recordedFile.caf']")
+    browser.wait("!document.getElementById('media-empty').hidden")
+
+
+def upload(stage):
+    """Catalogue: a file is brought to the device, whole, also in pieces"""
+    stage.open("")
+    for name, count in (("empty.wav", 0), ("large.bin", 1_000_003)):
+        content = bytes(index * 7 % 251 for index in range(count))
+        file = stage.rig.folder / name
+        file.write_bytes(content)
+        stage.browser.type("#upload", str(file))
+        stage.browser.wait_text("#upload-state", name + " is on the device.")
+        assert (stage.rig.folder / "media" / name).read_bytes() == content
+        stage.browser.wait_text("#media", name)
+        stage.rig.call("media", "remove", name)
+
+
+def location(stage):
+    """Catalogue: the position, the track while it is followed, and clear"""
+    stage.open("")
+    browser = stage.browser
+    browser.click("[data-run=getGPSLocation]")
+    browser.wait_text("#locDisplay", "latitude: 51.")
+    text = browser.value("document.getElementById('locDisplay').innerText")
+    assert re.fullmatch(r"latitude: [-\d.]+\nlongitude: [-\d.]+\naltitude: [-\d.]+", text), text
+    browser.click("#follow")
+    browser.wait("document.getElementById('follow').getAttribute('aria-pressed') === 'true'")
+    browser.wait("document.querySelector('#plot .track').getAttribute('points').split(' ').length > 2")
+    browser.click("#follow")
+    browser.wait("document.getElementById('follow').getAttribute('aria-pressed') === 'false'")
+    browser.click("[data-run=clearTrack]")
+    browser.wait_text("#scale", "No position yet.")
+
+
+def motion(stage):
+    """Catalogue: the acceleration moves, pauses, and sleeps when nobody looks"""
+    stage.open("")
+    browser = stage.browser
+    browser.wait_text("#accelDisplay", "x: ")
+    first = browser.value("document.getElementById('bubble').getAttribute('cy')")
+    browser.wait(f"document.getElementById('bubble').getAttribute('cy') !== {json.dumps(first)}")
+    browser.click("#watch")
+    browser.wait_text("#watch", "Watch")
+    wait_until(lambda: not stage.rig.call("state")["measuring"], "the sensor's sleep")
+    browser.click("#watch")
+    browser.wait_text("#watch", "Pause")
+    wait_until(lambda: "accel" in json.dumps(stage.rig.call("state")["watched"]), "the sensor")
+
+
+def pickers(stage):
+    """Catalogue: without a picker on the device the browser's own asks"""
+    stage.open("")
+    browser = stage.browser
+    for handler, value, shown in (
+        ("showDateSelector", "2026-02-03T04:05", "2026-02-03 04:05"), ("showDayPicker", "2026-02-03", "2026-02-03"), ("showTimePicker", "04:05", "04:05"),
+    ):
+        browser.click(f"[data-run={handler}]")
+        browser.wait("document.getElementById('picker').open")
+        browser.run("document.getElementById('picked').value = arguments[0]; return null", value)
+        browser.click("#picker-done")
+        browser.wait(f"document.getElementById('pickerResults').textContent === {json.dumps(shown)}")
+    browser.click("[data-run=showDateSelector]")
+    browser.wait("document.getElementById('picker').open")
+    browser.click("#picker-cancel")
+    browser.wait("!document.getElementById('picker').open")
+    assert browser.value("document.getElementById('pickerResults').textContent") == ""
+
+
+def nearby_and_journal(stage):
+    """Catalogue: what is nearby, and a line for the journal"""
+    stage.open("")
+    browser = stage.browser
+    browser.click("[data-run=findNearby]")
+    browser.wait_text("#nearby", "amera")
+    browser.type("#message", "a line from the page")
+    browser.click("[data-run=logMessage]")
+    browser.wait_text("#logged", "Written.")
+    wait_until(lambda: "a line from the page" in stage.rig.log("quickconnectd"), "the journal's line")
+
+
+def refusal(stage):
+    """What is refused is said in place, in plain words, and goes with the next try"""
+    stage.open("")
+    browser = stage.browser
+    browser.run("document.getElementById('file').value = '../../etc/passwd'; return null")
+    browser.click("[data-run=playRecording]")
+    browser.wait("/did not understand|not there/.test(" + says("#level") + ")")
+    browser.run("document.getElementById('file').value = 'nothing.caf'; return null")
+    browser.click("[data-run=playRecording]")
+    browser.wait(says("#level") + ".includes('That is not there.')")
+    assert browser.value("document.getElementById('level').closest('.card').querySelector('.says').getAttribute('role')") == "alert"
+
+
+# Macros
+
+
+def macros_run(stage):
+    """Macros: each button moves the rings, the code of the last one is shown"""
+    stage.open("macros.html")
+    browser = stage.browser
+    browser.wait("document.querySelectorAll('#macros button').length === 5")
+    for value in ("innerProgress", "middleProgress", "outerProgress"):
+        stage.rig.call(value, 3)
+    browser.wait_text("#inner", "3.00")
+    for name in ("addInner", "addOuter", "addRandom", "subtractRandom"):
+        before = stage.rig.call("innerProgress")
+        number = browser.value(f"[...document.querySelectorAll('#macros button')].findIndex(b => b.textContent === '{name}') + 1")
+        browser.click(f"#macros button:nth-child({number})")
+        wait_until(lambda: stage.rig.call("innerProgress") != before, "the ring's move")
+        browser.wait_text("#code-name", name)
+        browser.wait("document.getElementById('pane-code').innerText.includes('getInnerProgress') || "
+                     "document.querySelector('#code textarea')?.value.includes('getInnerProgress')")
+    inner = stage.rig.call("innerProgress")
+    browser.wait(f"document.getElementById('inner').textContent === {json.dumps(f'{inner:.2f}')}")
+    browser.click("#reset")
+    browser.wait_text("#outer", "0.00")
+
+
+def macro_mistake(stage):
+    """Macros: a mistake is a dialog with its line, and Edit goes there"""
+    stage.open("macros.html")
+    browser = stage.browser
+    browser.wait("document.querySelectorAll('#macros button').length === 5")
+    browser.click("#macros button:nth-child(5)")
+    browser.wait("document.getElementById('mistake').open")
+    assert browser.value("document.querySelector('#mistake h2').textContent") == "Javascript Evaluation Error"
+    browser.wait_text("#mistake-message", "throws, line 3")
+    browser.wait_text("#mistake-line", "return x.y.z;")
+    browser.picture(stage.pictures / f"{browser.name}-mistake.png", whole=False)
+    browser.click("#mistake-edit")
+    browser.wait("!document.getElementById('pane-edit').hidden && document.getElementById('selector').value === 'throws'")
+    browser.wait("document.querySelector('#editor .wrong, #editor .lines b') !== null")
+
+
+def type_text(browser, text):
+    """Replaces the editor's text as a person's typing would, be it CodeMirror or the text area."""
+    browser.run("""
+        const mirror = document.querySelector('#editor .CodeMirror')?.CodeMirror, area = document.querySelector('#editor textarea')
+        if (mirror) mirror.replaceRange(arguments[0], {line: 0, ch: 0}, {line: mirror.lastLine() + 1, ch: 0}, '+input')
+        else { area.value = arguments[0]; area.dispatchEvent(new Event('input', {bubbles: true})) }
+        return null""", text)
+
+
+def edit_text(browser):
+    return "(document.querySelector('#editor .CodeMirror')?.CodeMirror.getValue() ?? document.querySelector('#editor textarea').value)"
+
+
+def open_editor(stage, name):
+    browser = stage.browser
+    browser.wait("document.querySelectorAll('#selector option').length >= 5")
+    browser.click("#tab-edit")
+    browser.wait(edit_text(browser) + " !== ''")
+    browser.run("const s = document.getElementById('selector'); s.value = arguments[0]; s.dispatchEvent(new Event('change', {bubbles: true})); return null", name)
+    browser.wait(f"document.getElementById('saved').textContent.startsWith({json.dumps(name)})")
+
+
+def macros_edit(stage):
+    """Macros: another choice saves, check, save and run, discard, a new one"""
+    stage.open("macros.html")
+    browser = stage.browser
+    open_editor(stage, "addInner")
+    type_text(browser, "function() { return 'first' }\n")
+    browser.wait_text("#saved", "Not saved yet")
+    browser.run("const s = document.getElementById('selector'); s.value = 'addOuter'; s.dispatchEvent(new Event('change', {bubbles: true})); return null")
+    browser.wait_text("#saved", "addOuter")
+    assert stage.rig.call("macro", "run", "addInner") == "first"
+    type_text(browser, "function() { return 1 +* 2 }\n")
+    browser.click("#check")
+    browser.wait("document.getElementById('mistake').open")
+    browser.click("#mistake button[value=close]")
+    browser.run("const s = document.getElementById('selector'); s.value = 'addInner'; s.dispatchEvent(new Event('change', {bubbles: true})); return null")
+    browser.wait("document.getElementById('mistake').open")
+    browser.click("#mistake button[value=close]")
+    assert browser.value("document.getElementById('selector').value") == "addOuter", "what cannot be saved stays"
+    browser.click("#discard")
+    browser.wait_text("#saved", "addOuter as it is")
+    type_text(browser, "function() { setOuterProgress(7); return 'second' }\n")
+    browser.click("#try")
+    browser.wait_text("#answer", '"second"')
+    browser.wait_text("#outer", "7.00")
+    browser.click("#new")
+    browser.wait("document.getElementById('naming').open")
+    browser.type("#name", "brandNew")
+    browser.click("#naming button[value=make]")
+    browser.wait("document.getElementById('selector').value === 'brandNew'")
+    type_text(browser, "() => 42")
+    browser.click("#save")
+    browser.wait_text("#saved", "Saved brandNew, version 1")
+    assert stage.rig.call("macro", "run", "brandNew") == 42
+    browser.wait("[...document.querySelectorAll('#macros button')].some(b => b.textContent === 'brandNew')")
+
+
+def macro_typing(stage):
+    """Macros: the editor takes what is typed on a keyboard, and Tab leaves it"""
+    stage.open("macros.html")
+    browser = stage.browser
+    open_editor(stage, "brandNew")
+    browser.run("""const mirror = document.querySelector('#editor .CodeMirror')?.CodeMirror, area = document.querySelector('#editor textarea')
+        if (mirror) { mirror.focus(); mirror.execCommand('goDocEnd') }
+        else { area.focus(); area.setSelectionRange(area.value.length, area.value.length) }
+        return null""")
+    browser.keys(" + 1")
+    browser.wait(edit_text(browser) + ".trim() === '() => 42 + 1'")
+    browser.keys("\ue004")
+    browser.wait("document.activeElement.id === 'save'")
+    browser.keys("\ue007")
+    browser.wait_text("#saved", "Saved brandNew, version 2")
+    assert stage.rig.call("macro", "run", "brandNew") == 43
+
+
+def macro_conflict(stage):
+    """Macros: what somebody else saved meanwhile is not overwritten"""
+    stage.open("macros.html")
+    browser = stage.browser
+    open_editor(stage, "brandNew")
+    stage.rig.call("macro", "save", "brandNew", "() => 'theirs'")
+    type_text(browser, "() => 'mine'")
+    browser.click("#save")
+    browser.wait(says("#editor") + ".includes('Somebody has saved version')")
+    assert stage.rig.call("macro", "run", "brandNew") == "theirs"
+    browser.click("#discard")
+    browser.wait(edit_text(browser) + ".includes('theirs')")
+
+
+def macro_history(stage):
+    """Macros: history shows older texts, and reverts"""
+    stage.open("macros.html")
+    browser = stage.browser
+    browser.wait("document.querySelectorAll('#history-of option').length >= 5")
+    browser.run("document.getElementById('history-of').value = 'brandNew'; return null")
+    browser.click("#tab-history")
+    browser.wait("document.querySelectorAll('#versions li').length === 3")
+    browser.click("#versions li:nth-child(3) button")
+    browser.wait("(document.querySelector('#old .CodeMirror')?.CodeMirror.getValue() ?? document.querySelector('#old textarea').value).trim() === '() => 42'")
+    browser.click("#versions li:nth-child(3) button[aria-label='Revert to version 1']")
+    browser.wait("document.querySelectorAll('#versions li').length === 4")
+    assert stage.rig.call("macro", "run", "brandNew") == 42
+
+
+def macro_trace(stage):
+    """Macros: a trace lists the calls with their answers"""
+    stage.open("macros.html")
+    browser = stage.browser
+    browser.wait("document.querySelectorAll('#trace-of option').length >= 5")
+    browser.click("#tab-trace")
+    browser.run("document.getElementById('trace-of').value = 'addRandom'; return null")
+    browser.type("#parameters", "[")
+    browser.click("#trace")
+    browser.wait(says("#trace") + ".includes('no JSON')")
+    browser.run("document.getElementById('parameters').value = '[1]'; return null")
+    browser.click("#trace")
+    browser.wait_text("#traced", "after 6 calls")
+    browser.wait_text("#calls", "setInnerProgress" if browser.value("document.querySelector('#calls').textContent.includes('setInner')") else "innerProgress")
+
+
+def macro_rights(stage):
+    """Macros: who may not save is told so in plain words"""
+    stage.open("macros.html")
+    browser = stage.browser
+    open_editor(stage, "addRandom")
+    type_text(browser, "() => 'bob was here'")
+    browser.click("#save")
+    browser.wait(says("#editor") + ".includes('You may not do this here.')")
+    assert stage.rig.call("macro", "show", "addRandom")["text"].startswith("function() {")
+    browser.click("#discard")
+    browser.wait_text("#saved", "addRandom as it is")
+
+
+def macro_on_touch(stage):
+    """Macros: on a touch screen the editor is a text area with line numbers"""
+    browser = stage.browser
+    if browser.name != "chromium":
+        raise Skipped("only Chromium's driver can pretend a touch screen")
+    browser.devtools("Emulation.setTouchEmulationEnabled", {"enabled": True, "maxTouchPoints": 1})
+    browser.size(360, 740)
+    try:
+        stage.open("macros.html")
+        open_editor(stage, "addRandom")
+        assert browser.value("matchMedia('(pointer: coarse)').matches")
+        browser.wait("document.querySelector('#editor .lines').textContent.startsWith('1\\n2\\n3\\n')")
+        type_text(browser, "function() {\n  retur n\n}")
+        browser.click("#save")
+        browser.wait("document.getElementById('mistake').open")
+        browser.click("#mistake button[value=close]")
+        browser.wait("document.querySelector('#editor .lines b').textContent === '2'")
+        browser.picture(stage.pictures / f"{browser.name}-touch.png")
+        browser.click("#discard")
+        browser.wait_text("#saved", "addRandom as it is")
+    finally:
+        browser.devtools("Emulation.setTouchEmulationEnabled", {"enabled": False})
+        browser.size(1280, 900)
+
+
+# The state
+
+
+def state(stage):
+    """State: who, what goes on, values, handlers, the doctor, and who may"""
+    stage.open("state.html")
+    browser = stage.browser
+    browser.wait_text("#who", "You are ann, in editors.")
+    browser.wait_text("#handlers", "macros")
+    browser.wait_text("#findings", "media folder")
+    browser.wait_text("#commands", "playSound")
+    stage.rig.call("rec", "here.caf", "start")
+    browser.wait_text("#now", "Records here.caf")
+    stage.rig.call("rec", "here.caf", "stop")
+    browser.wait("!document.getElementById('now').textContent.includes('Records')")
+    stage.rig.call("innerProgress", 2.5)
+    browser.wait("document.getElementById('value-innerProgress').value === '2.5'")
+    browser.run("document.getElementById('value-innerProgress').value = '12'; return null")
+    browser.click("#values button[aria-label='Set innerProgress']")
+    browser.wait("document.getElementById('value-innerProgress').value === '10'")
+    assert stage.rig.call("innerProgress") == 10
+    browser.run("document.getElementById('value-innerProgress').value = 'much'; return null")
+    browser.click("#values button[aria-label='Set innerProgress']")
+    browser.wait(says("#values") + ".includes('did not understand')")
+    browser.click("#doctor")
+    browser.click("#refresh")
+    browser.type("#find", "vibr")
+    browser.wait("[...document.querySelectorAll('#commands tr')].filter(row => !row.hidden).length < 5")
+    browser.wait("[...document.querySelectorAll('#commands tr')].every(row => row.cells[1].textContent)")
+    stage.rig.call("rec", "there.caf", "start")
+    browser.wait_text("#now", "Records there.caf")
+    browser.click("#stop")
+    browser.wait("!document.querySelector('[aria-busy=true]')")
+    stage.rig.call("rec", "there.caf", "stop")
+    stage.rig.call("innerProgress", 0)
+
+
+# Connections
+
+
+def two_pages(stage):
+    """Two pages at once: both are told what either does"""
+    browser = stage.browser
+    stage.open("macros.html")
+    first = browser.tab()
+    second = browser.new_tab()
+    browser.switch(second)
+    stage.open("macros.html")
+    browser.wait("document.querySelectorAll('#macros button').length >= 5")
+    browser.run("return quickconnect.call('middleProgress', 4.25).then(() => null)")
+    browser.wait_text("#middle", "4.25")
+    browser.switch(first)
+    browser.wait_text("#middle", "4.25")
+    browser.click("#reset")
+    browser.wait_text("#middle", "0.00")
+    browser.switch(second)
+    browser.wait_text("#middle", "0.00")
+    browser.close_tab()
+    browser.switch(first)
+
+
+def reload_in_a_call(stage):
+    """A page that is reloaded in the middle of a call leaves none behind"""
+    browser = stage.browser
+    browser.open(stage.rig.url + "tests/plain.html")
+    browser.run("window.lost = quickconnect.call('vibrate', 9000).catch(({code}) => code); return null")
+    wait_until(lambda: stage.rig.call("state")["vibrating"], "the vibration")
+    browser.open(stage.rig.url + "tests/plain.html?again")
+    wait_until(lambda: not stage.rig.call("state")["vibrating"], "the end of the call")
+    assert browser.run("return quickconnect.makeCall('hello').then(({protocol}) => protocol)") == 1
+
+
+def daemon_restarts(stage):
+    """The daemon restarts: calls under way fail, others wait, and events go on"""
+    browser = stage.browser
+    browser.open(stage.rig.url + "tests/plain.html")
+    browser.run("""window.heard = []; mapCommandToVCF('news', (data, value) => { heard.push(value) })
+        return quickconnect.call('ping').then(() => null)""")
+    wait_until(lambda: "news" in json.dumps(stage.rig.call("state")["watched"]), "the subscription")
+    browser.run("window.under = quickconnect.call('vibrate', 8000).catch(({code}) => code); return null")
+    wait_until(lambda: stage.rig.call("state")["vibrating"], "the vibration")
+    stage.rig.end(stage.rig.running.pop("quickconnectd"))
+    browser.wait("quickconnect.state !== 'connected'")
+    assert browser.run("return under") in ("connectionLost", "cancelled"), browser.run("return under")
+    browser.run("window.next = quickconnect.makeCall('hello').then(({program}) => program); return null")
+    stage.rig.start_daemon()
+    assert browser.run("return next") == "quickconnectd"
+    wait_until(lambda: "news" in json.dumps(stage.rig.call("state")["watched"]), "the subscription")
+    stage.rig.call("post", "news", "again")
+    browser.wait("heard.includes('again')")
+    wait_until(lambda: stage.rig.client("macro", "list", check=False).returncode == 0, "the macros")
+    wait_until(lambda: stage.rig.client("web", "list", check=False).returncode == 0, "the command web")
+
+
+def gateway_restarts(stage):
+    """The gateway restarts: the page says so, goes on by itself, and is still logged in"""
+    stage.open("state.html")
+    browser = stage.browser
+    stage.rig.end(stage.rig.running.pop("quickconnect-web"))
+    browser.wait_text("#link", "Connecting")
+    browser.wait_text(".banner", "The device does not answer.")
+    stage.rig.start_web()
+    browser.wait_text("#link", "Connected", 40)
+    browser.wait("!document.querySelector('.banner')")
+    browser.click("#refresh")
+    browser.wait("!document.querySelector('[aria-busy=true]') && !" + says("#now"))
+
+
+def sleep_and_wake(stage):
+    """The gateway sleeps (a stopped process) and wakes: nothing is lost, or the page goes on by itself"""
+    browser = stage.browser
+    browser.open(stage.rig.url + "tests/plain.html")
+    browser.run("return quickconnect.call('ping').then(() => null)")
+    stage.rig.pause("quickconnect-web")
+    try:
+        browser.run("window.slept = quickconnect.makeCall('hello').then(({protocol}) => protocol, ({code}) => code); return null")
+        browser.run("return new Promise(done => setTimeout(done, 500, null))")
+        assert browser.value("quickconnect.state") == "connected"
+    finally:
+        stage.rig.resume("quickconnect-web")
+    assert browser.run("return slept") == 1
+    stage.rig.pause("quickconnect-web")
+    try:
+        # As the page does by itself when it notices that time has passed.
+        browser.run("window.gone = quickconnect.call('hello').catch(({code}) => code); quickconnect.wake(); return null")
+        browser.wait("quickconnect.state !== 'connected'", 25)
+        assert browser.run("return gone") == "connectionLost"
+    finally:
+        stage.rig.resume("quickconnect-web")
+    browser.wait_connected(60)
+    assert browser.run("return quickconnect.makeCall('hello').then(({protocol}) => protocol)") == 1
+
+
+# Old pages and the library
+
+
+def book(stage):
+    """The book's DeviceCatalog, with its makeCall that sets an address"""
+    browser = stage.browser
+    stage.open("examples/catalog/")
+    if not browser.value("'navigation' in window"):
+        raise Skipped("this browser does not tell pages of navigations")
+    browser.click("#gps")
+    browser.wait_text("#locDisplay", "latitude: 51.")
+    browser.wait_text("#accelDisplay", "x: ")
+    for button in ("vibrate", "sound", "record"):
+        browser.click("#" + button)
+    wait_until(lambda: stage.rig.call("state")["recording"], "the recording")
+    browser.click("#stopRecord")
+    wait_until(lambda: not stage.rig.call("state")["recording"], "its end")
+    browser.click("#play")
+    browser.click("#stopPlay")
+    browser.click("#picker")
+    assert browser.url().endswith("examples/catalog/"), browser.url()
+    # Its queue holds what is called in one turn.
+    browser.run("window.heard = []; mapCommandToVCF('hello', (data, hello) => { heard.push(hello.protocol) })"
+                "\nfor (let n = 0; n < 50; n++) makeCall('hello'); return null")
+    browser.wait("heard.length === 50")
+    browser.run("makeCall('logMessage', 'Grüße & 50% {of} \"it\" + more'); return null")
+    wait_until(lambda: 'Grüße & 50% {of} "it" + more' in stage.rig.log("quickconnectd").replace('\\"', '"'), "the message")
+
+
+def bridge(stage):
+    """A page of WebViewJavascriptBridge: the device calls its handler, and it calls the device"""
+    browser = stage.browser
+    stage.open("examples/bridge/")
+    wait_until(lambda: stage.rig.client("brighten", 5, check=False).returncode == 0, "the page's handler")
+    assert stage.rig.call("brighten", {"level": 7}) == {"level": [{"level": 7}]}
+    browser.wait_text("#log", "brighten was called with")
+    browser.click("#call")
+    browser.wait_text("#log", "hello answers")
+    browser.open(stage.rig.url + "tests/plain.html")
+    wait_until(lambda: stage.rig.client("brighten", 5, check=False).returncode != 0, "the end of the handler")
+
+
+def old_ways(stage):
+    """Calls by a link, by hidden frames, by many addresses in one turn, and by messageHandlers"""
+    browser = stage.browser
+    browser.open(stage.rig.url + "tests/plain.html")
+    browser.run("window.heard = []; mapCommandToVCF('news', (data, value) => { heard.push(value) }); return quickconnect.call('ping').then(() => null)")
+    wait_until(lambda: "news" in json.dumps(stage.rig.call("state")["watched"]), "the subscription")
+    browser.click("#link")
+    browser.wait("heard.includes('link')")
+    browser.run("""
+        for (let n = 0; n < 3; n++) {
+            const frame = document.createElement('iframe')
+            frame.src = 'call?cmd=post&msg=' + encodeURIComponent(JSON.stringify(['news', 'frame' + n]))
+            document.documentElement.appendChild(frame)
+            frame.remove()
+        }
+        return null""")
+    browser.wait("['frame0', 'frame1', 'frame2'].every(each => heard.includes(each))")
+    browser.run("webkit.messageHandlers.post.postMessage(['news', 'message']); return null")
+    browser.wait("heard.includes('message')")
+    if browser.value("'navigation' in window"):
+        browser.run("for (let n = 0; n < 100; n++) location = 'call?cmd=post&msg=' + encodeURIComponent(JSON.stringify(['news', n])); return null")
+        browser.wait("heard.filter(each => typeof each === 'number').length === 100")
+        assert browser.value("heard.filter(each => typeof each === 'number').every((each, index) => each === index)"), "in order"
+    assert browser.url().endswith("tests/plain.html"), browser.url()
+
+
+def library(stage):
+    """quickconnect.js: as a module, 2,000 calls in one turn, an error of the page in the journal, no eval"""
+    browser = stage.browser
+    browser.open(stage.rig.url + "tests/module.html")
+    browser.wait_text("#says", "quickconnectd at /bridge")
+    browser.open(stage.rig.url + "tests/plain.html")
+    assert browser.run("return Promise.all(Array.from({length: 2000}, () => makeCall('ping'))).then(all => all.length)") == 2000
+    browser.run("setTimeout(blunder); return null")
+    wait_until(lambda: "a mistake of the page" in stage.rig.log("quickconnectd"), "the journal's line")
+    browser.run("window.failed = makeCall('noSuchCommand').catch(({code, name}) => code + name); return null")
+    assert browser.run("return failed") in ("unknownCommandunknownCommand", "denieddenied")
+
+
+def live_reload(stage):
+    """--watch: a page whose files change is loaded anew"""
+    browser = stage.browser
+    browser.open(stage.rig.url + "tests/plain.html")
+    browser.run("window.isOld = true; return quickconnect.call('ping').then(() => null)")
+    file = stage.rig.folder / "pages" / "tests" / "plain.html"
+    file.write_text(file.read_text() + "\n")
+    browser.wait("window.isOld === undefined && document.readyState === 'complete'")
+
+
+# How they look, and to whom
+
+CONTRAST = r"""
+const luminance = ([r, g, b]) => [r, g, b].map(v => v / 255).map(v => v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4)
+    .reduce((sum, v, i) => sum + v * [.2126, .7152, .0722][i], 0)
+const canvas = document.createElement('canvas'); canvas.width = canvas.height = 1
+const context = canvas.getContext('2d', {willReadFrequently: true})
+const rgba = text => { context.clearRect(0, 0, 1, 1); context.fillStyle = text; context.fillRect(0, 0, 1, 1); const d = context.getImageData(0, 0, 1, 1).data; return [d[0], d[1], d[2], d[3] / 255] }
+const over = (top, bottom) => [0, 1, 2].map(i => top[i] * top[3] + bottom[i] * (1 - top[3]))
+const ground = element => {
+    const all = []
+    for (let each = element; each; each = each.parentElement) all.push(rgba(getComputedStyle(each).backgroundColor))
+    return all.reverse().reduce((below, top) => over(top, below), rgba(getComputedStyle(document.documentElement).colorScheme.includes('dark') && matchMedia('(prefers-color-scheme: dark)').matches ? '#000' : '#fff'))
+}
+const bad = []
+const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const element = node.parentElement, style = getComputedStyle(element), box = element.getBoundingClientRect()
+    if (!node.data.trim() || !box.width || !box.height || style.visibility === 'hidden' || ['SCRIPT', 'STYLE', 'NOSCRIPT', 'OPTION'].includes(element.tagName)) continue
+    if (element.closest('[aria-disabled=true], :disabled, .only-read, svg')) continue
+    const back = ground(element), front = over(rgba(style.color), back)
+    const [light, dark] = [luminance(front), luminance(back)].sort((a, b) => b - a)
+    const ratio = (light + .05) / (dark + .05), size = parseFloat(style.fontSize)
+    const isLarge = size >= 24 || size >= 18.66 && Number(style.fontWeight) >= 700
+    if (ratio < (isLarge ? 3 : 4.5)) bad.push(`${ratio.toFixed(2)} ${element.tagName}.${element.className} «${node.data.trim().slice(0, 30)}»`)
+}
+return bad
+"""
+
+SETTLED = "document.readyState === 'complete' && !document.querySelector('[aria-busy=true]')"
+
+
+def show(stage, page):
+    stage.open(page)
+    browser = stage.browser
+    if page == "":
+        browser.wait("document.querySelectorAll('#sounds button').length && document.querySelector('#media li, #media-empty:not([hidden])')")
+        browser.wait_text("#accelDisplay", "z: ")
+    if page == "macros.html":
+        browser.wait("document.querySelectorAll('#macros button').length >= 4")
+    if page == "state.html":
+        browser.wait("document.querySelectorAll('#findings tr').length > 5 && document.querySelectorAll('#commands tr').length > 10")
+    browser.wait(SETTLED)
+
+
+def no_foreign_resource(stage):
+    """Each page keeps the Content-Security-Policy, and loads nothing from elsewhere"""
+    browser = stage.browser
+    for page in PAGES + EXAMPLES:
+        stage.open(page)
+        foreign = browser.value("performance.getEntriesByType('resource').map(each => each.name).filter(name => !name.startsWith(location.origin))")
+        assert not foreign, foreign
+        assert browser.value("violations") == [], f"{page}: {browser.value('violations')}"
+
+
+def contrast(stage):
+    """Contrast: all text of each page, in light and dark, is at least 4.5 to 1"""
+    browser = stage.browser
+    bad = []
+    for theme in ("light", "dark"):
+        browser.theme(theme)
+        for page in PAGES + EXAMPLES:
+            if page in PAGES:
+                show(stage, page)
+            else:
+                stage.open(page)
+            if page == "macros.html":
+                browser.click("#macros button:first-child")
+                browser.wait_text("#code-name", "add")
+                browser.wait(SETTLED)
+            if page == "":
+                browser.run("document.getElementById('file').value = 'nothing.caf'; return null")
+                browser.click("[data-run=playRecording]")
+                browser.wait(says("#level") + " !== ''")
+            bad += [f"{theme} {page or 'index'}: {each}" for each in browser.run(CONTRAST)]
+        browser.open(stage.rig.url + "login.html?contrast")
+        bad += [f"{theme} login: {each}" for each in browser.run(CONTRAST)]
+    browser.theme("light")
+    assert not bad, "\n".join(bad)
+
+
+ROLES = {"button": {"button", "tab"}, "a": {"link"}, "input": {"textbox", "searchbox", "slider", "button", "Date", "date", "InputTime", "DateTime", "inputtime", "none", "generic"},
+         "select": {"combobox", "listbox", "MenuListPopup"}, "textarea": {"textbox"}}
+
+
+def names_and_roles(stage):
+    """Screen readers: all that can be used has a role and a name, each page a title, a language, a heading and a main part"""
+    browser = stage.browser
+    for page in PAGES:
+        show(stage, page)
+        if page == "macros.html":
+            browser.click("#tab-edit")
+        facts = browser.run("""
+            const all = [...document.querySelectorAll('button, a[href], input, select, textarea, [role=meter], [role=progressbar], [role=img]')]
+                .filter(each => each.getClientRects().length && !each.closest('.CodeMirror > div:first-child'))
+            all.forEach((each, index) => each.setAttribute('data-test', index))
+            const ids = [...document.querySelectorAll('[id]')].map(each => each.id)
+            return {count: all.length, tags: all.map(each => each.localName), title: document.title, lang: document.documentElement.lang,
+                headings: document.querySelectorAll('h1').length, main: document.querySelectorAll('main').length,
+                doubled: ids.filter((id, index) => ids.indexOf(id) !== index),
+                pointing: [...document.querySelectorAll('[aria-labelledby], [aria-controls], [aria-describedby], label[for]')]
+                    .flatMap(each => ['aria-labelledby', 'aria-controls', 'aria-describedby', 'for'].map(name => each.getAttribute(name)).filter(Boolean))
+                    .filter(id => !document.getElementById(id))}""")
+        assert facts["title"] and facts["lang"] == "en" and facts["headings"] == 1 and facts["main"] == 1, facts
+        assert not facts["doubled"] and not facts["pointing"], facts
+        for index, tag in enumerate(facts["tags"]):
+            role, name = browser.role_and_name(f"[data-test='{index}']")
+            assert name.strip(), f"{page}: {tag} {index} ({role}) has no name: " + browser.value(f"document.querySelector(\"[data-test='{index}']\").outerHTML")
+            if tag in ("button", "a", "select", "textarea"):
+                assert role in ROLES[tag], f"{page}: {tag} «{name}» is a {role}"
+
+
+def keyboard(stage):
+    """Keyboard: Tab reaches all that can be used, in the page's order, and each shows its focus"""
+    browser = stage.browser
+    for page in PAGES:
+        show(stage, page)
+        browser.run("document.activeElement.blur(); window.scrollTo(0, 0); return null")
+        wanted = browser.value("[...document.querySelectorAll('button, a[href], input, select')].filter(each => each.getClientRects().length && each.tabIndex >= 0).length")
+        seen = []
+        for _ in range(min(wanted + 3, 60)):
+            browser.keys("\ue004")
+            fact = browser.run("""const each = document.activeElement, box = each.getBoundingClientRect(), style = getComputedStyle(each)
+                if (!each.dataset.seen) each.dataset.seen = Math.random()
+                return [each.dataset.seen, each.localName, style.outlineStyle, box.top + scrollY, each.textContent.trim().slice(0, 20)]""")
+            if fact[1] in ("body", "html"):
+                break
+            if fact[0] not in [each[0] for each in seen]:
+                assert fact[2] != "none", f"{page}: {fact} shows no focus"
+                seen.append(fact)
+        assert len(seen) >= min(wanted, 55), f"{page}: Tab reached {len(seen)} of {wanted}: {[each[4] for each in seen]}"
+
+
+def narrow(stage):
+    """No page scrolls sideways at 320 pixels"""
+    browser = stage.browser
+    stage.rig.call("rec", "a-recording-with-a-rather-long-name-that-nobody-broke.caf", "start")
+    stage.rig.call("rec", "a-recording-with-a-rather-long-name-that-nobody-broke.caf", "stop")
+    browser.open(stage.rig.url + "tests/plain.html")
+    for page in PAGES + EXAMPLES + ("login.html?narrow",):
+        # A frame of that width, since a window of a desktop browser is never so narrow.
+        browser.run("""document.querySelectorAll('iframe').forEach(each => each.remove())
+            const frame = document.createElement('iframe'); frame.id = 'narrow'; frame.width = 320; frame.height = 700; frame.src = '/' + arguments[0]
+            document.body.append(frame); return null""", page)
+        inner = "document.getElementById('narrow').contentWindow"
+        browser.wait(f"{inner}.document.readyState === 'complete' && {inner}.document.querySelector('h1')")
+        if "." not in page or "login" not in page:
+            browser.wait(f"{inner}.quickconnect?.state === 'connected'")
+        for tab in ("", "#tab-edit", "#tab-history", "#tab-trace") if page == "macros.html" else ("",):
+            if tab:
+                browser.run(f"{inner}.document.querySelector('{tab}').click(); return null")
+            browser.wait(f"!{inner}.document.querySelector('[aria-busy=true]')")
+            widest = browser.run(f"""const page = {inner}.document
+                return [page.documentElement.scrollWidth, page.documentElement.clientWidth, [...page.body.querySelectorAll('*')]
+                    .filter(each => each.getBoundingClientRect().right > 320.5 && !each.closest('.editor, pre, .skip, .only-read, .tabs + *[hidden]')).map(each => each.outerHTML.slice(0, 80)).slice(0, 3)]""")
+            assert widest[0] <= widest[1], f"{page} {tab}: {widest}"
+    stage.rig.call("media", "remove", "a-recording-with-a-rather-long-name-that-nobody-broke.caf")
+
+
+def pictures(stage):
+    """Screenshots of each page in both themes and three sizes"""
+    browser = stage.browser
+    stage.rig.call("rec", "recordedFile.caf", "start")
+    for name, value in (("innerProgress", 0.8), ("middleProgress", 2.35), ("outerProgress", 1)):
+        stage.rig.call(name, value)
+    time.sleep(0.5)  # Something to be seen in the list.
+    stage.rig.call("rec", "recordedFile.caf", "stop")
+    for page in PAGES + ("login.html?picture",):
+        if page.startswith("login"):
+            browser.open(stage.rig.url + page)
+        else:
+            show(stage, page)
+        if page == "":
+            browser.click("[data-run=getGPSLocation]")
+            browser.click("#follow")
+            browser.wait("document.querySelector('#plot .track')?.getAttribute('points').split(' ').length > 3")
+            browser.click("#follow")
+            browser.click("[data-run=findNearby]")
+            browser.wait_text("#nearby", "amera")
+        if page == "macros.html":
+            browser.click("#macros button:nth-child(3)")
+            browser.wait_text("#code-name", "addRandom")
+        for theme in ("light", "dark"):
+            browser.theme(theme)
+            for width, height in ((320, 700), (768, 1024), (1280, 900)):
+                browser.size(width, height)
+                browser.wait(SETTLED)
+                name = page.split(".")[0] or "index"
+                browser.picture(stage.pictures / f"{browser.name}-{name}-{theme}-{width}.png")
+    browser.theme("light")
+    browser.size(1280, 900)
+    stage.rig.call("media", "remove", "recordedFile.caf")
+    assert len(list(stage.pictures.glob(f"{browser.name}-*-*-*.png"))) == 24
+
+
+class Skipped(Exception):
+    """A test that cannot run here; says why."""
+
+
+ALL = [
+    log_in, open_by_code, logged_out_elsewhere, sounds, volume, recording, upload, location, motion, pickers, nearby_and_journal, refusal,
+    macros_run, macro_mistake, macros_edit, macro_typing, macro_conflict, macro_history, macro_trace, macro_rights, macro_on_touch,
+    state, two_pages, reload_in_a_call, daemon_restarts, gateway_restarts, sleep_and_wake, book, bridge, old_ways, library, live_reload,
+    no_foreign_resource, contrast, names_and_roles, keyboard, narrow, pictures,
+]
+# Who does it; else ann, who may save macros.
+USER = {macro_rights: "bob"}

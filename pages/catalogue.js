@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+// The device catalogue: the handlers of the book's page under their names, one for each button.
+import { $, bytes, clock, device, listen, make, onPress, placeOf, session, soon, tell, whenConnected } from './page.js'
+import { makeTrack } from './track.js'
+
+const { makeCall, mapCommandToVCF } = window
+
+// Sound and vibration
+
+// The −1 says: vibrate.
+const vibrateDevice = () => makeCall('playSound', -1)
+// The 0 is the laser.
+const playSound = () => makeCall('playSound', 0)
+const stopAll = () => makeCall('stop')
+
+async function showSounds() {
+	const sounds = await device.call('sounds').catch(error => void tell(placeOf($('sounds')), error))
+	if (!sounds) return
+	$('sounds').replaceChildren(...sounds.map(({ number, name }) => {
+		const button = make('button', { type: 'button' }, name.replace(/\.[^.]*$/, ''))
+		onPress(button, () => makeCall('playSound', number))
+		return button
+	}))
+}
+
+function showVolume({ volume, muted }) {
+	$('volume-text').textContent = muted ? 'muted' : volume + ' %'
+	$('mute').setAttribute('aria-pressed', muted)
+	if (document.activeElement !== $('volume') || !isSliding) $('volume').value = volume
+}
+
+let isSliding = false
+const muteVolume = async () => showVolume(await makeCall('volume', $('mute').getAttribute('aria-pressed') === 'true' ? 'unmute' : 'mute'))
+const setVolume = soon(() => {
+	device.call('volume', Number($('volume').value)).then(showVolume, error => tell(placeOf($('volume')), error))
+}, 40)
+$('volume').addEventListener('input', () => {
+	isSliding = true
+	setVolume()
+})
+$('volume').addEventListener('change', () => { isSliding = false })
+
+async function beginVolume() {
+	// A card without a mixer is no fault of the person's.
+	const now = await device.call('volume').catch(() => undefined)
+	$('volume-row').hidden = !now
+	if (now) showVolume(now)
+}
+
+// Recording
+
+const nameOfFile = () => $('file').value.trim() || 'recordedFile.caf'
+
+const startRecording = () => makeCall('rec', JSON.stringify([nameOfFile(), 'start']))
+const stopRecording = () => makeCall('rec', JSON.stringify([recording || nameOfFile(), 'stop']))
+
+function playRecording() {
+	const params = new Array()
+	params[0] = nameOfFile()
+	params[1] = 'start'
+	return makeCall('play', JSON.stringify(params))
+}
+
+const terminatePlaying = () => makeCall('play', JSON.stringify([playing || nameOfFile(), 'stop']))
+
+let playing, recording
+
+function fill(bar, part) {
+	const share = Math.max(0, Math.min(1, part || 0))
+	bar.firstElementChild.style.transform = `scaleX(${share})`
+	bar.setAttribute('aria-valuenow', Math.round(share * 100))
+}
+
+const words = { recording: 'Recording', playing: 'Playing', paused: 'Paused', stopped: 'Stopped', ended: 'Ended', failed: 'Failed' }
+
+function showRecording({ file, state, seconds, peak, message }) {
+	const isOn = state === 'recording'
+	recording = isOn ? file : undefined
+	$('rec-state').textContent = `${words[state]}: ${file}${message ? ' – ' + message : ''}`
+	$('rec-time').textContent = clock(seconds)
+	// Ears hear in decibels: 60 of them fill the bar.
+	fill($('level'), isOn && peak > 0 ? 1 + Math.log10(peak) / 3 : 0)
+	$('level').classList.toggle('loud', isOn && peak > 0.95)
+	if (!isOn) showMedia()
+}
+
+function showPlaying({ file, state, position, duration, message }) {
+	const isOn = state === 'playing' || state === 'paused'
+	playing = isOn ? file : undefined
+	$('play-state').textContent = `${words[state]}: ${file}${message ? ' – ' + message : ''}`
+	$('play-time').textContent = clock(position) + (duration ? ' of ' + clock(duration) : '')
+	fill($('progress'), duration ? position / duration : 0)
+}
+
+// What goes on was begun before this page, or during a lost connection.
+async function showWhatGoesOn() {
+	const state = await device.call('state').catch(() => undefined)
+	if (!state) return
+	if (!state.recording.length && recording) {
+		recording = undefined
+		$('rec-state').textContent = 'Not recording'
+		fill($('level'), 0)
+	}
+	if (!state.playing.length && playing) {
+		playing = undefined
+		$('play-state').textContent = 'Not playing'
+		fill($('progress'), 0)
+	}
+}
+
+// Recordings
+
+const showMedia = soon(async () => {
+	const files = await device.call('media').catch(error => void tell(placeOf($('media')), error))
+	if (!files) return
+	$('media-empty').hidden = files.length > 0
+	const had = document.activeElement?.dataset?.file
+	$('media').replaceChildren(...files.map(file))
+	if (had) [...$('media').querySelectorAll('button')].find(button => button.dataset.file === had)?.focus()
+})
+
+function file({ name, seconds, bytes: count, owner }) {
+	const facts = [seconds === null ? undefined : clock(seconds), bytes(count), owner && owner.user].filter(Boolean).join(' · ')
+	const button = (text, label, work, kind) => {
+		const each = make('button', { type: 'button', class: 'plain' + (kind || ''), 'aria-label': `${label} ${name}`, 'data-file': text + name }, text)
+		onPress(each, work)
+		return each
+	}
+	return make('li', {}, make('div', {}, name, make('small', {}, facts)), make('div', { class: 'row' },
+		button('Play', 'Play', () => makeCall('play', [name, 'start'])),
+		button('Save', 'Save', () => download(name)),
+		button('Remove', 'Remove', () => device.call('media', 'remove', name).then(showMedia), ' danger')))
+}
+
+const piece = 384 << 10 // A multiple of 3, so that pieces of Base64 join.
+
+async function download(name) {
+	const parts = []
+	for (let offset = 0, size = 1; offset < size;) {
+		const answer = await device.call('media', 'read', name, offset, piece)
+		const text = atob(answer.data)
+		if (!text.length) break
+		parts.push(Uint8Array.from(text, letter => letter.charCodeAt(0)))
+		offset += text.length
+		size = answer.size
+		$('upload-state').textContent = `${name}: ${Math.round(100 * offset / size)} %`
+	}
+	$('upload-state').textContent = ''
+	const address = URL.createObjectURL(new Blob(parts))
+	make('a', { href: address, download: name.split('/').pop() }).click()
+	setTimeout(() => URL.revokeObjectURL(address), 60000)
+}
+
+async function upload(chosen) {
+	let offset = 0
+	do {
+		const part = new Uint8Array(await chosen.slice(offset, offset + piece).arrayBuffer())
+		let text = ''
+		for (let at = 0; at < part.length; at += 8192) text += String.fromCharCode(...part.subarray(at, at + 8192))
+		const isLast = offset + part.length >= chosen.size
+		await device.call('media', 'write', chosen.name, offset, btoa(text), { begin: offset === 0, end: isLast })
+		offset += part.length
+		$('upload-state').textContent = `${chosen.name}: ${chosen.size ? Math.round(100 * offset / chosen.size) : 100} %`
+	} while (offset < chosen.size)
+	$('upload-state').textContent = `${chosen.name} is on the device.`
+	showMedia()
+}
+
+$('upload').addEventListener('change', async ({ target }) => {
+	const says = placeOf(target)
+	says.replaceChildren()
+	if (target.files[0]) await upload(target.files[0]).catch(error => {
+		$('upload-state').textContent = ''
+		tell(says, error)
+	})
+	target.value = ''
+})
+
+// Position
+
+const track = makeTrack($('plot'), $('scale'), $('map'))
+
+function getGPSLocation() {
+	document.getElementById('locDisplay').innerText = ''
+	return makeCall('loc')
+}
+
+function displayLocationVCF(data, paramArray) {
+	const [latitude, longitude, altitude, accuracy] = paramArray
+	document.getElementById('locDisplay').innerText = 'latitude: ' + latitude + '\nlongitude: ' + longitude + '\naltitude: ' + altitude
+	track.add(latitude, longitude, accuracy)
+}
+
+let unfollow
+
+async function followLocation() {
+	if (unfollow) {
+		const end = unfollow
+		unfollow = undefined
+		$('follow').setAttribute('aria-pressed', 'false')
+		return end()
+	}
+	unfollow = await device.on('location', ({ latitude, longitude, altitude, accuracy }) => {
+		displayLocationVCF([], [latitude, longitude, altitude, accuracy])
+	}, { maximumAge: null })
+	$('follow').setAttribute('aria-pressed', 'true')
+}
+
+const clearTrack = () => track.clear()
+
+// Motion
+
+let unwatch
+
+function displayAccelerationVCF(data, param) {
+	document.getElementById('accelDisplay').innerText = 'x: ' + param.x.toFixed(3) + '\ny: ' + param.y.toFixed(3) + '\nz: ' + param.z.toFixed(3)
+	// The bubble swims up.
+	const reach = Math.hypot(param.x, param.y), share = reach > 1 ? 1 / reach : 1
+	$('bubble').setAttribute('cx', (param.x * share * 46).toFixed(1))
+	$('bubble').setAttribute('cy', (-param.y * share * 46).toFixed(1))
+}
+
+async function watchMotion() {
+	const end = unwatch
+	unwatch = undefined
+	if (end) await end()
+	else unwatch = await device.on('accel', value => displayAccelerationVCF([], value), { rate: 20 })
+	$('watch').textContent = unwatch ? 'Pause' : 'Watch'
+}
+
+// Pickers
+
+const showDateSelector = () => pick('DateTime')
+const showDayPicker = () => pick('Date')
+const showTimePicker = () => pick('Time')
+
+async function pick(kind) {
+	$('pickerResults').textContent = ''
+	try {
+		await makeCall('showDate', kind)
+	} catch (error) {
+		// Nobody shows dialogs on the device: the browser's own does.
+		if (!['unavailable', 'denied', 'unknownCommand'].includes(error.code)) throw error
+		const value = await pickHere(kind)
+		if (value) await makeCall('sendPickResults', [value.replace('T', ' '), value])
+	}
+}
+
+function pickHere(kind) {
+	const dialog = $('picker'), input = $('picked')
+	input.type = { Date: 'date', Time: 'time', DateTime: 'datetime-local' }[kind]
+	const now = new Date(Date.now() - new Date().getTimezoneOffset() * 60000).toISOString()
+	input.value = { Date: now.slice(0, 10), Time: now.slice(11, 16), DateTime: now.slice(0, 16) }[kind]
+	dialog.returnValue = ''
+	dialog.showModal()
+	return new Promise(resolve => {
+		dialog.addEventListener('close', () => resolve(dialog.returnValue === 'done' ? input.value : ''), { once: true })
+	})
+}
+
+function displayPickerSelectionVCF(data, paramArray) {
+	document.getElementById('pickerResults').textContent = paramArray[0]
+}
+
+// Nearby, and the journal
+
+async function findNearby() {
+	$('nearby').replaceChildren(make('li', {}, 'Looking …'))
+	try {
+		const services = await makeCall('nearby', [{ timeout: 3000 }])
+		$('nearby').replaceChildren(...services.map(({ name, type, host, address, port }) => {
+			return make('li', {}, make('div', {}, name, make('small', {}, `${type.replace(/^_|\._.*/g, '')} · ${address || host}:${port}`)))
+		}))
+		if (!services.length) $('nearby').append(make('li', { class: 'empty' }, 'Nothing answers nearby.'))
+	} catch (error) {
+		$('nearby').replaceChildren()
+		throw error
+	}
+}
+
+async function logMessage() {
+	await makeCall('logMessage', [$('message').value])
+	$('logged').textContent = 'Written.'
+	setTimeout(() => { $('logged').textContent = '' }, 3000)
+}
+
+const handlers = {
+	vibrateDevice, playSound, stopAll, muteVolume, startRecording, stopRecording, playRecording, terminatePlaying, getGPSLocation,
+	followLocation, clearTrack, watchMotion, showDateSelector, showDayPicker, showTimePicker, findNearby, logMessage,
+	displayLocationVCF, displayAccelerationVCF, displayPickerSelectionVCF,
+}
+Object.assign(window, handlers)
+for (const button of document.querySelectorAll('[data-run]')) onPress(button, handlers[button.dataset.run])
+
+mapCommandToVCF('showLoc', displayLocationVCF)
+mapCommandToVCF('showPickResults', displayPickerSelectionVCF)
+listen('recState', showRecording, undefined, placeOf($('level')))
+listen('playState', showPlaying, undefined, placeOf($('progress')))
+listen('volumeState', showVolume)
+watchMotion().catch(error => {
+	tell(placeOf($('watch')), error)
+	$('watch').textContent = 'Watch'
+})
+// A page that nobody looks at keeps no sensor awake.
+document.addEventListener('visibilitychange', () => {
+	if (document.hidden === Boolean(unwatch)) watchMotion().catch(() => {})
+})
+whenConnected(() => {
+	beginVolume()
+	showSounds()
+	showMedia()
+	showWhatGoesOn()
+})
+session.then(person => person && person.tiles && track.showMap(person.tiles))

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// An editor of JavaScript with line numbers: CodeMirror where Debian's package is installed, else a text area. On a touch
+// screen always the text area, which keyboards and screen readers of phones know best.
+import { make } from './page.js'
+
+/**
+ * Puts an editor into `host`. Gives {value, isReadOnly, mark(line, column), focus(), onInput}; `label` is its name for
+ * screen readers. Tab moves on, as everywhere on the page.
+ */
+export async function makeEditor(host, { label, readOnly = false }) {
+	host.classList.add('editor')
+	const isTouched = matchMedia('(pointer: coarse)').matches
+	return !isTouched && await library() ? rich(host, label, readOnly) : plain(host, label, readOnly)
+}
+
+function plain(host, label, readOnly) {
+	const lines = make('pre', { class: 'lines', 'aria-hidden': true })
+	const text = make('textarea', {
+		'aria-label': label, readonly: readOnly, spellcheck: 'false', autocapitalize: 'none', autocomplete: 'off', autocorrect: 'off', wrap: 'off',
+	})
+	let marked
+	const number = () => {
+		const count = text.value.split('\n').length
+		lines.replaceChildren(...Array.from({ length: count }, (_, index) => index + 1 === marked ? make('b', {}, index + 1) : `${index + 1}\n`))
+		lines.scrollTop = text.scrollTop
+	}
+	const editor = {
+		onInput() {},
+		get value() { return text.value },
+		set value(value) {
+			text.value = value
+			marked = undefined
+			text.scrollTop = 0
+			number()
+		},
+		get isReadOnly() { return text.readOnly },
+		set isReadOnly(is) { text.readOnly = is },
+		focus: () => text.focus(),
+		mark(line, column = 1) {
+			marked = line
+			number()
+			if (!line) return
+			const before = text.value.split('\n').slice(0, line - 1)
+			const at = before.join('\n').length + (before.length ? 1 : 0) + Math.max(0, column - 1)
+			text.setSelectionRange(at, at)
+			const height = parseFloat(getComputedStyle(text).lineHeight)
+			text.scrollTop = Math.max(0, (line - 4) * height)
+		},
+	}
+	text.addEventListener('scroll', () => { lines.scrollTop = text.scrollTop })
+	text.addEventListener('input', () => {
+		marked = undefined
+		number()
+		editor.onInput()
+	})
+	host.replaceChildren(lines, text)
+	number()
+	return editor
+}
+
+function rich(host, label, readOnly) {
+	host.replaceChildren()
+	const mirror = window.CodeMirror(host, {
+		lineNumbers: true, mode: 'javascript', indentUnit: 4, matchBrackets: true, readOnly, inputStyle: 'contenteditable',
+		screenReaderLabel: label, extraKeys: { Tab: false, 'Shift-Tab': false },
+	})
+	const field = mirror.getInputField()
+	field.setAttribute('aria-label', label)
+	field.setAttribute('role', 'textbox')
+	field.setAttribute('aria-multiline', 'true')
+	let marked, isOwn = false
+	const unmark = () => {
+		if (marked === undefined) return
+		mirror.removeLineClass(marked, 'background', 'wrong')
+		mirror.removeLineClass(marked, 'gutter', 'wrong-number')
+		marked = undefined
+	}
+	const editor = {
+		onInput() {},
+		get value() { return mirror.getValue() },
+		set value(value) {
+			unmark()
+			isOwn = true
+			mirror.setValue(value)
+			mirror.clearHistory()
+			isOwn = false
+			// What was hidden when it got its text has measured nothing.
+			requestAnimationFrame(() => mirror.refresh())
+		},
+		get isReadOnly() { return mirror.getOption('readOnly') },
+		set isReadOnly(is) { mirror.setOption('readOnly', is) },
+		focus: () => mirror.focus(),
+		mark(line, column = 1) {
+			unmark()
+			if (!line || line > mirror.lineCount()) return
+			marked = mirror.getLineHandle(line - 1)
+			mirror.addLineClass(marked, 'background', 'wrong')
+			mirror.addLineClass(marked, 'gutter', 'wrong-number')
+			mirror.setCursor(line - 1, Math.max(0, column - 1))
+			mirror.scrollIntoView({ line: line - 1, ch: 0 }, 60)
+		},
+	}
+	mirror.on('change', () => {
+		if (isOwn) return
+		unmark()
+		editor.onInput()
+	})
+	new ResizeObserver(() => mirror.refresh()).observe(host)
+	return editor
+}
+
+let loading
+
+// Of Debian's libjs-codemirror; false where it is not installed.
+function library() {
+	loading ??= (async () => {
+		const folder = 'lib/codemirror/'
+		if (!await load(folder + 'lib/codemirror.js')) return false
+		document.head.querySelector('link[rel=stylesheet]').before(Object.assign(document.createElement('link'), { rel: 'stylesheet', href: folder + 'lib/codemirror.css' }))
+		await Promise.all([load(folder + 'mode/javascript/javascript.js'), load(folder + 'addon/edit/matchbrackets.js')])
+		return typeof window.CodeMirror === 'function'
+	})()
+	return loading
+}
+
+function load(address) {
+	return new Promise(resolve => {
+		const script = Object.assign(document.createElement('script'), { src: address, async: false })
+		script.onload = () => resolve(true)
+		script.onerror = () => resolve(false)
+		document.head.append(script)
+	})
+}

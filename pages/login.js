@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// The log-in page: a token that is typed, or the code in the address's fragment that «quickconnect web open» prints.
+const form = document.getElementById('form'), token = document.getElementById('token')
+const says = document.getElementById('says'), enter = document.getElementById('enter')
+
+const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(location.hostname)
+document.getElementById('plain').hidden = location.protocol === 'https:' || isLocal
+
+async function logIn(secret) {
+	enter.setAttribute('aria-busy', 'true')
+	says.textContent = ''
+	try {
+		const answer = await fetch('login', {
+			method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(secret),
+		})
+		if (answer.ok) return location.replace(next())
+		const { message } = await answer.json().catch(() => ({}))
+		refuse(answer.status === 429 ? 'Too many tries. ' : secret.code ? 'This address has been used, or is too old. ' : 'That is no token of this device. ', message)
+	} catch {
+		refuse('The device does not answer. Is it switched on, and on this network?')
+	} finally {
+		enter.removeAttribute('aria-busy')
+	}
+}
+
+function refuse(sentence, message) {
+	says.replaceChildren(sentence, ...(message ? [Object.assign(document.createElement('small'), { textContent: message })] : []))
+	token.select()
+	token.focus()
+}
+
+// Where to after the log-in: a page of this device, else the first one.
+function next() {
+	const wanted = new URL(new URLSearchParams(location.search).get('next') || './', location.href)
+	return wanted.origin === location.origin && wanted.pathname !== location.pathname ? wanted.href : './'
+}
+
+form.addEventListener('submit', event => {
+	event.preventDefault()
+	if (token.value.trim()) logIn({ token: token.value.trim() })
+})
+
+function logInByFragment() {
+	const fragment = new URLSearchParams(location.hash.slice(1))
+	const code = fragment.get('code'), given = fragment.get('token')
+	if (!code && !given) return token.focus()
+	// It must not stay in the history.
+	history.replaceState(null, '', location.pathname + location.search)
+	logIn(code ? { code } : { token: given })
+}
+
+addEventListener('hashchange', logInByFragment)
+logInByFragment()

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// What all pages share: their head, how errors are told, and small tools. It needs quickconnect.js before it.
+export const device = window.quickconnect
+export const $ = id => document.getElementById(id)
+
+/** An element: `make('li', { class: 'x', onclick: f }, 'text', child)`. */
+export function make(name, properties = {}, ...children) {
+	const element = document.createElement(name)
+	for (const [key, value] of Object.entries(properties)) {
+		if (key.startsWith('on')) element.addEventListener(key.slice(2), value)
+		else if (value !== undefined && value !== null && value !== false) element.setAttribute(key, value === true ? '' : value)
+	}
+	element.append(...children.filter(child => child !== undefined && child !== null))
+	return element
+}
+
+export function makeSVG(name, properties = {}) {
+	const element = document.createElementNS('http://www.w3.org/2000/svg', name)
+	for (const [key, value] of Object.entries(properties)) element.setAttribute(key, value)
+	return element
+}
+
+const sentences = {
+	denied: 'You may not do this here.',
+	unavailable: 'This does not work at the moment.',
+	unsupported: 'This device cannot do that.',
+	notFound: 'That is not there.',
+	busy: 'Somebody else is using it.',
+	timeout: 'It took too long, and was given up.',
+	cancelled: 'It was stopped.',
+	invalid: 'The device did not understand what it was given.',
+	tooLarge: 'That is too large for the device.',
+	overloaded: 'The device has too much to do.',
+	connectionLost: 'The connection to the device was lost. Whether it was done is not known.',
+	scriptFailed: 'A script on the device made a mistake.',
+	unknownCommand: 'This device does not know that command.',
+}
+
+/** Says an error in place, in plain words first. */
+export function tell(place, error) {
+	const sentence = sentences[error.code] || 'Something went wrong.'
+	const known = error.message && error.message !== sentence ? [make('small', {}, error.message)] : []
+	place.replaceChildren(make('b', {}, sentence), ...known)
+}
+
+/** Runs `work` for a button: it shows that it is busy, and its card's `.says` what went wrong. */
+export function onPress(button, work) {
+	button.addEventListener('click', async event => {
+		if (button.getAttribute('aria-busy') === 'true') return
+		const says = placeOf(button)
+		says.replaceChildren()
+		// Only what takes a while is shown.
+		const timer = setTimeout(() => button.setAttribute('aria-busy', 'true'), 150)
+		try {
+			await work(event)
+		} catch (error) {
+			if (error.code !== 'cancelled') tell(says, error)
+		} finally {
+			clearTimeout(timer)
+			button.removeAttribute('aria-busy')
+		}
+	})
+}
+
+/** Where errors of an element are said: its card's. */
+export function placeOf(element) {
+	return element.closest('.card, dialog, main').querySelector('.says')
+}
+
+/** Seconds as a person reads them: 1:05. */
+export function clock(seconds) {
+	const whole = Math.max(0, Math.floor(seconds))
+	const minutes = Math.floor(whole / 60)
+	return `${minutes}:${String(whole % 60).padStart(2, '0')}`
+}
+
+export function bytes(count) {
+	if (count < 1000) return count + ' B'
+	return count < 1e6 ? (count / 1000).toFixed(1) + ' kB' : (count / 1e6).toFixed(1) + ' MB'
+}
+
+/** Runs `work` once for all calls of a moment. */
+export function soon(work, milliseconds = 50) {
+	let timer
+	// The first call counts: what is told without end must not put it off for ever.
+	return () => {
+		timer ??= setTimeout(() => {
+			timer = undefined
+			work()
+		}, milliseconds)
+	}
+}
+
+/** Whenever there is a connection again, and now if there is one. */
+export function whenConnected(work) {
+	let was = false
+	device.watch(state => {
+		const is = state === 'connected'
+		if (is && !was) work()
+		was = is
+	})
+}
+
+/** Subscribes; what refuses is said in `place`, in plain words. */
+export function listen(name, listener, options, place) {
+	return device.on(name, listener, options).catch(error => {
+		if (place) tell(place, error)
+		return undefined
+	})
+}
+
+/** Who is logged in here: {user, groups, …}; null where nobody is. */
+export const session = fetch('session', { cache: 'no-store' }).then(answer => answer.ok ? answer.json() : null).catch(() => null)
+
+const pages = [['./', 'Devices'], ['macros.html', 'Macros'], ['state.html', 'State']]
+
+function head() {
+	const here = location.pathname.replace(/index\.html$/, '')
+	const links = pages.map(([address, name]) => {
+		const isHere = new URL(address, location.href).pathname === here
+		return make('li', {}, make('a', { href: address, 'aria-current': isHere && 'page' }, name))
+	})
+	const link = make('span', { class: 'link', id: 'link', role: 'status', 'data-state': 'connecting' }, 'Connecting …')
+	const out = make('button', { class: 'plain', id: 'logout', type: 'button', onclick: logOut, hidden: true }, 'Log out')
+	const head = make('header', { class: 'head' }, make('strong', {}, 'QuickConnect'),
+		make('nav', { 'aria-label': 'Pages' }, make('ul', {}, ...links)), make('div', { class: 'who' }, link, out))
+	document.body.prepend(make('a', { class: 'skip', href: '#content' }, 'Skip to the content'), head)
+	session.then(person => {
+		if (!person) return
+		out.hidden = false
+		out.title = 'Logged in as ' + nameOf(person)
+	})
+	device.watch(state => showLink(link, state))
+}
+
+export const nameOf = person => person.user || person.name || 'somebody'
+
+function showLink(link, state) {
+	link.dataset.state = state
+	const text = state === 'connected' ? 'Connected' : state === 'closed' ? 'Closed' : 'Connecting …'
+	if (link.textContent !== text) link.textContent = text
+	if (state === 'waiting') askWhy()
+	if (state === 'connected') showBanner()
+}
+
+// A browser does not tell a page why its connection was refused.
+async function askWhy() {
+	const answer = await fetch('session', { cache: 'no-store' }).catch(() => undefined)
+	if (device.state === 'connected') return
+	if (!answer) return showBanner('The device does not answer. This page goes on by itself as soon as it does.')
+	if (answer.status !== 401) return showBanner('The device is starting again. This page goes on by itself.')
+	const back = encodeURIComponent(location.pathname + location.search)
+	showBanner('You are logged out. ', make('a', { href: 'login.html?next=' + back }, 'Log in again'))
+}
+
+let banner
+
+function showBanner(...content) {
+	if (!content.length) {
+		banner?.remove()
+		banner = undefined
+		return
+	}
+	if (!banner) {
+		banner = make('p', { class: 'banner', role: 'alert' })
+		document.querySelector('.head').after(banner)
+	}
+	if (banner.textContent !== content.map(each => each.textContent ?? each).join('')) banner.replaceChildren(...content)
+}
+
+async function logOut() {
+	device.close()
+	await fetch('logout', { method: 'POST' }).catch(() => {})
+	location.assign('login.html')
+}
+
+head()

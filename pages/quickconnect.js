@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: Apache-2.0
+// QuickConnect in a page: calls, events and handlers over the WebSocket of quickconnect-web (docs/pages.md).
+(function () {
+'use strict'
+
+const impatience = 300, patience = 10000
+// What ends a stack.
+const ends = [null, 'stop', 'ExIt_StAcK', 'wait', 'wAiT']
+const nothing = () => {}
+const json = JSON.stringify
+
+// A text is JSON, as in the book, or else itself.
+function parametersOf(message) {
+	if (typeof message !== 'string') return json(message)
+	try {
+		JSON.parse(message)
+		return message.replace(/[\r\n]/g, ' ') // As it is: numbers beyond a double stay exact.
+	} catch {
+		return message && json(message)
+	}
+}
+
+function guarded(run, ...values) {
+	try {
+		run(...values)
+	} catch (error) {
+		setTimeout(() => { throw error })
+	}
+}
+
+// In `scope` a page may replace its functions.
+function connect({ url, WebSocket = globalThis.WebSocket, scope = {} }) {
+	const waiting = new Map(), underWay = new Map(), handlers = new Map(), listeners = new Map()
+	const subscribed = new Map(), mapped = new Map(), viewed = new Set(), watchers = new Set()
+	const commands = new Set(['error', 'default', 'showLoc', 'showPickResults', 'pagesChanged'])
+	let state = 'idle', socket, isOpen, timer, delay = impatience, count = 0, queued = 0, heardAt, tickedAt = Date.now()
+
+	function tell(next) {
+		if (state === next || state === 'closed') return
+		client.state = state = next
+		watchers.forEach(watcher => watcher(state))
+	}
+
+	function watch(watcher) {
+		watchers.add(watcher)
+		begin()
+		watcher(state)
+		return () => watchers.delete(watcher)
+	}
+
+	const begin = () => state === 'idle' && open()
+
+	function open() {
+		if (socket || state === 'closed') return
+		clearTimeout(timer)
+		const each = socket = new WebSocket(url())
+		tell('connecting')
+		timer = setTimeout(drop, patience, each)
+		each.onopen = () => socket === each && opened()
+		each.onmessage = ({ data }) => socket === each && String(data).split('\n').forEach(line => line && receive(line))
+		each.onerror = nothing // `close` follows.
+		each.onclose = () => lost(each)
+	}
+
+	function opened() {
+		clearTimeout(timer)
+		isOpen = true
+		heardAt = Date.now()
+		for (const name of handlers.keys()) register(name)
+		for (const [name, options] of subscribed) ask('subscribe', [name, ...options], true).catch(warn)
+		tell('connected')
+		pump()
+	}
+
+	function lost(each) {
+		if (socket !== each) return
+		const calls = [...underWay.values()]
+		clearTimeout(timer)
+		socket = isOpen = undefined
+		underWay.clear()
+		tell('waiting')
+			timer = setTimeout(open, delay * (0.75 + Math.random() / 2))
+		delay = Math.min(delay * 2, patience)
+		for (const call of calls) fail(call, 'connectionLost', 'the connection was lost meanwhile')
+	}
+
+	function drop(each) {
+		lost(each)
+		each.close()
+	}
+
+	const rest = () => socket && drop(socket)
+
+	// A connection may have died in a sleep without a word.
+	function wake() {
+		delay = impatience
+		if (!isOpen) return state === 'idle' || open()
+		const dead = setTimeout(drop, patience, socket)
+		ask('ping', [], true).then(() => clearTimeout(dead), () => clearTimeout(dead))
+	}
+
+	const ticker = setInterval(() => {
+		const slept = Date.now() - tickedAt > 30000
+		tickedAt = Date.now()
+		if (isOpen && (slept || underWay.size && tickedAt - heardAt > 15000)) wake()
+	}, 15000)
+	ticker.unref?.()
+
+	function close() {
+		tell('closed')
+		clearInterval(ticker)
+		rest()
+		clearTimeout(timer)
+		for (const call of waiting.values()) fail(call, 'connectionLost', 'closed')
+	}
+
+	// `own`: the reply is the promise's alone. `first`: past those that wait.
+	function start(command, data, own, first) {
+		const promise = new Promise((resolve, reject) => {
+			const id = 'c' + ++count, call = { command, resolve, reject, own }
+			call.line = `{"handlerName":${json(command)}${data ? ',"data":' + data : ''},"callbackId":"${id}"}`
+			if (state === 'closed') return fail(call, 'connectionLost', 'closed')
+			if (call.line.length > 4 << 20) return fail(call, 'tooLarge', 'the message is too long')
+			if (queued > 16 << 20) return fail(call, 'overloaded', 'too much waits to be sent')
+			if (first) return send(id, call)
+			queued += call.line.length
+			waiting.set(id, call)
+			begin()
+			pump()
+		})
+		promise.catch(own ? nothing : warn) // It may be ignored.
+		return promise
+	}
+
+	const ask = (command, parameters, first) => start(command, json(parameters), true, first)
+	const warn = error => error.code === 'connectionLost' || console.warn(error.cmd + ': ' + error.message)
+
+	function send(id, call) {
+		underWay.set(id, call)
+		socket.send(call.line)
+	}
+
+	function pump() {
+		for (const [id, call] of waiting) {
+			if (!isOpen || underWay.size >= 1000) return
+			waiting.delete(id)
+			queued -= call.line.length
+			send(id, call)
+		}
+	}
+
+	function makeCall(command, message) {
+		isCommand(command = String(command))
+		return start(command, parametersOf(message))
+	}
+
+	function receive(line) {
+		heardAt = Date.now()
+		delay = impatience
+		line[0] === '{' ? dispatch(JSON.parse(line)) : console.warn('the device says: ' + line)
+	}
+
+	function dispatch(message) {
+		const { responseId, callbackId, handlerName: name, data, error } = message
+		if (responseId !== undefined) answered(responseId, message)
+		else if (callbackId !== undefined) called(message)
+		else if (name) happened(name, data)
+		else replied('error', error)
+	}
+
+	function answered(id, { error, responseData, handlerName }) {
+		const call = underWay.get(id)
+		underWay.delete(id)
+		pump()
+		if (!call) return
+		if (error) return fail(call, error.code, error.message, error)
+		call.resolve(responseData)
+		if (!call.own && (responseData !== null || handlerName)) replied(handlerName || call.command, responseData)
+	}
+
+	function fail(call, code, message, members) {
+		const error = { cmd: call.command, code, message, ...members }
+		call.reject(Object.assign(new Error(message), error, { name: code }))
+		if (!call.own) replied('error', error)
+	}
+
+	// The book's front controller
+
+	function map(kind, command, run) {
+		if (typeof run !== 'function') throw new TypeError(command + ' is mapped to no function')
+		mapped.set(kind + command, [...own(kind, command), run])
+		if (kind === 'V') setTimeout(() => commands.has(command) || viewed.add(command) && subscribe(command).catch(warn))
+	}
+
+	const own = (kind, command) => mapped.get(kind + command) || []
+	const functions = (kind, command) => [...own(kind, 'default'), ...(command === 'default' ? [] : own(kind, command))]
+
+	function handleRequest(command, parameters) {
+		const steps = ['Val', 'B', 'V'].flatMap(kind => functions(kind, command).map(run => [kind, run]))
+		if (command === 'error') handleError(command, parameters && parameters.message, parameters)
+		try {
+			return goOn(command, parameters, [], steps)
+		} catch (error) {
+			if (command === 'error' || !own('E', command).length) throw error
+			handleError(command, error.message, parameters)
+		}
+	}
+
+	function goOn(command, parameters, results, steps) {
+		while (steps.length) {
+			const [kind, run] = steps.shift(), isView = kind === 'V'
+			const result = isView ? run(results, parameters) : run(parameters, results)
+			const accepts = value => {
+				if (kind === 'Val' && (value === false || ends.includes(value))) handleError(command, 'validation failed', parameters)
+				else if (!ends.includes(value, +isView)) return kind === 'B' ? results.push(value) : true
+			}
+			if (!isView && result && result.then) return result.then(value => accepts(value) && goOn(command, parameters, results, steps))
+			if (!accepts(result)) return
+		}
+	}
+
+	function handleError(command, message, parameters) {
+		functions('E', command).some(run => run(message, parameters) === 'stop')
+	}
+
+	const handleJSONRequest = (command, text) => scope.handleRequest(command, text ? JSON.parse(text) : null)
+
+	function replied(command, value) {
+		if (command === 'error' && own('E', value.cmd).length) guarded(handleError, value.cmd, value.message, value)
+		guarded(scope.handleJSONRequest, command, json(value))
+	}
+
+	function isCommand(name) {
+		commands.add(name)
+		if (viewed.delete(name)) subscribe(name)
+	}
+
+	function happened(name, value) {
+		const { all = [] } = listeners.get(name) || {}
+		all.forEach(each => guarded(each.listener, value, name))
+		if (handlers.has(name)) guarded(handlers.get(name), value, nothing)
+		guarded(scope.handleRequest, name, value)
+	}
+
+	// A connection to come is told all that is `subscribed`.
+	async function subscribe(name) {
+		const { all = [], options = [] } = listeners.get(name) || {}
+		if (!all.length && !viewed.has(name)) return subscribed.delete(name) && isOpen && ask('unsubscribe', [name]).catch(nothing)
+		if (json(subscribed.get(name)) === json(options)) return
+		await ask('subscribe', [name, ...options]).catch(error => {
+			if (error.code !== 'connectionLost') throw error
+		})
+		subscribed.set(name, options)
+		return subscribe(name) // If it still is wanted.
+	}
+
+	async function on(name, listener, options) {
+		const entry = listeners.get(name) || { all: [] }, own = { listener }
+		const off = () => {
+			entry.all = entry.all.filter(each => each !== own)
+			return subscribe(name)
+		}
+		listeners.set(name, entry)
+		entry.all = [...entry.all, own]
+		if (options) entry.options = [options]
+		await subscribe(name).catch(error => off().then(() => { throw error }))
+		return off
+	}
+
+	// WebViewJavascriptBridge
+
+	function register(name) {
+		ask('registerHandler', [name], true).catch(error => {
+			// 'busy': it may still be the lost connection's.
+			error.code === 'busy' ? setTimeout(() => isOpen && handlers.has(name) && register(name), 1000) : warn(error)
+		})
+	}
+
+	function registerHandler(name, handler) {
+		const isNew = !handlers.has(name)
+		handlers.set(name, handler)
+		if (isNew && isOpen) register(name)
+		begin()
+	}
+
+	function removeHandler(name) {
+		if (handlers.delete(name) && isOpen) ask('removeHandler', [name]).catch(nothing)
+	}
+
+	function callHandler(name, data, done) {
+		if (arguments.length === 2 && typeof data === 'function') [done, data] = [data, null]
+		isCommand(name)
+		const promise = start(name, json(data))
+		if (done) promise.then(value => done(value), error => done(null, error))
+		return promise
+	}
+
+	// A handler that takes a callback answers by it, others by what they return.
+	async function called(call) {
+		const { callbackId: responseId, handlerName: name, data } = call, each = socket
+		let isAnswered
+		const answer = body => {
+			if (!isAnswered && socket === each) each.send(json({ responseId, ...body }))
+			isAnswered = true
+		}
+		const succeed = (responseData = null) => answer({ responseData, handlerName: call.replyCommand, end: call.end })
+		try {
+			const handler = handlers.get(name), result = handler(data, succeed, call), value = await result
+			if (handler.length < 2 || value !== undefined && value !== result) succeed(value)
+		} catch (error) {
+			const { code, field, message = String(error) } = Object(error)
+			answer({ error: { code, field, message } })
+			console.error(error)
+		}
+	}
+
+	const call = (command, ...parameters) => ask(command, parameters)
+	const client = { state, makeCall, handleRequest, handleJSONRequest, handleError, call, on, watch, wake, rest, close }
+	client.bridge = {
+		registerHandler, removeHandler, callHandler,
+		disableJavscriptAlertBoxSafetyTimeout: nothing, disableJavascriptAlertBoxSafetyTimeout: nothing,
+		_fetchQueue: () => '[]', _handleMessageFromObjC: text => dispatch(JSON.parse(text)),
+	}
+	for (const kind of ['Val', 'B', 'V', 'E']) client[`mapCommandTo${kind}CF`] = (command, run) => map(kind, String(command), run)
+	Object.assign(scope, { handleRequest, handleJSONRequest })
+	return Object.assign(client, client.bridge)
+}
+
+const api = { connect: ({ url, ...others }) => connect({ url: () => url, ...others }) }
+if (typeof document === 'undefined') {
+	globalThis.quickconnect = api
+	if (typeof module === 'object') module.exports = api
+	return
+}
+if (window.quickconnect) return
+
+// In a page these are globals. QuickConnectSocket is a kiosk's.
+const device = connect({
+	url: () => new URL('bridge', device.base).href.replace(/^http/, 'ws'), scope: window,
+	WebSocket: window.QuickConnectSocket || WebSocket,
+})
+device.base = document.currentScript?.src || document.baseURI
+window.quickconnect = window.qc = Object.assign(device, api)
+device.mapCommandToVCF('pagesChanged', () => location.reload()) // --watch
+for (const name in device) if (/^(makeCall|handle|mapCommand)/.test(name)) window[name] = device[name]
+Object.assign(window, { messages: [], storeMessage: false, canSend: true, WebViewJavascriptBridge: device.bridge })
+window.setupWebViewJavascriptBridge = callback => callback(device.bridge)
+setTimeout(() => (window.WVJBCallbacks || []).splice(0).forEach(callback => callback(device.bridge)))
+if (!window.webkit || !window.webkit.messageHandlers) {
+	const get = (_, name) => ({ postMessage: body => device.callHandler(name, body) })
+	window.webkit = { ...window.webkit, messageHandlers: new Proxy({}, { get }) }
+}
+
+// The book's calls, by location = 'call?cmd=…&msg=…', a hidden frame, or a link. It does not encode what it joins.
+const queryOf = address => address.startsWith(location.origin + '/') && (/^[^?#]*\/call\?(.+)$/s.exec(address) || [])[1]
+const decoded = text => text.replace(/(%[0-9a-f]{2})+/gi, bytes => {
+	try { return decodeURIComponent(bytes) } catch { return bytes }
+})
+
+function callBy(query) {
+	const isPlain = /^((cmd|msg|id)=[^&]*(&|$))+$/.test(query), find = pattern => (pattern.exec(query) || [])[1]
+	const cmd = find(/(?:^|&)cmd=([^&]*)/), msg = find(isPlain ? /(?:^|&)msg=([^&]*)/ : /&msg=(.*)/s)
+	if (cmd) device.makeCall(decoded(cmd), msg && msg !== 'undefined' && decoded(msg) || '')
+	queueMicrotask(() => {
+		window.storeMessage = false
+		window.messages.splice(0).forEach(callBy)
+	})
+}
+
+function caught(event, address) {
+	const query = !event.defaultPrevented && queryOf(String(address))
+	if (!query) return
+	event.preventDefault()
+	callBy(query)
+}
+
+if (window.navigation) navigation.addEventListener('navigate', event => caught(event, event.destination.url))
+addEventListener('click', event => caught(event, event.target.closest?.('a[href]')?.href))
+new MutationObserver(records => {
+	const frames = new Set(records.flatMap(({ target, type, addedNodes }) => type === 'attributes' ? target : [...addedNodes]))
+	for (const { localName, src } of frames) {
+		const query = localName === 'iframe' && queryOf(src)
+		if (query) callBy(query)
+	}
+}).observe(document, { subtree: true, childList: true, attributeFilter: ['src'] })
+
+let told = 0
+const log = text => told++ < 20 && device.call('logMessage', text.slice(0, 500))
+addEventListener('error', ({ message, filename, lineno, colno }) => message && log(`${message} (${filename}:${lineno}:${colno})`))
+addEventListener('unhandledrejection', ({ reason }) => log('unhandled rejection: ' + reason))
+for (const name of ['online', 'pageshow', 'visibilitychange']) addEventListener(name, device.wake)
+addEventListener('pagehide', device.rest) // A kept page gets no calls.
+})()
