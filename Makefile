@@ -1,6 +1,7 @@
 # make demo    installs what is needed, builds, and shows a tour of the commands with sound
 # make test    installs what is needed, builds, and runs all tests
 # make test-release    holds the conversations with the release build
+# make test-pages    the pages in real browsers
 SHELL := /bin/bash
 SWIFT ?= swift
 PREFIX ?= /usr/local
@@ -14,7 +15,7 @@ RELEASE := .build-release
 STATIC := -c release --static-swift-stdlib --scratch-path $(RELEASE) \
   -Xswiftc -use-ld=lld -Xlinker -z -Xlinker pack-relative-relocs
 
-.PHONY: all deps test-deps demo test test-release test-package test-system fuzz lint bench release install uninstall deb clean
+.PHONY: all deps test-deps demo test test-release test-package test-pages test-system fuzz lint bench release install uninstall deb clean
 
 all: deps
 	$(SWIFT) build
@@ -48,6 +49,15 @@ test-release: release test-deps
 # A package of somebody else's depends on the libraries of this one, by a version.
 test-package: deps
 	Tests/Package/run
+
+# The pages in Chromium and Firefox, against a daemon with simulated devices. Pictures of them are in .build-pages.
+test-pages:
+	@scripts/install-packages --pages
+	$(SWIFT) build --product quickconnectd
+	$(SWIFT) build --product quickconnect
+	$(SWIFT) build --product quickconnect-scripts
+	$(SWIFT) build --product quickconnect-web
+	Tests/Pages/run $(BUILD)/debug
 
 # Makes the package, and tries it in a virtual machine with systemd and an emulated sound card. Needs root, qemu and a
 # Debian mirror.
@@ -158,4 +168,4 @@ deb: release
 	@ls .build-deb/*.deb
 
 clean:
-	rm -rf $(BUILD) $(RELEASE) .build-deb .build-fuzz .build-rig
+	rm -rf $(BUILD) $(RELEASE) .build-deb .build-fuzz .build-rig .build-pages

@@ -82,9 +82,12 @@ export function bytes(count) {
 /** Runs `work` once for all calls of a moment. */
 export function soon(work, milliseconds = 50) {
 	let timer
+	// The first call counts: what is told without end must not put it off for ever.
 	return () => {
-		clearTimeout(timer)
-		timer = setTimeout(work, milliseconds)
+		timer ??= setTimeout(() => {
+			timer = undefined
+			work()
+		}, milliseconds)
 	}
 }
 

@@ -85,6 +85,12 @@ final class WebConnection: @unchecked Sendable {
     /// How much the kernel has taken of what was sent is unknown until this returns.
     func flush() async { await withCheckedContinuation { done in sending.async { done.resume() } } }
 
+    /// Ends it as a crashed machine does: the other end gets an error.
+    func reset() {
+        var option = linger(l_onoff: 1, l_linger: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+    }
+
     func close() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
     /// Receives at least so many bytes in all.

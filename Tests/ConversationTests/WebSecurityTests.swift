@@ -253,6 +253,46 @@ struct WebSecurityTests {
         deaf.close()
     }
 
+    @Test func `pages that are gone before they are there`() async throws {
+        let web = try await WebProcess()
+        let cookie = try await web.cookie(of: "ann")
+        let request = web.request(
+            "GET",
+            "/bridge",
+            [
+                "Origin: \(web.origin)", "Cookie: \(cookie)", "Upgrade: websocket", "Connection: Upgrade",
+                "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+            ]
+        )
+        let first = Array(request.utf8) + WebConnection.frame(1, Array("call?cmd=ping&id=1".utf8))
+        // What is sent with the handshake is not lost.
+        let eager = try web.connection()
+        eager.send(first)
+        #expect(try await eager.answer().status == 101)
+        #expect(try await eager.line() == "handleJSONRequest?cmd=ping&msg=null&id=1")
+        for round in 0..<4 {
+            for number in 0..<100 {
+                let page = try web.connection()
+                page.send(number % 2 == 0 ? first : Array(request.utf8))
+                await page.flush()
+                if number % 3 == 0 { page.reset() }
+            }
+            // The daemon goes amid handshakes, too.
+            guard round % 2 == 1 else { continue }
+            let late = try (0..<50).map { _ in try web.connection() }
+            for page in late { page.send(first) }
+            try await web.killDaemon()
+            for page in late { try await page.end() }
+            try await web.startDaemon()
+        }
+        #expect(web.web.poll() == nil)
+        #expect(try await web.page(cookie).ask("call?cmd=ping&id=2")?.contains("id=2") == true)
+        try await eventually("none of them is left") {
+            let sessions = try await web.talker().value("web", ["sessions"])
+            return sessions.arrayValue?.first?.objectValue?["pages"]?.integerValue ?? 9 <= 1
+        }
+    }
+
     @Test func `every answer has the headers that keep a page to itself`() async throws {
         let web = try await WebProcess()
         let cookie = try await web.cookie(of: "ann")

@@ -189,8 +189,11 @@ struct WebTests {
         async let code = page.closeCode()
         web.web.send(SIGTERM)
         #expect(try await code == 1001)
+        // It ends as soon as the page has said goodbye, too, and does not wait for more.
         page.send(WebConnection.frame(8, [3, 233]))
+        let said = ContinuousClock.now
         #expect(try await web.web.wait() == .status(0))
+        #expect(ContinuousClock.now - said < .seconds(4))
         for file in ["users.json", "sessions.json"] {
             let attributes = try FileManager.default.attributesOfItem(atPath: web.folder("state/\(file)"))
             #expect(attributes[.posixPermissions] as? Int == 0o600)

@@ -365,10 +365,10 @@ def macro_typing(stage):
     stage.open("macros.html")
     browser = stage.browser
     open_editor(stage, "brandNew")
-    browser.run("""document.querySelector('#editor .CodeMirror')?.CodeMirror.execCommand('goDocEnd')
-        ;(document.querySelector('#editor .CodeMirror-code') ?? document.querySelector('#editor textarea')).focus(); return null""")
-    if browser.value("Boolean(document.querySelector('#editor textarea:not(.CodeMirror textarea)'))"):
-        browser.run("const t = document.querySelector('#editor textarea'); t.setSelectionRange(t.value.length, t.value.length); return null")
+    browser.run("""const mirror = document.querySelector('#editor .CodeMirror')?.CodeMirror, area = document.querySelector('#editor textarea')
+        if (mirror) { mirror.focus(); mirror.execCommand('goDocEnd') }
+        else { area.focus(); area.setSelectionRange(area.value.length, area.value.length) }
+        return null""")
     browser.keys(" + 1")
     browser.wait(edit_text(browser) + ".trim() === '() => 42 + 1'")
     browser.keys("\ue004")
