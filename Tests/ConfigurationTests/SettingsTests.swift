@@ -149,7 +149,7 @@ struct SettingsTests {
         let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appendingPathComponent("config/quickconnectd.yaml")
         let lines = try String(contentsOf: path, encoding: .utf8).split(separator: "\n")
-        let keys = SettingsReader.keys + SettingsReader.limitKeys + SettingsReader.scriptKeys
+        let keys = SettingsReader.keys + SettingsReader.limitKeys + SettingsReader.scriptKeys + SettingsReader.webKeys
         let settings = lines.filter { line in
             keys.contains { line.hasPrefix("# \($0):") || line.hasPrefix("#   \($0):") }
         }
@@ -157,6 +157,10 @@ struct SettingsTests {
         let text = settings.map { String($0.dropFirst(2)) }.joined(separator: "\n")
         let loaded = try load(text)
         #expect(loaded.scriptLimits == .init())
+        #expect(
+            loaded.web.listen == WebSettings.defaultListener
+                && loaded.web.sessionSeconds == WebSettings().sessionSeconds
+        )
         #expect(loaded.limits == .init() && loaded.pcm == "default" && !loaded.simulate)
     }
 

@@ -251,7 +251,9 @@ struct ServiceTests {
 
     @Test(
         .enabled(if: ChildProcess.isInstalled("systemd-analyze"), "systemd-analyze is not installed"),
-        arguments: [("quickconnectd.service", "15"), ("quickconnect-scripts.service", "25")]
+        arguments: [
+            ("quickconnectd.service", "15"), ("quickconnect-scripts.service", "25"), ("quickconnect-web.service", "25"),
+        ]
     )
     func `the units expose little`(unit: String, limit: String) async throws {
         let path = "\(Products.root)/systemd/\(unit)"

@@ -6,9 +6,6 @@ final class Bridges {
     /// Told when the last one is over.
     var emptied: () -> Void = {}
 
-    /// Programs with a token have no session; those of a user end together.
-    static func key(ofUser name: String) -> String { "user \(name)" }
-
     func add(_ connection: PageConnection) {
         connections[ObjectIdentifier(connection)] = connection
         connection.ended = { [weak self] connection in

@@ -31,6 +31,7 @@ struct DaemonDialer {
         let channel = ClientBootstrap(group: loop)
             .connectTimeout(Self.patience)
             .channelOption(.recvAllocator, value: Self.receiveSizes)
+            .channelOption(.maxMessagesPerRead, value: 1)
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandler(Greeting(identity, promise))

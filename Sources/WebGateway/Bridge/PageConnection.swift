@@ -35,17 +35,22 @@ final class PageConnection {
     }
 
     /// Adds what reads to both channels.
-    func start() throws {
+    func attach() throws {
         try page.pipeline.syncOperations.addHandler(PageSide(self))
         try daemon.pipeline.syncOperations.addHandler(DaemonSide(self))
+    }
+
+    /// The page's channel takes frames now, and no HTTP any more.
+    func start() {
         if !daemon.isActive { daemonIsGone() }
         if !page.isActive { pageIsGone() }
+        pageReadComplete()
     }
 
     // MARK: From the page
 
     func receive(fromPage bytes: ByteBuffer) {
-        guard state == .open else { return }
+        guard state == .open else { return awaitGoodbye(bytes) }
         bytes.withUnsafeReadableBytes { reader.read($0) }
         let lines = reader.takeLines()
         if !lines.isEmpty { daemon.write(ByteBuffer(bytes: lines), promise: nil) }
@@ -56,6 +61,14 @@ final class PageConnection {
         case .closed(let code): close(code)
         case .failed(let code, let reason): close(code, reason)
         }
+    }
+
+    /// What a page sends behind a goodbye of the gateway's is nobody's, but for its own.
+    private func awaitGoodbye(_ bytes: ByteBuffer) {
+        guard reader.end == nil else { return }
+        bytes.withUnsafeReadableBytes { reader.read($0) }
+        (_, _) = (reader.takeLines(), reader.takeAnswers())
+        if reader.end != nil { page.close(promise: nil) }
     }
 
     func pageReadComplete() {

@@ -165,6 +165,8 @@ public final class WebGateway: Sendable {
             .serverChannelOption(.backlog, value: SOMAXCONN)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.recvAllocator, value: DaemonDialer.receiveSizes)
+            // Else each line costs a second read that finds nothing.
+            .childChannelOption(.maxMessagesPerRead, value: 1)
             .childChannelOption(.allowRemoteHalfClosure, value: false)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture { try self.parts.value?.entrance.accept(channel) }

@@ -131,7 +131,9 @@ final class Doorkeeper {
     }
 
     /// Sessions, and programs that came with the token.
-    private func endAll(ofUser name: String) -> [String] { sessions.endAll(ofUser: name) + [Bridges.key(ofUser: name)] }
+    private func endAll(ofUser name: String) -> [String] {
+        sessions.endAll(ofUser: name) + [Sessions.key(ofProgramsOf: name)]
+    }
 
     private func keepAll() -> EventLoopFuture<Void> {
         let users = keep(users.json, in: Self.usersFile)

@@ -12,6 +12,9 @@ struct Sessions {
         var expires: Int64
     }
 
+    /// Programs with a token have no session; those of a user end together, under this key.
+    static func key(ofProgramsOf user: String) -> String { "user \(user)" }
+
     private var sessions: [String: Session] = [:]
     /// One more than this drops the oldest: nobody fills the disk by logging in.
     private static let most = 1000

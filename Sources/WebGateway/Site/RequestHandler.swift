@@ -175,7 +175,7 @@ final class RequestHandler: ChannelInboundHandler, RemovableChannelHandler {
         do {
             let connection = try site.begin(opening, channel)
             for handler in [self, clock] + http.all { pipeline.removeHandler(handler, promise: nil) }
-            connection.pageReadComplete()
+            connection.start()
         } catch {
             opening.daemon.close(promise: nil)
             channel.close(promise: nil)

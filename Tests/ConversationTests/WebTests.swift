@@ -1,0 +1,323 @@
+import Foundation
+import JSON
+import TestRig
+import Testing
+
+/// What pages, people and programs do with the gateway.
+@Suite("The gateway of pages")
+struct WebTests {
+    @Test func `calls, events and handlers of a page, in both forms`() async throws {
+        let web = try await WebProcess()
+        let page = try await web.page(web.cookie(of: "ann"))
+        #expect(try await page.ask("call?cmd=ping&id=1") == "handleJSONRequest?cmd=ping&msg=null&id=1")
+        #expect(
+            try await page.ask(#"{"handlerName":"ping","callbackId":"cb"}"#)?.contains(#""responseId":"cb""#) == true
+        )
+        let other = try await web.page(web.cookie(of: "bob"))
+        #expect(try await other.ask("call?cmd=subscribe&msg=innerProgress&id=2")?.contains("id=2") == true)
+        #expect(try await page.ask("call?cmd=innerProgress&msg=7&id=3")?.contains("msg=7&id=3") == true)
+        #expect(try await other.line() == "handleJSONRequest?cmd=innerProgress&msg=7")
+        // A long line, and one that is too long, as over the daemon's own socket.
+        let long = String(repeating: "x", count: 1_000_000)
+        #expect(try await page.ask("call?cmd=logMessage&msg=\(long)&id=4")?.hasSuffix("id=4") == true)
+        let tooLong = "call?cmd=logMessage&id=5&msg=" + String(repeating: "x", count: (4 << 20) - 28)
+        #expect(tooLong.utf8.count == (4 << 20) + 1)
+        #expect(try await page.ask(tooLong)?.contains("tooLarge") == true)
+        page.send(WebConnection.frame(9, [1, 2]))
+        #expect(try #require(try await page.frame()) == (10, [1, 2]))
+        page.send(WebConnection.frame(8, [3, 232]))
+        #expect(try await page.closeCode() == 1000)
+        try await page.end()
+    }
+
+    @Test func `a code lets one browser in, once`() async throws {
+        let web = try await WebProcess()
+        let (exit, output) = try await ChildProcess.run(
+            Products.path("quickconnect"),
+            ["web", "open", "--socket", web.socket]
+        )
+        let address = output.trimmingCharacters(in: .whitespacesAndNewlines)
+        #expect(exit == .status(0) && address.hasPrefix("\(web.origin)/login.html#code="))
+        let code = JSONValue.string(String(address.split(separator: "=").last ?? ""))
+        let cookie = try await web.logIn(["code": code])
+        let me = try await web.ask("GET", "/session", ["Cookie: \(cookie)"]).json.objectValue
+        #expect(me?["user"]?.stringValue == String(cString: getpwuid(geteuid()).pointee.pw_name))
+        #expect(me?["groups"] == [] && me?["gateway"] == "web")
+        #expect(try await web.logIn(["code": code]).isEmpty)
+        #expect(try await web.page(cookie).ask("call?cmd=reload&id=1")?.contains("denied") == true, "never root")
+    }
+
+    @Test func `without a session there is the log-in page and nothing else`() async throws {
+        let web = try await WebProcess()
+        try web.folder.write("in", to: "pages/login.html")
+        #expect(try await web.ask("GET", "/login.html").status == 200)
+        for target in ["/", "/index.html", "/quickconnect.js", "/none", "/lib/leaflet/leaflet.js", "/session"] {
+            #expect(try await web.ask("GET", target).status == 401, "\(target)")
+        }
+        let person = ["Accept: text/html,application/xhtml+xml"]
+        #expect(try await web.ask("GET", "/", person)["location"] == "login.html")
+        let deep = try await web.ask("GET", "/a/b%20c.html?d", person)
+        #expect(deep.status == 303 && deep["location"] == "../login.html?next=.%2Fa%2Fb%20c.html")
+        #expect(try await web.ask("POST", "/call?cmd=ping").status == 401)
+    }
+
+    @Test func `pages have tags, types and no more than their folder`() async throws {
+        let web = try await WebProcess()
+        let cookie = ["Cookie: \(try await web.cookie(of: "ann"))"]
+        try FileManager.default.createDirectory(atPath: web.folder("pages/sub"), withIntermediateDirectories: true)
+        try web.folder.write("sub", to: "pages/sub/index.html")
+        let big = String(repeating: "0123456789abcdef", count: 100_000)
+        try web.folder.write(big, to: "pages/big.js")
+        let page = try await web.ask("GET", "/", cookie)
+        #expect(page.status == 200 && page.text.contains("hello") && page["content-type"] == "text/html; charset=utf-8")
+        let tag = try #require(page["etag"])
+        for known in [tag, "W/\(tag)", "\"x\", \(tag)", "*"] {
+            let unchanged = try await web.ask("GET", "/index.html", cookie + ["If-None-Match: \(known)"])
+            #expect(unchanged.status == 304 && unchanged.body.isEmpty && unchanged["etag"] == tag)
+        }
+        try web.folder.write("other", to: "pages/index.html")
+        #expect(try await web.ask("GET", "/", cookie + ["If-None-Match: \(tag)"]).text == "other")
+        let head = try await web.ask("HEAD", "/big.js", cookie)
+        #expect(head.status == 200 && head["content-length"] == "1600000" && head.body.isEmpty)
+        #expect(try await web.ask("GET", "/big.js", cookie).text == big)
+        #expect(try await web.ask("GET", "/sub", cookie)["location"] == "./sub/")
+        #expect(try await web.ask("GET", "/sub/", cookie).text == "sub")
+        for method in ["PUT", "DELETE", "POST", "OPTIONS", "TRACE"] {
+            #expect(try await web.ask(method, "/", cookie).status == 405, "\(method)")
+        }
+        #expect(try await web.ask("GET", "/login", cookie)["allow"] == "POST")
+        // Several on one connection, asked for at once.
+        let connection = try web.connection()
+        connection.send((0..<50).map { _ in web.request("GET", "/sub/", cookie) }.joined())
+        for _ in 0..<50 { #expect(try await connection.answer().text == "sub") }
+    }
+
+    @Test(
+        .enabled(
+            if: FileManager.default.fileExists(atPath: "/usr/share/javascript/leaflet/leaflet.js"),
+            "libjs-leaflet is not installed"
+        )
+    )
+    func `Debian's libraries are there`() async throws {
+        let web = try await WebProcess()
+        let cookie = ["Cookie: \(try await web.cookie(of: "ann"))"]
+        for path in ["leaflet/leaflet.js", "leaflet/images/marker-icon.png"] {
+            #expect(try await web.ask("GET", "/lib/\(path)", cookie).status == 200, "\(path)")
+        }
+        #expect(try await web.ask("GET", "/lib/jquery/jquery.js", cookie).status == 404)
+    }
+
+    @Test func `calls by HTTP`() async throws {
+        let web = try await WebProcess()
+        let token = ["Authorization: Bearer \(try await web.token(of: "ann"))"]
+        func call(_ target: String, _ body: String? = nil) async throws -> WebAnswer {
+            try await web.ask("POST", target, token, body: body)
+        }
+        let ping = try await call("/call?cmd=ping")
+        #expect(ping.status == 200 && ping.json == .null && ping["content-type"] == "application/json")
+        #expect(try await call("/call?cmd=innerProgress&msg=3").json == 3)
+        #expect(try await call("/call?cmd=innerProgress&msg=%5B4%5D&id=x").json == 4)
+        for (target, status, code) in [
+            ("/call?cmd=pong", 403, "denied"), ("/call?cmd=reload", 403, "denied"),
+            ("/call?cmd=innerProgress&msg=%22x%22", 422, "invalid"), ("/call?cmd=", 400, "badRequest"),
+            ("/call?msg=1", 400, "badRequest"), ("/call?cmd=ping&cmd=ping", 400, "badRequest"),
+            ("/call?cmd=%zz", 400, "badRequest"), ("/call", 400, "badRequest"), ("/call?cmd=never", 503, "unavailable"),
+        ] {
+            let answer = try await call(target)
+            #expect(answer.status == status && answer.code == code, "\(target): \(answer)")
+        }
+        let lines = [
+            "call?cmd=innerProgress&msg=5&id=same", #"{"handlerName":"innerProgress","callbackId":"same"}"#, "rubbish",
+            "call?cmd=reload", "", "call?cmd=ping\r",
+        ]
+        let answer = try await call("/call", lines.joined(separator: "\n"))
+        let values = answer.text.split(separator: "\n").map { try? JSONParser.parse(String($0)).objectValue }
+        #expect(answer.status == 200 && values.count == 5)
+        #expect(values[0]?["responseData"] == 5 && values[1]?["responseData"] == 5)
+        #expect(values[2]?["error"]?.objectValue?["code"] == "badRequest")
+        #expect(values[3]?["error"]?.objectValue?["code"] == "denied" && values[4]?["responseData"] == .null)
+        // More than may be under way.
+        let many = try await call("/call", String(repeating: "call?cmd=ping\n", count: 5000))
+        #expect(many.text == String(repeating: "{\"responseData\":null}\n", count: 5000))
+        #expect(try await call("/call", String(repeating: "x", count: (4 << 20) + 2)).status == 413)
+        #expect(try await web.ask("POST", "/login", body: String(repeating: "x", count: 20_000)).status == 413)
+        let expecting = try web.connection()
+        expecting.send(web.request("POST", "/call", token + ["Expect: 100-continue", "Content-Length: 14"]))
+        #expect(try await expecting.answer().status == 100)
+        expecting.send("call?cmd=ping\n")
+        #expect(try await expecting.answer().text == "{\"responseData\":null}\n")
+    }
+
+    @Test func `who hangs up cancels the call that waits`() async throws {
+        let web = try await WebProcess()
+        let silent = try web.talker()
+        _ = try await silent.value("registerHandler", ["silent", ["cancel": true]])
+        let token = ["Authorization: Bearer \(try await web.token(of: "ann"))"]
+        let connection = try web.connection()
+        connection.send(web.request("POST", "/call?cmd=never", token))
+        #expect(try await silent.nextLine(within: .seconds(20))?.contains(#""user":"ann""#) == true)
+        connection.close()
+        #expect(try await silent.nextLine(within: .seconds(20))?.contains("cancel") == true)
+    }
+
+    @Test func `the daemon goes and comes back`() async throws {
+        let web = try await WebProcess()
+        let cookie = try await web.cookie(of: "ann")
+        let token = ["Authorization: Bearer \(try await web.token(of: "bob"))"]
+        let page = try await web.page(cookie)
+        let kept = try web.connection()
+        kept.send(web.request("POST", "/call?cmd=ping", token))
+        #expect(try await kept.answer().status == 200)
+        try await web.killDaemon()
+        #expect(try await page.closeCode() == 1013)
+        let (_, answer) = try await web.handshake(["Origin: \(web.origin)", "Cookie: \(cookie)"])
+        #expect(answer.status == 503 && answer["retry-after"] == "1" && answer.code == "unavailable")
+        kept.send(web.request("POST", "/call?cmd=ping", token))
+        #expect(try await kept.answer().status == 503)
+        #expect(try await web.ask("GET", "/session", ["Cookie: \(cookie)"]).status == 200)
+        try await web.startDaemon()
+        #expect(try await web.page(cookie).ask("call?cmd=ping&id=1")?.contains("id=1") == true)
+        kept.send(web.request("POST", "/call?cmd=ping", token))
+        #expect(try await kept.answer().status == 200)
+        try await web.awaitControl()
+    }
+
+    @Test func `the gateway goes and comes back, and says goodbye`() async throws {
+        let web = try await WebProcess()
+        let cookie = try await web.cookie(of: "ann")
+        let page = try await web.page(cookie)
+        async let code = page.closeCode()
+        web.web.send(SIGTERM)
+        #expect(try await code == 1001)
+        // It ends as soon as the page has said goodbye, too, and does not wait for more.
+        page.send(WebConnection.frame(8, [3, 233]))
+        let said = ContinuousClock.now
+        #expect(try await web.web.wait() == .status(0))
+        #expect(ContinuousClock.now - said < .seconds(4))
+        for file in ["users.json", "sessions.json"] {
+            let attributes = try FileManager.default.attributesOfItem(atPath: web.folder("state/\(file)"))
+            #expect(attributes[.posixPermissions] as? Int == 0o600)
+            #expect(
+                !String(decoding: try web.folder.data("state/\(file)"), as: UTF8.self).contains(cookie.dropFirst(8))
+            )
+        }
+        try await web.startWeb()
+        // The port is another one, and so is the cookie's name.
+        let value = cookie.split(separator: "=")[1]
+        let session = ["Cookie: qc-\(web.port)=\(value)"]
+        #expect(try await web.ask("GET", "/session", session).status == 200)
+        #expect(try await web.stopWeb() == .status(0))
+        try web.folder.write("[{]", to: "state/users.json")
+        await #expect(throws: NotInTime.self) { try await web.startWeb() }
+        #expect(web.web.errors.contains("users.json is not JSON") && web.web.poll() == .status(1))
+    }
+
+    @Test func `who is logged out or removed is out at once`() async throws {
+        let web = try await WebProcess()
+        let cookie = try await web.cookie(of: "ann")
+        let pages = [try await web.page(cookie), try await web.page(cookie)]
+        let out = try await web.ask("POST", "/logout", ["Cookie: \(cookie)", "Origin: \(web.origin)"])
+        #expect(out.status == 204 && out["set-cookie"]?.contains("Max-Age=0") == true)
+        for page in pages { #expect(try await page.closeCode() == 1008) }
+        #expect(try await web.ask("GET", "/session", ["Cookie: \(cookie)"]).status == 401)
+
+        let token = try await web.token(of: "bob")
+        let bob = try await web.logIn(["token": .string(token)])
+        let (program, answer) = try await web.handshake(["Authorization: Bearer \(token)"])
+        #expect(answer.status == 101)
+        let page = try await web.page(bob)
+        _ = try await web.talker().value("web", ["remove", "bob"])
+        #expect(try await page.closeCode() == 1008)
+        #expect(try await program.closeCode() == 1008)
+        #expect(try await web.ask("GET", "/session", ["Cookie: \(bob)"]).status == 401)
+        #expect(try await web.ask("POST", "/call?cmd=ping", ["Authorization: Bearer \(token)"]).status == 401)
+    }
+
+    @Test func `more pages than the daemon takes are told so`() async throws {
+        let web = try await WebProcess(.init(connections: 2))
+        let cookie = try await web.cookie(of: "ann")
+        let pages = [try await web.page(cookie), try await web.page(cookie)]
+        let (_, answer) = try await web.handshake(["Origin: \(web.origin)", "Cookie: \(cookie)"])
+        #expect(answer.status == 503 && answer.code == "overloaded")
+        pages[0].close()
+        try await eventually("there is room") {
+            try await web.handshake(["Origin: \(web.origin)", "Cookie: \(cookie)"]).1.status == 101
+        }
+    }
+
+    @Test func `pages are told when their files change`() async throws {
+        let web = try await WebProcess(.init(flags: ["--watch"]))
+        let page = try await web.page(web.cookie(of: "ann"))
+        // The watch begins some time after the start.
+        let writing = Task {
+            while !Task.isCancelled {
+                try web.folder.write("new", to: "pages/new.js")
+                try await Task.sleep(for: .milliseconds(300))
+            }
+        }
+        #expect(try await page.line() == #"{"handlerName":"pagesChanged","data":null}"#)
+        writing.cancel()
+    }
+
+    @Test func `systemd hands it a socket`() async throws {
+        let script = """
+            import os, socket, sys
+            made = socket.socket()
+            made.bind(("127.0.0.1", 0))
+            made.listen()
+            os.dup2(made.fileno(), 3)
+            os.set_inheritable(3, True)
+            os.environ.update(LISTEN_PID=str(os.getpid()), LISTEN_FDS="1", LISTEN_FDNAMES="http")
+            os.execv(sys.argv[1], sys.argv[1:])
+            """
+        let folder = try TestFolder()
+        let notify = try NotifySocket()
+        let child = try ChildProcess(
+            "python3",
+            [
+                "-c", script, Products.path("quickconnect-web"), "--socket", folder("none"), "--bridge-socket",
+                folder("none"), "--state", folder("state"),
+            ],
+            environment: ["PATH": "/usr/bin:/bin:/usr/local/bin", "HOME": folder("home"), "NOTIFY_SOCKET": notify.path]
+        )
+        try await eventually("it listens") { child.errors.contains("listening on http://127.0.0.1:") }
+        let port = UInt16(child.errors.split(separator: "127.0.0.1:").last?.prefix(while: \.isNumber) ?? "") ?? 0
+        let connection = try WebConnection(port)
+        connection.send("GET /session HTTP/1.1\r\nHost: localhost:\(port)\r\n\r\n")
+        #expect(try await connection.answer().status == 401)
+        #expect(notify.messages().joined().contains("READY=1"))
+        child.send(SIGTERM)
+        #expect(try await child.wait() == .status(0))
+    }
+
+    @Test(arguments: [
+        ("web: {names: [\"*\"]}", "'*' is no name of this host"), ("web: {names: [\"a:1\"]}", "'a:1' is no name"),
+        ("web: {listen: here}", "'here' is not ADDRESS:PORT"), ("web: {lisen: x}", "did you mean 'listen'"),
+        ("web: {tiles: \"https://x/\"}", "{z}, {x} and {y}"), ("web: {session: long}", "a duration"),
+        ("web: {address: kiosk}", "http:// or https://"), ("web: {connections: 0}", "from 1 to"),
+    ])
+    func `mistakes in the settings are told, and nothing starts`(settings: String, words: String) async throws {
+        let folder = try TestFolder()
+        try folder.write(settings, to: "settings.yaml")
+        for program in ["quickconnect-web", "quickconnectd"] {
+            let check = program == "quickconnectd" ? ["--check"] : ["--state", folder("state")]
+            let child = try ChildProcess(Products.path(program), ["--config", folder("settings.yaml")] + check)
+            #expect(try await child.wait() == .status(2))
+            #expect(child.errors.contains(words) && child.errors.contains("settings.yaml:1:"), "\(child.errors)")
+        }
+    }
+
+    @Test func `mistakes on the command line are told`() async throws {
+        let folder = try TestFolder()
+        for (flags, words, status) in [
+            (["--listen", "nonsense"], "is not ADDRESS:PORT", Int32(2)), (["--no-such"], "Unknown option", 2),
+            (["--listen", "192.0.2.1:1"], "cannot listen on 192.0.2.1, port 1", 1),
+            (["--state", "/dev/null/x"], "cannot be made", 1),
+        ] {
+            let state = flags.contains("--state") ? [] : ["--state", folder("state")]
+            let child = try ChildProcess(Products.path("quickconnect-web"), flags + state)
+            #expect(try await child.wait() == .status(status), "\(flags)")
+            #expect(child.errors.contains(words), "\(child.errors)")
+        }
+    }
+}
