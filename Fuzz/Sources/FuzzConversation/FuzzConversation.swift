@@ -35,7 +35,7 @@ private func hear(
             let isFirst = conversation.answer(call, with: .success(HandlerCall.Answer(call.data)))
             check(isFirst, "a handler's call is there to be answered")
             check(!conversation.answer(call, with: .success(HandlerCall.Answer(1))), "it is answered once")
-        case .happened, .stands, .refused, .fault: break
+        case .happened, .cancelled, .stands, .refused, .fault: break
         }
     }
     check(conversation.callCount >= calls.count, "what has not been told is not forgotten")
