@@ -33,9 +33,15 @@ extension Conversation {
         },
         Conversation("Nobody posts under a device's event name") { host in
             let client = try await host.connect()
-            for name in ["playState", "recState", "volumeState", "location", "accel", "nearby", "dropped"] {
+            let names = ["playState", "recState", "volumeState", "location", "accel", "nearby", "dropped", "error"]
+            // However it is written.
+            for name in names + [#"\u0070layState"#] {
                 try await client.say(#"{"handlerName":"post","data":["\#(name)",1],"callbackId":"1"}"#)
                 try await client.expect(holding: #"{"responseId":"1","error":{"cmd":"post","code":"denied""#)
+            }
+            for name in [#""""#, "null", "1"] {
+                try await client.say(#"{"handlerName":"post","data":[\#(name),1],"callbackId":"2"}"#)
+                try await client.expect(holding: #"{"responseId":"2","error":{"cmd":"post","code":"invalid""#)
             }
             await client.close()
         },

@@ -57,6 +57,24 @@ struct URLFormTests {
         #expect(Self.call(line)?.parameters == parameters)
     }
 
+    @Test("Every byte but % and & is decoded, escaped or not, wherever it stands; what is no text is an error")
+    func everyByte() {
+        for (byte, place) in (UInt8.min...UInt8.max).flatMap({ byte in (0..<10).map { (byte, $0) } }) {
+            let (before, behind) = (Array(repeating: UInt8(ascii: "x"), count: place), Array("yy".utf8))
+            let isText = byte > 0 && byte < 0x80
+            let hexadecimal = (byte < 16 ? "0" : "") + String(byte, radix: 16)
+            let isPlain = byte != UInt8(ascii: "%") && byte != UInt8(ascii: "&")
+            for written in [Array("%\(hexadecimal)".utf8)] + (isPlain ? [[byte]] : []) {
+                let line = Array("call?cmd=".utf8) + before + written + behind
+                guard case .call(let request) = Self.read(line) else {
+                    #expect(!isText, "\(line)")
+                    continue
+                }
+                #expect(isText && Array(request.command.utf8) == before + [byte] + behind, "\(line)")
+            }
+        }
+    }
+
     @Test("+ stands for itself", arguments: [("1+1", "1+1"), ("a%2Bb+c", "a+b+c")])
     func plus(message: String, text: String) {
         #expect(Self.call("call?cmd=a+b&msg=\(message)&id=+")?.parameters == [.string(text)])

@@ -9,8 +9,14 @@ final class Deadlines: Sendable {
     /// Calls with the same timeout come due in the order they began, so they need no sorting. Those that are over
     /// stay until they are the first, or until there are more of them than others.
     private final class Queue {
+        // Of a tuple the compiler makes no code of its own, and each look at one costs a copy through its type's table.
+        struct Entry {
+            let instant: Instant
+            let call: WaitingCall
+        }
+
         let timeout: Duration
-        var entries = Deque<(instant: Instant, call: WaitingCall)>()
+        var entries = Deque<Entry>()
         var livingCount = 0
 
         init(_ timeout: Duration) { self.timeout = timeout }
@@ -53,7 +59,7 @@ final class Deadlines: Sendable {
         let instant = Instant.now + timeout
         let needsAlarm = state.withLock { state in
             let queue = state.queue(timeout)
-            queue.entries.append((instant, call))
+            queue.entries.append(Queue.Entry(instant: instant, call: call))
             queue.livingCount += 1
             // Hardly ever: only for what comes before all others.
             return state.takesAlarm(at: instant)
