@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // An editor of JavaScript with line numbers: CodeMirror where Debian's package is installed, else a text area. On a touch
 // screen always the text area, which keyboards and screen readers of phones know best.
-import { make } from './page.js'
+import { make, placeOf, tell } from './page.js'
 
 /**
  * Puts an editor into `host`. Gives {value, isReadOnly, mark(line, column), focus(), onInput}; `label` is its name for
@@ -109,12 +109,87 @@ function rich(host, label, readOnly) {
 	return editor
 }
 
+/**
+ * Texts that one editor shows by turns, as the choice in `selector` says: whoever chooses another one saves this one, and
+ * where that cannot be, this one stays. `load(name)` gives {text, version}, `save(name, text, version)` {version};
+ * `refused(error, name)` tells why a text was not saved; `status` is told how things stand.
+ */
+export function makeEditing({ editor, selector, status, load, save, refused }) {
+	let name, text = '', base = 0, isDirty = () => false
+
+	async function show(next, content, version) {
+		[name, text, base] = [next, content, version || 0]
+		;(await editor).value = content
+		selector.value = next
+		status.textContent = `${next} as it is on the device. Another choice saves it.`
+	}
+
+	const editing = {
+		get name() { return name },
+		/** Shows another text, after this one has been saved; says whether it does. */
+		async edit(next) {
+			let loaded
+			// Somebody may go on typing while the other one is on its way.
+			do {
+				if (!await editing.save()) {
+					selector.value = name
+					return false
+				}
+				loaded = await load(next)
+			} while (isDirty())
+			await show(next, loaded.text, loaded.version)
+			return true
+		},
+		/** Saves what has changed; false where that was refused. */
+		async save() {
+			const { value } = await editor
+			if (!name || value === text) return true
+			placeOf(selector).replaceChildren()
+			try {
+				const { version } = await save(name, value, base)
+				;[text, base] = [value, version]
+				status.textContent = `Saved ${name}, version ${version}.`
+				return true
+			} catch (error) {
+				refused(error, name)
+				return false
+			}
+		},
+		/** A new text, which is on the device once it is saved. */
+		async begin(next, content) {
+			if (!await editing.save()) return
+			selector.append(make('option', { value: next }, next))
+			await show(next, content, 0)
+			text = ''
+			status.textContent = `${next} is not saved yet.`
+			;(await editor).focus()
+		},
+		/** Shows the text as it is on the device; of `names` the first where it is not there. */
+		async discard(names) {
+			const next = names.includes(name) ? name : names[0]
+			name = undefined
+			if (next) return editing.edit(next)
+			;(await editor).value = ''
+		},
+		/** Somebody has changed it elsewhere: the next choice loads it anew. */
+		forget(gone) { if (name === gone) name = undefined },
+	}
+	editor.then(each => {
+		isDirty = () => Boolean(name) && each.value !== text
+		each.onInput = () => { status.textContent = 'Not saved yet. Another choice saves it.' }
+	})
+	selector.addEventListener('change', () => editing.edit(selector.value).catch(error => tell(placeOf(selector), error)))
+	// What is not saved is not lost without a question.
+	addEventListener('beforeunload', event => { if (isDirty()) event.preventDefault() })
+	return editing
+}
+
 let loading
 
 // Of Debian's libjs-codemirror; false where it is not installed.
 function library() {
 	loading ??= (async () => {
-		const folder = 'lib/codemirror/'
+		const folder = new URL('lib/codemirror/', import.meta.url).href
 		if (!await load(folder + 'lib/codemirror.js')) return false
 		document.head.querySelector('link[rel=stylesheet]').before(Object.assign(document.createElement('link'), { rel: 'stylesheet', href: folder + 'lib/codemirror.css' }))
 		await Promise.all([load(folder + 'mode/javascript/javascript.js'), load(folder + 'addon/edit/matchbrackets.js')])

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Macros: buttons that run them, the rings that they move, and an editor that saves when another one is chosen.
 import { $, device, listen, make, onPress, placeOf, soon, tell, whenConnected } from './page.js'
-import { makeEditor } from './editor.js'
+import { makeEditing, makeEditor } from './editor.js'
 
 const { call } = device
 const rings = { inner: 'innerProgress', middle: 'middleProgress', outer: 'outerProgress' }
@@ -121,60 +121,26 @@ for (const tab of tabs) {
 // Editing
 
 const editor = makeEditor($('editor'), { label: 'The text of the macro' })
-const editing = { name: undefined, base: 0, text: '' }
-
-editor.then(each => {
-	each.onInput = () => { $('saved').textContent = 'Not saved yet. Another choice saves it.' }
+const editing = makeEditing({
+	editor, selector: $('selector'), status: $('saved'),
+	load: name => call('macro', 'show', name),
+	save: (name, text, base) => call('macro', 'save', name, text, { base }),
+	refused: (error, name) => refuse(error, name),
 })
+const { edit, save } = editing
 
-/** Shows a macro in the editor, after what is there has been saved. Says whether it does. */
-async function edit(name) {
-	if (editing.name && !await save()) {
-		$('selector').value = editing.name
-		return false
-	}
-	const { text, version } = await call('macro', 'show', name)
-	await show(name, text, version)
-	return true
-}
-
-async function show(name, text, version) {
-	Object.assign(editing, { name, text, base: version || 0 })
-	;(await editor).value = text
-	$('selector').value = name
-	$('saved').textContent = `${name} as it is on the device. Another choice saves it.`
-}
-
-/** Saves what has changed; where that cannot be, says why, marks the line, and is false. */
-async function save() {
-	const each = await editor, { value } = each
-	if (!editing.name || value === editing.text) return true
+async function refuse(error, name) {
 	const says = placeOf($('editor'))
-	says.replaceChildren()
-	try {
-		const { version } = await call('macro', 'save', editing.name, value, { base: editing.base })
-		Object.assign(editing, { text: value, base: version })
-		$('saved').textContent = `Saved ${editing.name}, version ${version}.`
-		return true
-	} catch (error) {
-		refuse(error, says)
-		return false
-	}
-}
-
-async function refuse(error, says) {
-	const each = await editor
 	if (error.code === 'busy' && error.version !== undefined) {
 		tell(says, { code: 'busy', message: `Somebody has saved version ${error.version} meanwhile; this text came from ${error.base}. Copy what you want to keep, then Discard.` })
 	} else if (error.line) {
-		each.mark(error.line, error.column)
-		showMistake(editing.name, error)
+		(await editor).mark(error.line, error.column)
+		showMistake(name, error)
 	} else {
 		tell(says, error)
 	}
 }
 
-$('selector').addEventListener('change', ({ target }) => edit(target.value).catch(error => tell(placeOf(target), error)))
 onPress($('save'), save)
 onPress($('try'), async () => { if (await save() && editing.name) await run(editing.name) })
 onPress($('check'), async () => {
@@ -183,16 +149,10 @@ onPress($('check'), async () => {
 		await call('macro', 'check', editing.name, (await editor).value)
 		$('saved').textContent = 'No mistake is found.'
 	} catch (error) {
-		refuse(error, placeOf($('check')))
+		await refuse(error, editing.name)
 	}
 })
-onPress($('discard'), async () => {
-	const name = editing.name
-	editing.name = undefined
-	if (macros.some(each => each.name === name)) return edit(name)
-	;(await editor).value = ''
-	if (macros.length) await edit(macros[0].name)
-})
+onPress($('discard'), () => editing.discard(macros.map(({ name }) => name)))
 
 $('new').addEventListener('click', () => {
 	$('name').value = ''
@@ -201,19 +161,10 @@ $('new').addEventListener('click', () => {
 })
 $('naming').addEventListener('close', async () => {
 	const name = $('name').value
-	if ($('naming').returnValue !== 'make' || !await save()) return
-	if (macros.some(each => each.name === name)) return edit(name)
-	$('selector').append(make('option', { value: name }, name))
-	await show(name, 'function() {\n    \n}\n', 0)
-	editing.text = ''
-	;(await editor).focus()
+	if ($('naming').returnValue !== 'make') return
+	if (macros.some(each => each.name === name)) await edit(name)
+	else await editing.begin(name, 'function() {\n    \n}\n')
 })
-// What is not saved is not lost without a question.
-addEventListener('beforeunload', event => {
-	if (isDirty()) event.preventDefault()
-})
-let isDirty = () => false
-editor.then(each => { isDirty = () => Boolean(editing.name) && each.value !== editing.text })
 
 // History
 
@@ -240,7 +191,7 @@ function version(name, { version, time, caller, reverted, text }, isNewest) {
 	const back = make('button', { type: 'button', class: 'plain', 'aria-label': `Revert to version ${version}` }, 'Revert')
 	onPress(back, async () => {
 		await call('macro', 'revert', name, version)
-		if (editing.name === name) editing.name = undefined
+		editing.forget(name)
 		await showHistory()
 	})
 	return make('li', {}, make('div', {}, `Version ${version}`, make('small', {}, facts)), make('div', { class: 'row' }, see, isNewest ? undefined : back))

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What all pages share: their head, how errors are told, and small tools. It needs quickconnect.js before it.
 export const device = window.quickconnect
+/** An address beside this file: under which path a proxy shows it, only the browser knows. */
+const at = address => new URL(address, import.meta.url).href
 export const $ = id => document.getElementById(id)
 
 /** An element: `make('li', { class: 'x', onclick: f }, 'text', child)`. */
@@ -110,15 +112,15 @@ export function listen(name, listener, options, place) {
 }
 
 /** Who is logged in here: {user, groups, …}; null where nobody is. */
-export const session = fetch('session', { cache: 'no-store' }).then(answer => answer.ok ? answer.json() : null).catch(() => null)
+export const session = fetch(at('session'), { cache: 'no-store' }).then(answer => answer.ok ? answer.json() : null).catch(() => null)
 
 const pages = [['./', 'Devices'], ['macros.html', 'Macros'], ['state.html', 'State']]
 
 function head() {
 	const here = location.pathname.replace(/index\.html$/, '')
 	const links = pages.map(([address, name]) => {
-		const isHere = new URL(address, location.href).pathname === here
-		return make('li', {}, make('a', { href: address, 'aria-current': isHere && 'page' }, name))
+		const isHere = new URL(at(address)).pathname === here
+		return make('li', {}, make('a', { href: at(address), 'aria-current': isHere && 'page' }, name))
 	})
 	const link = make('span', { class: 'link', id: 'link', role: 'status', 'data-state': 'connecting' }, 'Connecting …')
 	const out = make('button', { class: 'plain', id: 'logout', type: 'button', onclick: logOut, hidden: true }, 'Log out')
@@ -145,12 +147,12 @@ function showLink(link, state) {
 
 // A browser does not tell a page why its connection was refused.
 async function askWhy() {
-	const answer = await fetch('session', { cache: 'no-store' }).catch(() => undefined)
+	const answer = await fetch(at('session'), { cache: 'no-store' }).catch(() => undefined)
 	if (device.state === 'connected') return
 	if (!answer) return showBanner('The device does not answer. This page goes on by itself as soon as it does.')
 	if (answer.status !== 401) return showBanner('The device is starting again. This page goes on by itself.')
 	const back = encodeURIComponent(location.pathname + location.search)
-	showBanner('You are logged out. ', make('a', { href: 'login.html?next=' + back }, 'Log in again'))
+	showBanner('You are logged out. ', make('a', { href: at('login.html?next=') + back }, 'Log in again'))
 }
 
 let banner
@@ -170,8 +172,8 @@ function showBanner(...content) {
 
 async function logOut() {
 	device.close()
-	await fetch('logout', { method: 'POST' }).catch(() => {})
-	location.assign('login.html')
+	await fetch(at('logout'), { method: 'POST' }).catch(() => {})
+	location.assign(at('login.html'))
 }
 
 head()

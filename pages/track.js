@@ -82,11 +82,13 @@ export function makeTrack(plot, scale, map) {
 	}
 }
 
+const at = name => new URL('lib/leaflet/' + name, import.meta.url).href
+
 // Leaflet, where Debian's package is installed.
 function library() {
-	document.head.append(Object.assign(document.createElement('link'), { rel: 'stylesheet', href: 'lib/leaflet/leaflet.css' }))
+	document.head.append(Object.assign(document.createElement('link'), { rel: 'stylesheet', href: at('leaflet.css') }))
 	return new Promise(resolve => {
-		const script = Object.assign(document.createElement('script'), { src: 'lib/leaflet/leaflet.js' })
+		const script = Object.assign(document.createElement('script'), { src: at('leaflet.js') })
 		script.onload = () => resolve(true)
 		script.onerror = () => resolve(false)
 		document.head.append(script)

@@ -306,3 +306,22 @@ test('what is no answer of a device does no harm', async () => {
 test('without a WebSocket class it says so', () => {
 	assert.throws(() => connect({ url: 'ws://x/', WebSocket: 7 }).watch(() => {}), TypeError)
 })
+
+test('a connection that has died without a word is given up', async context => {
+	context.mock.timers.enable({ apis: ['setTimeout', 'setInterval', 'Date'] })
+	const flush = async () => { for (let count = 0; count < 20; count++) await new Promise(resolve => setImmediate(resolve)) }
+	const each = device(({ handlerName }) => handlerName === 'ping' && each.isDead ? undefined : handlerName === 'slow' ? undefined : null)
+	const slow = each.client.makeCall('slow').catch(({ code }) => code)
+	await flush()
+	context.mock.timers.tick(45000)
+	await flush()
+	assert.equal(each.client.state, 'connected', 'it answers, however long a call takes')
+	each.isDead = true
+	for (let count = 0; count < 4; count++) {
+		context.mock.timers.tick(15000)
+		await flush()
+	}
+	assert.equal(await slow, 'connectionLost')
+	assert.ok(each.all.length > 1)
+	each.client.close()
+})

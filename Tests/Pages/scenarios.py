@@ -101,9 +101,9 @@ def logged_out_elsewhere(stage):
     stage.browser.run("return fetch('logout', {method: 'POST'}).then(() => null)")
     stage.browser.wait_text(".banner", "You are logged out.")
     link = stage.browser.value("document.querySelector('.banner a').getAttribute('href')")
-    assert link.startswith("login.html?next="), link
+    assert link.startswith(stage.rig.url + "login.html?next="), link
     token = stage.token("ann")
-    stage.browser.open(stage.rig.url + link + "#token=" + token)
+    stage.browser.open(link + "#token=" + token)
     stage.browser.wait("location.pathname === '/state.html'")
     stage.who = "ann"
 
@@ -320,7 +320,9 @@ def open_editor(stage, name):
     browser.wait("document.querySelectorAll('#selector option').length >= 5")
     browser.click("#tab-edit")
     browser.wait(edit_text(browser) + " !== ''")
-    browser.run("const s = document.getElementById('selector'); s.value = arguments[0]; s.dispatchEvent(new Event('change', {bubbles: true})); return null", name)
+    browser.wait("document.getElementById('saved').textContent.includes('as it is')")
+    browser.run("""document.getElementById('saved').textContent = ''
+        const s = document.getElementById('selector'); s.value = arguments[0]; s.dispatchEvent(new Event('change', {bubbles: true})); return null""", name)
     browser.wait(f"document.getElementById('saved').textContent.startsWith({json.dumps(name)})")
 
 
@@ -839,7 +841,7 @@ def narrow(stage):
             browser.wait(f"!{inner}.document.querySelector('[aria-busy=true]')")
             widest = browser.run(f"""const page = {inner}.document
                 return [page.documentElement.scrollWidth, page.documentElement.clientWidth, [...page.body.querySelectorAll('*')]
-                    .filter(each => each.getBoundingClientRect().right > 320.5 && !each.closest('.editor, pre, .skip, .only-read, .tabs + *[hidden]')).map(each => each.outerHTML.slice(0, 80)).slice(0, 3)]""")
+                    .filter(each => each.getBoundingClientRect().right > page.documentElement.clientWidth + .5 && !each.closest('.editor, pre, .skip, .only-read, .tabs + *[hidden]')).map(each => each.outerHTML.slice(0, 80)).slice(0, 3)]""")
             assert widest[0] <= widest[1], f"{page} {tab}: {widest}"
     stage.rig.call("media", "remove", "a-recording-with-a-rather-long-name-that-nobody-broke.caf")
 
