@@ -1,6 +1,8 @@
 """The programs that a browser meets: a daemon with simulated devices, its scripts, and quickconnect-web, on private paths."""
 import json
 import os
+import pwd
+import re
 import shutil
 import signal
 import socket
@@ -10,10 +12,10 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-COMMANDS = """accel can cancel commands doctor explain handlers hello innerProgress loc location logMessage macro macroError media
-middleProgress nearby outerProgress ping play playSound post rec registerHandler removeHandler sendPickResults showDate sounds
-state stop subscribe unsubscribe vibrate volume testObjcCallback brighten news""".split()
-# What the tests' user may besides; helpful to one and no other.
+# What the shipped settings list for pages, and what the tests' pages add.
+COMMANDS = re.search(r"gateway: web.*?commands: \[(.*?)\]", (ROOT / "config" / "quickconnectd.yaml").read_text(), re.S)[1].replace("#", " ").split(",")
+COMMANDS = [name.strip() for name in COMMANDS] + ["testObjcCallback", "brighten", "news"]
+# Who may save macros here.
 MAPPINGS = """
 macro:
   verbs:
@@ -42,7 +44,7 @@ class Rig:
         self.folder = Path(tempfile.mkdtemp(prefix="qc-pages."))
         self.running = {}
         self.port = None
-        self.logs = None  # Where the logs are kept.
+        self.logs = None  # Where the logs are kept, and what their names begin with.
 
     def __enter__(self):
         try:
@@ -59,7 +61,7 @@ class Rig:
         for process in reversed(list(self.running.values())):
             self.end(process)
         for log in self.folder.glob("*.log") if self.logs else []:
-            shutil.copy(log, self.logs / f"{self.folder.name}-{log.name}")
+            shutil.copy(log, f"{self.logs}-{log.name}")
         shutil.rmtree(self.folder, ignore_errors=True)
 
     @staticmethod
@@ -83,7 +85,6 @@ class Rig:
         # What is served is the checkout's, with the test's own pages beside it.
         shutil.copytree(ROOT / "pages", self.folder / "pages", dirs_exist_ok=True)
         shutil.copytree(ROOT / "Tests" / "Pages" / "fixtures", self.folder / "pages" / "tests", dirs_exist_ok=True)
-        import pwd
         user = pwd.getpwuid(os.getuid()).pw_name
         (self.folder / "settings.yaml").write_text(
             f"sockets:\n  - {{path: {self.folder}/web.sock, gateway: web, user: {user}, connections: 64, "
