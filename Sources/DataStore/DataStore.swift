@@ -145,6 +145,25 @@ public final class DataStore {
         return entries
     }
 
+    /// Some of the entries behind an id, in the order of their ids: as many as have that many bytes, and at least one.
+    public func page(after id: Int64, maximumBytes: Int, maximumCount: Int = 500) throws(StoreError) -> [Entry] {
+        var query = EntryQuery()
+        query.order = .id
+        query.afterID = id
+        query.limit = maximumCount
+        let (sql, values) = query.sql("id, date, kind, data, source", isCount: false)
+        let statement = try database.statement(sql)
+        defer { statement.reset() }
+        try statement.bind(values)
+        var entries: [Entry] = []
+        var bytes = 0
+        while bytes < maximumBytes, try statement.step() {
+            bytes += statement.withText(3) { $0.count } + 200
+            entries.append(try EntryRow(statement).entry())
+        }
+        return entries
+    }
+
     private func forEachRow(_ query: EntryQuery, _ body: (EntryRow) throws(StoreError) -> Void) throws(StoreError) {
         let (sql, values) = query.sql("id, date, kind, data, source", isCount: false)
         let statement = try database.statement(sql)

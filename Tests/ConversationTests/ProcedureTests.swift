@@ -99,6 +99,7 @@ struct ProcedureTests {
             "syntax": "function execute(callback) {\n  var x = ;\n}", "never": "function execute() {}",
             "missing": "var x = 1", "circle": "function execute(c) { const a = []; a.push(a); c(a) }",
             "large": "function execute(c) { c('x'.repeat(4e6)) }", "count": Self.count,
+            "long": "function execute(c) { throw new Error('x'.repeat(1e6) + '\\n') }",
             "silent":
                 "function execute(c) { Object.defineProperty(globalThis, 'execute', {get() { throw 1 }}); throw {get message() { throw 2 }} }",
         ])
@@ -117,6 +118,7 @@ struct ProcedureTests {
         #expect(try await talker.failure("execute", ["large"])["code"] == "tooLarge")
         #expect(try await talker.failure("execute", ["nobody"])["code"] == "notFound")
         #expect(try await talker.failure("execute", ["../thrown"])["code"] == "notFound")
+        #expect(try await talker.failure("execute", ["long"])["message"]?.stringValue?.count ?? 0 < 2000)
         for name in ["missing", "circle", "silent"] {
             #expect(try await talker.failure("execute", [.string(name)])["code"] == "scriptFailed", "\(name)")
         }
@@ -251,6 +253,26 @@ struct ProcedureTests {
         for id in 0..<60 { talker.send("call?cmd=execute&msg=add&id=\(id)") }
         for _ in 0..<60 { #expect(try await talker.nextReply()?.code == nil) }
         #expect(try await talker.value("execute", ["value"]) == 60)
+    }
+
+    @Test func `the deepest and the longest that may be called comes back`() async throws {
+        let (daemon, service, talker) = try await Self.start(["same": "function execute(x, c) { c(x) }"])
+        defer { withExtendedLifetime((daemon, service)) {} }
+        let deep = (0..<500).reduce(JSONValue.integer(1)) { value, _ in .array([value]) }
+        #expect(try await talker.value("execute", ["same", deep]) == deep)
+        let long = JSONValue.string(String(repeating: "ä", count: 500_000))
+        #expect(try await talker.value("execute", ["same", long]) == long)
+        #expect(try await talker.value("execute", ["same", "\u{0}\u{2028}\u{1F600}"]) == "\u{0}\u{2028}\u{1F600}")
+    }
+
+    @Test func `of more calls than may wait the last are refused, and the others are answered`() async throws {
+        let (daemon, service, talker) = try await Self.start(["one": "function execute(c) { c(1) }"])
+        defer { withExtendedLifetime((daemon, service)) {} }
+        for id in 0..<600 { talker.send("call?cmd=execute&msg=one&id=\(id)") }
+        var codes: [String: Int] = [:]
+        for _ in 0..<600 { codes[try await talker.nextReply()?.code ?? "", default: 0] += 1 }
+        #expect(Set(codes.keys).isSubset(of: ["", "overloaded"]) && codes["", default: 0] >= 256, "\(codes)")
+        #expect(try await talker.value("execute", ["one"]) == 1)
     }
 
     @Test func `procedures call each other and load what they share, and a changed file is the next call's`()

@@ -29,6 +29,41 @@ struct RecordedDataTests {
         #expect(try await entries(talker) == before + 10_000)
     }
 
+    @Test func `an event too large for an entry is left out, and those behind it are recorded`() async throws {
+        let (daemon, service, talker) = try await ProcedureTests.start(settings: "record: [{event: door}]")
+        defer { withExtendedLifetime(daemon) {} }
+        try await eventually("door is recorded") {
+            _ = try await talker.value("post", ["door", 0])
+            return try await entries(talker) > 0
+        }
+        _ = try await talker.value("post", ["door", .string(String(repeating: "x", count: 2 << 20))])
+        _ = try await talker.value("post", ["door", "last"])
+        try await eventually("the last is there") {
+            try await daemon.client("data", "export").output.contains(#""last""#)
+        }
+        #expect(service.errors.contains("an event 'door' of 2048 KiB is not recorded"))
+    }
+
+    @Test(.enabled(if: OtherUser.isPossible, "only root can connect as another user"))
+    func `the data are root's, and a stranger holds no handler of theirs`() async throws {
+        let (daemon, service, talker) = try await ProcedureTests.start(["save": ProcedureTests.save])
+        chmod(daemon.folder.path, 0o755)
+        chmod(daemon.socket, 0o666)
+        let stranger = try OtherUser.act(as: OtherUser.stranger) { try daemon.talker() }
+        for verb in ["info", "backup", "export", "import"] {
+            #expect(try await stranger.failure("data", [.string(verb)])["code"] == "denied", "\(verb)")
+        }
+        #expect(try await stranger.value("execute", ["save", "x"]) == 1)
+        service.process.send(SIGKILL)
+        _ = try await service.end()
+        try await eventually("the handlers are free") {
+            try await talker.failure("execute", ["save", "x"])["code"] == "unavailable"
+        }
+        for name in ["execute", "data", "procedures"] {
+            #expect(try await stranger.failure("registerHandler", [.string(name)])["code"] == "denied", "\(name)")
+        }
+    }
+
     @Test func `what was heard is written at the end, and is there again`() async throws {
         let folder = try TestFolder()
         let (daemon, service, talker) = try await ProcedureTests.start(

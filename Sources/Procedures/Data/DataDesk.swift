@@ -146,22 +146,11 @@ struct DataDesk {
 
     /// Some of the entries behind an id, in the order of their ids.
     private mutating func page(_ options: JSONValue) throws(StoreError) -> JSONValue {
-        let store = try open()
-        var query = EntryQuery()
-        query.order = .id
-        query.afterID = options.objectValue?["after"]?.integerValue ?? 0
-        query.limit = 500
-        var entries: [JSONValue] = []
-        var bytes = 0
-        var last: Int64?
-        for entry in try store.entries(query) {
-            let json = entry.json
-            bytes += json.text.utf8.count
-            guard entries.isEmpty || bytes <= Self.pageBytes else { break }
-            entries.append(json)
-            last = entry.id
-        }
-        return ["entries": .array(entries), "next": last.map(JSONValue.integer) ?? .null]
+        let after = options.objectValue?["after"]?.integerValue ?? 0
+        let entries = try open().page(after: after, maximumBytes: Self.pageBytes)
+        return [
+            "entries": .array(entries.map(\.json)), "next": entries.last?.id.map(JSONValue.integer) ?? .null,
+        ]
     }
 
     private mutating func take(_ json: JSONValue, _ call: HandlerCall) throws(StoreError) -> JSONValue {

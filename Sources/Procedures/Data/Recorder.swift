@@ -4,6 +4,8 @@ internal import JSON
 /// Events on their way into the data: gathered, and written some at a time. A value without input or output.
 struct Recorder {
     private(set) var pending: [Entry] = []
+    /// What they have, about.
+    private var bytes = 0
     private var firstAt: ContinuousClock.Instant?
     /// Whether some are being written.
     private var isSaving = false
@@ -17,6 +19,8 @@ struct Recorder {
     static let batch = 1000
     /// How many wait for room, of the newest.
     static let most = 50_000
+    /// And how many bytes of them.
+    static let mostBytes = 32 << 20
     static let pause = Duration.milliseconds(200)
     static let retryPause = Duration.seconds(2)
 
@@ -26,13 +30,20 @@ struct Recorder {
         case goesOn(lost: Int)
     }
 
-    mutating func take(_ entry: Entry, at now: ContinuousClock.Instant) {
-        if pending.count >= Self.most {
-            pending.removeFirst(Self.batch)
-            lost += Self.batch
-        }
+    /// - Parameter size: the bytes of its data as JSON.
+    mutating func take(_ entry: Entry, size: Int = 0, at now: ContinuousClock.Instant) {
+        if pending.count >= Self.most || bytes > Self.mostBytes { dropOldest() }
         pending.append(entry)
+        bytes += size
         firstAt = firstAt ?? now
+    }
+
+    private mutating func dropOldest() {
+        let count = min(Self.batch, pending.count)
+        // Their own sizes are not kept: each counts as much as the others.
+        bytes -= bytes / max(1, pending.count) * count
+        pending.removeFirst(count)
+        lost += count
     }
 
     /// When there is something to write.
@@ -48,6 +59,7 @@ struct Recorder {
         isSaving = true
         retryAt = nil
         let batch = Array(pending.prefix(Self.batch))
+        if batch.count == pending.count { bytes = 0 } else { bytes -= bytes / pending.count * batch.count }
         pending.removeFirst(batch.count)
         firstAt = pending.isEmpty ? nil : now
         return batch

@@ -180,7 +180,14 @@ public final class ProcedureHost {
         guard settings.record.contains(where: { $0.event == name }),
             let date = EntryDate(milliseconds: Clock.milliseconds)
         else { return }
-        recorder.take(Entry(date: date, kind: name, data: value, source: "event"), at: .now)
+        let size = value.text.utf8.count
+        guard size <= Entry.maximumDataBytes else {
+            return log.write(
+                "warning",
+                "an event '\(name)' of \(size >> 10) KiB is not recorded: too large for an entry"
+            )
+        }
+        recorder.take(Entry(date: date, kind: name, data: value, source: "event"), size: size, at: .now)
     }
 
     private func take(_ call: HandlerCall) {
@@ -280,7 +287,7 @@ struct HostLog {
     func write(_ level: String, _ text: String) {
         let number = ["error": 3, "warning": 4][level] ?? 6
         let prefix = hasLevels ? "<\(number)>" : ""
-        let lines = text.split(separator: "\n").map { "\(prefix)procedures: \($0)\n" }
+        let lines = text.split(separator: "\n").map { "\(prefix)procedures: \(String($0).escapingControls)\n" }
         Descriptor.write(lines.joined(), to: STDERR_FILENO)
     }
 }

@@ -13,7 +13,8 @@ final class ProcedureConsole {
     init(_ hasLevels: Bool) { self.hasLevels = hasLevels }
 
     func begin(_ procedure: String) {
-        self.procedure = procedure
+        // What somebody else asked for by that name is not what the journal shows.
+        self.procedure = ProcedureFolders.isName(procedure) ? procedure : "?"
         bytes = 0
     }
 
@@ -42,6 +43,9 @@ final class ProcedureConsole {
         let number = ["error": 3, "warning": 4, "debug": 7][level] ?? 6
         let prefix = hasLevels ? "<\(number)>" : ""
         let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
-        Descriptor.write(lines.map { "\(prefix)procedure \(procedure): \($0)\n" }.joined(), to: STDERR_FILENO)
+        Descriptor.write(
+            lines.map { "\(prefix)procedure \(procedure): \(String($0).escapingControls)\n" }.joined(),
+            to: STDERR_FILENO
+        )
     }
 }

@@ -211,17 +211,20 @@ final class ProcedureRun {
         place["file"] = error.file.map(JSONValue.string)
         place["line"] = error.line.map { .integer(Int64($0)) }
         place["column"] = error.column.map { .integer(Int64($0)) }
-        place["stack"] = error.stack.map(JSONValue.string)
+        place["stack"] = error.stack.map { .string(String($0.prefix(Self.longest))) }
         if let file = error.file, let line = error.line { place["source"] = source(file, line) }
         let code = (try? error.value?.objectForKeyedSubscript("code")?.jsonText()).flatMap { $0 }
         let own = code.flatMap { CommandError.Code(rawValue: String($0.dropFirst().dropLast())) }
         let name = error.name.map { $0 == "Error" ? "" : "\($0): " } ?? ""
-        return ProcedureError(own ?? .scriptFailed, "\(name)\(error.message)", place)
+        return ProcedureError(own ?? .scriptFailed, String("\(name)\(error.message)".prefix(Self.longest)), place)
     }
+
+    /// Of a message, and of a stack.
+    private static let longest = 1500
 
     private func source(_ file: String, _ line: Int) -> JSONValue? {
         let lines = texts[file]?.split(separator: "\n", omittingEmptySubsequences: false) ?? []
-        return lines.indices.contains(line - 1) ? .string(String(lines[line - 1].prefix(500))) : nil
+        return lines.indices.contains(line - 1) ? .string(String(lines[line - 1].prefix(200))) : nil
     }
 }
 

@@ -54,7 +54,10 @@ public final class ProcedureWorker {
             guard count > 0 else { return 0 }
             buffer.withUnsafeBufferPointer { bytes in
                 splitter.split(UnsafeBufferPointer(rebasing: bytes[..<count])) { line in
-                    if case .line(let line) = line { tell(answer((try? JSONParser.parse(line.span)) ?? .null)) }
+                    guard case .line(let line) = line else { return }
+                    // What a caller may send stands a few levels deeper in a job.
+                    let job = try? JSONParser.parse(line.span, maximumDepth: 2 * JSONParser.defaultDepth)
+                    tell(answer(job ?? .null))
                 }
             }
             machine.collectGarbage()
