@@ -70,7 +70,8 @@ final class WebConnection: @unchecked Sendable {
 
     /// Sends bytes behind those before, while the test goes on.
     func send(_ bytes: [UInt8]) {
-        sending.async { [descriptor] in
+        // Keeps this object: its descriptor must not be another connection's by then.
+        sending.async { [self] in
             var rest = bytes[...]
             while !rest.isEmpty {
                 let count = rest.withUnsafeBytes {

@@ -286,6 +286,9 @@ struct WebTests {
         connection.send("GET /session HTTP/1.1\r\nHost: localhost:\(port)\r\n\r\n")
         #expect(try await connection.answer().status == 401)
         #expect(notify.messages().joined().contains("READY=1"))
+        try await eventually("it says that there is no daemon") {
+            child.errors.contains("no daemon lets this gateway in at \(folder("none"))")
+        }
         child.send(SIGTERM)
         #expect(try await child.wait() == .status(0))
     }

@@ -11,10 +11,14 @@ final class WebControl {
     private let address: () -> String
     private let log: @Sendable (String) -> Void
     private var channel: DaemonChannel?
+    /// Whether the daemon hands the command on to this gateway, or has said why not.
+    private var isHeard = false
 
     /// The name of the handler: mappings say `script:web`.
     static let handler = "web"
     private static let retryTime = TimeAmount.seconds(5)
+    /// After that, a daemon that does not answer is worth a line.
+    private static let patience = TimeAmount.seconds(5)
 
     init(
         _ doorkeeper: Doorkeeper,
@@ -35,6 +39,12 @@ final class WebControl {
         DaemonChannel.make(on: loop, paths: paths, conversation) { event, channel in
             bound.value.take(event, channel)
         }.whenSuccess { bound.value.channel = $0 }
+        loop.scheduleTask(in: Self.patience) {
+            let control = bound.value
+            guard !control.isHeard else { return }
+            let places = paths.joined(separator: ", ")
+            control.log("no daemon lets this gateway in at \(places): «quickconnect web» does not work until one does")
+        }
     }
 
     func stop() { _ = channel?.close() }
@@ -42,7 +52,9 @@ final class WebControl {
     private func take(_ event: ClientConversation.Event, _ channel: DaemonChannel) {
         switch event {
         case .called(let call): answer(call, channel)
+        case .stands: isHeard = true
         case .refused(.handler(_), let failure):
+            isHeard = true
             log("the daemon does not let this gateway answer the command web, and is asked again: \(failure.message)")
             channel.eventLoop.scheduleTask(in: Self.retryTime) {
                 channel.perform { $0.register(handler: Self.handler) }
