@@ -72,10 +72,13 @@ export function makeTrack(plot, scale, map) {
 			plot.classList.add('only-read')
 			const view = L.map(map).setView([0, 0], 2)
 			L.tileLayer(url, { attribution, maxZoom: 19 }).addTo(view)
-			const line = L.polyline([]).addTo(view)
+			const line = L.polyline([]).addTo(view), here = L.circleMarker([0, 0], { radius: 7 })
 			showOnMap = all => {
-				line.setLatLngs(all.map(({ latitude, longitude }) => [latitude, longitude]))
-				if (all.length) view.setView([all.at(-1).latitude, all.at(-1).longitude], Math.max(view.getZoom(), 15))
+				const places = all.map(({ latitude, longitude }) => [latitude, longitude]), last = places.at(-1)
+				line.setLatLngs(places)
+				if (!last) return here.remove()
+				here.setLatLng(last).addTo(view)
+				view.setView(last, Math.max(view.getZoom(), 15))
 			}
 			showOnMap(points)
 		},
