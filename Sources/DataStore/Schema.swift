@@ -1,5 +1,3 @@
-internal import Glibc
-
 /// The tables, and how an older file becomes one of this version.
 enum Schema {
     /// What the file says it is: `QCdb`.

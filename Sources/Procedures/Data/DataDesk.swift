@@ -32,7 +32,7 @@ struct DataDesk {
         case .trim:
             do throws(StoreError) {
                 hasMore = try trim()
-                return []
+                return [.opened]
             } catch {
                 return [.failed(error)]
             }

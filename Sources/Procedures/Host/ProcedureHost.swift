@@ -131,7 +131,9 @@ public final class ProcedureHost {
         switch news {
         case .opened: dataProblem = nil
         case .failed(let error): note(error)
-        case .saved(let count): tell(recorder.didSave(count))
+        case .saved(let count):
+            dataProblem = nil
+            tell(recorder.didSave(count))
         case .notSaved(let entries, let error): tell(recorder.didNotSave(entries, error, at: .now))
         case .answer(let call, let result): answer(call, result)
         case .ended: isOver = true
