@@ -320,7 +320,7 @@ struct ScriptRunTests {
             }
             """,
             daemon: daemon,
-            settings: "scripts: {cpuTime: 20s}"
+            settings: "scripts: {cpuTime: 20s, handlerTime: 60s}"
         )
         #expect(try await script.end() == .status(0), "\(script.errors)")
         #expect(script.lines.last == "32 8 8 8", "\(script.output)")
@@ -337,7 +337,7 @@ struct ScriptRunTests {
             setTimeout(function look() { if (heard < 40) return setTimeout(look, 10); console.log('alive') }, 10)
             """,
             daemon: daemon,
-            settings: "scripts: {cpuTime: 20s}"
+            settings: "scripts: {cpuTime: 20s, handlerTime: 60s}"
         )
         #expect(try await script.end() == .status(0), "\(script.errors)")
         #expect(script.lines == ["alive"])
