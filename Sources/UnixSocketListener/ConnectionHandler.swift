@@ -74,7 +74,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
-        connection = makeConnection?(SocketOutput(self, context.channel))
+        connection = makeConnection?(SocketOutput(self, context.channel, thread: resources.thread))
         makeConnection = nil
     }
 

@@ -1,3 +1,4 @@
+internal import Glibc
 import NIOCore
 import NIOPosix
 
@@ -24,7 +25,12 @@ public final class ConnectionLoop: Sendable {
     func resources(maximumDepth: Int, isIdle: @escaping @Sendable () -> Void) -> LoopResources {
         if let resources = shared.value { return resources }
         longLines.start()
-        let resources = LoopResources(maximumDepth: maximumDepth, longLines: longLines, isIdle: isIdle)
+        let resources = LoopResources(
+            maximumDepth: maximumDepth,
+            thread: pthread_self(),
+            longLines: longLines,
+            isIdle: isIdle
+        )
         shared.value = resources
         return resources
     }

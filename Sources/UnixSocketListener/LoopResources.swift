@@ -1,3 +1,4 @@
+internal import Glibc
 import JSON
 import NIOCore
 import NIOPosix
@@ -19,6 +20,8 @@ final class LoopResources {
     private static let flushTime = TimeAmount.milliseconds(1)
     private static let breath = TimeAmount.microseconds(20)
     private var buffers: [OutputBuffer] = []
+    /// The loop's thread; nil where it has none of its own, as a loop of tests.
+    let thread: pthread_t?
     private let longLines: NIOThreadPool
     private let maximumDepth: Int
     private let isIdle: @Sendable () -> Void
@@ -30,9 +33,16 @@ final class LoopResources {
     private static let trimTime = TimeAmount.milliseconds(300)
 
     /// - Parameters:
+    ///   - thread: the loop's own.
     ///   - longLines: reads them.
     ///   - isIdle: called some time after the last long line, to give its memory back.
-    init(maximumDepth: Int, longLines: NIOThreadPool, isIdle: @escaping @Sendable () -> Void) {
+    init(
+        maximumDepth: Int,
+        thread: pthread_t? = nil,
+        longLines: NIOThreadPool,
+        isIdle: @escaping @Sendable () -> Void
+    ) {
+        self.thread = thread
         self.maximumDepth = maximumDepth
         self.longLines = longLines
         self.isIdle = isIdle

@@ -6,21 +6,24 @@ import QuickConnect
 /// One client's connection, as any thread may write to it.
 final class SocketOutput: ConnectionOutput {
     private let eventLoop: any EventLoop
-    /// The event loop's. To compare it costs less than to ask the loop, with each reply.
-    private let thread = pthread_self()
+    /// The event loop's, if it has one. To compare it costs less than to ask the loop, with each reply.
+    private let thread: pthread_t?
     /// Completes when the connection is closed.
     let closeFuture: EventLoopFuture<Void>
     // Touched on the event loop only, which each use below has asked for.
     nonisolated(unsafe) private let handler: ConnectionHandler
 
     /// Made on the event loop of the connection.
-    init(_ handler: ConnectionHandler, _ channel: any Channel) {
+    init(_ handler: ConnectionHandler, _ channel: any Channel, thread: pthread_t?) {
+        self.thread = thread
         eventLoop = channel.eventLoop
         closeFuture = channel.closeFuture
         self.handler = handler
     }
 
-    private var isOnEventLoop: Bool { pthread_equal(pthread_self(), thread) != 0 }
+    private var isOnEventLoop: Bool {
+        thread.map { pthread_equal(pthread_self(), $0) != 0 } ?? eventLoop.inEventLoop
+    }
 
     func write(_ line: (OutputBuffer) -> Void) {
         if isOnEventLoop {
