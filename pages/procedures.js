@@ -46,16 +46,12 @@ function showClosed(error) {
 	$('open').hidden = Boolean(error)
 	if (!error) return
 	const { rule, location, allow } = error
-	const isList = /^the commands of the socket/.test(rule || '')
-	const line = isList || !allow ? 'commands: [execute, procedures, …]' : allow
-	const where = location || '/etc/quickconnect/quickconnectd.yaml, at the entry of sockets with gateway: web'
-	$('closed-why').replaceChildren(
-		make('p', {}, isList || !allow
-			? 'A procedure computes with what this device has recorded. Whether pages may see that is for its owner to decide; until then they may not.'
-			: `Procedures are for ${rule} on this device.`),
-		make('p', {}, isList || !allow ? 'The owner lets pages run them by two more names in the list in ' : 'The owner lets you run them with this line in a file of the mappings folder, for execute as for procedures; now it is ', make('code', {}, where), ':'),
-		make('pre', {}, line),
-		make('p', {}, isList || !allow ? 'It holds after ' : 'It holds after ', make('code', {}, isList || !allow ? 'sudo systemctl restart quickconnectd' : 'sudo quickconnect call reload'), '.'))
+	const isMapping = allow && !/^the commands of the socket/.test(rule || '')
+	const [why, how, line, then] = isMapping
+		? [`Procedures are for ${rule} on this device.`, ['The owner lets you in with this line in a file of the mappings folder, and the same for execute. The rule is now in ', make('code', {}, location), ':'], allow, 'sudo quickconnect call reload']
+		: ['A procedure computes with what this device has recorded. Whether pages may see that is for its owner to decide; until then they may not.',
+			['The owner lets pages run procedures with two more names in the list of their socket, in ', make('code', {}, location || '/etc/quickconnect/quickconnectd.yaml'), ':'], 'commands: [execute, procedures, …]', 'sudo systemctl restart quickconnectd']
+	$('closed-why').replaceChildren(make('p', {}, why), make('p', {}, ...how), make('pre', {}, line), make('p', {}, 'It holds after ', make('code', {}, then), '.'))
 }
 
 // What is recorded

@@ -571,7 +571,7 @@ def procedures_closed(stage):
     browser.wait("!document.getElementById('closed').hidden && document.getElementById('open').hidden")
     text = browser.value("document.getElementById('closed').innerText")
     assert "procedures: {allow: {users: [web:ann, web:bob, web:eve]}}" in text and "zz-tests.yaml" in text, text
-    assert "execute as for procedures" in text and "quickconnect call reload" in text, text
+    assert "the same for execute" in text and "quickconnect call reload" in text, text
     # As shipped they are on no gateway's list.
     stage.rig.commands.difference_update({"execute", "procedures"})
     stage.rig.write_settings()
