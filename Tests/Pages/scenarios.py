@@ -654,6 +654,22 @@ def two_pages(stage):
     browser.switch(first)
 
 
+def left_pages(stage):
+    """A page that is left has no connection, and has one again when somebody goes back to it"""
+    browser = stage.browser
+
+    def count():
+        # The gateway's other connections are its own.
+        return sum(each["count"] for each in stage.rig.call("state")["connections"] if each["for"].get("user") == "ann")
+
+    for page in PAGES + ("",):
+        stage.open(page)
+    wait_until(lambda: count() == 1, "one connection")
+    browser.run("setTimeout(() => history.back(), 0); return null")
+    browser.wait("location.pathname.endsWith('state.html') && window.quickconnect?.state === 'connected'")
+    wait_until(lambda: count() == 1, "one connection behind the way back")
+
+
 def reload_in_a_call(stage):
     """A page that is reloaded in the middle of a call leaves none behind"""
     browser = stage.browser
@@ -1030,7 +1046,7 @@ class Skipped(Exception):
 ALL = [
     log_in, open_by_code, logged_out_elsewhere, sounds, volume, recording, upload, location, motion, pickers, nearby_and_journal, refusal,
     macros_run, macro_mistake, macros_edit, macro_typing, macro_conflict, macro_history, macro_trace, macro_rights, macro_on_touch,
-    procedures, procedure_plots, procedure_mistakes, procedures_closed, state, two_pages, reload_in_a_call, daemon_restarts, gateway_restarts, sleep_and_wake, book, bridge, old_ways, library, live_reload,
+    procedures, procedure_plots, procedure_mistakes, procedures_closed, state, two_pages, left_pages, reload_in_a_call, daemon_restarts, gateway_restarts, sleep_and_wake, book, bridge, old_ways, library, live_reload,
     no_foreign_resource, contrast, names_and_roles, keyboard, narrow, pictures,
 ]
 # Who does it; else ann, who may save macros.
