@@ -20,7 +20,8 @@ final class SocketOutput: ConnectionOutput {
         self.handler = handler
     }
 
-    private var isOnEventLoop: Bool { pthread_equal(pthread_self(), thread) != 0 }
+    /// Of another thread the loop itself is asked: a loop of tests runs on whichever thread is free.
+    private var isOnEventLoop: Bool { pthread_equal(pthread_self(), thread) != 0 || eventLoop.inEventLoop }
 
     func write(_ line: (OutputBuffer) -> Void) {
         if isOnEventLoop {
