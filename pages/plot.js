@@ -4,7 +4,8 @@ import { make, makeSVG } from './page.js'
 
 const mostLines = 4, mostPoints = 2000
 const isObject = value => typeof value === 'object' && value !== null && !Array.isArray(value)
-const isNumber = value => typeof value === 'number' && Number.isFinite(value)
+// Of larger ones even the difference of two is none.
+const isNumber = value => typeof value === 'number' && Math.abs(value) < 1e300
 const isGap = value => value === null || value === undefined
 const day = /^\d{4}-\d\d-\d\d$/, moment = /^\d{4}-\d\d-\d\dT\d\d:\d\d/
 const isDate = value => typeof value === 'string' && (day.test(value) || moment.test(value)) && !Number.isNaN(Date.parse(value))

@@ -5,7 +5,7 @@ import { makeEditor } from './editor.js'
 import { drawPlot, seriesOf } from './plot.js'
 
 const { call } = device
-const mostRows = 1000
+const mostRows = 1000, mostColumns = 50, mostText = 10000
 const code = makeEditor($('code'), { label: 'The code of the procedure', readOnly: true })
 let chosen
 
@@ -189,15 +189,20 @@ function showAnswer(answer) {
 	$('table-part').hidden = false
 	// Beside a plot the table is for those who want the numbers, or hear them.
 	$('table-part').open = !series
-	$('table').tHead.replaceChildren(make('tr', {}, ...rows.columns.map(name => make('th', { scope: 'col' }, name))))
-	$('table').tBodies[0].replaceChildren(...rows.rows.slice(0, mostRows).map(cells => make('tr', {}, ...cells.map(cell => {
+	$('table').tHead.replaceChildren(make('tr', {}, ...rows.columns.slice(0, mostColumns).map(name => make('th', { scope: 'col' }, name))))
+	$('table').tBodies[0].replaceChildren(...rows.rows.slice(0, mostRows).map(cells => make('tr', {}, ...cells.slice(0, mostColumns).map((cell, index) => {
 		const isNumber = typeof cell === 'number'
-		return make('td', { class: isNumber && 'number' }, cell === undefined ? '' : textOf(cell))
+		return make('td', { class: isNumber && 'number', 'data-name': rows.columns[index] }, cell === undefined ? '' : textOf(cell))
 	}))))
-	$('cut').textContent = rows.rows.length > mostRows ? `These are the first ${mostRows.toLocaleString('en')}.` : ''
+	const cuts = [rows.rows.length > mostRows && `${mostRows.toLocaleString('en')} rows`, rows.columns.length > mostColumns && `${mostColumns} columns`].filter(Boolean)
+	$('cut').textContent = cuts.length ? `These are the first ${cuts.join(' and ')}.` : ''
 }
 
-const textOf = value => typeof value === 'string' ? value : JSON.stringify(value)
+function textOf(value) {
+	const text = typeof value === 'string' ? value : JSON.stringify(value)
+	return text.length > mostText ? text.slice(0, mostText) + ' …' : text
+}
+
 const isObject = value => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** {columns, rows} of what can be shown as a table; undefined for a value by itself. */

@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 # What the shipped settings list for pages, and what the tests' pages add.
 COMMANDS = re.search(r"gateway: web.*?commands: \[(.*?)\]", (ROOT / "config" / "quickconnectd.yaml").read_text(), re.S)[1].replace("#", " ").split(",")
-COMMANDS = [name.strip() for name in COMMANDS] + ["testObjcCallback", "brighten", "news", "execute", "procedures", "dataState"]
+COMMANDS = [name.strip() for name in COMMANDS] + ["testObjcCallback", "brighten", "news", "execute", "procedures", "data"]
 # Who may save macros here.
 MAPPINGS = """
 macro:
@@ -22,6 +22,7 @@ macro:
     save: {groups: ["web:editors"]}
     revert: {groups: ["web:editors"]}
 procedures: {allow: {users: ["web:ann", "web:bob"]}}
+data: {allow: {users: ["web:ann"]}}
 """
 
 
