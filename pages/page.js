@@ -114,7 +114,7 @@ export function listen(name, listener, options, place) {
 /** Who is logged in here: {user, groups, …}; null where nobody is. */
 export const session = fetch(at('session'), { cache: 'no-store' }).then(answer => answer.ok ? answer.json() : null).catch(() => null)
 
-const pages = [['./', 'Devices'], ['macros.html', 'Macros'], ['state.html', 'State']]
+const pages = [['./', 'Devices'], ['macros.html', 'Macros'], ['procedures.html', 'Procedures'], ['state.html', 'State']]
 
 function head() {
 	const here = location.pathname.replace(/index\.html$/, '')

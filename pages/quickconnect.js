@@ -79,7 +79,7 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {} }) {
 		socket = isOpen = undefined
 		underWay.clear()
 		tell('waiting')
-			timer = setTimeout(open, delay * (0.75 + Math.random() / 2))
+		timer = setTimeout(open, delay * (0.75 + Math.random() / 2))
 		delay = Math.min(delay * 2, patience)
 		for (const call of calls) fail(call, 'connectionLost', 'the connection was lost meanwhile')
 	}
@@ -388,6 +388,6 @@ let told = 0
 const log = text => told++ < 20 && device.call('logMessage', text.slice(0, 500))
 addEventListener('error', ({ message, filename, lineno, colno }) => message && log(`${message} (${filename}:${lineno}:${colno})`))
 addEventListener('unhandledrejection', ({ reason }) => log('unhandled rejection: ' + reason))
-for (const name of ['online', 'pageshow', 'visibilitychange']) addEventListener(name, device.wake)
-addEventListener('pagehide', device.rest) // A kept page gets no calls.
+for (const name of ['online', 'pageshow', 'visibilitychange']) addEventListener(name, () => document.hidden || device.wake())
+addEventListener('pagehide', device.rest) // A kept page rests.
 })()

@@ -11,6 +11,8 @@ function list(id, items, none) {
 
 const item = (what, facts, ...more) => make('li', {}, make('div', {}, what, facts ? make('small', {}, facts) : undefined), ...more)
 
+const connection = ({ for: caller, program, count }) => item(callerName(caller), [program, count > 1 && `${count} connections`].filter(Boolean).join(' · '))
+
 /** A name of a caller, from whatever the daemon calls it. */
 function callerName(caller) {
 	if (!caller || typeof caller !== 'object') return caller ? String(caller) : ''
@@ -47,7 +49,8 @@ async function showState() {
 	const going = Object.keys(verbs).flatMap(kind => (state[kind] || []).map(each => doing(kind, each)))
 	if (state.watched.length) going.push(item('Events that somebody hears', state.watched.map(each => each.event || each).join(', ')))
 	list('now', going, 'All is quiet.')
-	list('handlers', state.handlers.map(each => item(each.name || String(each), callerName(each.caller ?? each.owner) || each.program)), 'Nobody answers calls.')
+	list('handlers', state.handlers.map(({ name, for: owner, program }) => item(name, [callerName(owner), program].filter(Boolean).join(', by '))), 'Nobody answers calls.')
+	list('connected', state.connections.map(connection), 'Nobody.')
 	showValues(state.values)
 }
 

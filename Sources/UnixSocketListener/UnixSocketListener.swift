@@ -34,8 +34,13 @@ public final class UnixSocketListener: Service {
     private let userNames: UserNames
     private let state = Mutex(State())
 
+    private struct OpenConnection {
+        let output: SocketOutput
+        let connection: Connection
+    }
+
     private struct State {
-        var connections: [ObjectIdentifier: SocketOutput] = [:]
+        var connections: [ObjectIdentifier: OpenConnection] = [:]
         /// The connections of each socket with a list of its own; those of the others are counted under nil.
         var counts: [String?: Int] = [:]
         var toldOfRefusal: ContinuousClock.Instant?
@@ -138,16 +143,18 @@ public final class UnixSocketListener: Service {
         let process = CallingProcess(of: caller)
         let resources = loop.resources(maximumDepth: limits.depth, isIdle: giveBackMemory)
         let handler = ConnectionHandler(limits: limits, logger: logger, resources: resources) { output in
-            self.count(output, rule)
-            return Connection(caller: caller, self.router, output: output, socketRule: rule, process: process)
+            let connection = Connection(caller: caller, self.router, output: output, socketRule: rule, process: process)
+            self.count(OpenConnection(output: output, connection: connection), rule)
+            return connection
         }
         try channel.pipeline.syncOperations.addHandler(handler)
     }
 
-    private func count(_ output: SocketOutput, _ rule: SocketRule?) {
+    private func count(_ connection: OpenConnection, _ rule: SocketRule?) {
+        let output = connection.output
         let id = ObjectIdentifier(output)
         state.withLock { state in
-            state.connections[id] = output
+            state.connections[id] = connection
             state.counts[rule?.name, default: 0] += 1
         }
         connectionsChanged()
@@ -180,7 +187,7 @@ public final class UnixSocketListener: Service {
         waitingCalls.finish()
         await drain(within: .seconds(limits.shutdownSeconds))
         let error = CommandError(.cancelled, "the daemon is stopping")
-        for connection in openConnections { connection.interruptCalls(with: error) }
+        for output in outputs { output.interruptCalls(with: error) }
         await drain(within: Self.lastReplyTime)
     }
 
@@ -195,13 +202,17 @@ public final class UnixSocketListener: Service {
 
     /// Closes each connection when its last replies are out; who does not read them is not waited for.
     private func closeConnections() async throws {
-        let connections = openConnections
-        for connection in connections { connection.finish(within: Self.flushTime) }
-        for connection in connections { try await connection.closeFuture.get() }
+        let outputs = outputs
+        for output in outputs { output.finish(within: Self.flushTime) }
+        for output in outputs { try await output.closeFuture.get() }
     }
 
     private static let lastReplyTime = Duration.milliseconds(500)
     private static let flushTime = TimeAmount.milliseconds(500)
 
-    private var openConnections: [SocketOutput] { state.withLock { Array($0.connections.values) } }
+    private var outputs: [SocketOutput] { state.withLock { $0.connections.values.map(\.output) } }
+}
+
+extension UnixSocketListener: ConnectionKeeper {
+    public var openConnections: [any CallConnection] { state.withLock { $0.connections.values.map(\.connection) } }
 }

@@ -134,6 +134,7 @@ struct Daemon {
             giveBackMemory: { qc_trim_memory() }
         )
         status.show(controller, listener)
+        router.connections.show(listener)
         try await run(waitingCalls, reloader, listener, surroundings.signals) {
             manager.stopping("finishing the calls under way")
         }

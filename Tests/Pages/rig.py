@@ -14,13 +14,15 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 # What the shipped settings list for pages, and what the tests' pages add.
 COMMANDS = re.search(r"gateway: web.*?commands: \[(.*?)\]", (ROOT / "config" / "quickconnectd.yaml").read_text(), re.S)[1].replace("#", " ").split(",")
-COMMANDS = [name.strip() for name in COMMANDS] + ["testObjcCallback", "brighten", "news"]
+COMMANDS = [name.strip() for name in COMMANDS] + ["testObjcCallback", "brighten", "news", "execute", "procedures", "data"]
 # Who may save macros here.
 MAPPINGS = """
 macro:
   verbs:
     save: {groups: ["web:editors"]}
     revert: {groups: ["web:editors"]}
+procedures: {allow: {users: ["web:ann", "web:bob"]}}
+data: {allow: {users: ["web:ann"]}}
 """
 
 
@@ -44,6 +46,7 @@ class Rig:
         self.folder = Path(tempfile.mkdtemp(prefix="qc-pages."))
         self.running = {}
         self.port = None
+        self.commands = set(COMMANDS)
         self.logs = None  # Where the logs are kept, and what their names begin with.
 
     def __enter__(self):
@@ -51,6 +54,7 @@ class Rig:
             self.prepare()
             self.start_daemon()
             self.start_scripts()
+            self.start_procedures()
             self.start_web()
         except BaseException:
             self.__exit__()
@@ -77,7 +81,7 @@ class Rig:
 
     def prepare(self):
         self.socket = self.folder / "socket"
-        for name in ("media", "mappings", "state", "pages", "macros", "scripts", "home"):
+        for name in ("media", "mappings", "state", "pages", "macros", "scripts", "home", "procedures", "procedures/lib"):
             (self.folder / name).mkdir()
         for file in (ROOT / "mappings").glob("*.yaml"):
             shutil.copy(file, self.folder / "mappings")
@@ -85,22 +89,26 @@ class Rig:
         # What is served is the checkout's, with the test's own pages beside it.
         shutil.copytree(ROOT / "pages", self.folder / "pages", dirs_exist_ok=True)
         shutil.copytree(ROOT / "Tests" / "Pages" / "fixtures", self.folder / "pages" / "tests", dirs_exist_ok=True)
+        self.write_settings()
+
+    def write_settings(self):
         user = pwd.getpwuid(os.getuid()).pw_name
         (self.folder / "settings.yaml").write_text(
             f"sockets:\n  - {{path: {self.folder}/web.sock, gateway: web, user: {user}, connections: 64, "
-            f"commands: [{', '.join(COMMANDS)}]}}\nhandlerCommands: {{users: [\"web:ann\", \"web:bob\"]}}\n"
+            f"commands: [{', '.join(sorted(self.commands))}]}}\nrecord: [{{event: doorbell}}]\nhandlerCommands: {{users: [\"web:ann\", \"web:bob\"]}}\n"
         )
 
-    def spawn(self, name, *arguments):
+    def spawn(self, name, *arguments, known_as=None):
         environment = {**os.environ, "HOME": str(self.folder / "home"), "XDG_DATA_HOME": str(self.folder / "home"),
                        "STATE_DIRECTORY": str(self.folder / "state"), "XDG_RUNTIME_DIR": str(self.folder)}
         for key in ("XDG_CONFIG_HOME", "QUICKCONNECT_SOCKET", "NOTIFY_SOCKET", "CONFIGURATION_DIRECTORY"):
             environment.pop(key, None)
-        log = open(self.folder / f"{name}.log", "ab")
+        known_as = known_as or name
+        log = open(self.folder / f"{known_as}.log", "ab")
         process = subprocess.Popen(
             [self.programs / name, "--config", self.folder / "settings.yaml", "--socket", self.socket, *arguments],
             stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment, cwd=ROOT)
-        self.running[name] = process
+        self.running[known_as] = process
         return process
 
     def log(self, name):
@@ -129,6 +137,20 @@ class Rig:
         for file in sorted((ROOT / "macros").glob("*.js")):
             self.call("macro", "save", file.stem, file.read_text())
         self.call("macro", "save", "throws", "function() {\n    var x = 1;\n    return x.y.z;\n}\n")
+
+    def start_procedures(self):
+        for file in (ROOT / "procedures").rglob("*.js"):
+            shutil.copy(file, self.folder / "procedures" / file.relative_to(ROOT / "procedures"))
+        for file in (ROOT / "Tests" / "Pages" / "procedures").glob("*.js"):
+            shutil.copy(file, self.folder / "procedures")
+        process = self.spawn("quickconnect-scripts", "--procedures", "--procedure-folder", self.folder / "procedures", known_as="quickconnect-data")
+        wait_until(lambda: self.alive(process, "quickconnect-data")
+                   and self.client("procedures", "list", check=False).returncode == 0, "the procedures")
+
+    def wait_for_services(self):
+        """After a restart of the daemon they come back by themselves."""
+        for command in ("macro", "procedures", "web"):
+            wait_until(lambda: self.client(command, "list", check=False).returncode == 0, f"the command {command}")
 
     def start_web(self):
         if self.port is None:
@@ -165,7 +187,7 @@ class Rig:
 
     def restart(self, name):
         self.end(self.running.pop(name))
-        {"quickconnectd": self.start_daemon, "quickconnect-web": self.start_web}[name]()
+        {"quickconnectd": self.start_daemon, "quickconnect-web": self.start_web, "quickconnect-data": self.start_procedures}[name]()
 
     def pause(self, name):
         os.kill(self.running[name].pid, signal.SIGSTOP)

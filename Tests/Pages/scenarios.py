@@ -6,7 +6,7 @@ import time
 
 from rig import wait_until
 
-PAGES = ("", "macros.html", "state.html")
+PAGES = ("", "macros.html", "procedures.html", "state.html")
 EXAMPLES = ("examples/catalog/", "examples/bridge/")
 
 
@@ -463,6 +463,135 @@ def macro_on_touch(stage):
         browser.size(1280, 900)
 
 
+# Stored procedures
+
+
+def choose_procedure(stage, name):
+    stage.open("procedures.html")
+    stage.browser.wait(f"document.querySelector('[data-name=\"{name}\"]')")
+    stage.browser.click(f"[data-name='{name}']")
+    stage.browser.wait(f"document.getElementById('run-title').textContent === {json.dumps(name)}")
+
+
+def fill(browser, *values):
+    for index, value in enumerate(values):
+        browser.run("document.getElementById('argument-' + arguments[0]).value = arguments[1]; return null", index, value)
+
+
+def run_procedure(browser, *values):
+    """The answer's line, once it is there."""
+    fill(browser, *values)
+    browser.run("document.getElementById('answered').textContent = ''; return null")
+    browser.click("#go")
+    browser.wait("document.getElementById('answered').textContent.startsWith('The answer') || " + says("#go"))
+    return browser.value("document.getElementById('answered').textContent")
+
+
+def procedures(stage):
+    """Procedures: the list, the arguments by name, the code, the answer, and what is recorded"""
+    browser = stage.browser
+    for _ in range(3):
+        stage.rig.call("post", "doorbell", {"door": 1})
+    wait_until(lambda: stage.rig.call("data", "info")["entries"] >= 3, "the entries")
+    choose_procedure(stage, "hasEntries")
+    browser.wait("[...document.querySelectorAll('#arguments label')].map(each => each.textContent).join() === 'start,end'")
+    assert browser.value("/^\\d{4}-\\d\\d-\\d\\d$/.test(document.getElementById('argument-0').value)")
+    browser.wait("(document.querySelector('#code .CodeMirror')?.CodeMirror.getValue() ?? document.querySelector('#code textarea').value).includes('queryEntriesBetweenDateStartEnd')")
+    assert run_procedure(browser) == "The answer: true"
+    assert run_procedure(browser, "2000-01-01", "2000-01-02") == "The answer: false"
+    browser.wait("document.getElementById('figure').hidden && document.getElementById('table-part').hidden")
+    browser.run("document.getElementById('argument-0').focus(); return null")
+    browser.keys("\ue007")
+    browser.wait("document.getElementById('answered').textContent === 'The answer: false'")
+    browser.wait_text("#events", "doorbell")
+    browser.wait_text("#amount", "saved since the service began.")
+    browser.wait_text("#amount", " in all, ")
+    browser.wait("/doorbell\\d+ entries, 20/.test(document.getElementById('events').textContent)")
+    choose_procedure(stage, "distanceToday")
+    browser.wait_text("#about", "How far the device has moved on a day")
+    assert run_procedure(browser) == "The answer has 2 rows."
+    browser.wait("document.getElementById('table-part').open && document.getElementById('table').textContent.includes('metres')")
+
+
+def procedure_plots(stage):
+    """Procedures: a series is a plot with axes and a table, anything else a table or a line"""
+    browser = stage.browser
+    choose_procedure(stage, "numbers")
+    browser.wait("[...document.querySelectorAll('#arguments label')].map(each => each.textContent).join() === 'shape,count?'")
+    for shape, count, lines, axis in (("numbers", "", 1, "number"), ("pairs", "", 1, "x"), ("objects", "", 1, "weight"), ("days", "", 2, "day"),
+                                      ("moments", "", 1, "date, local time"), ("same", "", 1, "number"), ("tiny", "", 1, "number"), ("large", "", 1, "number"),
+                                      ("numbers", "3000", 1, "number"), ("days", "2", 2, "day")):
+        said = run_procedure(browser, json.dumps(shape), count)
+        assert said.startswith("The answer has"), f"{shape}: {said} {browser.value(says('#go'))}"
+        assert not browser.value("document.getElementById('figure').hidden"), shape
+        facts = browser.run("""const plot = document.getElementById('plot'), box = plot.getBoundingClientRect()
+            const texts = [...plot.querySelectorAll('text')]
+            return {lines: plot.querySelectorAll('.line').length, axis: texts.some(each => each.textContent === arguments[0]), label: plot.getAttribute('aria-label'),
+                out: texts.filter(each => { const own = each.getBoundingClientRect(); return own.left < box.left - 1 || own.right > box.right + 1 || own.bottom > box.bottom + 1 }).map(each => each.textContent),
+                bad: plot.innerHTML.includes('NaN'), legend: document.querySelectorAll('#legend span').length,
+                open: document.getElementById('table-part').open, rows: document.querySelectorAll('#table tbody tr').length}""", axis)
+        assert facts["lines"] == lines == facts["legend"] and facts["axis"] and not facts["out"] and not facts["bad"] and not facts["open"], f"{shape}: {facts}"
+        assert facts["label"].startswith("Plot of numbers: ") and facts["rows"] == {"same": 3, "tiny": 3, "large": 3}.get(shape, min(int(count or 40), 1000)), f"{shape}: {facts}"
+    for shape, count in (("words", ""), ("lists", ""), ("mixed", ""), ("object", ""), ("markup", ""), ("extreme", ""), ("wide", "3000"), ("numbers", "1"), ("empty", "")):
+        said = run_procedure(browser, shape, count)
+        assert said.startswith("The answer has"), f"{shape}: {said}"
+        assert browser.value("document.getElementById('figure').hidden"), shape
+        assert browser.value("document.getElementById('table-part').open") or shape == "empty", shape
+    assert browser.value("!document.querySelector('#table img, #table b')")
+    assert run_procedure(browser, "nothing") == "The answer: null"
+    assert len(run_procedure(browser, "text")) < 11000
+
+
+def procedure_mistakes(stage):
+    """Procedures: a mistake tells its line, a wrong argument what to write"""
+    browser = stage.browser
+    choose_procedure(stage, "mistaken")
+    browser.wait_text("#arguments", "JSON list")
+    run_procedure(browser, "{")
+    assert "no JSON list" in browser.value(says("#go")), browser.value(says("#go"))
+    run_procedure(browser, "[1]")
+    told = browser.value(says("#go"))
+    assert "made a mistake" in told and "Line 3 of" in told, told
+    browser.wait("document.querySelector('#code .wrong, #code .lines b')")
+    choose_procedure(stage, "distanceToday")
+    run_procedure(browser, "no day")
+    assert "'no day' is no date" in browser.value(says("#go")), browser.value(says("#go"))
+    stage.rig.end(stage.rig.running.pop("quickconnect-data"))
+    try:
+        browser.wait(says("#procedures") + ".includes('systemctl status quickconnect-data')")
+        run_procedure(browser)
+        assert "does not work at the moment" in browser.value(says("#go"))
+    finally:
+        stage.rig.start_procedures()
+    browser.wait(says("#procedures") + " === ''")
+    assert run_procedure(browser, "") == "The answer has 2 rows."
+
+
+def procedures_closed(stage):
+    """Procedures: who may not is told which line lets them"""
+    browser = stage.browser
+    stage.open("procedures.html")
+    browser.wait("!document.getElementById('closed').hidden && document.getElementById('open').hidden")
+    text = browser.value("document.getElementById('closed').innerText")
+    assert "procedures: {allow: {users: [web:ann, web:bob, web:eve]}}" in text and "zz-tests.yaml" in text, text
+    assert "the same for execute" in text and "quickconnect call reload" in text, text
+    # As shipped they are on no gateway's list.
+    stage.rig.commands.difference_update({"execute", "procedures"})
+    stage.rig.write_settings()
+    stage.rig.restart("quickconnectd")
+    try:
+        stage.open("procedures.html")
+        browser.wait("document.getElementById('closed').innerText.includes('commands: [execute, procedures, …]')")
+        text = browser.value("document.getElementById('closed').innerText")
+        assert "for its owner to decide" in text and f"{stage.rig.folder}/settings.yaml:2" in text and "systemctl restart quickconnectd" in text, text
+        browser.picture(stage.pictures / f"{browser.name}-closed.png")
+    finally:
+        stage.rig.commands.update({"execute", "procedures"})
+        stage.rig.write_settings()
+        stage.rig.restart("quickconnectd")
+    stage.rig.wait_for_services()
+
+
 # The state
 
 
@@ -472,6 +601,10 @@ def state(stage):
     browser = stage.browser
     browser.wait_text("#who", "You are ann, in editors.")
     browser.wait_text("#handlers", "macros")
+    browser.wait("[...document.querySelectorAll('#handlers li')].every(each => /root|uid/.test(each.querySelector('small').textContent))")
+    browser.wait_text("#handlers", "by quickconnect-sc")
+    browser.wait_text("#connected", "web:ann")
+    browser.wait_text("#connected", "quickconnect-sc")
     browser.wait_text("#findings", "media folder")
     browser.wait_text("#commands", "playSound")
     stage.rig.call("rec", "here.caf", "start")
@@ -522,6 +655,22 @@ def two_pages(stage):
     browser.wait_text("#middle", "0.00")
     browser.close_tab()
     browser.switch(first)
+
+
+def left_pages(stage):
+    """A page that is left has no connection, and has one again when somebody goes back to it"""
+    browser = stage.browser
+
+    def count():
+        # The gateway's other connections are its own.
+        return sum(each["count"] for each in stage.rig.call("state")["connections"] if each["for"].get("user") == "ann")
+
+    for page in PAGES + ("",):
+        stage.open(page)
+    wait_until(lambda: count() == 1, "one connection")
+    browser.run("setTimeout(() => history.back(), 0); return null")
+    browser.wait("location.pathname.endsWith('state.html') && window.quickconnect?.state === 'connected'")
+    wait_until(lambda: count() == 1, "one connection behind the way back")
 
 
 def reload_in_a_call(stage):
@@ -727,6 +876,8 @@ def show(stage, page):
         browser.wait_text("#accelDisplay", "z: ")
     if page == "macros.html":
         browser.wait("document.querySelectorAll('#macros button').length >= 4")
+    if page == "procedures.html":
+        browser.wait("document.querySelector('#procedures [aria-pressed=true]') && !document.getElementById('run').hidden && document.getElementById('amount').textContent")
     if page == "state.html":
         browser.wait("document.querySelectorAll('#findings tr').length > 5 && document.querySelectorAll('#commands tr').length > 10")
     browser.wait(SETTLED)
@@ -757,6 +908,11 @@ def contrast(stage):
                 browser.click("#macros button:first-child")
                 browser.wait_text("#code-name", "add")
                 browser.wait(SETTLED)
+            if page == "procedures.html":
+                browser.click("[data-name=numbers]")
+                browser.wait("document.getElementById('argument-1')")
+                run_procedure(browser, "days")
+                browser.run("document.getElementById('table-part').open = true; return null")
             if page == "":
                 browser.run("document.getElementById('file').value = 'nothing.caf'; return null")
                 browser.click("[data-run=playRecording]")
@@ -869,6 +1025,10 @@ def pictures(stage):
         if page == "macros.html":
             browser.click("#macros button:nth-child(3)")
             browser.wait_text("#code-name", "addRandom")
+        if page == "procedures.html":
+            browser.click("[data-name=numbers]")
+            browser.wait("document.getElementById('argument-1')")
+            run_procedure(browser, "days")
         for theme in ("light", "dark"):
             browser.theme(theme)
             for width, height in ((320, 700), (768, 1024), (1280, 900)):
@@ -879,7 +1039,7 @@ def pictures(stage):
     browser.theme("light")
     browser.size(1280, 900)
     stage.rig.call("media", "remove", "recordedFile.caf")
-    assert len(list(stage.pictures.glob(f"{browser.name}-*-*-*.png"))) == 24
+    assert len(list(stage.pictures.glob(f"{browser.name}-*-*-*.png"))) == 30
 
 
 class Skipped(Exception):
@@ -889,8 +1049,8 @@ class Skipped(Exception):
 ALL = [
     log_in, open_by_code, logged_out_elsewhere, sounds, volume, recording, upload, location, motion, pickers, nearby_and_journal, refusal,
     macros_run, macro_mistake, macros_edit, macro_typing, macro_conflict, macro_history, macro_trace, macro_rights, macro_on_touch,
-    state, two_pages, reload_in_a_call, daemon_restarts, gateway_restarts, sleep_and_wake, book, bridge, old_ways, library, live_reload,
+    procedures, procedure_plots, procedure_mistakes, procedures_closed, state, two_pages, left_pages, reload_in_a_call, daemon_restarts, gateway_restarts, sleep_and_wake, book, bridge, old_ways, library, live_reload,
     no_foreign_resource, contrast, names_and_roles, keyboard, narrow, pictures,
 ]
 # Who does it; else ann, who may save macros.
-USER = {macro_rights: "bob"}
+USER = {macro_rights: "bob", procedures_closed: "eve"}

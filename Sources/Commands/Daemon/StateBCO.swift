@@ -2,8 +2,8 @@ import JSON
 import QuickConnect
 
 /// `state`: what the device does now, and for whom: `{"playing", "recording", "vibrating", "watched", "handlers",
-/// "values", "droppedAnswers"}`: lists, the values that the caller may ask for, by name, and a count of answers that fitted
-/// no question.
+/// "connections", "values", "droppedAnswers"}`: lists, the values that the caller may ask for, by name, and a count of
+/// answers that fitted no question.
 struct StateBCO: WaitingBCO {
     private let devices: [any Device]
     private let router: Router
@@ -16,8 +16,8 @@ struct StateBCO: WaitingBCO {
 
     func handle(_ call: borrowing Call) throws(CommandError) -> Awaited<BusinessOutcome> {
         let (caller, rule) = (call.caller, call.connection.socketRule)
-        // Of thousands of handlers or values it is told by a task, beside the event loop.
-        guard router.handlers.count + router.values.count > Self.many else {
+        // Of thousands of handlers, values or connections it is told by a task, beside the event loop.
+        guard router.handlers.count + router.values.count + router.connections.count > Self.many else {
             return .now(.result(state(for: caller, rule)))
         }
         return .wait { () async throws(CommandError) in .result(state(for: caller, rule)) }
@@ -33,10 +33,9 @@ struct StateBCO: WaitingBCO {
                 ["event": .string($0.event), "subscribers": .integer(Int64($0.count))]
             }
         )
-        state["handlers"] = .array(
-            router.handlers.holders.sorted { $0.name < $1.name }.map {
-                ["name": .string($0.name), "for": $0.caller.json]
-            }
+        state["handlers"] = .array(router.handlers.holders.sorted { $0.name < $1.name }.map(Self.handler))
+        state["connections"] = .array(
+            router.connections.groups.sorted(by: Self.isFirst).prefix(Self.many).map(Self.connections)
         )
         let values = router.values.all.filter {
             router.frontController.refusal(of: $0.name, for: caller, by: rule) == nil
@@ -46,9 +45,33 @@ struct StateBCO: WaitingBCO {
         return .object(state)
     }
 
-    /// Lists of the same name are one list: files and system sounds both play.
+    /// `{"name", "for": {"uid", "pid", "user"}, "program"}`, or `{"gateway", "user"}` in `for`.
+    private static func handler(_ name: String, _ client: any CallConnection) -> JSONValue {
+        let (caller, program) = (client.caller, client.process?.program)
+        let owner = joined(caller.json, caller.identity)
+        return ["name": .string(name), "for": owner, "program": program.map(JSONValue.string) ?? .null]
+    }
+
+    /// `{"for": {"uid", "user"}, "program", "count"}`, or `{"gateway", "user"}` in `for`.
+    private static func connections(_ group: OpenConnections.Group) -> JSONValue {
+        [
+            "for": group.caller.identity, "program": group.program.map(JSONValue.string) ?? .null,
+            "count": .integer(Int64(group.count)),
+        ]
+    }
+
+    /// Those with the most connections come first, so that these are told of where there are too many groups.
+    private static func isFirst(_ one: OpenConnections.Group, _ other: OpenConnections.Group) -> Bool {
+        guard one.count == other.count else { return one.count > other.count }
+        let (name, otherName) = (one.caller.identity.text, other.caller.identity.text)
+        return name == otherName ? (one.program ?? "") < (other.program ?? "") : name < otherName
+    }
+
+    /// Lists of the same name are one list: files and system sounds both play. Objects have the members of both.
     private static func joined(_ one: JSONValue?, _ other: JSONValue) -> JSONValue {
-        guard let list = one?.arrayValue, let more = other.arrayValue else { return other }
-        return .array(list + more)
+        if let list = one?.arrayValue, let more = other.arrayValue { return .array(list + more) }
+        guard var object = one?.objectValue, let more = other.objectValue else { return other }
+        for (name, value) in more { object[name] = value }
+        return .object(object)
     }
 }

@@ -134,8 +134,8 @@ public final class HandlerRegistry: Sendable {
     public var count: Int { state.withLock { $0.handlers.count } }
 
     /// The handlers, and who answers for them.
-    public var holders: [(name: String, caller: Caller)] {
-        state.withLock { $0.handlers.map { (name: $0.key.text, caller: $0.value.client.caller) } }
+    public var holders: [(name: String, client: any CallConnection)] {
+        state.withLock { $0.handlers.map { (name: $0.key.text, client: $0.value.client) } }
     }
 
     // MARK: Counts

@@ -1,11 +1,13 @@
 public import JSON
 
-/// What all connections share: where calls go, who gets events, whose handlers answer, and the values of the device.
+/// What all connections share: where calls go, who gets events, whose handlers answer, the values of the device, and who is
+/// connected.
 public struct Router: Sendable {
     public let frontController: FrontController
     public let handlers: HandlerRegistry
     public let events: EventHub
     public let values: ValueStore
+    public let connections = OpenConnections()
 
     /// - Parameter values: nil keeps none over restarts.
     public init(

@@ -1,0 +1,118 @@
+import Foundation
+import JSON
+import QuickConnect
+import TestRig
+import Testing
+
+/// `state` tells who is connected.
+@Suite("Who is connected", .enabled(if: OtherUser.isPossible, "only root can connect as another user"))
+struct ConnectionListTests {
+    private static let nobody = OtherUser.stranger
+
+    /// A daemon that lets everybody connect, with a gateway's socket of nobody's.
+    private func start() async throws -> (daemon: DaemonProcess, gateway: String, folder: TestFolder) {
+        let folder = try TestFolder()
+        chmod(folder.path, 0o755)
+        let daemon = try await DaemonProcess(
+            settings: """
+                sockets: [{path: \(folder("web")), mode: 0666, gateway: web, user: nobody, connections: 1000, \
+                commands: [state, ping, registerHandler]}]
+                handlerCommands: {users: [root, "web:ann"]}
+                """
+        )
+        chmod(daemon.folder.path, 0o755)
+        chmod(daemon.socket, 0o666)
+        return (daemon, folder("web"), folder)
+    }
+
+    private func page(of user: String, _ gateway: String) async throws -> SocketTalker {
+        let talker = try OtherUser.act(as: Self.nobody) { try SocketTalker(path: gateway) }
+        talker.send("call?cmd=actFor&msg=\(user)&id=1")
+        #expect(try await talker.nextReply()?.code == nil)
+        return talker
+    }
+
+    private func list(_ name: String, _ talker: SocketTalker) async throws -> [JSONValue] {
+        talker.send("call?cmd=state&id=1")
+        return try await talker.nextReply()?.value.objectValue?[name]?.arrayValue ?? []
+    }
+
+    private static func group(_ caller: JSONValue, _ count: Int64, _ program: JSONValue) -> JSONValue {
+        ["for": caller, "program": program, "count": .integer(count)]
+    }
+
+    private static var ownProgram: JSONValue {
+        get throws {
+            .string(try String(contentsOfFile: "/proc/self/comm", encoding: .utf8).trimmingCharacters(in: .newlines))
+        }
+    }
+
+    @Test func `two users and a gateway's users are told apart, those with the most connections first`() async throws {
+        let (daemon, gateway, folder) = try await start()
+        defer { withExtendedLifetime(folder) {} }
+        let program = try Self.ownProgram
+        let root = try daemon.talker()
+        let (root0, root1) = (
+            Self.group(["uid": 0, "user": "root"], 1, program), ["uid": 0, "user": "root"] as JSONValue
+        )
+        // The one that awaited the daemon may be closing still.
+        try await eventually("root alone is counted") { try await list("connections", root) == [root0] }
+        let stranger = try daemon.talker(as: Self.nobody)
+        let unnamed = try OtherUser.act(as: Self.nobody) { try SocketTalker(path: gateway) }
+        let (ann, bob, more) = (
+            try await page(of: "ann", gateway), try await page(of: "bob", gateway), try daemon.talker()
+        )
+        let (third, again) = (try daemon.talker(), try await page(of: "ann", gateway))
+        let ownUser: JSONValue = ["uid": .integer(Int64(Self.nobody)), "user": "nobody"]
+        try await eventually("all are counted") { try await list("connections", root).count == 4 }
+        let all = [
+            Self.group(root1, 3, program), Self.group(["gateway": "web", "user": "ann"], 2, program),
+            // A gateway that has named nobody yet counts as itself.
+            Self.group(ownUser, 2, program), Self.group(["gateway": "web", "user": "bob"], 1, program),
+        ]
+        try await eventually("each is counted") { try await list("connections", ann) == all }
+        for gone in [stranger, unnamed, bob, more, third, again] { gone.close() }
+        try await eventually("those who went are not counted") {
+            try await list("connections", root) == [
+                Self.group(["gateway": "web", "user": "ann"], 1, program), root0,
+            ]
+        }
+    }
+
+    @Test func `a handler's owner is told with name and program`() async throws {
+        let (daemon, gateway, folder) = try await start()
+        defer { withExtendedLifetime(folder) {} }
+        let (root, ann) = (try daemon.talker(), try await page(of: "ann", gateway))
+        for (talker, name) in [(root, "a"), (ann, "b")] {
+            talker.send("call?cmd=registerHandler&msg=\(name)&id=1")
+            #expect(try await talker.nextReply()?.code == nil)
+        }
+        let program = try Self.ownProgram
+        let told = try await list("handlers", ann)
+        let root0: JSONValue = ["uid": 0, "pid": .integer(Int64(getpid())), "user": "root"]
+        #expect(
+            told == [
+                ["name": "a", "for": root0, "program": program],
+                ["name": "b", "for": ["gateway": "web", "user": "ann"], "program": program],
+            ]
+        )
+    }
+
+    @Test func `of very many callers those with the most connections are told, and nobody waits for it`() async throws {
+        let (daemon, gateway, folder) = try await start()
+        defer { withExtendedLifetime(folder) {} }
+        let root = try daemon.talker()
+        var pages: [SocketTalker] = []
+        for number in 0..<300 { pages.append(try await page(of: "user\(number)", gateway)) }
+        pages.append(try await page(of: "user299", gateway))
+        root.send("call?cmd=state&id=1\ncall?cmd=ping&id=2")
+        // The state is told by a task, so a call behind it is answered before.
+        #expect(try await root.next()?.contains("id=2") == true)
+        let told = try await root.nextReply()?.value.objectValue?["connections"]?.arrayValue ?? []
+        #expect(told.count == 256)
+        #expect(told.first == Self.group(["gateway": "web", "user": "user299"], 2, try Self.ownProgram))
+        let names = told.dropFirst().map { $0.objectValue?["for"]?.text ?? "" }
+        #expect(names == names.sorted())
+        withExtendedLifetime(pages) {}
+    }
+}

@@ -1,0 +1,4 @@
+function execute(...values) {
+  const none = undefined
+  return none.length
+}
