@@ -20,7 +20,8 @@ final class SocketOutput: ConnectionOutput {
         self.handler = handler
     }
 
-    private var isOnEventLoop: Bool { pthread_equal(pthread_self(), thread) != 0 }
+    // A loop may run on several threads one after another, as the one for tests does.
+    private var isOnEventLoop: Bool { pthread_equal(pthread_self(), thread) != 0 || eventLoop.inEventLoop }
 
     func write(_ line: (OutputBuffer) -> Void) {
         if isOnEventLoop {
