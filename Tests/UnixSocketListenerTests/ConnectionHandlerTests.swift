@@ -45,7 +45,8 @@ struct ConnectionHandlerTests {
             try await other.send("call?cmd=ping&id=other\n")
             #expect(try await other.take() == "handleJSONRequest?cmd=ping&msg=null&id=other\n")
             var lines = first.split(separator: "\n").map(String.init)
-            #expect(!lines.isEmpty && lines.count < count)
+            // None, where the time of a slice was over when the first batch had been read.
+            #expect(lines.count < count)
             lines += try await client.lines(count + 1 - lines.count)
             Self.expectPings(lines, count)
         }

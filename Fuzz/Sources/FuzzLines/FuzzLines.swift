@@ -11,13 +11,33 @@ private func readLine(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let line = UnsafeBufferPointer(start: bytes, count: count)
     guard count > 0, !line.contains(UInt8(ascii: "\n")) else { return 0 }
     compareJSON(line)
-    var reader = MessageReader()
-    switch reader.read(line) {
-    case .message(let message): look(at: message)
-    case .batch(var batch):
-        while let member = batch.next() { look(at: reader.read(member)) }
+    var newReader = MessageReader()
+    switch (reader.read(line), newReader.read(line)) {
+    case (.message(let message), .message(let same)): look(at: message, same)
+    case (.batch(var batch), .batch(var others)):
+        while let member = batch.next(), let other = others.next() {
+            look(at: reader.read(member), newReader.read(other))
+        }
+    default: check(false, "a line is a batch whoever reads it")
     }
     return 0
+}
+
+/// Reads all inputs, as that of a loop reads the lines of all its connections. libFuzzer has one thread.
+nonisolated(unsafe) private var reader = MessageReader()
+
+/// Looks at what the reader of all inputs has read, which must be what a new one reads, and gives it back.
+private func look(at message: consuming IncomingMessage, _ same: IncomingMessage) {
+    look(at: message)
+    compare(message, same)
+    reader.giveBack(message)
+}
+
+private func compare(_ message: IncomingMessage, _ same: IncomingMessage) {
+    guard case .call(let request) = message, case .call(let other) = same else { return }
+    check(request.command == other.command && request.id == other.id, "a call has nothing of those before it")
+    check(request.message?.value == other.message?.value, "nor has its message")
+    check(request.parameters == other.parameters, "nor have its parameters")
 }
 
 /// Every part of a message that a command object may ask for.

@@ -146,7 +146,11 @@ extension VolumeEvent {
                 pause = Self.shortestPause
                 try follow(opened, mixer, waker)
             } catch {
-                state.withLock { $0.isWatching = false }
+                // Before it is told: who hears of it finds it so.
+                state.withLock { state in
+                    state.isWatching = false
+                    if error.code == .unsupported { state.lack = error }
+                }
                 if pause == Self.shortestPause { logger.warning("the volume cannot be watched: \(error.message)") }
                 sleep(waker, after: error, &pause)
             }
@@ -188,9 +192,7 @@ extension VolumeEvent {
     /// Waits until it is worth another try.
     private func sleep(_ waker: Waker, after error: CommandError, _ pause: inout Duration) {
         var end: ContinuousClock.Instant?
-        if error.code == .unsupported {
-            state.withLock { $0.lack = error }
-        } else {
+        if error.code != .unsupported {
             end = .now + pause
             pause = min(pause * 2, Self.longestPause)
         }

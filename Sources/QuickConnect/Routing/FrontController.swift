@@ -49,7 +49,8 @@ public final class FrontController: Sendable {
             // The table keeps it, and nobody changes the table meanwhile.
             entry { handle(request, by: $0, from: connection) }
         } else if let entry = handlerEntry(of: request, current.table) {
-            handle(request, by: entry, from: connection)
+            // Its registry may let go of it meanwhile.
+            withExtendedLifetime(entry) { handle(request, by: entry, from: connection) }
         } else {
             handleUnknown(request, from: connection, current.table)
         }
