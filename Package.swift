@@ -192,6 +192,9 @@ let package = Package(
             swiftSettings: swiftSettings
         ),
 
+        // SHA-256 and Ed25519; the only importer of libsodium.
+        .target(name: "Digests", dependencies: ["JSON", "CSodium"], swiftSettings: swiftSettings),
+
         // The data of the device: entries in a file of SQLite.
         .target(name: "DataStore", dependencies: ["JSON", "CSQLite"], swiftSettings: swiftSettings),
 
@@ -276,6 +279,7 @@ let package = Package(
             name: "WebGateway",
             dependencies: [
                 "QuickConnect", "QuickConnectClient", "QuickConnectClientNIO", "JSON", "Concurrency", "Linux", "CLinux",
+                "Digests",
                 .product(name: "NIOCore", package: "swift-nio", condition: programs),
                 .product(name: "NIOHTTP1", package: "swift-nio", condition: programs),
                 .product(name: "NIOPosix", package: "swift-nio", condition: programs),
@@ -334,6 +338,7 @@ let package = Package(
             providers: [.apt(["libjavascriptcoregtk-4.1-dev"])]
         ),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
         .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
         .target(name: "CALSAShims", dependencies: ["CALSA"]),
         .target(name: "CJavaScriptCoreShims", dependencies: ["CJavaScriptCore"]),
@@ -458,7 +463,7 @@ let package = Package(
         .testTarget(
             name: "WebGatewayTests",
             dependencies: [
-                "WebGateway", "JSON",
+                "WebGateway", "JSON", "Digests",
                 .product(name: "NIOHTTP1", package: "swift-nio", condition: programs),
             ],
             swiftSettings: swiftSettings
