@@ -44,7 +44,7 @@ extension YAMLFile {
     private mutating func fileNames(_ node: YAMLNode) -> [String] {
         let words = words(node, "'names'")
         for word in words where !ProcedureName.isFile(word.value) {
-            mistake("'\(word.value)' is no file of a procedure, such as report.js or lib/dates.js", at: node)
+            mistake("'\(word.value)' is no file of a procedure, such as report.js or lib/dates.js", at: word.location)
         }
         if words.count > ProcedureSettings.fileCount {
             mistake("'names' has more than \(ProcedureSettings.fileCount) files", at: node)
