@@ -90,6 +90,7 @@ release: deps
 	$(SWIFT) build $(STATIC) --product quickconnect-scripts
 	$(SWIFT) build $(STATIC) --product quickconnect-picker
 	$(SWIFT) build $(STATIC) --product quickconnect-web
+	$(SWIFT) build $(STATIC) --product quickconnect-sync
 
 bench: release
 	@scripts/install-packages --bench
@@ -108,7 +109,7 @@ install:
 	  $(DESTDIR)$(PREFIX)/lib/{sysusers.d,tmpfiles.d,udev/rules.d} $(DESTDIR)$(UNITDIR) $(DESTDIR)$(USERUNITDIR) \
 	  $(DESTDIR)/etc/quickconnect/{mappings,scripts,macros,procedures,pages}
 	install -s $(addprefix $(RELEASE)/release/,quickconnectd quickconnect quickconnect-scripts quickconnect-picker \
-	  quickconnect-web) \
+	  quickconnect-web quickconnect-sync) \
 	  $(DESTDIR)$(PREFIX)/bin
 	ln -sf quickconnect $(DESTDIR)$(PREFIX)/bin/makecall
 	install -m 644 sounds/*.wav $(DESTDIR)$(PREFIX)/share/quickconnect/sounds
@@ -128,7 +129,7 @@ install:
 	install -m 644 man/*.8 $(DESTDIR)$(PREFIX)/share/man/man8
 	$(RELEASE)/release/quickconnect --generate-completion-script bash \
 	  > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/quickconnect
-	for unit in systemd/quickconnect*.{service,socket,path}; do \
+	for unit in systemd/quickconnect*.{service,socket,path,timer}; do \
 	  sed 's|/usr/bin/quickconnect|$(PREFIX)/bin/quickconnect|' $$unit > $(DESTDIR)$(UNITDIR)/$${unit##*/}; done
 	for unit in systemd/user/*; do \
 	  sed 's|/usr/bin/quickconnect|$(PREFIX)/bin/quickconnect|' $$unit > $(DESTDIR)$(USERUNITDIR)/$${unit##*/}; done
@@ -148,15 +149,16 @@ uninstall:
 	@if [ -z "$(DESTDIR)" ] && [ -d /run/systemd/system ]; then \
 	  systemctl disable --now quickconnectd.socket quickconnectd.service quickconnect-scripts.path \
 	    quickconnect-scripts.service quickconnect-web.socket quickconnect-web.service \
-	    quickconnect-web-bridge.socket quickconnect-data.service || true; fi
-	rm -f $(DESTDIR)$(PREFIX)/bin/{quickconnectd,quickconnect,quickconnect-scripts,quickconnect-picker,quickconnect-web,makecall}
+	    quickconnect-web-bridge.socket quickconnect-data.service \
+	    quickconnect-sync.timer quickconnect-sync.service || true; fi
+	rm -f $(DESTDIR)$(PREFIX)/bin/{quickconnectd,quickconnect,quickconnect-scripts,quickconnect-picker,quickconnect-web,quickconnect-sync,makecall}
 	rm -rf $(DESTDIR)$(PREFIX)/share/quickconnect $(DESTDIR)$(PREFIX)/share/doc/quickconnect
-	rm -f $(DESTDIR)$(PREFIX)/share/man/man1/{quickconnect,quickconnect-picker,makecall}.1 $(DESTDIR)$(PREFIX)/share/man/man8/quickconnect{d,-scripts,-web}.8
+	rm -f $(DESTDIR)$(PREFIX)/share/man/man1/{quickconnect,quickconnect-picker,makecall}.1 $(DESTDIR)$(PREFIX)/share/man/man8/quickconnect{d,-scripts,-sync,-web}.8
 	rm -f $(DESTDIR)$(PREFIX)/share/bash-completion/completions/quickconnect
 	rm -f $(DESTDIR)$(UNITDIR)/quickconnectd.{service,socket} $(DESTDIR)$(UNITDIR)/quickconnect-scripts.{service,path} \
 	  $(DESTDIR)$(UNITDIR)/quickconnect-web.{service,socket} $(DESTDIR)$(UNITDIR)/quickconnect-web-bridge.socket \
-	  $(DESTDIR)$(UNITDIR)/quickconnect-data.service
-	rm -f $(DESTDIR)$(USERUNITDIR)/quickconnectd.{service,socket} $(DESTDIR)$(USERUNITDIR)/quickconnect-{scripts,data,picker}.service
+	  $(DESTDIR)$(UNITDIR)/quickconnect-data.service $(DESTDIR)$(UNITDIR)/quickconnect-sync.{service,timer}
+	rm -f $(DESTDIR)$(USERUNITDIR)/quickconnectd.{service,socket} $(DESTDIR)$(USERUNITDIR)/quickconnect-{scripts,data,picker,sync}.service $(DESTDIR)$(USERUNITDIR)/quickconnect-sync.timer
 	rm -f $(DESTDIR)$(PREFIX)/lib/{sysusers.d,tmpfiles.d}/quickconnect.conf $(DESTDIR)$(PREFIX)/lib/udev/rules.d/60-quickconnect.rules
 
 # Debian packages in .build-deb: the programs, for this machine's architecture, and the Python client.

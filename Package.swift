@@ -24,6 +24,7 @@ let package = Package(
         .executable(name: "quickconnect", targets: ["quickconnect"]),
         .executable(name: "quickconnect-scripts", targets: ["quickconnect-scripts"]),
         .executable(name: "quickconnect-picker", targets: ["quickconnect-picker"]),
+        .executable(name: "quickconnect-sync", targets: ["quickconnect-sync"]),
         .executable(name: "quickconnect-web", targets: ["quickconnect-web"]),
         .library(name: "QuickConnect", targets: ["QuickConnect"]),
         .library(name: "JSON", targets: ["JSON"]),
@@ -192,6 +193,9 @@ let package = Package(
             swiftSettings: swiftSettings
         ),
 
+        // SHA-256 and Ed25519; the only importer of libsodium.
+        .target(name: "Digests", dependencies: ["JSON", "CSodium"], swiftSettings: swiftSettings),
+
         // The data of the device: entries in a file of SQLite.
         .target(name: "DataStore", dependencies: ["JSON", "CSQLite"], swiftSettings: swiftSettings),
 
@@ -220,12 +224,34 @@ let package = Package(
             swiftSettings: swiftSettings
         ),
 
+        // Sets of fetched procedures, as the one who fetches hands them to the one who runs them.
+        .target(
+            name: "ProcedureSets",
+            dependencies: ["Configuration", "Digests", "JSON", "Linux", "CLinux"],
+            swiftSettings: swiftSettings
+        ),
+
+        // Fetches such sets; the only importer of libcurl.
+        .target(
+            name: "ProcedureSync",
+            dependencies: ["ProcedureSets", "Configuration", "JSON", "Linux", "CCurl"],
+            swiftSettings: swiftSettings
+        ),
+        .executableTarget(
+            name: "quickconnect-sync",
+            dependencies: [
+                "ProcedureSync", "ProcedureSets", "Configuration", "Linux", "QuickConnect",
+                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
+            ],
+            swiftSettings: swiftSettings
+        ),
+
         // Stored procedures: the processes that run them, the host of those, and what records the data for them.
         .target(
             name: "Procedures",
             dependencies: [
-                "QuickConnect", "QuickConnectClient", "Configuration", "DataStore", "JSON", "JavaScriptCore",
-                "Concurrency", "Linux", "CLinux",
+                "QuickConnect", "QuickConnectClient", "Configuration", "DataStore", "ProcedureSets", "JSON",
+                "JavaScriptCore", "Concurrency", "Linux", "CLinux",
             ],
             resources: [.embedInCode("Runtime/procedure.js")],
             swiftSettings: swiftSettings
@@ -276,6 +302,7 @@ let package = Package(
             name: "WebGateway",
             dependencies: [
                 "QuickConnect", "QuickConnectClient", "QuickConnectClientNIO", "JSON", "Concurrency", "Linux", "CLinux",
+                "Digests",
                 .product(name: "NIOCore", package: "swift-nio", condition: programs),
                 .product(name: "NIOHTTP1", package: "swift-nio", condition: programs),
                 .product(name: "NIOPosix", package: "swift-nio", condition: programs),
@@ -323,6 +350,8 @@ let package = Package(
 
         // C: system libraries, and the few lines that must be C.
         .systemLibrary(name: "CALSA", pkgConfig: "alsa", providers: [.apt(["libasound2-dev"])]),
+        // Without pkg-config, whose flags SwiftPM does not take.
+        .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         // Without pkg-config, whose flag -D_REENTRANT SwiftPM warns of.
         .systemLibrary(name: "CAvahi", providers: [.apt(["libavahi-client-dev"])]),
         .systemLibrary(name: "CGPS", pkgConfig: "libgps", providers: [.apt(["libgps-dev"])]),
@@ -334,6 +363,7 @@ let package = Package(
             providers: [.apt(["libjavascriptcoregtk-4.1-dev"])]
         ),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
         .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
         .target(name: "CALSAShims", dependencies: ["CALSA"]),
         .target(name: "CJavaScriptCoreShims", dependencies: ["CJavaScriptCore"]),
@@ -441,7 +471,9 @@ let package = Package(
         ),
         .testTarget(
             name: "ProceduresTests",
-            dependencies: ["Procedures", "DataStore", "JSON", "TestRig"],
+            dependencies: [
+                "Procedures", "ProcedureSync", "DataStore", "JSON", "TestRig",
+            ],
             swiftSettings: swiftSettings
         ),
         .testTarget(name: "JavaScriptCoreTests", dependencies: ["JavaScriptCore"], swiftSettings: swiftSettings),
@@ -458,7 +490,7 @@ let package = Package(
         .testTarget(
             name: "WebGatewayTests",
             dependencies: [
-                "WebGateway", "JSON",
+                "WebGateway", "JSON", "Digests",
                 .product(name: "NIOHTTP1", package: "swift-nio", condition: programs),
             ],
             swiftSettings: swiftSettings
@@ -467,7 +499,8 @@ let package = Package(
             name: "ConversationTests",
             dependencies: [
                 "QuickConnect", "QuickConnectClient", "QuickConnectClientNIO", "JSON", "Concurrency", "Conversations",
-                "TestRig", "quickconnectd", "quickconnect", "quickconnect-picker", "quickconnect-web",
+                "Digests", "TestRig", "quickconnectd", "quickconnect", "quickconnect-picker", "quickconnect-sync",
+                "quickconnect-web",
                 "device-example",
                 .product(name: "Logging", package: "swift-log", condition: programs),
                 .product(name: "NIOCore", package: "swift-nio", condition: programs),

@@ -1,8 +1,9 @@
+import JSON
 import QuickConnect
 
 /// The sections `procedures`, `record` and `data`.
 extension YAMLFile {
-    static let procedureKeys = ["parallel", "time", "memoryBytes", "sqlTime", "sqlRows"]
+    static let procedureKeys = ["parallel", "time", "memoryBytes", "sqlTime", "sqlRows", "sync", "names", "key"]
     static let dataKeys = ["maximumBytes", "keep"]
     static let recordKeys = ["event", "keep"]
 
@@ -16,9 +17,48 @@ extension YAMLFile {
             case "memoryBytes":
                 settings.memoryBytes = integer(value, what, in: (64 << 20)...(1 << 40)) ?? settings.memoryBytes
             case "sqlTime": settings.sqlSeconds = duration(value, what)?.seconds ?? settings.sqlSeconds
+            case "sync": settings.sync = server(value)
+            case "names": settings.names = fileNames(value)
+            case "key": settings.key = signingKey(value)
             default: settings.sqlRows = integer(value, what, in: 1...1_000_000) ?? settings.sqlRows
             }
         }
+        if settings.sync?.hasPrefix("http:") == true, settings.key == nil, !settings.isSyncLocal {
+            mistake("'sync' must be an https: address, unless a 'key' proves what comes", at: node)
+        }
+    }
+
+    private mutating func server(_ node: YAMLNode) -> String? {
+        guard var address = string(node, "'sync'") else { return nil }
+        while address.hasSuffix("/") { address.removeLast() }
+        let rest = ["https://", "http://"].first { address.hasPrefix($0) }.map { address.dropFirst($0.count) } ?? ""
+        let isPlain =
+            address.utf8.allSatisfy { (0x21...0x7E).contains($0) } && !address.contains { "?#@\\".contains($0) }
+        guard isPlain, !rest.isEmpty, !rest.hasPrefix("/"), address.utf8.count <= 1000 else {
+            mistake("'sync' must be a server's address, such as https://reports.example.org", at: node)
+            return nil
+        }
+        return address
+    }
+
+    private mutating func fileNames(_ node: YAMLNode) -> [String] {
+        let words = words(node, "'names'")
+        for word in words where !ProcedureName.isFile(word.value) {
+            mistake("'\(word.value)' is no file of a procedure, such as report.js or lib/dates.js", at: word.location)
+        }
+        if words.count > ProcedureSettings.fileCount {
+            mistake("'names' has more than \(ProcedureSettings.fileCount) files", at: node)
+        }
+        return words.map(\.value)
+    }
+
+    private mutating func signingKey(_ node: YAMLNode) -> String? {
+        guard let text = string(node, "'key'") else { return nil }
+        guard Base64.decode(text)?.count == 32 else {
+            mistake("'key' must be the 32 bytes of a public Ed25519 key, in Base64", at: node)
+            return nil
+        }
+        return text
     }
 
     mutating func readData(_ node: YAMLNode, into settings: inout ProcedureSettings) {

@@ -30,6 +30,9 @@ public struct StandardFolders: Sendable {
     public var state: String
     public var media: String { "\(state)/media" }
 
+    /// What fetches procedures keeps beside what others keep: two users hand over there.
+    public var fetched: String { "\(Folders.parent(of: state) ?? "")/quickconnect-sync" }
+
     /// - Parameters:
     ///   - program: the path of the running program, beside which what is shipped is looked for.
     ///   - service: the name of its folder in `/var/lib`.

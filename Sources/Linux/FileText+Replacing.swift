@@ -1,13 +1,15 @@
-internal import Glibc
+public import Glibc
 
 extension FileText {
     /// Puts a text in the place of a file, whole and on the disk: after a crash or a power loss at any moment there is
-    /// either the old one or the new one. Nobody but this user can read it. May block.
-    /// - Parameter path: beside it a file `PATH.new` is written first.
-    public static func replace(_ path: String, with text: String) throws(SystemCallError) {
+    /// either the old one or the new one. May block.
+    /// - Parameters:
+    ///   - path: beside it a file `PATH.new` is written first.
+    ///   - mode: its permissions; by default nobody but this user can read it.
+    public static func replace(_ path: String, with text: String, mode: mode_t = 0o600) throws(SystemCallError) {
         let temporary = "\(path).new"
         do throws(SystemCallError) {
-            try write(text, to: temporary)
+            try write(text, to: temporary, mode: mode)
             try SystemCallError.check("rename") { rename(temporary, path) }
         } catch {
             unlink(temporary)
@@ -16,17 +18,18 @@ extension FileText {
         try syncFolder(of: path)
     }
 
-    private static func write(_ text: String, to path: String) throws(SystemCallError) {
+    /// Writes a file, and waits until it is on the disk. A crash meanwhile leaves a part of it.
+    public static func write(_ text: String, to path: String, mode: mode_t) throws(SystemCallError) {
         let flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW
-        let descriptor = try SystemCallError.check("open") { open(path, flags, 0o600) }
+        let descriptor = try SystemCallError.check("open") { open(path, flags, mode) }
         defer { close(descriptor) }
         let code = Descriptor.write(text, to: descriptor)
         guard code == 0 else { throw SystemCallError("write", code) }
         try SystemCallError.check("fsync") { fsync(descriptor) }
     }
 
-    /// So that the new name outlives a power loss.
-    private static func syncFolder(of path: String) throws(SystemCallError) {
+    /// So that the new name of a file or folder outlives a power loss.
+    public static func syncFolder(of path: String) throws(SystemCallError) {
         let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
         let folder = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
         let descriptor = try SystemCallError.check("open") { open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }

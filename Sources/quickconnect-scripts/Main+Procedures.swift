@@ -32,8 +32,9 @@ extension QuickConnectScripts {
             settings.procedureSettings,
             procedureFolders(folders),
             data: "\(folders.state)/data.db",
+            staging: folders.fetched,
             paths: paths,
-            command: command + ["--run-procedures"],
+            command: command,
             environment: environment
         )
         return host.run()
@@ -52,6 +53,13 @@ extension QuickConnectScripts {
             environment: environment
         )
         return worker?.run(host: host) ?? 1
+    }
+
+    /// Parses a set that was fetched, and tells what is wrong with it.
+    static func checkSet(_ folder: String) -> Int32 {
+        guard let mistake = ProcedureSetCheck.run(folder) else { return 0 }
+        Descriptor.write("\(mistake)\n", to: STDERR_FILENO)
+        return 1
     }
 
     /// Runs the cases of each procedure that is named, by its name or its file.

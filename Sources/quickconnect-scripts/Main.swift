@@ -63,6 +63,10 @@ struct QuickConnectScripts: ParsableCommand {
     @Flag(help: .hidden)
     var runProcedures = false
 
+    /// The host of procedures starts itself with it, for a set that was fetched.
+    @Option(help: .hidden)
+    var checkSet: String?
+
     @Argument(
         parsing: .captureForPassthrough,
         help: ArgumentHelp("A script, and its arguments.", valueName: "FILE [ARGUMENT…]")
@@ -84,6 +88,7 @@ struct QuickConnectScripts: ParsableCommand {
         let environment = OwnProcess.environment
         if words.first == "--help" || words.first == "-h" { throw CleanExit.helpRequest(self) }
         if let word = words.first, word.hasPrefix("-") { throw ValidationError("Unknown option '\(word)'.") }
+        if let checkSet { Glibc.exit(Self.checkSet(checkSet)) }
         let settings = settings(environment)
         if !testProcedure.isEmpty { Glibc.exit(testProcedures(settings, environment)) }
         if runProcedures { Glibc.exit(procedureWorker(settings, environment)) }

@@ -44,7 +44,14 @@ struct DoctorCommand: ParsableCommand {
         guard let report = DoctorReport(answer) else {
             throw End(message: "the daemon's report cannot be read: \(answer.text)", status: 1)
         }
-        return report
+        return DoctorReport(report.findings + fetchedProcedures())
+    }
+
+    /// What is known of the server of procedures, where there is one. Its service may not run, which is nobody's fault.
+    private func fetchedProcedures() -> [Finding] {
+        let list = try? connection.dataService("procedures", ["list"])
+        guard let sync = list?.objectValue?["sync"], sync != .null else { return [] }
+        return [FetchedState(sync).finding]
     }
 
     /// No daemon is a fault of its own; what else is wrong may be why.

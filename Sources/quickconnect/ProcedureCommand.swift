@@ -14,10 +14,11 @@ struct ProcedureCommand: ParsableCommand {
               quickconnect procedure run hasEntries 2026-11-21 2026-11-22
               quickconnect procedure check report.js
               quickconnect procedure test report.js    on report.test.json; needs no daemon
+              sudo quickconnect procedure sync         fetches what the server in the settings has
             """,
         subcommands: [
             ProcedureListCommand.self, ProcedureShowCommand.self, ProcedureRunCommand.self, ProcedureCheckCommand.self,
-            ProcedureTestCommand.self,
+            ProcedureTestCommand.self, ProcedureSyncCommand.self,
         ]
     )
 }
@@ -87,6 +88,7 @@ struct ProcedureListCommand: ParsableCommand {
         let recording = object["recording"]?.objectValue ?? [:]
         let events = (recording["events"]?.arrayValue ?? []).compactMap(\.stringValue)
         say(events.isEmpty ? "Nothing is recorded." : "Recorded: \(events.joined(separator: ", ")).")
+        if let sync = object["sync"], sync != .null { say("Fetched: \(FetchedState(sync).text).") }
         let problems = (object["problems"]?.arrayValue ?? []) + [recording["problem"]].compactMap { $0 }
         for problem in problems.compactMap(\.stringValue) { say("warning: \(problem)") }
     }

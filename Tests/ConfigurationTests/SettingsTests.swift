@@ -144,11 +144,36 @@ struct SettingsTests {
         ("record: [{event: a}, {event: a}]", ":1:22: the event 'a' is recorded twice"),
         ("record: [{event: a, keep: 90 days}]", ":1:27: 'keep' must be a duration such as 500ms, 30s or 2m"),
         ("data: {maximumBytes: 1}", ":1:22: 'maximumBytes' must be a whole number from 1048576 to 1125899906842624"),
+        (
+            "procedures: {sync: ftp://a.example}",
+            ":1:20: 'sync' must be a server's address, such as https://reports.example.org"
+        ),
+        (
+            "procedures: {sync: \"https://ann@a.example\"}",
+            ":1:20: 'sync' must be a server's address, such as https://reports.example.org"
+        ),
+        (
+            "procedures: {sync: \"http://127.0.0.1.evil.example\"}",
+            ":1:13: 'sync' must be an https: address, unless a 'key' proves what comes"
+        ),
+        (
+            "procedures: {names: [../a.js]}",
+            ":1:22: '../a.js' is no file of a procedure, such as report.js or lib/dates.js"
+        ),
+        ("procedures: {key: AAAA}", ":1:19: 'key' must be the 32 bytes of a public Ed25519 key, in Base64"),
         ("procedures: {paralel: 1}", ":1:14: unknown key 'paralel' in 'procedures', did you mean 'parallel'?"),
     ])
     func `a mistake is told with its place`(text: String, mistake: String) throws {
         let error = #expect(throws: ConfigurationMistakes.self) { try load(text) }
         #expect(error?.description.hasSuffix(mistake) ?? false, "\(error?.description ?? "")")
+    }
+
+    @Test func `where procedures are fetched from is read`() throws {
+        let text = "procedures: {sync: \"http://[::1]:8080/base//\", names: [a.js, lib/b.js]}"
+        let settings = try load(text).procedureSettings
+        #expect(settings.sync == "http://[::1]:8080/base" && settings.isSyncLocal)
+        #expect(settings.names == ["a.js", "lib/b.js"] && settings.key == nil)
+        #expect(try load("procedures: {sync: https://a.example}").procedureSettings.isSyncLocal == false)
     }
 
     @Test func `what is recorded and what procedures may use is read`() throws {

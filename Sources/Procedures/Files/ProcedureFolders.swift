@@ -1,4 +1,5 @@
 internal import CLinux
+internal import Configuration
 internal import Glibc
 internal import JSON
 public import Linux
@@ -20,6 +21,15 @@ public struct ProcedureFolders: Sendable {
         self.configuration = configuration
         self.fetched = fetched
         self.shipped = shipped
+    }
+
+    /// The same, with the set of fetched files that is in place now: another one may take its place meanwhile.
+    func settled() -> ProcedureFolders {
+        guard let path = realpath(fetched, nil) else { return self }
+        defer { free(path) }
+        var folders = self
+        folders.fetched = String(cString: path)
+        return folders
     }
 
     func path(of place: Place) -> String {
@@ -57,17 +67,6 @@ public struct ProcedureFolders: Sendable {
         }
     }
 
-    /// Whether a procedure may have that name: letters, digits, `_` and `-` of ASCII, so that a name is never a path.
-    public static func isName(_ name: String) -> Bool {
-        (1...100).contains(name.utf8.count) && !name.hasPrefix("-")
-            && name.utf8.allSatisfy { byte in
-                switch byte {
-                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "_"), UInt8(ascii: "-"): true
-                default: false
-                }
-            }
-    }
-
     /// What lies in the folders now, in byte order of the names, and what is wrong there, in words.
     public func files() -> (files: [File], problems: [String]) {
         var files: [String: File] = [:]
@@ -77,7 +76,7 @@ public struct ProcedureFolders: Sendable {
             {
                 let path = "\(path(of: place))/\(entry)"
                 let name = String(entry.dropLast(3))
-                if !Self.isName(name) {
+                if !ProcedureName.isName(name) {
                     problems.append("\(path): a procedure's name has letters, digits, _ and -: it is left out")
                 } else if files[name] != nil {
                     files[name]?.shadows.append(path)
@@ -93,7 +92,7 @@ public struct ProcedureFolders: Sendable {
 
     /// The file of a procedure; nil where there is none.
     public func file(_ name: String) -> File? {
-        guard Self.isName(name) else { return nil }
+        guard ProcedureName.isName(name) else { return nil }
         for place in Place.allCases {
             let path = "\(path(of: place))/\(name).js"
             if FileText.exists(path) { return File(name: name, place: place, path: path) }

@@ -4,6 +4,7 @@ internal import DataStore
 internal import Glibc
 internal import JSON
 public import Linux
+internal import ProcedureSets
 internal import QuickConnect
 public import QuickConnectClient
 
@@ -18,6 +19,7 @@ public final class ProcedureHost {
     private let pool: WorkerPool
     private let waker: Waker
     private let keeper: DataKeeper
+    private let fetched: FetchedProcedures
     private let manager: ServiceManager
     private let log: HostLog
     private var recorder = Recorder()
@@ -33,12 +35,14 @@ public final class ProcedureHost {
 
     /// - Parameters:
     ///   - data: the path of the data's file.
+    ///   - staging: the folder of the one who fetches procedures.
     ///   - paths: where the daemon's socket may be.
-    ///   - command: the program that runs procedures, and its flags.
+    ///   - command: the program that runs procedures, and its flags, without the one that says so.
     public init(
         _ settings: ProcedureSettings,
         _ folders: ProcedureFolders,
         data: String,
+        staging: String,
         paths: [String],
         command: [String],
         environment: [String: String]
@@ -49,8 +53,17 @@ public final class ProcedureHost {
         log = HostLog(hasLevels: OwnProcess.logsToJournal(environment))
         // What systemd says to this process is not for the workers'.
         let inherited = environment.filter { !["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"].contains($0.key) }
-        pool = WorkerPool(settings, command, inherited)
+        pool = WorkerPool(settings, command + ["--run-procedures"], inherited)
         waker = try Waker()
+        let store = SetStore(root: Folders.parent(of: folders.fetched) ?? "", link: "procedures")
+        let taker = SetTaker(
+            settings: settings,
+            staging: staging,
+            store: store,
+            command: command,
+            environment: inherited
+        )
+        fetched = FetchedProcedures(taker, waker)
         keeper = try DataKeeper(data, settings, waker)
         link = DaemonLink(paths: paths)
         link.isWanted = true
@@ -65,6 +78,7 @@ public final class ProcedureHost {
         }
         link.owner = self
         keeper.order(.open)
+        fetched.look()
         for one in settings.record { link.conversation.subscribe(to: one.event) }
         while !isOver { turn() }
         _ = try? link.advance()
@@ -77,7 +91,8 @@ public final class ProcedureHost {
         tellStatus()
         // Without a daemon the link tries again by itself.
         _ = try? link.advance()
-        var entries = [link.events, pollfd(fd: signals, events: Int16(POLLIN), revents: 0)]
+        var entries = [link.events]
+        entries += [signals, fetched.descriptor].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         entries += pool.descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         _ = waker.sleep(watching: &entries, until: nextMoment)
         link.receive()
@@ -85,8 +100,23 @@ public final class ProcedureHost {
         pool.advance()
         for (call, result) in pool.takeAnswers() { answer(call, result) }
         for news in keeper.takeNews() { heed(news) }
+        heedFetched()
         heedSignals()
         record()
+    }
+
+    /// Tells what has come of a fetched set, once.
+    private func heedFetched() {
+        let before = fetched.state
+        guard let asking = fetched.advance() else { return }
+        let now = fetched.state
+        if let reason = now.refused?.reason, reason != before.refused?.reason {
+            log.write("error", "the fetched procedures are refused, and those before stay: \(reason)")
+        } else if now.installed?.identity != before.installed?.identity, let installed = now.installed {
+            log.write("info", "\(installed.files.count) fetched procedures and shared files are in place")
+        }
+        if let problem = now.problem, problem != before.problem { log.write("error", problem) }
+        for call in asking { answer(call, .success(fetched.json)) }
     }
 
     private var nextMoment: ContinuousClock.Instant? {
@@ -125,6 +155,7 @@ public final class ProcedureHost {
         guard trimsAt <= .now else { return }
         trimsAt = .now + Self.trimPause
         keeper.order(.trim)
+        if fetched.isWanted { fetched.look() }
     }
 
     private func heed(_ news: DataKeeper.News) {
@@ -209,11 +240,17 @@ public final class ProcedureHost {
         let name = values.count > 1 ? values[1].stringValue : nil
         switch (values.first?.stringValue ?? "list", name) {
         case ("list", _): answer(call, .success(list()))
+        case ("sync", _): fetched.look(for: call)
         case ("show", let name?): show(call, name)
         case ("check", let name?):
             pool.submit(call, name, .check(name: name, text: values.count > 2 ? values[2].stringValue : nil))
         default:
-            refuse(call, .invalid, "procedures takes list, or show or check with a name", name == nil ? "/1" : "/0")
+            refuse(
+                call,
+                .invalid,
+                "procedures takes list, sync, or show or check with a name",
+                name == nil ? "/1" : "/0"
+            )
         }
     }
 
@@ -228,7 +265,7 @@ public final class ProcedureHost {
         return [
             "procedures": .array(files.map { .object($0.json) }), "problems": .array(problems.map(JSONValue.string)),
             "running": .integer(Int64(load.running)), "waiting": .integer(Int64(load.waiting)),
-            "recording": .object(recording),
+            "recording": .object(recording), "sync": fetched.isWanted ? fetched.json : .null,
         ]
     }
 

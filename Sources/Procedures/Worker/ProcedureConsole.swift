@@ -1,3 +1,4 @@
+internal import Configuration
 internal import Glibc
 internal import JSON
 internal import Linux
@@ -14,7 +15,7 @@ final class ProcedureConsole {
 
     func begin(_ procedure: String) {
         // What somebody else asked for by that name is not what the journal shows.
-        self.procedure = ProcedureFolders.isName(procedure) ? procedure : "?"
+        self.procedure = ProcedureName.isName(procedure) ? procedure : "?"
         bytes = 0
     }
 

@@ -127,7 +127,7 @@ public final class ProcedureWorker {
             machine.clearExecutionTimeLimit()
             session.rollBack()
         }
-        let run = ProcedureRun(machine, folders, now: now) { [console] in console.write($0, $1) }
+        let run = ProcedureRun(machine, folders.settled(), now: now) { [console] in console.write($0, $1) }
         let result = ProcedureContext.with(session) {
             Result { () throws(ProcedureError) in try run.run(name, arguments) }
         }

@@ -1,3 +1,4 @@
+internal import Digests
 internal import Glibc
 internal import JSON
 

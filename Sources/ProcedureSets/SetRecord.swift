@@ -1,0 +1,96 @@
+internal import Configuration
+internal import Digests
+public import JSON
+
+/// What is known of a set of files that came together: the file `set.json` beside them.
+public struct SetRecord: Sendable, Equatable {
+    /// One of its files, and by what the server knows this text again.
+    public struct File: Sendable, Equatable {
+        public var hash: String
+        public var mark: Mark
+
+        public init(hash: String, mark: Mark = Mark()) {
+            (self.hash, self.mark) = (hash, mark)
+        }
+    }
+
+    /// What a server gives along with a text, to be asked whether it is still the newest.
+    public struct Mark: Sendable, Equatable {
+        public var tag: String?
+        public var modified: String?
+
+        public init(tag: String? = nil, modified: String? = nil) {
+            (self.tag, self.modified) = (tag, modified)
+        }
+    }
+
+    /// Where it is from.
+    public var server: String
+    /// The manifest's; nil where there is none.
+    public var version: Int64?
+    /// The key that its manifest was signed with.
+    public var key: String?
+    /// Of the manifest.
+    public var mark = Mark()
+    public var files: [String: File] = [:]
+
+    public init(server: String) { self.server = server }
+
+    /// The same for sets with the same files of the same version, whatever else is known of them.
+    public var identity: String {
+        let lines = files.map { "\($0.key) \($0.value.hash)" }.sorted()
+        return SHA256.text(of: ([server, version.map { "\($0)" } ?? "", key ?? ""] + lines).joined(separator: "\n"))
+    }
+
+    /// Refuses what would follow a newer set that was signed with the same key.
+    public func refuseOlder(_ version: Int64?, key: String?) throws(SetRefusal) {
+        guard let key, key == self.key, let own = self.version, (version ?? -1) < own else { return }
+        throw SetRefusal("version \(version ?? 0) is older than \(own), which is there: a signed version never falls")
+    }
+
+    public var json: JSONValue {
+        var object: JSONObject = ["server": .string(server), "mark": mark.json]
+        object["version"] = version.map(JSONValue.integer)
+        object["key"] = key.map(JSONValue.string)
+        let files = files.sorted { $0.key < $1.key }.map { name, file -> (String, JSONValue) in
+            (name, ["sha256": .string(file.hash), "mark": file.mark.json])
+        }
+        object["files"] = .object(JSONObject(files))
+        return .object(object)
+    }
+
+    public init(_ text: String) throws(SetRefusal) {
+        guard let object = (try? JSONParser.parse(text, maximumDepth: 8))?.objectValue,
+            let server = object["server"]?.stringValue, let files = object["files"]?.objectValue,
+            files.count <= ProcedureSettings.fileCount
+        else { throw SetRefusal("set.json cannot be read") }
+        self.server = server
+        version = object["version"]?.integerValue
+        key = object["key"]?.stringValue
+        mark = Mark(object["mark"])
+        for (name, file) in files {
+            guard ProcedureName.isFile(name), let hash = file.objectValue?["sha256"]?.stringValue, Manifest.isHash(hash)
+            else { throw SetRefusal("set.json has a file that is none") }
+            self.files[name] = File(hash: hash, mark: Mark(file.objectValue?["mark"]))
+        }
+    }
+}
+
+extension SetRecord.File {
+    public init(_ text: String, _ mark: SetRecord.Mark) {
+        self.init(hash: SHA256.text(of: text), mark: mark)
+    }
+}
+
+extension SetRecord.Mark {
+    fileprivate var json: JSONValue {
+        var object: JSONObject = [:]
+        object["tag"] = tag.map(JSONValue.string)
+        object["modified"] = modified.map(JSONValue.string)
+        return .object(object)
+    }
+
+    fileprivate init(_ json: JSONValue?) {
+        self.init(tag: json?.objectValue?["tag"]?.stringValue, modified: json?.objectValue?["modified"]?.stringValue)
+    }
+}

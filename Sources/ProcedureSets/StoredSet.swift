@@ -1,0 +1,73 @@
+internal import CLinux
+public import Configuration
+internal import Digests
+internal import Glibc
+internal import Linux
+
+/// A set of files in its folder. It stays readable by this object's descriptor, whatever takes its place.
+public final class StoredSet {
+    private let folder: Int32
+    public let record: SetRecord
+
+    /// More is no list of a thousand files.
+    static let recordBytes = 2 << 20
+
+    init?(_ path: String) throws(SetRefusal) {
+        folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard folder >= 0 else {
+            guard errno != ENOENT else { return nil }
+            throw SetRefusal("\(path): \(SystemCallError.text(errno))")
+        }
+        do throws(SetRefusal) {
+            record = try SetRecord(Self.text("set.json", in: folder, Self.recordBytes))
+        } catch {
+            close(folder)
+            throw error
+        }
+    }
+
+    deinit { close(folder) }
+
+    /// The text of a file, which must be what the record says it is.
+    public func text(of name: String) throws(SetRefusal) -> String {
+        let text = try Self.text(name, in: folder, ProcedureSettings.fileBytes)
+        guard SHA256.text(of: text) == record.files[name]?.hash else {
+            throw SetRefusal("\(name) is not what set.json says")
+        }
+        return text
+    }
+
+    /// The manifest, which must say what the record says; nil where the set has none.
+    public func manifest() throws(SetRefusal) -> String? {
+        guard let version = record.version else { return nil }
+        let text = try Self.text("manifest.json", in: folder, ProcedureSettings.fileBytes)
+        let manifest = try Manifest(text)
+        guard manifest.version == version, manifest.files == record.files.mapValues(\.hash) else {
+            throw SetRefusal("manifest.json is not what set.json says")
+        }
+        return text
+    }
+
+    /// The manifest's signature in Base64; nil where it has none.
+    public func signature() -> String? { try? Self.text("manifest.json.sig", in: folder, 1024) }
+
+    /// Refuses what the settings' server and key do not allow, or what is older than another set.
+    public func verify(_ settings: ProcedureSettings, after older: SetRecord?) throws(SetRefusal) {
+        guard record.server == settings.sync else {
+            throw SetRefusal("it is from another server than procedures: sync names")
+        }
+        guard let key = settings.key else { return }
+        guard let manifest = try manifest() else { throw SetRefusal("it has no manifest, which a key needs") }
+        try Manifest.verify(manifest, signature: signature(), key: key)
+        try older?.refuseOlder(record.version, key: key)
+    }
+
+    private static func text(_ name: String, in folder: Int32, _ limit: Int) throws(SetRefusal) -> String {
+        let file = qc_open_beneath(folder, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW, 0)
+        guard file >= 0 else { throw SetRefusal("\(name): \(SystemCallError.text(-file))") }
+        switch FileText.read(descriptor: file, maximumBytes: limit) {
+        case .success(let text): return text
+        case .failure(let problem): throw SetRefusal("\(name) \(problem.message)")
+        }
+    }
+}

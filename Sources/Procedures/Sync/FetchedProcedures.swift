@@ -1,0 +1,85 @@
+internal import CLinux
+internal import Concurrency
+internal import Configuration
+internal import Glibc
+internal import JSON
+internal import Linux
+internal import QuickConnectClient
+internal import Synchronization
+
+/// The fetched set, as the host's loop sees it: it looks when something changes in the folder of the one who fetches, and
+/// lets a thread take what is there.
+final class FetchedProcedures {
+    /// Readable when something has changed there.
+    let descriptor: Int32
+    private(set) var state = SetTaker.State()
+    private let taker: SetTaker
+    private let waker: Waker
+    private let done = Done()
+    private var isTaking = false
+    private var isAskedAgain = false
+    private var asking: [HandlerCall] = []
+
+    /// What the thread has found out.
+    private final class Done: Sendable {
+        let state = Mutex<SetTaker.State?>(nil)
+    }
+
+    init(_ taker: SetTaker, _ waker: Waker) {
+        self.taker = taker
+        self.waker = waker
+        descriptor = qc_watch_start()
+    }
+
+    deinit { if descriptor >= 0 { close(descriptor) } }
+
+    var json: JSONValue { state.json(folder: taker.staging) }
+
+    /// Whether fetched procedures are wanted at all.
+    var isWanted: Bool { taker.settings.sync != nil }
+
+    /// Looks at what is there now.
+    /// - Parameter call: answered when that is done.
+    func look(for call: HandlerCall? = nil) {
+        if let call { asking.append(call) }
+        // The folder may be there by now.
+        if descriptor >= 0, isWanted { _ = qc_watch_folder(descriptor, taker.staging) }
+        guard !isTaking else {
+            isAskedAgain = true
+            return
+        }
+        isAskedAgain = false
+        isTaking = true
+        let (taker, before, done, waker) = (taker, state, done, waker)
+        let code = PThread.start("sets") {
+            let state = taker.take(after: before)
+            done.state.withLock { $0 = state }
+            waker.wake()
+        }
+        guard code != 0 else { return }
+        isTaking = false
+        state.problem = SystemCallError("pthread_create", code).description
+    }
+
+    /// Takes note of what has come, and says who asked for it.
+    /// - Returns: the calls to be answered; nil where nothing is new.
+    func advance() -> [HandlerCall]? {
+        if descriptor >= 0, qc_watch_drain(descriptor) != 0 { look() }
+        guard isTaking else { return nil }
+        guard
+            let new = done.state.withLock({ state in
+                defer { state = nil }
+                return state
+            })
+        else { return nil }
+        isTaking = false
+        state = new
+        // Who asked while it was looking may mean what came later.
+        if isAskedAgain {
+            look()
+            return []
+        }
+        defer { asking = [] }
+        return asking
+    }
+}

@@ -1,0 +1,113 @@
+internal import Configuration
+internal import Glibc
+internal import JSON
+internal import Linux
+internal import ProcedureSets
+
+/// Puts a fetched set in the place of the one before, all of it or nothing: it is checked again, copied, and parsed by a
+/// process of its own. May take a while, so it has a thread.
+struct SetTaker: Sendable {
+    let settings: ProcedureSettings
+    /// The folder of the one who fetches, which this user can only read.
+    let staging: String
+    /// Where procedures run from.
+    let store: SetStore
+    /// The program that parses, and its flags.
+    let command: [String]
+    let environment: [String: String]
+
+    /// What came of it.
+    struct State: Sendable {
+        var installed: SetRecord?
+        /// The set that was refused the last time, and why. It is not looked at again.
+        var refused: (identity: String, reason: String)?
+        /// Why there is nothing to look at, though there should be.
+        var problem: String?
+        var report: SyncReport?
+    }
+
+    func take(after state: State) -> State {
+        var state = state
+        state.report = SyncReport(in: staging)
+        state.problem = nil
+        do throws(SetRefusal) {
+            state.installed = try store.current()?.record
+            guard settings.sync != nil, let staged = try stagedSet() else { return state }
+            let identity = staged.record.identity
+            if identity == state.installed?.identity { state.refused = nil }
+            guard identity != state.installed?.identity, identity != state.refused?.identity else { return state }
+            state.refused = nil
+            do throws(SetRefusal) {
+                try install(staged, after: state.installed)
+                state.installed = staged.record
+            } catch {
+                state.refused = (identity, error.description)
+            }
+        } catch {
+            state.problem = error.description
+        }
+        return state
+    }
+
+    private func stagedSet() throws(SetRefusal) -> StoredSet? {
+        try SetStore(root: staging, link: "staged").current()
+    }
+
+    private func install(_ staged: StoredSet, after installed: SetRecord?) throws(SetRefusal) {
+        try staged.verify(settings, after: installed)
+        let new = try Self.local { () throws(SystemCallError) in try store.begin() }
+        for name in staged.record.files.keys.sorted() {
+            let text = try staged.text(of: name)
+            try Self.local { () throws(SystemCallError) in try new.add(name, text) }
+        }
+        if let manifest = try staged.manifest() {
+            let signature = staged.signature()
+            try Self.local { () throws(SystemCallError) in try new.add(manifest: manifest, signature: signature) }
+        }
+        try parse(new.folder)
+        try Self.local { () throws(SystemCallError) in try store.commit(new, staged.record) }
+    }
+
+    private static func local<Value>(_ body: () throws(SystemCallError) -> Value) throws(SetRefusal) -> Value {
+        do throws(SystemCallError) {
+            return try body()
+        } catch {
+            throw SetRefusal("it cannot be kept: \(error)")
+        }
+    }
+
+    /// The engine parses what anybody on the network may have written, so it does that in a process that ends.
+    private func parse(_ folder: String) throws(SetRefusal) {
+        let ending: RunningProgram.Ending
+        do throws(SystemCallError) {
+            let words = Array(command.dropFirst()) + ["--check-set", folder]
+            ending = try RunningProgram(command.first ?? "", words, environment: environment).wait()
+        } catch {
+            throw SetRefusal("it cannot be parsed: \(error)")
+        }
+        guard ending.status != 0 else { return }
+        let reason = String(ending.errors.prefix(1000)).trimmed
+        throw SetRefusal(reason.isEmpty ? "its parser ended with status \(ending.status)" : reason)
+    }
+}
+
+extension String {
+    fileprivate var trimmed: String {
+        var text = self[...]
+        while text.last?.isWhitespace == true { text.removeLast() }
+        return String(text)
+    }
+}
+
+extension SetTaker.State {
+    /// As `procedures` answers it: `{folder, last: {outcome, says, server, time}, version, files, refused, problem}`.
+    func json(folder: String) -> JSONValue {
+        var object: JSONObject = ["folder": .string(folder)]
+        object["last"] = report.map { .object($0.json) }
+        object["version"] = installed?.version.map(JSONValue.integer)
+        object["files"] = installed.map { .integer(Int64($0.files.count)) }
+        object["refused"] = refused.map { .string($0.reason) }
+        object["problem"] = problem.map(JSONValue.string)
+        return .object(object)
+    }
+}

@@ -1,0 +1,42 @@
+internal import CLinux
+internal import Configuration
+internal import Glibc
+internal import JavaScriptCore
+internal import Linux
+
+/// Parses a folder of files that came from somewhere, and runs none of them.
+public enum ProcedureSetCheck {
+    /// It takes seconds; who takes longer wants to do harm.
+    private static let mostSeconds: UInt32 = 300
+
+    /// - Returns: the first mistake, in words; nil where all files can be procedures, or be loaded by some.
+    public static func run(_ folder: String) -> String? {
+        qc_end_with_parent(getppid())
+        alarm(mostSeconds)
+        setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 19)
+        guard let machine = JSVirtualMachine() else { return "there is no memory to parse it" }
+        let shared = (FileText.names(in: "\(folder)/lib") ?? []).map { "lib/\($0)" }
+        for name in (FileText.names(in: folder) ?? []) + shared where ProcedureName.isFile(name) {
+            if let mistake = mistake(in: name, folder, machine) { return "\(name): \(mistake)" }
+            machine.collectGarbage()
+        }
+        return nil
+    }
+
+    private static func mistake(in name: String, _ folder: String, _ machine: JSVirtualMachine) -> String? {
+        let text: String
+        switch FileText.read("\(folder)/\(name)", maximumBytes: ProcedureSettings.fileBytes) {
+        case .failure(let problem): return problem.message
+        case .success(let read): text = read
+        }
+        guard let context = JSContext(virtualMachine: machine) else { return "there is no memory to parse it" }
+        do throws(JSError) {
+            try context.checkSyntax(text, sourceURL: name)
+        } catch {
+            return "\(error.name ?? "SyntaxError"): \(error.message)\(error.line.map { " in line \($0)" } ?? "")"
+        }
+        // Such as the «OK» of something between this device and the server.
+        guard ProcedureName.isShared(name) || text.contains("execute") else { return "it has no function execute" }
+        return nil
+    }
+}

@@ -1,0 +1,113 @@
+import ArgumentParser
+import Configuration
+import Glibc
+import Linux
+import ProcedureSets
+import ProcedureSync
+import QuickConnect
+
+/// Fetches stored procedures. It has the network and no data; who runs them has the data and no network.
+@main
+struct QuickConnectSync: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "quickconnect-sync",
+        abstract: "Fetches stored procedures from the server that the settings name.",
+        discussion: """
+            What it fetches lies beside the data in a folder of its own, and counts when all of it is there. The service \
+            quickconnect-data parses it, and takes all of it or nothing. «quickconnect procedure sync» does both.
+
+            As root it becomes the user quickconnect-sync.
+
+            Exit status: 0 what the server has is here, 1 it is not, 2 wrong usage or settings.
+            """,
+        version: "0.1.0"
+    )
+
+    @Option(help: ArgumentHelp("The settings file.", valueName: "FILE"))
+    var config: String?
+
+    @Flag(help: "Print what would change, and change nothing.")
+    var dryRun = false
+
+    @Option(help: ArgumentHelp("Ask so often again where the server does not answer.", valueName: "NUMBER"))
+    var retries = 0
+
+    @Option(help: ArgumentHelp("How long the server may say nothing.", valueName: "SECONDS"))
+    var patience = 30
+
+    static func main() {
+        do {
+            var command = try parseAsRoot()
+            try command.run()
+        } catch {
+            let isSuccess = exitCode(for: error).isSuccess
+            Descriptor.write("\(fullMessage(for: error))\n", to: isSuccess ? STDOUT_FILENO : STDERR_FILENO)
+            Glibc.exit(isSuccess ? 0 : 2)
+        }
+    }
+
+    func validate() throws {
+        guard (0...100).contains(retries) else { throw ValidationError("--retries must be from 0 to 100.") }
+        guard (1...3600).contains(patience) else { throw ValidationError("--patience must be from 1 to 3600.") }
+    }
+
+    func run() throws {
+        let environment = OwnProcess.environment
+        let folders = StandardFolders(
+            isRoot: geteuid() == 0,
+            environment: environment,
+            program: OwnProcess.program,
+            service: "quickconnect-sync"
+        )
+        let settings = load(folders, environment)
+        guard let server = settings.sync else { fail("the settings name no server (procedures: sync)", 2) }
+        let token = SyncToken.read(environment)
+        if token != nil, server.hasPrefix("http:"), !settings.isSyncLocal {
+            fail("a token is only sent over https:, and procedures: sync is \(server)", 2)
+        }
+        Glibc.exit(sync(server, settings, folders.fetched, token))
+    }
+
+    private func load(_ folders: StandardFolders, _ environment: [String: String]) -> ProcedureSettings {
+        var flags = Settings.Overrides()
+        flags.config = config
+        do throws(ConfigurationMistakes) {
+            return try Settings.load(flags: flags, environment: environment, folders: folders).procedureSettings
+        } catch {
+            fail("\(error)", 2)
+        }
+    }
+
+    private func sync(_ server: String, _ settings: ProcedureSettings, _ root: String, _ token: String?) -> Int32 {
+        do throws(SystemCallError) {
+            // The group may read: the one who runs procedures is in it.
+            umask(0o027)
+            try OwnFolder.prepare(root, isNamed: OwnProcess.environment["STATE_DIRECTORY"] != nil)
+            let lock = try OwnFolder.lock(root)
+            defer { close(lock) }
+            guard let client = WebClient(token: token, patience: patience) else { fail("libcurl cannot be used", 1) }
+            let sync = ProcedureSync(server: server, settings, client, root: root) {
+                Descriptor.write("\($0.escapingControls)\n", to: STDOUT_FILENO)
+            }
+            let report = sync.run(retries: retries, isDry: dryRun)
+            if !dryRun { try report.write(in: root) }
+            return tell(report)
+        } catch {
+            fail("\(root): \(error)", 1)
+        }
+    }
+
+    private func tell(_ report: SyncReport) -> Int32 {
+        switch report.outcome {
+        case .changed, .unchanged:
+            Descriptor.write("\(report.server): \(report.says.escapingControls)\n", to: STDOUT_FILENO)
+            return 0
+        case .unreachable, .refused: fail("\(report.outcome.rawValue): \(report.says.escapingControls)", 1)
+        }
+    }
+
+    private func fail(_ message: String, _ status: Int32) -> Never {
+        Descriptor.write("quickconnect-sync: \(message)\n", to: STDERR_FILENO)
+        Glibc.exit(status)
+    }
+}

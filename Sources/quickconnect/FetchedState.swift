@@ -1,0 +1,43 @@
+import JSON
+import QuickConnect
+
+/// What the service of procedures says of what was fetched.
+struct FetchedState {
+    private let object: JSONObject
+    private let last: JSONObject
+
+    init(_ json: JSONValue) {
+        object = json.objectValue ?? [:]
+        last = object["last"]?.objectValue ?? [:]
+    }
+
+    private func word(_ name: String) -> String? { object[name]?.stringValue }
+
+    /// What stands in the way of the newest set, other than a server that does not answer.
+    private var fault: String? {
+        if let problem = word("problem") { return problem }
+        if let reason = word("refused") { return "refused, and what was there before stays: \(reason)" }
+        return last["outcome"] == "refused" ? "refused: \(last["says"]?.stringValue ?? "")" : nil
+    }
+
+    var isWell: Bool { fault == nil && last["outcome"] != "unreachable" }
+
+    /// A sentence.
+    var text: String {
+        let files = object["files"]?.integerValue.map { "\($0) files" } ?? "nothing"
+        let version = object["version"]?.integerValue.map { ", version \($0)" } ?? ""
+        let place = "\(files)\(version) in place"
+        guard let time = last["time"]?.stringValue else { return "the server has not been asked; \(place)" }
+        if let fault { return "\(fault) (\(time)); \(place)" }
+        if last["outcome"] == "unreachable" {
+            return "the server does not answer (\(time)): \(last["says"]?.stringValue ?? ""); \(place)"
+        }
+        return "the server was asked at \(time); \(place)"
+    }
+
+    /// For the doctor: a device without a network is none that is broken.
+    var finding: Finding {
+        let state: Finding.State = fault != nil ? .fault : isWell && !last.isEmpty ? .well : .note
+        return Finding("procedures", state, text, mend: state == .well ? nil : "sudo quickconnect procedure sync")
+    }
+}
