@@ -277,7 +277,9 @@ extension ServiceTests {
                 lines.filter { $0.hasPrefix("\(key)=") }.flatMap { $0.dropFirst(key.count + 1).split(separator: " ") }
                     .map(String.init)
             }
-            #expect(values("ProtectSystem") == ["strict"] && values("StateDirectoryMode") == ["0700"], "\(unit)")
+            // The group of what was fetched is the service's that runs it.
+            let mode = unit == "quickconnect-sync.service" ? "0750" : "0700"
+            #expect(values("ProtectSystem") == ["strict"] && values("StateDirectoryMode") == [mode], "\(unit)")
             #expect(!values("ReadWritePaths").contains { $0.hasPrefix("/etc") }, "\(unit)")
             // The user's own name is its folder's.
             #expect(values("StateDirectory") == values("User"), "\(unit)")
