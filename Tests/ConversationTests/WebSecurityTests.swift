@@ -191,6 +191,9 @@ struct WebSecurityTests {
     @Test func `5,000 connections`() async throws {
         var limit = rlimit()
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        // Programs that other tests start inherit it, and gpsd's select(2) is made for 1,024.
+        var before = limit
+        defer { setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &before) }
         limit.rlim_cur = min(limit.rlim_max, 20_000)
         setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
         let count = min(5000, Int(limit.rlim_cur) - 500)

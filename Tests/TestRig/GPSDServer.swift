@@ -63,8 +63,17 @@ public final class GPSDServer: @unchecked Sendable {
     /// How many clients are connected to it.
     public var clients: Int {
         ["tcp", "tcp6"].map { table in
-            Self.connections(of: port, in: FileManager.default.contents(atPath: "/proc/net/\(table)") ?? Data())
+            Self.connections(of: port, in: Self.contents("/proc/net/\(table)"))
         }.reduce(0, +)
+    }
+
+    /// Foundation takes a short read for the end of the file, and the kernel gives its tables in pieces.
+    private static func contents(_ path: String) -> Data {
+        let descriptor = open(path, O_RDONLY)
+        defer { close(descriptor) }
+        var (table, piece) = (Data(), [UInt8](repeating: 0, count: 64 << 10))
+        while case let count = read(descriptor, &piece, piece.count), count > 0 { table += piece[..<count] }
+        return table
     }
 
     /// In /proc/net/tcp* a connection's own port is hexadecimal, the other end follows, and behind it 01 for one that is
