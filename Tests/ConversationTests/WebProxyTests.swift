@@ -20,6 +20,7 @@ struct WebProxyTests {
         try folder.write(
             """
             daemon off;
+            master_process off;
             pid \(folder("pid"));
             error_log stderr;
             user root;
