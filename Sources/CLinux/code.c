@@ -4,11 +4,15 @@
 #include "CLinux.h"
 
 #include <link.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+// The first one is the program itself, whose name is empty. Of libraries only the one that the project installs, which the
+// start reads most of; others are shared with the rest of the system.
 static int release(struct dl_phdr_info *info, size_t size, void *context) {
     (void)size, (void)context;
+    if (*info->dlpi_name && !strstr(info->dlpi_name, "/lib/quickconnect/")) return 0;
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
@@ -18,8 +22,7 @@ static int release(struct dl_phdr_info *info, size_t size, void *context) {
         uintptr_t end = (info->dlpi_addr + segment->p_vaddr + segment->p_memsz) & ~(page - 1);
         if (start < end) madvise((void *)start, end - start, MADV_DONTNEED);
     }
-    // The first one is the program itself; libraries are shared with other programs.
-    return 1;
+    return 0;
 }
 
 void qc_release_code(void) { dl_iterate_phdr(release, NULL); }

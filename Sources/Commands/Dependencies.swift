@@ -21,7 +21,7 @@ public struct Dependencies: Sendable {
     /// What `doctor` looks at, in this order.
     public var examined: [any Examined]
     /// Reads the mappings anew and puts them in place. Fails with `invalid` and the mistakes, the old table kept.
-    public var reload: @Sendable () async throws(CommandError) -> Void
+    public var reload: @Sendable () async throws(CommandError) -> [String]
     public var accounts: any UserAccounts
     public var identity: Identity
     /// The time of day, in seconds since 1970.
@@ -47,7 +47,7 @@ public struct Dependencies: Sendable {
         identity: Identity,
         now: @escaping @Sendable () -> Double,
         logger: Logger,
-        reload: @escaping @Sendable () async throws(CommandError) -> Void
+        reload: @escaping @Sendable () async throws(CommandError) -> [String]
     ) {
         self.router = router
         self.permissions = permissions

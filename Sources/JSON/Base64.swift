@@ -13,6 +13,7 @@ public enum Base64 {
     /// How many characters so many bytes become.
     public static func length(ofBytes count: Int) -> Int { (count + 2) / 3 * 4 }
 
+    /// Bytes as Base64 with its padding (RFC 4648).
     public static func encode(_ bytes: UnsafeRawBufferPointer) -> String {
         String(unsafeUninitializedCapacity: length(ofBytes: bytes.count)) { text in
             alphabet.withUnsafeBufferPointer { alphabet in
@@ -32,6 +33,7 @@ public enum Base64 {
         }
     }
 
+    /// Bytes as Base64 with its padding (RFC 4648).
     public static func encode(_ bytes: [UInt8]) -> String { bytes.withUnsafeBytes { encode($0) } }
 
     /// The bytes; nil where a character is none of the alphabet's, the padding is missing, or bits are set that belong

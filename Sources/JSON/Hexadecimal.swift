@@ -8,6 +8,7 @@ public func hexadecimalDigit(_ byte: UInt8) -> UInt8? {
     return letter <= 5 ? letter + 10 : nil
 }
 
+/// The hexadecimal digit of a number from 0 to 15, in capitals.
 @inlinable
 public func upperHexadecimalDigit(_ nibble: UInt8) -> UInt8 {
     nibble < 10 ? UInt8(ascii: "0") + nibble : UInt8(ascii: "A") - 10 + nibble

@@ -22,6 +22,31 @@ extension String {
             self = String(decoding: bytes, as: UTF8.self)
         }
     }
+
+    /// The beginning of a checked string that has more bytes, of which at most so many are read: as many as are whole
+    /// characters and whole escapes.
+    package init(checkedJSONStringStart bytes: UnsafeBufferPointer<UInt8>, atMost most: Int) {
+        let most = Swift.max(1, Swift.min(most, bytes.count - 1))
+        var end = 1
+        // From the front, since a row of backslashes means nothing from behind.
+        while end < most {
+            let next = end + Self.unitLength(of: bytes, at: end)
+            guard next <= most else { break }
+            end = next
+        }
+        while end > 1, bytes[end] & 0xC0 == 0x80 { end -= 1 }
+        self.init(checkedJSON: UnsafeBufferPointer(rebasing: bytes[1..<end]))
+    }
+
+    /// How many bytes there are a byte or a whole escape; two that stand for halves of one character are one.
+    private static func unitLength(of bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> Int {
+        guard bytes[index] == UInt8(ascii: "\\") else { return 1 }
+        guard bytes[index + 1] == UInt8(ascii: "u") else { return 2 }
+        let isHighHalf =
+            bytes[index + 2] | 0x20 == UInt8(ascii: "d") && "89abAB".utf8.contains(bytes[index + 3])
+            && bytes[index + 6] == UInt8(ascii: "\\") && bytes[index + 7] == UInt8(ascii: "u")
+        return isHighHalf ? 12 : 6
+    }
 }
 
 extension UnsafeBufferPointer<UInt8> {

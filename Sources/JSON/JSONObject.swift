@@ -4,8 +4,10 @@ internal import OrderedCollections
 public struct JSONObject: Sendable, Hashable {
     private var members: OrderedDictionary<ByteName, JSONValue>
 
+    /// An object without members.
     public init() { members = [:] }
 
+    /// An object of these members; of several with one name the last counts.
     public init(_ pairs: some Sequence<(String, JSONValue)>) {
         members = OrderedDictionary(pairs.lazy.map { (ByteName($0), $1) }, uniquingKeysWith: { _, last in last })
     }
@@ -16,8 +18,11 @@ public struct JSONObject: Sendable, Hashable {
         set { members[ByteName(name)] = newValue }
     }
 
+    /// The names of the members, in their order.
     public var names: [String] { members.keys.map(\.text) }
+    /// How many members there are.
     public var count: Int { members.count }
+    /// Whether there are none.
     public var isEmpty: Bool { members.isEmpty }
 
     /// Adds the members of another object; those with the same name are replaced.
@@ -27,18 +32,23 @@ public struct JSONObject: Sendable, Hashable {
 }
 
 extension JSONObject: ExpressibleByDictionaryLiteral {
+    /// An object of these members; of several with one name the last counts.
     public init(dictionaryLiteral elements: (String, JSONValue)...) { self.init(elements) }
 }
 
 extension JSONObject: Sequence {
+    /// Goes through the members in their order.
     public struct Iterator: IteratorProtocol {
         fileprivate var members: OrderedDictionary<ByteName, JSONValue>.Iterator
 
+        /// The next member; nil behind the last.
         public mutating func next() -> (name: String, value: JSONValue)? {
             members.next().map { ($0.key.text, $0.value) }
         }
     }
 
+    /// The members in their order.
     public func makeIterator() -> Iterator { Iterator(members: members.makeIterator()) }
+    /// How many members there are.
     public var underestimatedCount: Int { members.count }
 }

@@ -7,6 +7,7 @@ public enum JSONError: Error, Sendable, Equatable {
     /// More arrays and objects inside each other than the limit.
     case tooDeep(limit: Int)
 
+    /// What is wrong, and at which byte.
     public var message: String {
         switch self {
         case .syntax(let what, let offset), .unrepresentable(let what, let offset): "\(what) at byte \(offset)"
@@ -34,6 +35,7 @@ public enum JSONParser {
         return try result.get()
     }
 
+    /// Reads a text.
     public static func parse(_ text: String, maximumDepth: Int = JSONParser.defaultDepth) throws(JSONError) -> JSONValue
     {
         let bytes = Array(text.utf8)
@@ -50,7 +52,7 @@ public enum JSONParser {
         try scanner.skipValue()
         let end = scanner.position
         try scanner.finish()
-        if let problem = scanner.problem { throw problem }
+        if let problem = scanner.problem { throw problem.error }
         return JSONValue(checked: UnsafeBufferPointer(rebasing: bytes[start..<end]))
     }
 }

@@ -5,10 +5,31 @@
 public struct JSONScanner {
     @usableFromInline let bytes: UnsafeBufferPointer<UInt8>
     private let maximumDepth: Int
-    public private(set) var position = 0
-    /// The first value that is JSON and cannot be kept: a number beyond a double, half a surrogate pair, too deep.
-    public private(set) var problem: JSONError?
+    /// How many bytes have been read.
+    public internal(set) var position = 0
+    /// The first value that is JSON and cannot be kept.
+    public private(set) var problem: Problem?
 
+    /// Why a value cannot be kept, without a text: what holds no reference costs nothing to copy.
+    public enum Problem: Sendable, Equatable {
+        /// Too many arrays and objects inside each other.
+        case tooDeep(limit: Int)
+        /// A number beyond a double.
+        case number(offset: Int)
+        /// Half a surrogate pair.
+        case halfPair(offset: Int)
+
+        /// What is wrong where it stands now.
+        public var error: JSONError {
+            switch self {
+            case .tooDeep(let limit): .tooDeep(limit: limit)
+            case .number(let offset): .unrepresentable("a number too large for a double", offset: offset)
+            case .halfPair(let offset): .unrepresentable("half a surrogate pair", offset: offset)
+            }
+        }
+    }
+
+    /// A scanner of bytes that must outlive it.
     public init(_ bytes: UnsafeBufferPointer<UInt8>, maximumDepth: Int = JSONParser.defaultDepth) {
         self.bytes = bytes
         self.maximumDepth = maximumDepth
@@ -18,6 +39,7 @@ public struct JSONScanner {
     @inline(__always)
     public var next: UInt8? { position < bytes.count ? bytes[position] : nil }
 
+    /// Whether all has been read.
     public var isAtEnd: Bool { position == bytes.count }
 
     /// Takes a byte, where it is the next one.
@@ -28,15 +50,9 @@ public struct JSONScanner {
         return true
     }
 
+    /// Reads on to what is no white space.
     @inline(__always)
-    public mutating func skipWhiteSpace() {
-        // Mostly there is none.
-        if position < bytes.count, bytes[position] <= 0x20 { skipSomeWhiteSpace() }
-    }
-
-    private mutating func skipSomeWhiteSpace() {
-        while position < bytes.count, isWhiteSpace(bytes[position]) { position += 1 }
-    }
+    public mutating func skipWhiteSpace() { position = endOfWhiteSpace(at: position) }
 
     private func isWhiteSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 }
 
@@ -46,15 +62,10 @@ public struct JSONScanner {
         guard isAtEnd else { throw syntax("unexpected text after the value") }
     }
 
+    /// A mistake where it stands now.
     public func syntax(_ what: String) -> JSONError { .syntax(what, offset: position) }
 
-    /// Forgets the problem, for the next of several messages.
-    public mutating func takeProblem() -> JSONError? {
-        defer { problem = nil }
-        return problem
-    }
-
-    private mutating func note(_ error: JSONError) { problem = problem ?? error }
+    mutating func note(_ problem: Problem) { self.problem = self.problem ?? problem }
 
     // MARK: Values
 
@@ -63,66 +74,163 @@ public struct JSONScanner {
     public mutating func skipValue(depth: Int = 0) throws(JSONError) {
         skipWhiteSpace()
         // Most values are no arrays and no objects.
-        if try scalar() { return }
-        try skipContainer(depth: depth)
+        if isContainer(at: position) {
+            try skipContainer(depth: depth)
+        } else {
+            position = try endOfScalar(at: position)
+        }
     }
 
+    @inline(__always)
+    private func isContainer(at index: Int) -> Bool {
+        index < bytes.count && (bytes[index] == UInt8(ascii: "[") || bytes[index] == UInt8(ascii: "{"))
+    }
+
+    /// The arrays and objects that are open, at most 64: a bit each, set for an object. The lowest one is the innermost.
+    private struct Nesting {
+        private(set) var count = 0
+        private var bits: UInt64 = 0
+
+        var isObject: Bool { bits & 1 == 1 }
+        /// The byte that ends the innermost one.
+        var end: UInt8 { isObject ? UInt8(ascii: "}") : UInt8(ascii: "]") }
+
+        mutating func push(isObject: Bool) {
+            bits = bits << 1 | (isObject ? 1 : 0)
+            count += 1
+        }
+
+        mutating func pop() {
+            bits >>= 1
+            count -= 1
+        }
+    }
+
+    /// Passes over an array or object with all that is in it.
     private mutating func skipContainer(depth: Int) throws(JSONError) {
         var open = Nesting()
-        while true {
-            guard try begin(&open, depth: depth) else { continue }
-            while true {
-                if open.count == 0 { return }
-                skipWhiteSpace()
-                if skip(UInt8(ascii: ",")) {
-                    if open.isObject { try memberName() }
-                    break
-                }
-                guard skip(open.isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) else {
-                    throw syntax(open.isObject ? "',' or '}' is missing" : "',' or ']' is missing")
-                }
-                open.pop()
-            }
-        }
+        // A local one stays in a register.
+        var index = position
+        repeat {
+            while try !skipStart(&index, &open, depth: depth) {}
+        } while try skipEnds(&index, &open)
+        position = index
     }
 
     /// Passes over a whole value, or over the beginning of an array or object that has something in it.
     /// - Returns: whether a value is over.
     @inline(__always)
-    private mutating func begin(_ open: inout Nesting, depth: Int) throws(JSONError) -> Bool {
-        skipWhiteSpace()
-        if try scalar() { return true }
-        guard depth + open.count < maximumDepth else {
-            try skipTooDeep()
-            return true
+    private mutating func skipStart(_ index: inout Int, _ open: inout Nesting, depth: Int) throws(JSONError) -> Bool {
+        if !isContainer(at: index) {
+            index = try endOfScalar(at: index)
+        } else if depth + open.count >= maximumDepth {
+            index = try endOfTooDeep(at: index)
+        } else if open.count == 64 {
+            index = try endOfContainer(at: index, depth: depth + open.count)
+        } else {
+            open.push(isObject: bytes[index] == UInt8(ascii: "{"))
+            index = endOfWhiteSpace(at: index + 1)
+            guard index < bytes.count, bytes[index] == open.end else {
+                if open.isObject { index = try endOfName(at: index) }
+                return false
+            }
+            index += 1
+            open.pop()
         }
-        let isObject = next == UInt8(ascii: "{")
-        position += 1
-        skipWhiteSpace()
-        if skip(isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) { return true }
-        open.push(isObject: isObject)
-        if isObject { try memberName() }
+        return true
+    }
+
+    /// Passes over the ends of the arrays and objects that are over with a value.
+    /// - Returns: whether another value follows in the one that is open then; false where none is.
+    @inline(__always)
+    private mutating func skipEnds(_ index: inout Int, _ open: inout Nesting) throws(JSONError) -> Bool {
+        while open.count > 0 {
+            index = endOfWhiteSpace(at: index)
+            let byte = index < bytes.count ? bytes[index] : 0
+            if byte == UInt8(ascii: ",") {
+                index = open.isObject ? try endOfName(at: index + 1) : endOfWhiteSpace(at: index + 1)
+                return true
+            }
+            guard byte == open.end else {
+                position = index
+                throw syntax(open.isObject ? "',' or '}' is missing" : "',' or ']' is missing")
+            }
+            index += 1
+            open.pop()
+        }
         return false
     }
 
-    /// Passes over a value that is no array and no object.
-    /// - Returns: false where one of those begins.
+    /// The end of one that stands in 64 others, of which a word holds no more.
+    private mutating func endOfContainer(at index: Int, depth: Int) throws(JSONError) -> Int {
+        position = index
+        try skipContainer(depth: depth)
+        return position
+    }
+
+    private mutating func endOfTooDeep(at index: Int) throws(JSONError) -> Int {
+        position = index
+        try skipTooDeep()
+        return position
+    }
+
     @inline(__always)
-    private mutating func scalar() throws(JSONError) -> Bool {
+    private func endOfWhiteSpace(at index: Int) -> Int {
+        // Mostly there is none.
+        guard index < bytes.count, bytes[index] <= 0x20 else { return index }
+        return endOfSomeWhiteSpace(at: index)
+    }
+
+    private func endOfSomeWhiteSpace(at index: Int) -> Int {
+        var index = index
+        while index < bytes.count, isWhiteSpace(bytes[index]) { index += 1 }
+        return index
+    }
+
+    /// Passes over a member's name, the colon, and the white space around them.
+    @inline(__always)
+    private mutating func endOfName(at index: Int) throws(JSONError) -> Int {
+        let start = endOfWhiteSpace(at: index)
+        guard start < bytes.count, bytes[start] == UInt8(ascii: "\"") else {
+            position = start
+            throw syntax("a member name is missing")
+        }
+        let colon = endOfWhiteSpace(at: try endOfString(at: start))
+        guard colon < bytes.count, bytes[colon] == UInt8(ascii: ":") else {
+            position = colon
+            throw syntax("':' is missing")
+        }
+        return endOfWhiteSpace(at: colon + 1)
+    }
+
+    /// Passes over a value that is no array and no object.
+    @inline(__always)
+    private mutating func endOfScalar(at index: Int) throws(JSONError) -> Int {
+        if index < bytes.count {
+            if bytes[index] == UInt8(ascii: "\"") { return try endOfString(at: index) }
+            // Most numbers are whole, without a sign, and their digits are all there is to look at.
+            let end = endOfDigits(from: index)
+            if end - index == 1 || end > index && end - index < 300 && bytes[index] != UInt8(ascii: "0"),
+                !isPartOfNumber(at: end)
+            {
+                return end
+            }
+        }
+        position = index
+        try otherScalar()
+        return position
+    }
+
+    private mutating func otherScalar() throws(JSONError) {
         guard let first = next else { throw syntax("a value is missing") }
         switch first {
-        case UInt8(ascii: "\""): _ = try string()
-        case UInt8(ascii: "["), UInt8(ascii: "{"): return false
         case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): try number()
         case UInt8(ascii: "t"): try literal("true")
         case UInt8(ascii: "f"): try literal("false")
         case UInt8(ascii: "n"): try literal("null")
         default: throw syntax("unexpected character")
         }
-        return true
     }
-
-    private mutating func memberName() throws(JSONError) { _ = try name() }
 
     /// Takes a member's name and the colon behind it.
     /// - Returns: where the text between the quotes is.
@@ -207,201 +315,5 @@ public struct JSONScanner {
             if depth == 0 { return note(.tooDeep(limit: maximumDepth)) }
         }
         throw .tooDeep(limit: maximumDepth)
-    }
-
-    // MARK: Numbers
-
-    @inline(__always)
-    private mutating func number() throws(JSONError) {
-        let end = endOfDigits(from: position)
-        // Most are whole, without a sign, and their digits are all there is to look at.
-        if end - position == 1 || end - position > 1 && bytes[position] != UInt8(ascii: "0"), !isPartOfNumber(at: end),
-            end - position < 300
-        {
-            position = end
-        } else {
-            try anyNumber()
-        }
-    }
-
-    private func isPartOfNumber(at index: Int) -> Bool {
-        guard index < bytes.count else { return false }
-        return bytes[index] == UInt8(ascii: ".") || bytes[index] | 0x20 == UInt8(ascii: "e")
-    }
-
-    private mutating func anyNumber() throws(JSONError) {
-        let start = position
-        _ = skip(UInt8(ascii: "-"))
-        let whole = position
-        if !skip(UInt8(ascii: "0")) { try digits() }
-        var magnitude = position - whole
-        if skip(UInt8(ascii: ".")) { try digits() }
-        if let exponent = next, exponent | 0x20 == UInt8(ascii: "e") {
-            position += 1
-            let isNegative = skip(UInt8(ascii: "-"))
-            if !isNegative { _ = skip(UInt8(ascii: "+")) }
-            let first = position
-            try digits()
-            if !isNegative { magnitude += value(of: first..<position) }
-        }
-        // What is surely below 1e300 need not be worked out.
-        guard magnitude > 300 else { return }
-        let text = String(decoding: bytes[start..<position], as: UTF8.self)
-        guard let number = Double(text), number.isFinite else {
-            return note(.unrepresentable("a number too large for a double", offset: start))
-        }
-    }
-
-    /// What some digits say, not exact where it is very large.
-    private func value(of digits: Range<Int>) -> Int {
-        var value = 0
-        for byte in bytes[digits] where value < 1_000_000 { value = value * 10 + Int(byte - UInt8(ascii: "0")) }
-        return value
-    }
-
-    @inline(__always)
-    private mutating func digits() throws(JSONError) {
-        let start = position
-        position = endOfDigits(from: start)
-        guard position > start else { throw syntax("a digit is missing") }
-    }
-
-    @inline(__always)
-    private func endOfDigits(from start: Int) -> Int {
-        var position = start
-        while position < bytes.count, bytes[position] &- UInt8(ascii: "0") <= 9 { position += 1 }
-        return position
-    }
-
-    // MARK: Strings
-
-    /// Passes over a string.
-    /// - Returns: where the text between its quotes is.
-    @inline(__always)
-    public mutating func string() throws(JSONError) -> Range<Int> {
-        let start = position + 1
-        position = endOfPlainText(from: start)
-        if !skip(UInt8(ascii: "\"")) { try restOfString(from: start) }
-        return Range(uncheckedBounds: (start, position - 1))
-    }
-
-    /// Passes over what is left of a string that begins with plain text.
-    private mutating func restOfString(from start: Int) throws(JSONError) {
-        while true {
-            guard let byte = next else { throw syntax("a string does not end") }
-            switch byte {
-            case UInt8(ascii: "\""):
-                position += 1
-                return
-            case UInt8(ascii: "\\"): try escape()
-            case 0..<0x20: throw syntax("a control character in a string")
-            case 0x80...: try scalar(inStringFrom: start)
-            default: position += 1
-            }
-            position = endOfPlainText(from: position)
-        }
-    }
-
-    /// Passes over ASCII without quotes, escapes and control characters, eight bytes at a time.
-    /// - Returns: where the first other byte is.
-    @inline(__always)
-    private func endOfPlainText(from start: Int) -> Int {
-        guard let base = bytes.baseAddress else { return start }
-        // A local one stays in a register.
-        var position = start
-        let ones: UInt64 = 0x0101_0101_0101_0101
-        let tops: UInt64 = 0x8080_8080_8080_8080
-        while position + 8 <= bytes.count {
-            let word = UnsafeRawPointer(base + position).loadUnaligned(as: UInt64.self)
-            let quote = word ^ (ones &* 0x22)
-            let escape = word ^ (ones &* 0x5C)
-            // A byte of these has its top bit set where it was 0, below 0x20, or above 0x7F; of the bytes above such a one
-            // it may be set, too.
-            let found = (quote &- ones) & ~quote | (escape &- ones) & ~escape | (word &- ones &* 0x20) & ~word | word
-            if found & tops != 0 {
-                return position + (found & tops).trailingZeroBitCount >> 3
-            }
-            position += 8
-        }
-        while position < bytes.count {
-            let byte = bytes[position]
-            guard byte >= 0x20, byte < 0x80, byte != 0x22, byte != 0x5C else { break }
-            position += 1
-        }
-        return position
-    }
-
-    private mutating func escape() throws(JSONError) {
-        position += 1
-        guard let kind = next else { throw syntax("a string does not end") }
-        switch kind {
-        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
-            UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
-            position += 1
-        case UInt8(ascii: "u"):
-            position += 1
-            try surrogates()
-        default: throw syntax("an unknown escape")
-        }
-    }
-
-    /// Passes over the digits of `\u`, and over the second half of a pair.
-    private mutating func surrogates() throws(JSONError) {
-        let start = position - 2
-        let first = try codeUnit()
-        if Unicode.Scalar(first) != nil { return }
-        let behind = position
-        if UTF16.isLeadSurrogate(first), skip(UInt8(ascii: "\\")), skip(UInt8(ascii: "u")),
-            UTF16.isTrailSurrogate(try codeUnit())
-        {
-            return
-        }
-        position = behind
-        note(.unrepresentable("half a surrogate pair", offset: start))
-    }
-
-    private mutating func codeUnit() throws(JSONError) -> UInt16 {
-        var unit: UInt16 = 0
-        for _ in 0..<4 {
-            guard let byte = next, let digit = hexadecimalDigit(byte) else {
-                throw syntax("four hexadecimal digits are missing")
-            }
-            unit = unit << 4 | UInt16(digit)
-            position += 1
-        }
-        return unit
-    }
-
-    /// Passes over one character of several bytes.
-    private mutating func scalar(inStringFrom start: Int) throws(JSONError) {
-        let length = UTF8Text.length(at: position, in: bytes)
-        guard length > 0 else { throw .syntax("a string is not UTF-8", offset: start) }
-        position += length
-    }
-
-    /// The arrays and objects that are open: a bit each, set for an object.
-    private struct Nesting {
-        private(set) var count = 0
-        private var bits: UInt64 = 0
-        private var outer: [UInt64]?
-
-        /// Whether the innermost one is an object.
-        var isObject: Bool { bits & 1 == 1 }
-
-        mutating func push(isObject: Bool) {
-            if count & 63 == 0, count > 0 {
-                if outer == nil { outer = [] }
-                outer?.append(bits)
-                bits = 0
-            }
-            bits = bits << 1 | (isObject ? 1 : 0)
-            count += 1
-        }
-
-        mutating func pop() {
-            bits >>= 1
-            count -= 1
-            if count & 63 == 0, count > 0 { bits = outer?.removeLast() ?? 0 }
-        }
     }
 }

@@ -16,6 +16,7 @@ public struct JSONText: Sendable {
     /// How many bytes it has.
     public var count: Int { Int(end - start) }
 
+    /// Lends the bytes of the text.
     public func withBytes<Result, Failure: Error>(
         _ body: (UnsafeBufferPointer<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -27,6 +28,7 @@ public struct JSONText: Sendable {
     /// What kind of value it is, which its first byte says.
     public var kind: JSONKind { withBytes { JSONKind(firstByte: $0.first) } }
 
+    /// Whether it is null.
     public var isNull: Bool { kind == .null }
 
     /// Builds the value.
@@ -38,6 +40,7 @@ public struct JSONText: Sendable {
     /// The number, where it is a whole one.
     public var integerValue: Int64? { kind == .number ? value.integerValue : nil }
 
+    /// The number, where it is one.
     public var numberValue: Double? { kind == .number ? value.numberValue : nil }
 
     /// Calls `body` with each member of an object until it answers false, building nothing: of a name that is there

@@ -100,5 +100,6 @@ extension OutputBuffer {
 }
 
 extension JSONValue: CustomStringConvertible {
+    /// The value as JSON.
     public var description: String { text }
 }

@@ -10,10 +10,12 @@ public enum JSONValue: Sendable, Hashable {
 }
 
 extension JSONValue {
+    /// The text of a string; nil for others.
     public var stringValue: String? {
         if case .string(let value) = self { value } else { nil }
     }
 
+    /// A truth value; nil for others.
     public var boolValue: Bool? {
         if case .bool(let value) = self { value } else { nil }
     }
@@ -27,6 +29,7 @@ extension JSONValue {
         }
     }
 
+    /// A number, whole or not; nil for others.
     public var numberValue: Double? {
         switch self {
         case .integer(let value): Double(value)
@@ -44,10 +47,12 @@ extension JSONValue {
         }
     }
 
+    /// The items of an array; nil for others.
     public var arrayValue: [JSONValue]? {
         if case .array(let value) = self { value } else { nil }
     }
 
+    /// The members of an object; nil for others.
     public var objectValue: JSONObject? {
         if case .object(let value) = self { value } else { nil }
     }
@@ -57,12 +62,19 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
     ExpressibleByFloatLiteral, ExpressibleByStringLiteral, ExpressibleByStringInterpolation,
     ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
+    /// Null.
     public init(nilLiteral: ()) { self = .null }
+    /// A truth value.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
+    /// A whole number.
     public init(integerLiteral value: Int64) { self = .integer(value) }
+    /// A number.
     public init(floatLiteral value: Double) { self = .number(value) }
+    /// A string.
     public init(stringLiteral value: String) { self = .string(value) }
+    /// An array.
     public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
+    /// An object.
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
         self = .object(JSONObject(elements))
     }

@@ -12,8 +12,11 @@ public final class OutputBuffer {
 
     /// A large text that stands behind the first `position` bytes.
     public struct Attachment: Sendable {
+        /// Where the text goes, in bytes from the start of the buffer.
         public let position: Int
+        /// The text.
         public let text: JSONText
+        /// How it is written.
         public let encoding: Encoding
     }
 
@@ -30,9 +33,11 @@ public final class OutputBuffer {
         @usableFromInline var capacity: Int
     }
 
+    /// Large texts that are encoded as they are sent, in the order of their places.
     @usableFromInline let state: UnsafeMutablePointer<State>
     public private(set) var attachments: [Attachment] = []
 
+    /// An empty buffer with room for so many bytes.
     public init(capacity: Int = 1024) {
         state = .allocate(capacity: 1)
         state.initialize(to: State(base: .allocate(capacity: capacity), capacity: capacity))
@@ -49,6 +54,7 @@ public final class OutputBuffer {
     /// How many bytes it has memory for.
     package var capacity: Int { state.pointee.capacity }
 
+    /// Whether nothing is in it.
     public var isEmpty: Bool { count == 0 && attachments.isEmpty }
 
     /// Gives the bytes, without what is attached. They stay where they are while `body` runs.
@@ -76,7 +82,9 @@ public final class OutputBuffer {
 
     /// What a buffer holds, to be handed to another thread.
     public struct Contents: Sendable {
+        /// The bytes between the attachments.
         public let bytes: [UInt8]
+        /// The large texts, in the order of their places.
         public let attachments: [Attachment]
     }
 
@@ -130,6 +138,7 @@ public final class OutputBuffer {
         state.pointee.capacity = larger
     }
 
+    /// Appends a byte.
     @inlinable
     public func append(_ byte: UInt8) {
         room(1).pointee = byte
@@ -144,6 +153,7 @@ public final class OutputBuffer {
         state.pointee.count += length
     }
 
+    /// Appends bytes.
     @inlinable
     public func append(_ bytes: UnsafeBufferPointer<UInt8>) {
         guard let source = bytes.baseAddress else { return }
@@ -151,8 +161,10 @@ public final class OutputBuffer {
         state.pointee.count += bytes.count
     }
 
+    /// Appends bytes.
     public func append(_ bytes: [UInt8]) { bytes.withUnsafeBufferPointer { append($0) } }
 
+    /// Appends a text as UTF-8.
     // A literal is meant for the one that takes a text of the source code.
     @_disfavoredOverload
     public func append(_ text: String) {
@@ -160,6 +172,7 @@ public final class OutputBuffer {
         text.withUTF8 { append($0) }
     }
 
+    /// Appends bytes in an encoding.
     public func append(_ bytes: UnsafeBufferPointer<UInt8>, as encoding: Encoding) {
         switch encoding {
         case .plain: append(bytes)

@@ -27,6 +27,7 @@ open class SharedBytes: @unchecked Sendable {
         append(bytes)
     }
 
+    /// The bytes of a text.
     public convenience init(_ text: String) {
         self.init(capacity: text.utf8.count)
         var text = text

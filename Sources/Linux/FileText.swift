@@ -4,6 +4,9 @@ internal import Glibc
 public enum FileText {
     public struct Problem: Error {
         public var message: String
+
+        /// - Parameter message: in words that follow the path.
+        public init(message: String) { self.message = message }
     }
 
     /// The text of a file, at most that long, in UTF-8.
@@ -18,7 +21,7 @@ public enum FileText {
         defer { close(descriptor) }
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            return .failure(Problem(message: "is no regular file"))
+            return .failure(Problem(message: "is not a regular file"))
         }
         guard status.st_size <= maximumBytes else {
             return .failure(Problem(message: "is larger than \(maximumBytes) bytes"))

@@ -10,6 +10,13 @@ public enum Folders {
         guard mkdir(path, 0o750) == 0 || errno == EEXIST else { throw SystemCallError("mkdir") }
     }
 
+    /// A path from the root on: a relative one begins in the folder that this process is in.
+    public static func absolute(_ path: String) -> String {
+        guard !path.hasPrefix("/"), let own = getcwd(nil, 0) else { return path }
+        defer { free(own) }
+        return "\(String(cString: own))/\(path)"
+    }
+
     /// The folder that a path lies in; nil where it has none above it.
     public static func parent(of path: String) -> String? {
         guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), slash != path.startIndex else { return nil }

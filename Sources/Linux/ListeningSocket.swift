@@ -38,11 +38,21 @@ public struct ListeningSocket: Sendable {
 
     /// Makes the socket. A stale file is replaced; where a daemon answers, or something else than a socket is in the
     /// way, it fails.
-    /// - Parameter mode: the permissions of its file.
-    public static func bind(path: String, mode: UInt32 = 0o660) throws(Failure) -> ListeningSocket {
+    /// - Parameters:
+    ///   - mode: the permissions of its file.
+    ///   - makesFolder: whether the folder that it lies in is made where it is missing.
+    public static func bind(
+        path: String,
+        mode: UInt32 = 0o660,
+        makesFolder: Bool = false
+    ) throws(Failure) -> ListeningSocket {
+        if let folder = Folders.parent(of: path) {
+            if makesFolder { mkdir(folder, 0o755) }
+            guard access(folder, F_OK) == 0 || errno != ENOENT else {
+                throw Failure(description: "cannot listen on \(path): there is no folder \(folder), so make it first")
+            }
+        }
         do throws(SystemCallError) {
-            // The folder of the default path may be missing after a boot.
-            if let slash = path.lastIndex(of: "/"), slash > path.startIndex { mkdir(String(path[..<slash]), 0o755) }
             try removeStale(path)
             let descriptor = try listen(on: path, mode: mode)
             return ListeningSocket(descriptor: descriptor, name: path, isPassed: false, inode: inode(of: path))
@@ -90,7 +100,7 @@ public struct ListeningSocket: Sendable {
         var status = stat()
         guard lstat(path, &status) == 0 else { return }
         guard status.st_mode & S_IFMT == S_IFSOCK else {
-            throw SystemCallError("a file that is no socket is there", EEXIST)
+            throw SystemCallError("a file that is not a socket is there", EEXIST)
         }
         do throws(SystemCallError) {
             close(try UnixStreamSocket.connect(to: path, before: .now + probeTime))

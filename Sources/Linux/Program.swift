@@ -2,33 +2,69 @@ internal import Glibc
 
 /// Other programs, run without a shell.
 public enum Program {
+    /// How a program ended, and what it wrote.
+    public struct Outcome: Sendable {
+        /// Its exit status; 128 and the signal's number where a signal ended it.
+        public let status: Int32
+        /// What it wrote to standard output, as text.
+        public let output: String
+    }
+
     /// Runs a program to its end and gives what it wrote to standard output, as text; nil where it cannot be run or wrote
     /// nothing.
     /// - Parameter program: a path, or a name that is looked for in `PATH`.
     public static func output(of program: String, _ arguments: [String]) -> String? {
+        guard let outcome = run(program, arguments), !outcome.output.isEmpty else { return nil }
+        return outcome.output
+    }
+
+    /// Runs a program to its end; nil where it cannot be run.
+    /// - Parameters:
+    ///   - program: a path, or a name that is looked for in `PATH`.
+    ///   - environment: all of it, not an addition; by default this process's.
+    ///   - takesErrors: whether what it writes to standard error becomes part of `output`.
+    public static func run(
+        _ program: String,
+        _ arguments: [String],
+        environment: [String: String] = OwnProcess.environment,
+        takesErrors: Bool = false
+    ) -> Outcome? {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { return nil }
         defer { close(ends[0]) }
-        let child = spawn(program, arguments, output: ends)
+        let child = spawn(program, arguments, environment, output: ends, takesErrors: takesErrors)
         close(ends[1])
         guard let child else { return nil }
         let output = all(from: ends[0])
         var status: Int32 = 0
         while waitpid(child, &status, 0) < 0, errno == EINTR {}
-        return output.isEmpty ? nil : String(decoding: output, as: UTF8.self)
+        let signal = status & 0x7f
+        return Outcome(
+            status: signal == 0 ? status >> 8 & 0xff : 128 + signal,
+            output: String(decoding: output, as: UTF8.self)
+        )
     }
 
-    private static func spawn(_ program: String, _ arguments: [String], output ends: [Int32]) -> pid_t? {
+    private static func spawn(
+        _ program: String,
+        _ arguments: [String],
+        _ environment: [String: String],
+        output ends: [Int32],
+        takesErrors: Bool
+    ) -> pid_t? {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
+        if takesErrors { posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO) }
         for end in ends { posix_spawn_file_actions_addclose(&actions, end) }
-        var words = ([program] + arguments).map { strdup($0) }
-        words.append(nil)
-        defer { for word in words { free(word) } }
+        let words = CStrings([program] + arguments)
+        let variables = CStrings(environment.map { "\($0.key)=\($0.value)" })
         var child: pid_t = 0
-        return posix_spawnp(&child, program, &actions, nil, words, environ) == 0 ? child : nil
+        let code = withExtendedLifetime((words, variables)) {
+            posix_spawnp(&child, program, &actions, nil, words.pointers, variables.pointers)
+        }
+        return code == 0 ? child : nil
     }
 
     private static func all(from descriptor: Int32) -> [UInt8] {
@@ -41,4 +77,13 @@ public enum Program {
             output += buffer[..<count]
         }
     }
+}
+
+/// A list of C strings with its null at the end, for as long as this lives.
+private final class CStrings {
+    let pointers: [UnsafeMutablePointer<CChar>?]
+
+    init(_ texts: [String]) { pointers = texts.map { strdup($0) } + [nil] }
+
+    deinit { for pointer in pointers { free(pointer) } }
 }

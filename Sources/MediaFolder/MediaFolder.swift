@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Glibc
+internal import JSON
 import Linux
 public import QuickConnect
 
@@ -138,9 +139,9 @@ struct SystemFailure: Error {
         case ENOENT, ENOTDIR, EISDIR, ENXIO, ENODEV:
             CommandError(.notFound, "there is no file '\(name)' in the media folder")
         case EXDEV, ELOOP:
-            CommandError(.notFound, "'\(name)' leads out of the media folder, so it is not there")
+            CommandError(.notFound, "'\(name)' leads out of the media folder, so it is not found")
         case ENAMETOOLONG:
-            .invalid("/0", expected: MediaName.expectation)
+            .invalid("/0", expected: MediaName.expectation, got: JSONValue.string(name.text).gist)
         case EACCES, EPERM:
             CommandError(.unavailable, "the daemon's user may not do that to '\(name)': \(reason)")
         default:

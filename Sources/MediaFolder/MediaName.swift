@@ -1,3 +1,4 @@
+internal import JSON
 public import QuickConnect
 
 /// The name that a caller gives to a file of the media folder: `take.caf`, or `trip/day 1.wav` in a folder within.
@@ -22,7 +23,9 @@ public struct MediaName: Sendable, Hashable {
     ///   - text: as a caller wrote it. Without an ending it gets `.caf`, as in the book.
     ///   - field: the JSON pointer that `invalid` names.
     public init(_ text: String, field: String = "/0") throws(CommandError) {
-        guard let name = Self(validating: text) else { throw .invalid(field, expected: Self.expectation) }
+        guard let name = Self(validating: text) else {
+            throw .invalid(field, expected: Self.expectation, got: JSONValue.string(text).gist)
+        }
         self = name
     }
 

@@ -305,7 +305,7 @@ extension MediaOwners {
                 state.withLock { $0.index = index }
                 return true
             }
-            reason = "is no index of owners"
+            reason = "is not an index of owners"
         case .failure(let problem): reason = problem.message
         }
         let all = "all files of the media folder are root's now"

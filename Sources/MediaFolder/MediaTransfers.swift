@@ -131,7 +131,7 @@ extension MediaTransfers {
         var problems = FieldProblems()
         if piece.offset != offset {
             let place = offset == 0 ? "where a file begins" : "where the upload of '\(name)' goes on"
-            problems.add("/2", expected: "offset, \(offset), \(place)")
+            problems.add("/2", expected: "offset, \(offset), \(place)", got: "the number \(piece.offset)")
         }
         let text = piece.data.stringValue
         let fits = (text?.utf8.count ?? 0) <= Base64.length(ofBytes: MediaPiece.mostBytes)
@@ -139,7 +139,8 @@ extension MediaTransfers {
         let most = MediaPiece.mostBytes
         if let count = bytes?.count, count > most { bytes = nil }
         if bytes == nil {
-            problems.add("/3", expected: "data, at most \(most) bytes in Base64 (RFC 4648, with padding, nothing else)")
+            let expected = "data, at most \(most) bytes in Base64 (RFC 4648, with padding, nothing else)"
+            problems.add("/3", expected: expected, got: piece.data.gist)
         }
         guard let bytes, problems.isEmpty else { throw problems.error }
         return bytes

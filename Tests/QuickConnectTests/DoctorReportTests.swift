@@ -5,31 +5,56 @@ import Testing
 @Suite("The doctor's report")
 struct DoctorReportTests {
     private let report = DoctorReport([
-        Finding("speaker", .well, "it plays"),
-        Finding("microphone", .fault, "it is busy", tried: ["opening it"], mend: "fuser -v /dev/snd/*"),
-        Finding("mixer", .note, "there is none", tried: ["looking"]),
+        Finding("speaker", .ok, "it plays"),
+        Finding("microphone", .error, "it is muted", tried: ["opening it"], fix: "quickconnect call volume unmute"),
+        Finding("speaker", .error, "it is busy", inspect: "fuser -v /dev/snd/*"),
+        Finding("mixer", .warning, "there is none", tried: ["looking"]),
     ])
 
     @Test("It survives the way through JSON")
     func json() throws {
         let text = report.json.text
         #expect(DoctorReport(try JSONParser.parse(text)) == report)
-        #expect(text.hasPrefix(#"{"well":false,"findings":[{"subject":"speaker","state":"well","says":"it plays""#))
+        #expect(text.hasPrefix(#"{"ok":false,"findings":[{"subject":"speaker","state":"ok","says":"it plays""#))
         #expect(DoctorReport(.null) == nil)
     }
 
-    @Test("People get a table, and what was tried only for faults")
+    @Test("People get a table, and what was tried only for errors")
     func text() {
-        let lines = report.text.split(separator: "\n", omittingEmptySubsequences: false)
-        #expect(lines[0] == "speaker     well   it plays")
-        #expect(lines[1] == "microphone  FAULT  it is busy")
-        #expect(lines[2].hasSuffix("tried  opening it") && lines[3].hasSuffix("mend   fuser -v /dev/snd/*"))
-        #expect(lines[4] == "mixer       note   there is none" && lines.last == "Not all is well.")
+        let lines = report.text(width: 200).split(separator: "\n", omittingEmptySubsequences: false)
+        #expect(lines[0] == "speaker     ok       it plays")
+        #expect(lines[1] == "microphone  error    it is muted")
+        #expect(lines[2].hasSuffix("tried  opening it") && lines[3].hasSuffix("fix    quickconnect call volume unmute"))
+        #expect(lines[4] == "speaker     error    it is busy" && lines[5].hasSuffix("see    fuser -v /dev/snd/*"))
+        #expect(lines[6] == "mixer       warning  there is none" && lines.last == "Problems found.")
     }
 
-    @Test("A fault is what makes it unwell")
-    func well() {
-        #expect(!report.isWell && DoctorReport([report.findings[0], report.findings[2]]).isWell)
+    @Test("In a narrow terminal words go to the next line, and a command stays whole")
+    func narrow() {
+        let says = "the kernel has no sound card; a sound server may still offer one"
+        let command = "sudo install -d -o quickconnect -m 770 /srv/media"
+        let text = DoctorReport([Finding("cards", .error, says, tried: [says], fix: command)]).text(width: 44)
+        let lines = text.split(separator: "\n").map(String.init)
+        #expect(
+            lines[0] == "cards  error    the kernel has no sound"
+                && lines[1] == "                card; a sound server may"
+        )
+        #expect(lines.filter { !$0.hasSuffix(command) }.allSatisfy { $0.count <= 44 }, "\(text)")
+        #expect(lines.contains { $0.hasSuffix("fix    \(command)") })
+    }
+
+    @Test("An error makes it a report of problems, a warning does not")
+    func verdict() {
+        #expect(!report.isOK && DoctorReport([report.findings[0], report.findings[3]]).isOK)
+    }
+
+    @Test("The commands of an error come before those of whoever looked, both or none")
+    func commands() {
+        let error = CommandError(.busy, "it is busy", details: ["inspect": "fuser -v /dev/snd/*"])
+        let finding = Finding("speaker", error, fix: "pulseaudio --start")
+        #expect(finding.fix == nil && finding.inspect == "fuser -v /dev/snd/*")
+        let silent = Finding("speaker", CommandError(.busy, "it is busy"), fix: "pulseaudio --start")
+        #expect(silent.fix == "pulseaudio --start" && silent.inspect == nil)
     }
 
     @Test(

@@ -39,11 +39,14 @@ struct DocumentationTests {
         #expect(try page("docs/protocol.md").contains("\n| `\(code.rawValue)` |"))
     }
 
-    @Test("What docs/devices.md quotes stands in the files")
-    func quotations() throws {
-        let text = try page("docs/devices.md")
+    @Test(
+        "What pages quote stands in the files",
+        arguments: [("docs/devices.md", 15), ("docs/native-commands.md", 0)]
+    )
+    func quotations(of name: String, moreThan least: Int) throws {
+        let text = try page(name)
         let blocks = text.matches(of: /```(?:swift|yaml|text)\n([\s\S]*?)```/)
-        #expect(blocks.count > 15)
+        #expect(blocks.count > least)
         for block in blocks {
             let files = text[..<block.range.lowerBound].matches(of: /`((?:Sources|Tests|mappings|Package)[^` ]*\.\w+)`/)
             let file = String(try #require(files.last).output.1)
@@ -52,6 +55,14 @@ struct DocumentationTests {
                 #expect(source.contains(trimmed(String(part))), "\(file): \(part)")
             }
         }
+    }
+
+    @Test("docs/native-commands.md has every command object of the catalog, and no other")
+    func objects() throws {
+        let catalog = try page("Sources/Commands/Catalog.swift").matches(of: /(?m)^ {12}(\w+CO)\(/)
+        let described = try page("docs/native-commands.md").matches(of: /(?m)^\| `(\w+CO)` \|/)
+        #expect(catalog.count > 30)
+        #expect(Set(described.map { String($0.output.1) }) == Set(catalog.map { String($0.output.1) }))
     }
 
     /// The lines without what they are indented by.

@@ -96,7 +96,9 @@ struct ParameterListTests {
             ]
         )
         guard case .failure(let error) = Self.arguments(list, [1, 2]) else { return }
-        #expect(error.message == "/0: expected a, a string; /2: expected c, true or false")
+        #expect(
+            error.message == "/0: expected a, a string; got the number 1; /2: expected c, true or false; got nothing"
+        )
     }
 
     @Test("Of many failing fields the first 16 are told, and how many more there are")
@@ -111,7 +113,10 @@ struct ParameterListTests {
         let many = try error(list, Array(repeating: 1, count: 20))
         #expect(many.details["fields"]?.arrayValue?.count == 16)
         #expect(many.details["more"] == 4)
-        #expect(many.message.hasPrefix("/0: expected p0, a string; /1: ") && many.message.hasSuffix("; and 4 more"))
+        #expect(
+            many.message.hasPrefix("/0: expected p0, a string; got the number 1; /1: ")
+                && many.message.hasSuffix("; and 4 more")
+        )
         let sixteen = try error(Array(list.prefix(16)), Array(repeating: 1, count: 16))
         #expect(sixteen.details["fields"]?.arrayValue?.count == 16)
         #expect(sixteen.details["more"] == nil)
@@ -152,6 +157,44 @@ struct ParameterListTests {
         let one = CommandError.invalid("/0", expected: "a name")
         #expect(one.message == "/0: expected a name")
         #expect(one.details["fields"] == [["field": "/0", "expected": "a name"]])
+    }
+
+    @Test("A problem says what came, in so many words that the error stays small")
+    func got() throws {
+        var problems = FieldProblems()
+        problems.add("/0", expected: "file, a string", got: JSONValue.integer(7).gist)
+        problems.add("/1", expected: "a number")
+        #expect(problems.error.message == "/0: expected file, a string; got the number 7; /1: expected a number")
+        // Fields are for programs, which know what they sent.
+        let fields: JSONValue = [
+            ["field": "/0", "expected": "file, a string"], ["field": "/1", "expected": "a number"],
+        ]
+        #expect(problems.error.details["fields"] == fields)
+        let one = CommandError.invalid("/0", expected: "a name", got: "nothing")
+        #expect(one.message == "/0: expected a name; got nothing")
+        for text in ["a", "\"", "\\", "\u{1}", "ä", "𝄞", " "] {
+            let sent = Array(repeating: JSONValue.string(String(repeating: text, count: 50)), count: 20)
+            guard case .failure(let error) = Self.arguments((0..<20).map { Parameter("p\($0)", .integer) }, sent) else {
+                throw CommandError(.internal, "they fit")
+            }
+            #expect(error.message.contains("; got the string "), "\(text)")
+            let reply = PercentEncoding.encode(JSONValue.object(error.details).text + error.message)
+            let line = PercentEncoding.encode(JSONValue.array(sent).text)
+            #expect(reply.utf8.count < line.utf8.count + 4096, "\(text): \(reply.utf8.count)")
+        }
+    }
+
+    @Test("Where all fit nothing is put into words")
+    func quiet() {
+        var problems = FieldProblems()
+        let isAsked = Journal()
+        func gist() -> String? {
+            isAsked.note("gist")
+            return "nothing"
+        }
+        for _ in 0..<FieldProblems.shown { problems.add("/0", expected: "a", got: "the number 1") }
+        problems.add("/0", expected: "a", got: gist())
+        #expect(isAsked.notes == [])
     }
 
     @Test("An empty list takes nothing, a surplus is invalid")

@@ -72,7 +72,7 @@ extension StackRulesTests {
                 (#"["news","accel","location"]"#, "unsupported", "this device has no event 'location'"),
                 (#"["accel",{"rate":"fast"}]"#, "invalid", "/1/rate: expected an integer"),
                 (#"["news",{"rate":1}]"#, "invalid", "the event 'news' takes no options"),
-                ("[]", "invalid", "/0: expected name, the name of an event"),
+                ("[]", "invalid", "/0: expected name, the name of an event; got nothing"),
             ]
             for (data, code, message) in refusals {
                 client.send(#"{"handlerName":"subscribe","data":\#(data),"callbackId":"1"}"#)

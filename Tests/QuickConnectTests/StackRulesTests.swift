@@ -59,10 +59,10 @@ struct StackRulesTests {
             let client = daemon.connect()
             client.send(#"{"handlerName":"a","data":["x"],"callbackId":"1"}"#)
             #expect(
-                await client.next() == """
-                    {"responseId":"1","error":{"cmd":"a","code":"invalid","message":"/0: expected sound, an \
-                    integer","fields":[{"field":"/0","expected":"sound, an integer"}]}}
-                    """
+                await client.next() == #"""
+                    {"responseId":"1","error":{"cmd":"a","code":"invalid","message":"/0: expected sound, an \#
+                    integer; got the string \"x\"","fields":[{"field":"/0","expected":"sound, an integer"}]}}
+                    """#
             )
             #expect(journal.notes == [])
         }

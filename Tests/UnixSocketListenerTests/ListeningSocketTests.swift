@@ -18,6 +18,17 @@ struct ListeningSocketTests {
         #expect(mode(folder("socket")) == wanted)
     }
 
+    @Test func `no folder is made for a path that somebody names, and one for the default path`() throws {
+        let folder = try TestFolder()
+        let path = folder("missing/socket")
+        let failure = #expect(throws: ListeningSocket.Failure.self) { try ListeningSocket.bind(path: path) }
+        #expect(failure?.description.contains("there is no folder \(folder("missing"))") == true)
+        #expect(!folder.exists("missing"))
+        let socket = try ListeningSocket.bind(path: path, makesFolder: true)
+        #expect(folder.exists("missing/socket"))
+        socket.unlink()
+    }
+
     @Test func `sockets that are made at the same time leave the umask as it was`() async throws {
         let folder = try TestFolder()
         let before = umask(0o022)

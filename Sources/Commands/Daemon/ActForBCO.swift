@@ -5,7 +5,9 @@ import QuickConnect
 struct ActForBCO: BCO {
     func handle(_ call: borrowing Call) throws(CommandError) -> BusinessOutcome {
         let name = call.string(0) ?? ""
-        guard GatewayName.isValid(name) else { throw .invalid("/0", expected: "name, \(GatewayName.expectation)") }
+        guard GatewayName.isValid(name) else {
+            throw .invalid("/0", expected: "name, \(GatewayName.expectation)", got: call.gist(0))
+        }
         var options = try OptionReader(call.object(1), field: "/1", known: ["groups"])
         let groups = options.gatewayGroups("groups")
         try options.finish()

@@ -9,7 +9,7 @@ struct CancelBCO: BCO {
         // What is longer than any id need not be read.
         if case .text(let text) = call.argument(0), text.count > 8 * Limits.idBytes { return .result(.null) }
         guard let id = call.string(0) ?? call.integer(0).map({ "\($0)" }) else {
-            throw .invalid("/0", expected: "id, a string")
+            throw .invalid("/0", expected: "id, a string", got: call.gist(0))
         }
         call.connection.interruptCalls(id: id, with: CommandError(.cancelled, "the caller cancelled the call"))
         return .result(.null)

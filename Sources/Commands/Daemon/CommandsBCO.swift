@@ -1,7 +1,7 @@
 import JSON
 import QuickConnect
 
-/// `commands`: the table, as an object `{NAME: {"help", "parameters", "allow"?, "value"?}}`, handlers that are commands by
+/// `commands`: the table, as an object `{NAME: {"help", "parameters", "allow"?, "value"?, "homeAssistant"?}}`, handlers that are commands by
 /// themselves as `{NAME: {"help", "parameters": null, "handler": true}}`. On a socket with a list of its own, those of it.
 ///
 /// Of many commands it is made by a task, beside the event loop.
@@ -32,6 +32,7 @@ struct CommandsBCO: WaitingBCO {
             "parameters": entry.parameters?.json ?? .null,
         ]
         object["value"] = entry.value?.json
+        object["homeAssistant"] = entry.homeAssistant
         if let rule = entry.rule { object["allow"] = .string(rule.words) }
         return object
     }

@@ -1,7 +1,7 @@
 import JSON
 import QuickConnect
 
-/// `explain [command]`: its stack, as `{"command", "help", "parameters", "validation", "business", "view",
+/// `explain [command]`: its stack, as `{"command", "help", "answers", "parameters", "validation", "business", "view",
 /// "error", "allow", "verbs", "answeredBy", "timeout" s, "location", "lastError"}`. A rule is `{"rule", "location"}`, and `null`
 /// where there is none; `verbs` has one for each verb. Of a value there are also `"value"`, its declaration, and `"set"`.
 struct ExplainBCO: BCO {
@@ -16,6 +16,7 @@ struct ExplainBCO: BCO {
         var answer: JSONObject = [
             "command": .string(name),
             "help": entry.help.map(JSONValue.string) ?? .null,
+            "answers": entry.answers.map(JSONValue.string) ?? .null,
             "parameters": entry.parameters?.json ?? .null,
         ]
         for phase in Phase.allCases {

@@ -16,6 +16,7 @@ extension Parameter {
         object["maxLength"] = maxLength.map { .integer(Int64($0)) }
         object["oneOf"] = oneOf.map(JSONValue.array)
         if repeats { object["repeat"] = true }
+        if !members.isEmpty { object["members"] = .object(JSONObject(members.map { ($0.name, .string($0.help)) })) }
         object["help"] = help.map(JSONValue.string)
         return object
     }

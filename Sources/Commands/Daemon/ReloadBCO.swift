@@ -1,16 +1,18 @@
 import JSON
 import QuickConnect
 
-/// `reload`: reads the mappings anew. On any mistake it is `invalid` with all of them, and the old table stays.
+/// `reload`: reads the mappings anew. Answers null, or `{"warnings": [text]}` where something is odd but does no harm. On any
+/// mistake it is `invalid` with all of them, and the old table stays.
 struct ReloadBCO: WaitingBCO {
-    private let reload: @Sendable () async throws(CommandError) -> Void
+    private let reload: @Sendable () async throws(CommandError) -> [String]
 
-    init(_ reload: @escaping @Sendable () async throws(CommandError) -> Void) { self.reload = reload }
+    /// - Parameter reload: gives the warnings.
+    init(_ reload: @escaping @Sendable () async throws(CommandError) -> [String]) { self.reload = reload }
 
     func handle(_ call: borrowing Call) throws(CommandError) -> Awaited<BusinessOutcome> {
         .wait { () async throws(CommandError) in
-            try await reload()
-            return .result(.null)
+            let warnings = try await reload()
+            return .result(warnings.isEmpty ? .null : ["warnings": .array(warnings.map(JSONValue.string))])
         }
     }
 }

@@ -2,8 +2,8 @@ import JSON
 import QuickConnect
 
 /// `state`: what the device does now, and for whom: `{"playing", "recording", "vibrating", "watched", "handlers",
-/// "connections", "values", "droppedAnswers"}`: lists, the values that the caller may ask for, by name, and a count of
-/// answers that fitted no question.
+/// "connections", "values", "events", "droppedAnswers"}`: lists, the values that the caller may ask for, by name, and a count
+/// of answers that fitted no question.
 struct StateBCO: WaitingBCO {
     private let devices: [any Device]
     private let router: Router
@@ -33,6 +33,7 @@ struct StateBCO: WaitingBCO {
                 ["event": .string($0.event), "subscribers": .integer(Int64($0.count))]
             }
         )
+        state["events"] = .array(router.knownEvents(for: caller, by: rule).map(Self.event))
         state["handlers"] = .array(router.handlers.holders.sorted { $0.name < $1.name }.map(Self.handler))
         state["connections"] = .array(
             router.connections.groups.sorted(by: Self.isFirst).prefix(Self.many).map(Self.connections)
@@ -43,6 +44,14 @@ struct StateBCO: WaitingBCO {
         state["values"] = .object(JSONObject(values.map { ($0.name, $0.value) }))
         state["droppedAnswers"] = .integer(Int64(router.handlers.droppedAnswerCount))
         return .object(state)
+    }
+
+    /// `{"event", "code", "lack"}`, the latter two where the caller could not subscribe to it now.
+    private static func event(_ name: String, _ lack: CommandError?) -> JSONValue {
+        var event: JSONObject = ["event": .string(name)]
+        event["code"] = lack.map { .string($0.code.rawValue) }
+        event["lack"] = lack.map { .string($0.message) }
+        return .object(event)
     }
 
     /// `{"name", "for": {"uid", "pid", "user"}, "program"}`, or `{"gateway", "user"}` in `for`.

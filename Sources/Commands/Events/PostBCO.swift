@@ -14,10 +14,10 @@ struct PostBCO: BCO {
     func handle(_ call: borrowing Call) throws(CommandError) -> BusinessOutcome {
         switch call.withString(0, { verdict($0) }) {
         case .free: break
-        case .empty, nil: throw .invalid("/0", expected: "name, a string that is not empty")
+        case .empty, nil: throw .invalid("/0", expected: "name, a string that is not empty", got: call.gist(0))
         case .taken:
             let name = call.string(0) ?? ""
-            throw CommandError(.denied, "'\(name)' is a name of the device's own; choose another for an event of yours")
+            throw CommandError(.denied, "'\(name)' is an event of the device itself; choose another name for yours")
         }
         events.publish(Event(call.string(0) ?? "", call.argument(1), kind: .message))
         return .result(.null)

@@ -26,11 +26,15 @@ struct SubscriptionWish: Sendable {
             throw CommandError(.overloaded, "a connection subscribes to at most \(limit) events, not to \(nameCount)")
         }
         var problems = FieldProblems()
-        if nameCount == 0 { problems.add("/0", expected: "name, the name of an event") }
+        if nameCount == 0 { problems.add("/0", expected: "name, the name of an event", got: "nothing") }
         for index in 0..<nameCount {
             let name = call.string(index) ?? ""
             if name.isEmpty || name.utf8.count > Limits.nameBytes {
-                problems.add("/\(index)", expected: "name, the name of an event, of at most \(Limits.nameBytes) bytes")
+                problems.add(
+                    "/\(index)",
+                    expected: "name, the name of an event, of at most \(Limits.nameBytes) bytes",
+                    got: call.gist(index)
+                )
             }
             names.append(name)
         }
@@ -45,7 +49,9 @@ struct SubscriptionWish: Sendable {
             count += value.count > 4096 || name.utf8.count > 128 ? 65 : 1
             return count <= 64
         }
-        guard count <= 64 else { throw .invalid(field, expected: "options, an object of at most 64 short members") }
+        guard count <= 64 else {
+            throw .invalid(field, expected: "options, an object of at most 64 short members", got: text.gist)
+        }
         return text.value.objectValue ?? [:]
     }
 }

@@ -11,7 +11,8 @@ struct UnsubscribeBCO: BCO {
 
     func handle(_ call: borrowing Call) throws(CommandError) -> BusinessOutcome {
         guard call.argumentCount <= Self.mostNames else {
-            throw .invalid("", expected: "at most \(Self.mostNames) names; without any, all subscriptions end")
+            let expected = "at most \(Self.mostNames) names; without any, all subscriptions end"
+            throw .invalid("", expected: expected, got: "\(call.argumentCount)")
         }
         var names: [String] = []
         for index in 0..<call.argumentCount { if let name = call.string(index) { names.append(name) } }

@@ -14,7 +14,7 @@ struct PickerValCO: ValCO {
             .unavailable,
             "no picker has registered the handler '\(call.command)'; the user of the display starts it with "
                 + "«systemctl --user start quickconnect-picker»",
-            details: ["mend": "systemctl --user start quickconnect-picker"]
+            details: ["fix": "systemctl --user start quickconnect-picker"]
         )
     }
 }

@@ -2,7 +2,7 @@ import JSON
 import QuickConnect
 
 /// `registerHandler [name, {cancel}]`: calls mapped to `script:name` go to this connection from now on. With `cancel` it is
-/// told of those whose answer nobody waits for any more.
+/// told of those whose answer nobody waits for any more. Answers null, or `{"warning"}` where no call would come.
 struct RegisterHandlerBCO: BCO {
     private let router: Router
 
@@ -10,12 +10,16 @@ struct RegisterHandlerBCO: BCO {
 
     func handle(_ call: borrowing Call) throws(CommandError) -> BusinessOutcome {
         guard let name = call.string(0), !name.isEmpty, name.utf8.count <= Limits.nameBytes else {
-            throw .invalid("/0", expected: "name, a string of 1 to \(Limits.nameBytes) bytes")
+            throw .invalid("/0", expected: "name, a string of 1 to \(Limits.nameBytes) bytes", got: call.gist(0))
         }
         var options = try OptionReader(call.object(1), field: "/1", known: ["cancel"])
         let hearsCancel = options.boolean("cancel") ?? false
         try options.finish()
         try router.register(name, of: call.connection, hearsCancel: hearsCancel)
-        return .result(.null)
+        guard router.frontController.currentTable.hides(handler: name) else { return .result(.null) }
+        let warning =
+            "'\(name)' is a command of the mappings already, so no call comes to this handler: give it another name, or "
+            + "map the command to script:\(name)"
+        return .result(["warning": .string(warning)])
     }
 }

@@ -16,7 +16,7 @@ extension VibrationPattern {
         var entries: [Int] = []
         func read(_ message: Message, _ field: @autoclosure () -> String) {
             if let entry = Self.entry(message) { return entries.append(entry) }
-            problems.add(field(), expected: "milliseconds, a number of at least 0")
+            problems.add(field(), expected: "milliseconds, a number of at least 0", got: message.gist)
         }
         let isOne = call.argumentCount == 1
         if isOne, case .text(let text) = call.argument(0), text.kind == .array {

@@ -20,7 +20,9 @@ enum MediaRequest {
             Self.expectNothing(behind: 3, call, &problems)
             self = .read(file, offset: offset ?? 0, bytes: bytes)
         case "write":
-            if call.argument(2).isNull { problems.add("/2", expected: "offset, the bytes written before") }
+            if call.argument(2).isNull {
+                problems.add("/2", expected: "offset, the bytes written before", got: "nothing")
+            }
             self = .write(
                 UploadPiece(file: file, offset: Self.offset(call, &problems) ?? 0, data: Self.data(call, &problems))
             )
@@ -39,9 +41,11 @@ enum MediaRequest {
     private static func file(of action: String, _ call: borrowing Call, _ problems: inout FieldProblems) -> String {
         let file = call.string(1)
         if action == "list" {
-            if !call.argument(1).isNull { problems.add("/1", expected: "nothing: a list is of all files") }
+            if !call.argument(1).isNull {
+                problems.add("/1", expected: "nothing: a list is of all files", got: call.gist(1))
+            }
         } else if file == nil {
-            problems.add("/1", expected: "file, the name of the file to \(action)")
+            problems.add("/1", expected: "file, the name of the file to \(action)", got: call.gist(1))
         }
         return file ?? ""
     }
@@ -52,27 +56,27 @@ enum MediaRequest {
     private static func offset(_ call: borrowing Call, _ problems: inout FieldProblems) -> Int? {
         guard !call.argument(2).isNull else { return nil }
         if let offset = call.integer(2), offsets.contains(offset) { return Int(offset) }
-        problems.add("/2", expected: "offset, a number of bytes of at least 0")
+        problems.add("/2", expected: "offset, a number of bytes of at least 0", got: call.gist(2))
         return nil
     }
 
     private static func bytes(_ call: borrowing Call, _ problems: inout FieldProblems) -> Int {
         guard !call.argument(3).isNull else { return MediaPiece.mostBytes }
         if let bytes = call.integer(3), (1...Int64(MediaPiece.mostBytes)).contains(bytes) { return Int(bytes) }
-        problems.add("/3", expected: "bytes, an integer from 1 to \(MediaPiece.mostBytes)")
+        problems.add("/3", expected: "bytes, an integer from 1 to \(MediaPiece.mostBytes)", got: call.gist(3))
         return 0
     }
 
     /// The data is looked at when it is written; here only that it is a string.
     private static func data(_ call: borrowing Call, _ problems: inout FieldProblems) -> Message {
         let data = call.argument(3)
-        if !data.isString { problems.add("/3", expected: "data, a string in Base64") }
+        if !data.isString { problems.add("/3", expected: "data, a string in Base64", got: call.gist(3)) }
         return data
     }
 
     private static func expectNothing(behind last: Int, _ call: borrowing Call, _ problems: inout FieldProblems) {
         for index in (last + 1)..<5 where !call.argument(index).isNull {
-            problems.add("/\(index)", expected: "nothing")
+            problems.add("/\(index)", expected: "nothing", got: call.gist(index))
         }
     }
 }

@@ -26,7 +26,7 @@ struct NearbyBCO: WaitingBCO {
     private static func search(_ type: String?) throws(CommandError) -> ServiceSearch {
         guard let type else { return .all }
         guard let search = ServiceSearch(type: type) else {
-            throw .invalid("/0", expected: "a service type such as _http._tcp")
+            throw .invalid("/0", expected: "a service type such as _http._tcp", got: JSONValue.string(type).gist)
         }
         return search
     }

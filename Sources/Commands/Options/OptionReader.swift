@@ -24,14 +24,19 @@ struct OptionReader {
             if !known.contains(name) {
                 problems.add("\(field)/\(Self.pointer(name))", expected: "one of \(known.joined(separator: ", "))")
             } else if text.count > Self.longestValue {
-                problems.add("\(field)/\(name)", expected: "\(name), not longer than \(Self.longestValue) bytes")
+                problems.add(
+                    "\(field)/\(name)",
+                    expected: "\(name), at most \(Self.longestValue) bytes long",
+                    got: text.gist
+                )
             } else {
                 self.options[name] = text.value
             }
             return count <= Self.mostMembers
         }
         guard count <= Self.mostMembers else {
-            throw .invalid(field, expected: "options, at most \(Self.mostMembers), of \(known.joined(separator: ", "))")
+            let expected = "options, at most \(Self.mostMembers), of \(known.joined(separator: ", "))"
+            throw .invalid(field, expected: expected, got: "more than \(Self.mostMembers)")
         }
     }
 
@@ -91,7 +96,8 @@ struct OptionReader {
     }
 
     private mutating func expect(_ name: String, _ what: String) {
-        problems.add("\(field)/\(name)", expected: "\(name), \(what)")
+        let got = options[name]?.gist
+        problems.add("\(field)/\(name)", expected: "\(name), \(what)", got: got)
     }
 
     private static func text(_ number: Double) -> String {

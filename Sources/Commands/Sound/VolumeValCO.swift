@@ -7,7 +7,8 @@ struct VolumeValCO: ValCO {
     func validate(_ call: borrowing Call) throws(CommandError) -> ValidationOutcome {
         if call.argument(0).isNull { return .accept }
         guard let change = VolumeChange(call) else {
-            throw .invalid("/0", expected: "level, an integer from 0 to 100, or \"mute\", or \"unmute\"")
+            let expected = "level, an integer from 0 to 100, or \"mute\", or \"unmute\""
+            throw .invalid("/0", expected: expected, got: call.gist(0))
         }
         return .handOn(change)
     }

@@ -38,9 +38,11 @@ public struct Call: ~Copyable, Sendable {
     /// Keeps what it has borrowed until now.
     mutating func keep() { makeRare().kept = (request, description.object, connection) }
 
+    /// The request as it came.
     public var request: Request { borrowedRequest.object }
     /// The command's name; one that no mapping has is cut where it is long.
     public var command: String { description { $0.command } }
+    /// On whose behalf the call runs.
     public var caller: Caller { connection.caller }
 
     private mutating func makeRare() -> Rare {
@@ -87,6 +89,12 @@ public struct Call: ~Copyable, Sendable {
     public func argument(_ index: Int) -> Message {
         if let sent = place(ofArgument: index) { return .text(borrowedRequest { $0.parameter(sent) }) }
         return declared.map { $0 { $0.defaultMessage(index) } } ?? .null
+    }
+
+    /// An argument in a few words, for messages that say what came: `the number 7`, or `nothing` where it was left out.
+    public func gist(_ index: Int) -> String {
+        let argument = argument(index)
+        return argument.isNull && place(ofArgument: index) == nil ? "nothing" : argument.gist
     }
 
     /// The value of an argument, nil where it was left out. It is built anew: ask once, and not for a large one.

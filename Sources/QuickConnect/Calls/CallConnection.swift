@@ -45,5 +45,6 @@ public protocol CallConnection: AnyObject, Sendable {
 }
 
 extension CallConnection {
+    /// Does what forgetting does, for connections whose handlers are not told of it.
     public func cancelAnswer(_ number: Int) { forgetAnswer(number) }
 }

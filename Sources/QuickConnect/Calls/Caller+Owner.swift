@@ -12,6 +12,7 @@ public struct Owner: Sendable, Hashable {
 
     private init(_ text: String) { name = ByteName(text) }
 
+    /// Root, whose everything is that has no other owner.
     public static let root = Owner(uid: 0)
 
     private static let accountPrefix = "uid "
@@ -50,6 +51,7 @@ public struct Owner: Sendable, Hashable {
 }
 
 extension Owner: CustomStringConvertible {
+    /// The owner as the index of files writes it.
     public var description: String { text }
 }
 

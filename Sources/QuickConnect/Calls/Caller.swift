@@ -2,6 +2,7 @@ public import JSON
 
 /// Who makes a call. Known from the transport, never from what a message says.
 public struct Caller: Sendable, Hashable {
+    /// Where a caller comes from.
     public enum Origin: Sendable, Hashable {
         /// A process at the other end of a Unix socket, as the kernel names it (SO_PEERCRED, SO_PEERGROUPS).
         case peer(uid: UInt32, pid: Int32, groups: Set<UInt32>)
@@ -11,15 +12,18 @@ public struct Caller: Sendable, Hashable {
         case daemon
     }
 
+    /// Where this one comes from.
     public let origin: Origin
     /// The name of the user behind a process, where the transport has looked it up.
     public let userName: String?
 
+    /// A caller, with the name of its account where that is known already.
     public init(_ origin: Origin, userName: String? = nil) {
         self.origin = origin
         self.userName = userName
     }
 
+    /// The daemon itself, for which no rule holds.
     public static let daemon = Caller(.daemon)
 
     /// The user id, where the caller is a process of this device.
@@ -92,6 +96,7 @@ public struct Caller: Sendable, Hashable {
 }
 
 extension Caller: CustomStringConvertible {
+    /// The caller in words, as the log has it.
     public var description: String {
         switch origin {
         case .peer(let uid, let pid, _): "uid \(uid) pid \(pid)"

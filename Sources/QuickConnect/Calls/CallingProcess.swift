@@ -6,6 +6,7 @@ public struct CallingProcess: Sendable, Hashable {
     /// The kernel's name of it, 15 bytes at most.
     public var program: String?
 
+    /// A process, by its systemd unit and the kernel's name of its program.
     public init(unit: String?, program: String?) {
         self.unit = unit
         self.program = program

@@ -2,6 +2,7 @@ import JSON
 
 /// A command, as its calls know it: its name, and the parameters that it declares.
 public class CommandDescription: @unchecked Sendable {
+    /// The command's name.
     // Sendable because it and what is derived of it have only constants, of which one is memory of its own.
     public let command: String
     /// Nil where the parameters are not checked.

@@ -40,12 +40,14 @@ public struct CommandError: Error, Sendable, Equatable {
     /// The command that errors go under in the URL form; the name of no command and of no event.
     public static let replyCommand = "error"
 
+    /// What kind of error it is.
     public var code: Code
-    /// One sentence for people: what could not be done, why, and where it helps, what would mend it.
+    /// One sentence for people: what could not be done, why, and, where that helps, how to fix it.
     public var message: String
     /// Further members of the reply, such as `fields`, `nearest` or `rule`.
     public var details: JSONObject
 
+    /// An error with a sentence for people, and members of its own for programs.
     public init(_ code: Code, _ message: String, details: JSONObject = [:]) {
         self.code = code
         self.message = message

@@ -12,6 +12,7 @@ public protocol CommandObject: Sendable {
 }
 
 extension CommandObject {
+    /// False: most command objects touch no device.
     public var touchesDevice: Bool { false }
 }
 

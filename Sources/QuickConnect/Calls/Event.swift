@@ -2,6 +2,7 @@ public import JSON
 
 /// A value that was not asked for by a call: a sensor's, or another client's `post`.
 public struct Event: Sendable, Equatable {
+    /// Whether a newer event may replace this one while it waits for a slow client.
     public enum Kind: Sendable {
         /// For a slow client, the newest value replaces older ones that still wait.
         case sensor
@@ -9,16 +10,21 @@ public struct Event: Sendable, Equatable {
         case message
     }
 
+    /// The event's name.
     public var name: String
+    /// Its value.
     public var message: Message
+    /// Whether a newer one may replace it.
     public var kind: Kind
 
+    /// An event with a value that may be text that has not been decoded.
     public init(_ name: String, _ message: Message, kind: Kind) {
         self.name = name
         self.message = message
         self.kind = kind
     }
 
+    /// An event with a value.
     public init(_ name: String, _ value: JSONValue, kind: Kind) { self.init(name, .value(value), kind: kind) }
 
     /// The same, its value written: what goes to many is not worked out for each.

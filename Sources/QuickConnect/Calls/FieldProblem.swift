@@ -2,9 +2,12 @@ import JSON
 
 /// One parameter that does not fit: where, as a JSON pointer into the parameter array, and what was expected.
 public struct FieldProblem: Sendable, Hashable {
+    /// A JSON pointer into the parameters: `/0`, `/1/volume`.
     public var field: String
+    /// What would have fitted.
     public var expected: String
 
+    /// A field that does not fit, and what would have.
     public init(field: String, expected: String) {
         self.field = field
         self.expected = expected
@@ -18,33 +21,69 @@ public struct FieldProblems: Sendable {
 
     /// What the problems that are shown take, at most: an error says each of them twice.
     private static let mostBytes = 1024
+    /// What the words for what came take, at most, on the wire of the URL form.
+    private static let mostBytesOfGists = 640
 
-    private var first: [FieldProblem] = []
+    private var first: [(problem: FieldProblem, got: String?)] = []
     private var bytes = 0
+    private var bytesOfGists = 0
     private(set) var count = 0
 
+    /// No problems yet.
     public init() {}
 
+    /// Whether none has been added.
     public var isEmpty: Bool { count == 0 }
 
-    public mutating func add(_ field: @autoclosure () -> String, expected: @autoclosure () -> String) {
+    /// Adds a problem; of more than the first few only their number is kept.
+    /// - Parameter got: what came in its place, in a few words (``JSON/JSONValue/gist``); nil says nothing of it.
+    public mutating func add(
+        _ field: @autoclosure () -> String,
+        expected: @autoclosure () -> String,
+        got: @autoclosure () -> String? = nil
+    ) {
         count += 1
         guard first.count < Self.shown, bytes < Self.mostBytes else { return }
         let problem = FieldProblem(field: field(), expected: expected())
         bytes += problem.field.utf8.count + problem.expected.utf8.count
-        if first.isEmpty || bytes <= Self.mostBytes { first.append(problem) }
+        guard first.isEmpty || bytes <= Self.mostBytes else { return }
+        let room = bytesOfGists < Self.mostBytesOfGists
+        first.append((problem, room ? bounded(got()) : nil))
+    }
+
+    /// The words for what came, unless they would make the error much larger than what it answers.
+    private mutating func bounded(_ got: String?) -> String? {
+        guard let got else { return nil }
+        bytesOfGists += 12 + got.utf8.reduce(0) { $0 + Self.mostEncoded($1) }
+        return bytesOfGists <= Self.mostBytesOfGists ? got : nil
+    }
+
+    /// How many bytes a byte of a JSON string becomes where it is percent-encoded.
+    private static func mostEncoded(_ byte: UInt8) -> Int {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            1
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"): 6
+        default: 3
+        }
     }
 
     /// Adds so many more that are not shown one by one.
     public mutating func add(more: Int) { count += more }
 
     /// `invalid`, with all failing fields at once: `"fields": [{"field": "/0", "expected": "an integer"}, …]`; of many
-    /// the first, with `"more"` telling how many others there are.
+    /// the first, with `"more"` telling how many others there are. The message says what came, too:
+    /// `/0: expected an integer; got the string "x"`.
     public var error: CommandError {
-        var sentences = first.map { "\($0.field.isEmpty ? "parameters" : $0.field): expected \($0.expected)" }
-        var details: JSONObject = [
-            "fields": .array(first.map { ["field": .string($0.field), "expected": .string($0.expected)] })
-        ]
+        var sentences = first.map { problem, got in
+            let name = problem.field.isEmpty ? "parameters" : problem.field
+            return "\(name): expected \(problem.expected)" + (got.map { "; got \($0)" } ?? "")
+        }
+        let fields = first.map { problem, _ -> JSONValue in
+            ["field": .string(problem.field), "expected": .string(problem.expected)]
+        }
+        var details: JSONObject = ["fields": .array(fields)]
         let more = count - first.count
         if more > 0 {
             sentences.append("and \(more) more")
@@ -56,9 +95,10 @@ public struct FieldProblems: Sendable {
 
 extension CommandError {
     /// `invalid` for one field, given as a JSON pointer into the parameter array.
-    public static func invalid(_ field: String, expected: String) -> CommandError {
+    /// - Parameter got: what came in its place, in a few words (``JSON/JSONValue/gist``); nil says nothing of it.
+    public static func invalid(_ field: String, expected: String, got: String? = nil) -> CommandError {
         var problems = FieldProblems()
-        problems.add(field, expected: expected)
+        problems.add(field, expected: expected, got: got)
         return problems.error
     }
 }

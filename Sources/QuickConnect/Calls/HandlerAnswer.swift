@@ -2,12 +2,14 @@ public import JSON
 
 /// What a handler answered to a call that the daemon passed on to it.
 public struct HandlerAnswer: Sendable, Equatable {
+    /// The value that it answers.
     public var message: Message
     /// The command that the reply goes under, where the handler names one.
     public var replyCommand: String?
     /// Whether the stack ends here.
     public var ends: Bool
 
+    /// An answer, the command that its reply goes under where it is another one, and whether the stack ends.
     public init(_ message: Message, replyCommand: String? = nil, ends: Bool = false) {
         self.message = message
         self.replyCommand = replyCommand
@@ -17,8 +19,11 @@ public struct HandlerAnswer: Sendable, Equatable {
 
 /// The error that a handler answered with.
 public struct HandlerFailure: Error, Sendable, Hashable {
+    /// One of the protocol's codes; nil where it named none.
     public var code: CommandError.Code?
+    /// What went wrong, for people.
     public var message: String
+    /// A JSON pointer into the parameters, where one is at fault.
     public var field: String?
     /// Where a script failed, and of a macro what somebody needs who edits it: those of ``placeNames`` that the handler
     /// gave.

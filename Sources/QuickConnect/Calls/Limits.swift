@@ -26,5 +26,6 @@ public struct Limits: Sendable, Hashable {
     /// The longest name of a handler or of an event, in bytes. As `idBytes`.
     public static let nameBytes = 128
 
+    /// The limits of a daemon whose settings say nothing.
     public init() {}
 }

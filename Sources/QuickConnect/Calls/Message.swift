@@ -6,6 +6,7 @@ public enum Message: Sendable {
     case value(JSONValue)
     case text(JSONText)
 
+    /// The message that says nothing.
     public static let null = Message.value(.null)
 
     /// The value; built anew each time where it came as text.
@@ -16,6 +17,7 @@ public enum Message: Sendable {
         }
     }
 
+    /// Whether it is JSON's null.
     public var isNull: Bool {
         switch self {
         case .value(let value): value == .null
@@ -23,6 +25,7 @@ public enum Message: Sendable {
         }
     }
 
+    /// The text, where it is a string.
     public var stringValue: String? {
         switch self {
         case .value(let value): value.stringValue
@@ -34,23 +37,20 @@ public enum Message: Sendable {
     public func excerpt(atMost bytes: Int) -> String {
         if case .text(let text) = self, text.count > bytes {
             return text.withBytes { all in
-                let part = UnsafeBufferPointer(rebasing: all.prefix(bytes))
-                guard text.kind == .string else { return String(decoding: part, as: UTF8.self) + "…" }
-                return Self.start(ofString: part) + "…"
+                if text.kind == .string { return String(checkedJSONStringStart: all, atMost: bytes) + "…" }
+                return String(decoding: all.prefix(bytes), as: UTF8.self) + "…"
             }
         }
         let whole = stringValue ?? value.text
         return whole.utf8.count <= bytes ? whole : String(decoding: whole.utf8.prefix(bytes), as: UTF8.self) + "…"
     }
 
-    /// The beginning of a JSON string that is cut off, perhaps within an escape.
-    private static func start(ofString part: UnsafeBufferPointer<UInt8>) -> String {
-        guard part.count > 1 else { return "" }
-        var end = part.count
-        let tail = part.suffix(12)
-        if let escape = tail.lastIndex(of: UInt8(ascii: "\\")) { end = escape }
-        while end > 1, part[end - 1] == UInt8(ascii: "\\") { end -= 1 }
-        return String(checkedJSON: UnsafeBufferPointer(rebasing: part[1..<max(1, end)]))
+    /// The value in a few words, for messages that say what came: `the number 7`.
+    public var gist: String {
+        switch self {
+        case .value(let value): value.gist
+        case .text(let text): text.gist
+        }
     }
 
     /// Appends it as JSON.

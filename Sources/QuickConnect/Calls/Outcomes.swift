@@ -21,7 +21,9 @@ public enum BusinessOutcome: Sendable {
     /// Ends the stack, with a last result or without. No VCO runs.
     case end(Message?, under: String?)
 
+    /// A result for those behind it, and the reply if no view gives one.
     public static func result(_ value: JSONValue) -> BusinessOutcome { .result(.value(value), under: nil) }
+    /// Ends the stack without a reply of its own.
     public static var end: BusinessOutcome { .end(Message?.none, under: nil) }
 }
 
@@ -34,9 +36,11 @@ public enum ViewOutcome: Sendable {
     /// Ends the stack, with a reply or without.
     case end(Message?, under: String?)
 
+    /// A reply to the caller, under the call's own command unless another one is named.
     public static func reply(_ value: JSONValue, under command: String? = nil) -> ViewOutcome {
         .reply(.value(value), under: command)
     }
+    /// Ends the views behind it.
     public static var end: ViewOutcome { .end(Message?.none, under: nil) }
 }
 
@@ -63,18 +67,23 @@ public enum Awaited<Outcome: Sendable>: Sendable {
     /// A client's handler is called, and its answer is the outcome.
     case handler(HandlerWait)
 
+    /// What is run while others get on; it may take its time.
     public typealias Operation = @Sendable () async throws(CommandError) -> Outcome
 
+    /// Waits for what an operation answers.
     public static func wait(_ operation: @escaping Operation) -> Awaited { .operation(operation) }
 }
 
 /// A client's handler that will answer.
 public struct HandlerWait: Sendable {
+    /// The connection that registered the handler.
     public let client: any CallConnection
+    /// The handler's name.
     public let handler: String
     /// Whether the client wants to hear of it where nobody waits for the answer any more.
     public let hearsCancel: Bool
 
+    /// A handler of a connection; `hearsCancel` where it wants to be told that nobody waits any more.
     public init(_ handler: String, of client: any CallConnection, hearsCancel: Bool = false) {
         self.client = client
         self.handler = handler

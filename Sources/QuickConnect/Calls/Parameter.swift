@@ -2,26 +2,51 @@ public import JSON
 
 /// One declared parameter of a command.
 public struct Parameter: Sendable, Hashable {
+    /// The types of the mappings.
     public enum Kind: String, Sendable, CaseIterable {
         case string, integer, number, boolean, object, array, any
     }
 
+    /// Its name, as errors and `explain` show it.
     public var name: String
+    /// Its type.
     public var kind: Kind
+    /// Whether it may be left out.
     public var isOptional = false
     /// What stands in for an optional one that is left out.
     public var defaultValue: JSONValue?
+    /// The smallest number that fits; nil: any.
     public var minimum: Double?
+    /// The largest number that fits; nil: any.
     public var maximum: Double?
     /// The longest string, in characters.
     public var maxLength: Int?
+    /// The values that it may have; nil: any.
     public var oneOf: [JSONValue]?
     /// Whether it may be given any number of times more. Only the last one may.
     public var repeats = false
+    /// A few words for people.
     public var help: String?
+    /// What stands in an object, for people: nothing is checked by it.
+    public var members: [Member] = []
     /// Whether whoever takes it brings numbers into bounds of his own: then an integer may be larger than any that there is.
     var isClamped = false
 
+    /// One member of an object, in words.
+    public struct Member: Sendable, Hashable {
+        /// Its name in the object.
+        public var name: String
+        /// What it is, with its unit and bounds.
+        public var help: String
+
+        /// A member, and what it is.
+        public init(_ name: String, help: String) {
+            self.name = name
+            self.help = help
+        }
+    }
+
+    /// A required parameter without bounds.
     public init(_ name: String, _ kind: Kind) {
         self.name = name
         self.kind = kind

@@ -2,6 +2,7 @@ import JSON
 
 /// The declared parameters of a command.
 public final class ParameterList: Sendable, Hashable {
+    /// The parameters in their order.
     public let parameters: [Parameter]
     /// The defaults in their places, made once.
     private let defaults: [JSONValue]
@@ -39,6 +40,7 @@ public final class ParameterList: Sendable, Hashable {
         }
     }
 
+    /// The list of a command's parameters.
     public init(_ parameters: [Parameter]) {
         self.parameters = parameters
         defaults = parameters.map { $0.defaultValue ?? .null }
@@ -46,8 +48,10 @@ public final class ParameterList: Sendable, Hashable {
         mayTrail = parameters.contains { $0.kind == .object }
     }
 
+    /// Whether both declare the same parameters.
     public static func == (one: ParameterList, other: ParameterList) -> Bool { one.parameters == other.parameters }
 
+    /// Goes by the parameters, as equality does.
     public func hash(into hasher: inout Hasher) { hasher.combine(parameters) }
 
     /// An object at the end of what was sent that stands for a parameter behind optional ones that were left out.
@@ -79,7 +83,7 @@ public final class ParameterList: Sendable, Hashable {
                 check(index, of: request, index, &problems)
             } else if !outlines[index].isOptional {
                 let parameter = parameters[index]
-                problems.add("/\(index)", expected: "\(parameter.name), \(parameter.expectation)")
+                problems.add("/\(index)", expected: "\(parameter.name), \(parameter.expectation)", got: "nothing")
             }
         }
         if trailing == nil, count > parameters.count { checkSurplus(of: request, &problems) }
@@ -94,7 +98,9 @@ public final class ParameterList: Sendable, Hashable {
             for index in parameters.count..<count { check(index, of: request, parameters.count - 1, &problems) }
         } else {
             let shown = min(count, parameters.count + FieldProblems.shown)
-            for index in parameters.count..<shown { problems.add("/\(index)", expected: surplus) }
+            for index in parameters.count..<shown {
+                problems.add("/\(index)", expected: surplus, got: request.parameter(index).gist)
+            }
             problems.add(more: count - shown)
         }
     }
@@ -107,19 +113,24 @@ public final class ParameterList: Sendable, Hashable {
     ) {
         let bytes = request.parameterBytes(sent)
         if outlines[index].surelyFits(bytes) { return }
-        checkClosely(bytes, sent, index, &problems)
+        checkClosely(bytes, sent, of: request, index, &problems)
     }
 
     private func checkClosely(
         _ bytes: UnsafeBufferPointer<UInt8>,
         _ sent: Int,
+        of request: Request,
         _ index: Int,
         _ problems: inout FieldProblems
     ) {
         if outlines[index].isOptional, bytes.first == UInt8(ascii: "n") { return }
         let parameter = parameters[index]
         if !parameter.fits(bytes) {
-            problems.add("/\(sent)", expected: "\(parameter.name), \(parameter.expectation)")
+            problems.add(
+                "/\(sent)",
+                expected: "\(parameter.name), \(parameter.expectation)",
+                got: request.parameter(sent).gist
+            )
         }
     }
 

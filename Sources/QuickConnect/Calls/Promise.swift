@@ -4,6 +4,7 @@ public import Concurrency
 public typealias Promise<Value: Sendable> = Deferred<Value, CommandError>
 
 extension CommandError: InterruptionConvertible {
+    /// The error of a wait that was interrupted.
     public init(_ interruption: Interruption) {
         let code: Code =
             switch interruption.kind {

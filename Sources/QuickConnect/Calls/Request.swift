@@ -74,6 +74,7 @@ public final class Request: SharedBytes, @unchecked Sendable {
         self.parts = parts
     }
 
+    /// The form that it came in, and that it is answered in.
     public var form: WireForm { parts.form }
     /// Whether the caller wants a reply that names this call.
     public var hasID: Bool { parts.hasID }

@@ -7,10 +7,14 @@ public struct Results: Sendable {
     /// The command that the last result's reply goes under, where it is not the call's own.
     public private(set) var replyCommand: String?
 
+    /// Whether no command object has had a result.
     public var isEmpty: Bool { first == nil }
+    /// How many there are.
     public var count: Int { first == nil ? 0 : 1 + (others?.count ?? 0) }
+    /// The newest one.
     public var last: Message? { others?.last ?? first }
 
+    /// One of them, from 0; null beyond the last.
     public subscript(index: Int) -> Message { (index == 0 ? first : others?[index - 1]) ?? .null }
 
     mutating func append(_ message: consuming Message, under command: consuming String?) {

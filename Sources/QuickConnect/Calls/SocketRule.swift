@@ -7,6 +7,7 @@ public import JSON
 public struct SocketRule: Sendable, Hashable {
     /// What the socket is called in messages: its path, or the name that systemd knows it by.
     public var name: String
+    /// The commands that can be called there; compared by their bytes.
     public var commands: Set<ByteName>
     /// How many connections it takes at once. They do not count for other sockets: nobody there is locked out.
     public var connections: Int
@@ -22,12 +23,14 @@ public struct SocketRule: Sendable, Hashable {
         /// The user that it runs as; nobody else may connect.
         public var uid: UInt32
 
+        /// A gateway's name in rules, and the uid that may connect as it.
         public init(name: String, uid: UInt32) {
             self.name = name
             self.uid = uid
         }
     }
 
+    /// What holds for everybody who connects at a socket.
     public init(
         name: String,
         commands: some Sequence<String>,

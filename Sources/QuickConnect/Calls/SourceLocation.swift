@@ -1,19 +1,25 @@
 /// A place in a file of the owner's, counted from 1.
 public struct SourceLocation: Sendable, Hashable, CustomStringConvertible {
+    /// The file's name, as it is shown to people.
     public var file: String
+    /// From 1.
     public var line: Int
+    /// From 1, in bytes.
     public var column: Int
 
+    /// A place in a file.
     public init(file: String, line: Int, column: Int) {
         self.file = file
         self.line = line
         self.column = column
     }
 
+    /// The place as compilers write it: `lamp.yaml:5:14`.
     public var description: String { "\(file):\(line):\(column)" }
 }
 
 extension SourceLocation: Comparable {
+    /// By the file's name, then the line, then the column.
     public static func < (one: Self, other: Self) -> Bool {
         (one.file, one.line, one.column) < (other.file, other.line, other.column)
     }
@@ -21,9 +27,12 @@ extension SourceLocation: Comparable {
 
 /// A value and where it was written.
 public struct Located<Value: Sendable>: Sendable {
+    /// What stands there.
     public var value: Value
+    /// Where it stands.
     public var location: SourceLocation
 
+    /// A value from a file, and its place.
     public init(_ value: Value, at location: SourceLocation) {
         self.value = value
         self.location = location
@@ -35,22 +44,29 @@ extension Located: Hashable where Value: Hashable {}
 
 /// One mistake in a file: `file:line:column: what is wrong`.
 public struct ConfigurationMistake: Error, Sendable, Hashable, CustomStringConvertible {
+    /// Where it is.
     public var location: SourceLocation
+    /// What is wrong, and what was perhaps meant.
     public var message: String
 
+    /// A mistake at a place.
     public init(_ message: String, at location: SourceLocation) {
         self.location = location
         self.message = message
     }
 
+    /// The mistake as compilers write it: `lamp.yaml:5:14: …`.
     public var description: String { "\(location): \(message)" }
 }
 
 /// All mistakes that were found, in the order of the files.
 public struct ConfigurationMistakes: Error, Sendable, CustomStringConvertible {
+    /// All of them, in the order of their places.
     public var mistakes: [ConfigurationMistake]
 
+    /// All mistakes that a load has found.
     public init(_ mistakes: [ConfigurationMistake]) { self.mistakes = mistakes }
 
+    /// A line for each.
     public var description: String { mistakes.map(\.description).joined(separator: "\n") }
 }

@@ -6,8 +6,11 @@ public final class Connection: CallConnection {
     private let peer: Caller
     /// For whom it speaks, where it is a gateway's.
     private let gatewayUser: GatewayUser?
+    /// What holds for everybody on its socket; nil on the daemon's own.
     public let socketRule: SocketRule?
+    /// The process that connected; nil where that is not known.
     public let process: CallingProcess?
+    /// Where its calls go.
     public let frontController: FrontController
     private let handlers: HandlerRegistry
     private let events: EventHub
@@ -24,6 +27,7 @@ public final class Connection: CallConnection {
         var answers: Bool { !isClosed && !inputEnded }
     }
 
+    /// A connection of a caller; what it sends goes to `output`.
     public init(
         caller: Caller,
         _ router: Router,
@@ -46,6 +50,7 @@ public final class Connection: CallConnection {
     /// The process that connected, or the user whom a gateway has named.
     public var caller: Caller { gatewayUser?.caller ?? peer }
 
+    /// Speaks for a gateway's user from now on; `denied` a second time, and where the socket is no gateway's.
     public func act(for user: String, groups: Set<String>) throws(CommandError) {
         guard let gatewayUser else {
             throw CommandError(
@@ -108,8 +113,10 @@ public final class Connection: CallConnection {
         for closed in closings { closed() }
     }
 
+    /// Whether it has been closed.
     public var isClosed: Bool { state.withLock { $0.isClosed } }
 
+    /// Calls a function when it closes; at once where it has.
     public func whenClosed(_ body: @escaping @Sendable () -> Void) {
         let isClosed = state.withLock { state in
             if !state.isClosed { state.closings.append(body) }
@@ -118,6 +125,7 @@ public final class Connection: CallConnection {
         if isClosed { body() }
     }
 
+    /// Whether its client still gets answers.
     public var answers: Bool { state.withLock { $0.answers } }
 
     /// Takes the handlers back, and fails the calls that await their answers.
@@ -129,8 +137,10 @@ public final class Connection: CallConnection {
 
     // MARK: Events
 
+    /// Sends an event to its client.
     public func send(_ event: Event, form: WireForm) { output.send(event, form: form) }
 
+    /// Tells its client of an error that no call of it has caused.
     public func tell(_ error: CommandError, of command: String, form: WireForm) {
         output.write { $0.appendError(error, command: command, id: nil, form: form) }
     }
@@ -183,6 +193,7 @@ extension Connection: RoutedConnection {
         if isFinished { output.finish() }
     }
 
+    /// Ends its waiting calls with an error: all of them, or those with an id.
     public func interruptCalls(id: String? = nil, with error: CommandError) {
         let calls = state.withLock { state in
             // A JavaScript string and a Swift one mean different things by «the same».
@@ -196,6 +207,7 @@ extension Connection: RoutedConnection {
 
     // MARK: Calls to this client's handlers
 
+    /// Asks a handler of its client, and gives the number of the answer to wait for.
     public func callHandler(
         _ handler: String,
         _ call: borrowing Call,
@@ -211,8 +223,10 @@ extension Connection: RoutedConnection {
         return number
     }
 
+    /// Waits no more for an answer.
     public func forgetAnswer(_ number: Int) { state.withLock { _ = $0.pendingAnswers.take(number) } }
 
+    /// Waits no more for an answer, and tells a handler that wants to know.
     public func cancelAnswer(_ number: Int) {
         let isPending = state.withLock { $0.pendingAnswers.take(number) != nil && $0.answers }
         if isPending { output.write { $0.appendCancel(ofCall: number) } }

@@ -3,6 +3,7 @@ import Synchronization
 
 /// The event of a device that tells what it does: published only while somebody subscribes, and free otherwise.
 public final class DeviceEvent: EventSource {
+    /// The event's name.
     public let name: String
     private let hub = Mutex<EventHub?>(nil)
 
@@ -18,11 +19,14 @@ public final class DeviceEvent: EventSource {
         hub.publish(Event(name, value(), kind: kind))
     }
 
+    /// Refuses every option: these events have none.
     public func check(options: JSONObject) throws(CommandError) {
         guard options.isEmpty else { throw CommandError(.invalid, "the event '\(name)' takes no options") }
     }
 
+    /// Publishes to the hub from now on.
     public func start(publishingTo hub: EventHub) { self.hub.withLock { $0 = hub } }
 
+    /// Publishes no more.
     public func stop() { hub.withLock { $0 = nil } }
 }

@@ -29,6 +29,7 @@ public final class EventHub: Sendable {
     private let heard = Atomic<Int>(0)
     private let limit: Int
 
+    /// A hub without subscribers; `limits` bounds what one connection subscribes to.
     public init(limits: Limits) { limit = limits.subscriptionsPerConnection }
 
     /// Adds a device's event. Done while the daemon starts.
@@ -70,6 +71,23 @@ public final class EventHub: Sendable {
         state.withLock { $0.subscriptions[ByteName(name)].map { $0.values.map(\.options) } ?? [] }
     }
 
+    /// The names of the daemon's own events, those of devices that it lacks among them, and of those that somebody has
+    /// subscribed to.
+    public var names: Set<String> {
+        let (devices, heard) = state.withLock { ($0.sources.keys.map(\.text), $0.subscriptions.keys.map(\.text)) }
+        return Set(DaemonEvents.names).union(devices).union(heard)
+    }
+
+    /// Why nobody could subscribe to an event now; nil where one could.
+    public func lack(of name: String) -> CommandError? {
+        do throws(CommandError) {
+            try check(name, options: [:])
+            return nil
+        } catch {
+            return error
+        }
+    }
+
     private func check(_ name: String, options: JSONObject) throws(CommandError) {
         if let source = state.withLock({ $0.sources[ByteName(name)]?.source }) {
             try source.check(options: options)
@@ -80,6 +98,7 @@ public final class EventHub: Sendable {
         }
     }
 
+    /// Ends a client's subscriptions to some events.
     public func unsubscribe(_ client: any CallConnection, from names: [String]) {
         let left = state.withLock { state in
             names.map { ByteName($0) }.filter { name -> Bool in
@@ -91,6 +110,7 @@ public final class EventHub: Sendable {
         for name in left { settle(name) }
     }
 
+    /// Ends all subscriptions of a client.
     public func unsubscribeAll(_ client: any CallConnection) {
         let left = state.withLock { state in
             let left = state.names.removeValue(forKey: ObjectIdentifier(client)) ?? []

@@ -21,5 +21,6 @@ public protocol EventSource: Sendable {
 }
 
 extension EventSource {
+    /// Does nothing: most sources do not care who listens.
     public func subscribersChanged() {}
 }

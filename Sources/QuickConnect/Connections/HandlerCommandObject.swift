@@ -4,24 +4,30 @@
 /// `handlerName`, is the reply. `"end": true` ends the stack. An error in the validation phase is `invalid`;
 /// elsewhere it keeps its code where that is one of ours, else it is `scriptFailed`.
 public struct HandlerCommandObject: WaitingValCO, WaitingBCO, WaitingVCO, WaitingECO {
+    /// The handler's name.
     public let name: String
     private let handlers: HandlerRegistry
 
+    /// The command object of `script:NAME`.
     public init(_ name: String, handlers: HandlerRegistry) {
         self.name = name
         self.handlers = handlers
     }
 
+    /// Asks the handler whether the call may go on; `unavailable` where nobody has registered it.
     public func validate(_ call: borrowing Call) throws(CommandError) -> Awaited<ValidationOutcome> {
         .handler(try handler())
     }
 
+    /// Asks the handler for a result; `unavailable` where nobody has registered it.
     public func handle(_ call: borrowing Call) throws(CommandError) -> Awaited<BusinessOutcome> {
         .handler(try handler())
     }
 
+    /// Asks the handler for a reply; `unavailable` where nobody has registered it.
     public func show(_ call: borrowing Call) throws(CommandError) -> Awaited<ViewOutcome> { .handler(try handler()) }
 
+    /// Tells the handler of an error; `unavailable` where nobody has registered it.
     public func see(_ error: CommandError, of call: borrowing Call) throws(CommandError) -> Awaited<ErrorOutcome> {
         .handler(try handler())
     }

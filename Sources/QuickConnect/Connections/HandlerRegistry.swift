@@ -147,6 +147,7 @@ public final class HandlerRegistry: Sendable {
 }
 
 extension HandlerRegistry: CommandHandlers {
+    /// The entry of a handler that is a command by itself; nil where there is none, or a mapping uses it.
     public func entry(of command: String, in table: MappingTable) -> MappingEntry? {
         // What a mapping guards has no second door.
         guard !table.usesHandler(command) else { return nil }
@@ -160,10 +161,12 @@ extension HandlerRegistry: CommandHandlers {
         }
     }
 
+    /// The names of the handlers that are commands by themselves.
     public var commandNames: [String] {
         state.withLock { $0.handlers.filter(\.value.isCommand).map(\.key.text).sorted() }
     }
 
+    /// Handlers that somebody may have meant, nearest first.
     public func nearest(_ command: String) -> [String] {
         state.withLock { state in
             guard state.handlers.count <= Self.mostIndexed else { return [] }

@@ -16,6 +16,7 @@ public final class OpenConnections: Sendable {
 
     private let state = Mutex(State())
 
+    /// No connections yet.
     public init() {}
 
     /// Names the transport, which has the router and so is made behind it.
@@ -26,9 +27,11 @@ public final class OpenConnections: Sendable {
 
     /// Connections of one caller and of one program.
     public struct Group: Sendable {
+        /// Who has them.
         public var caller: Caller
         /// The kernel's name of the program; nil where it was not told.
         public var program: String?
+        /// How many.
         public var count: Int
     }
 

@@ -3,10 +3,15 @@ public import JSON
 /// What all connections share: where calls go, who gets events, whose handlers answer, the values of the device, and who is
 /// connected.
 public struct Router: Sendable {
+    /// Takes the calls.
     public let frontController: FrontController
+    /// The handlers that clients have registered.
     public let handlers: HandlerRegistry
+    /// The subscriptions.
     public let events: EventHub
+    /// The device's values.
     public let values: ValueStore
+    /// The connections that are open now.
     public let connections = OpenConnections()
 
     /// - Parameter values: nil keeps none over restarts.
@@ -53,6 +58,19 @@ public struct Router: Sendable {
         if let refusal = refusal(ofEvents: names, for: client) {
             events.unsubscribe(client, from: names)
             throw refusal
+        }
+    }
+
+    /// The events that there are, sorted, each with the reason why this client could not subscribe to it now.
+    /// - Parameters:
+    ///   - caller: the client's.
+    ///   - rule: that of its socket.
+    public func knownEvents(
+        for caller: Caller,
+        by rule: SocketRule?
+    ) -> [(name: String, lack: CommandError?)] {
+        events.names.union(values.all.map(\.name)).sorted().map { name in
+            (name, frontController.refusal(ofEvent: name, for: caller, by: rule) ?? events.lack(of: name))
         }
     }
 

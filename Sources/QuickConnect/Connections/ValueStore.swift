@@ -93,10 +93,11 @@ public final class ValueStore: Sendable {
     func set(_ name: String, to value: JSONValue) throws(CommandError) -> JSONValue {
         let change = state.withLock { state -> Result<(JSONValue, keeps: Bool), CommandError> in
             guard let declaration = state.slots[ByteName(name)]?.declaration else {
-                return .failure(CommandError(.unavailable, "the value '\(name)' is not there any more"))
+                return .failure(CommandError(.unavailable, "the value '\(name)' no longer exists; a reload removed it"))
             }
             guard let accepted = declaration.accept(value) else {
-                return .failure(.invalid("/0", expected: "value, \(declaration.parameter.expectation)"))
+                let expected = "value, \(declaration.parameter.expectation)"
+                return .failure(.invalid("/0", expected: expected, got: value.gist))
             }
             state.slots[ByteName(name)]?.value = accepted
             state.news.append(Event(name, accepted, kind: .message))
@@ -145,15 +146,17 @@ public struct ValueCommandObject: BCO {
     private let name: String
     private let store: ValueStore
 
+    /// The command object of a value.
     public init(_ name: String, _ store: ValueStore) {
         self.name = name
         self.store = store
     }
 
+    /// Answers the value, or sets it and answers what it became; `invalid` for what does not fit.
     public func handle(_ call: borrowing Call) throws(CommandError) -> BusinessOutcome {
         if let value = call[0] { return .result(try store.set(name, to: value)) }
         guard let value = store[name] else {
-            throw CommandError(.unavailable, "the value '\(name)' is not there any more")
+            throw CommandError(.unavailable, "the value '\(name)' no longer exists; a reload removed it")
         }
         return .result(value)
     }

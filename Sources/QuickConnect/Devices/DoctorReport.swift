@@ -1,37 +1,66 @@
 public import JSON
 
-/// What a doctor found out about one part of the device.
+/// What a check of one part of the device found.
 public struct Finding: Sendable, Equatable {
+    /// The state of what was checked.
     public enum State: String, Sendable, CaseIterable {
         /// It works.
-        case well
-        /// Worth knowing, and no fault.
-        case note
+        case ok
+        /// It works, or the device does not have it; the owner may want to know.
+        case warning
         /// It does not work.
-        case fault
+        case error
     }
 
     /// The part, such as `speaker`.
     public var subject: String
+    /// Its state.
     public var state: State
     /// A sentence for people.
     public var says: String
     /// What was tried to find it out, and what came of it.
     public var tried: [String]
-    /// The one shell command that mends a fault, or, where none can, the one that shows more.
-    public var mend: String?
+    /// The one shell command that fixes it; nil where no command can.
+    public var fix: String?
+    /// The shell command that shows more, where no command can fix it.
+    public var inspect: String?
 
-    public init(_ subject: String, _ state: State, _ says: String, tried: [String] = [], mend: String? = nil) {
+    /// What was found of a subject, what was tried, and the command that fixes it or shows more.
+    public init(
+        _ subject: String,
+        _ state: State,
+        _ says: String,
+        tried: [String] = [],
+        fix: String? = nil,
+        inspect: String? = nil
+    ) {
         self.subject = subject
         self.state = state
         self.says = says
         self.tried = tried
-        self.mend = mend
+        self.fix = fix
+        self.inspect = inspect
     }
 
-    /// A device that failed when it was tried. Where the error knows the command that mends it (member `mend`), that.
-    public init(_ subject: String, _ error: CommandError, tried: [String] = [], mend: String? = nil) {
-        self.init(subject, .fault, error.message, tried: tried, mend: error.details["mend"]?.stringValue ?? mend)
+    /// A device that failed when it was tried. Commands of the error itself (members `fix` and `inspect`) come before
+    /// those given here.
+    public init(
+        _ subject: String,
+        _ error: CommandError,
+        tried: [String] = [],
+        fix: String? = nil,
+        inspect: String? = nil
+    ) {
+        let (ownFix, ownInspect) = (error.details["fix"]?.stringValue, error.details["inspect"]?.stringValue)
+        let hasOwn = ownFix != nil || ownInspect != nil
+        self.init(
+            subject,
+            .error,
+            error.message,
+            tried: tried,
+            fix: hasOwn ? ownFix : fix,
+            inspect: hasOwn ? ownInspect : inspect
+        )
     }
 }
 
@@ -59,10 +88,12 @@ public protocol Examined: Sendable {
     func examine(thoroughly isThorough: Bool) async -> [Finding]
 }
 
-/// All findings of one visit.
+/// All findings of one check.
 public struct DoctorReport: Sendable, Equatable {
+    /// What was found, in the order that it is shown in.
     public var findings: [Finding]
 
+    /// A report of what was found.
     public init(_ findings: [Finding]) { self.findings = findings }
 
     /// Looks at all parts at once.
@@ -77,22 +108,23 @@ public struct DoctorReport: Sendable, Equatable {
         }
     }
 
-    /// Whether there is no fault.
-    public var isWell: Bool { findings.allSatisfy { $0.state != .fault } }
+    /// Whether there is no error.
+    public var isOK: Bool { findings.allSatisfy { $0.state != .error } }
 }
 
 extension DoctorReport {
-    /// `{"well": true, "findings": [{"subject", "state": "well"|"note"|"fault", "says", "tried": [text], "mend"}]}`;
-    /// `mend` is null where there is nothing to mend.
+    /// `{"ok": true, "findings": [{"subject", "state", "says", "tried": [text], "fix", "inspect"}]}`. `state` is `ok`,
+    /// `warning` or `error`. `fix` is null where no command fixes it, `inspect` where no command shows more.
     public var json: JSONValue {
         let findings = findings.map { finding -> JSONValue in
             [
                 "subject": .string(finding.subject), "state": .string(finding.state.rawValue),
                 "says": .string(finding.says), "tried": .array(finding.tried.map(JSONValue.string)),
-                "mend": finding.mend.map { .string($0) } ?? .null,
+                "fix": finding.fix.map { .string($0) } ?? .null,
+                "inspect": finding.inspect.map { .string($0) } ?? .null,
             ]
         }
-        return ["well": .bool(isWell), "findings": .array(findings)]
+        return ["ok": .bool(isOK), "findings": .array(findings)]
     }
 
     /// Reads what ``json`` writes; nil where it is something else.
@@ -104,31 +136,55 @@ extension DoctorReport {
             }
             guard let state = member["state"]?.stringValue.flatMap(Finding.State.init) else { return nil }
             let tried = member["tried"]?.arrayValue?.compactMap(\.stringValue) ?? []
-            return Finding(subject, state, says, tried: tried, mend: member["mend"]?.stringValue)
+            let (fix, inspect) = (member["fix"]?.stringValue, member["inspect"]?.stringValue)
+            return Finding(subject, state, says, tried: tried, fix: fix, inspect: inspect)
         }
     }
 
-    /// The report for people: a table, and under each fault what was tried and what mends it.
-    public var text: String {
-        let width = (findings.map(\.subject.count).max() ?? 0) + 2
-        let lines = findings.flatMap { finding -> [String] in
-            let name = finding.subject + String(repeating: " ", count: width - finding.subject.count)
-            let indent = String(repeating: " ", count: width + 7)
-            var lines = ["\(name)\(finding.state.label)\(finding.says)"]
-            if finding.state == .fault { lines += finding.tried.map { "\(indent)tried  \($0)" } }
-            if let mend = finding.mend { lines.append("\(indent)mend   \(mend)") }
-            return lines
+    /// The report for people: a table, and under each error what was tried, what fixes it or what shows more.
+    /// - Parameter width: letters in a line; what is longer goes on in the next one. A command stays in one line.
+    public func text(width: Int) -> String {
+        let first = (findings.map(\.subject.count).max() ?? 0) + 2
+        let indent = String(repeating: " ", count: first + 9)
+        func lines(_ head: String, _ text: String) -> [String] {
+            let wrapped = text.wrapped(to: max(width - head.count, 20))
+            let next = String(repeating: " ", count: head.count)
+            return [head + (wrapped.first ?? "")] + wrapped.dropFirst().map { next + $0 }
         }
-        return (lines + ["", isWell ? "All is well." : "Not all is well."]).joined(separator: "\n")
+        let all = findings.flatMap { finding -> [String] in
+            let name = finding.subject + String(repeating: " ", count: first - finding.subject.count)
+            var all = lines("\(name)\(finding.state.label)", finding.says)
+            if finding.state == .error { all += finding.tried.flatMap { lines("\(indent)tried  ", $0) } }
+            if let fix = finding.fix { all.append("\(indent)fix    \(fix)") }
+            if let inspect = finding.inspect { all.append("\(indent)see    \(inspect)") }
+            return all
+        }
+        return (all + ["", isOK ? "No problems found." : "Problems found."]).joined(separator: "\n")
+    }
+}
+
+extension String {
+    /// The text in lines of at most so many letters, broken between words. A longer word has a line of its own.
+    public func wrapped(to width: Int) -> [String] {
+        var lines: [String] = []
+        var line = ""
+        for word in split(separator: " ") {
+            if !line.isEmpty, line.count + 1 + word.count > width {
+                lines.append(line)
+                line = ""
+            }
+            line += line.isEmpty ? String(word) : " \(word)"
+        }
+        return lines + (line.isEmpty ? [] : [line])
     }
 }
 
 extension Finding.State {
     fileprivate var label: String {
         switch self {
-        case .well: "well   "
-        case .note: "note   "
-        case .fault: "FAULT  "
+        case .ok: "ok       "
+        case .warning: "warning  "
+        case .error: "error    "
         }
     }
 }

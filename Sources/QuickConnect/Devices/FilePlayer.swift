@@ -11,6 +11,7 @@ public struct PlayOptions: Sendable, Hashable {
     /// Whether the answer is awaited until it is over, in place of until it is heard.
     public var waits: Bool
 
+    /// How a file is to be played; `volume` in per cent of its own loudness, `from` in seconds. `loops` is nil for ever.
     public init(loops: Int? = 0, volume: Double = 100, from: Double = 0, waits: Bool = false) {
         self.loops = loops
         self.volume = volume

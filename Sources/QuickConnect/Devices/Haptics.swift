@@ -15,6 +15,7 @@ public struct VibrationPattern: Sendable, Hashable {
     /// An odd number of entries, or none.
     public let milliseconds: [Int]
 
+    /// A pattern of vibration, pause, vibration and so on, each in milliseconds.
     public init(_ milliseconds: [Int]) {
         var entries = milliseconds.prefix(Self.mostEntries).map { max(0, min(Self.longestEntry, $0)) }
         if entries.count.isMultiple(of: 2), !entries.isEmpty { entries.removeLast() }

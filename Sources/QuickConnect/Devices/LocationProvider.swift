@@ -25,6 +25,7 @@ public struct Position: Sendable, Hashable {
     /// What told it, such as `gpsd`.
     public var source: String
 
+    /// A position in degrees, with gpsd's mode (2 or 3 dimensions) and the device that measured it.
     public init(latitude: Double, longitude: Double, mode: Int, source: String) {
         self.latitude = latitude
         self.longitude = longitude
@@ -71,6 +72,7 @@ public struct PositionWish: Sendable, Hashable {
     /// A little less than the commands' own timeout, whose error could not say why.
     public static let defaultTimeout = 29.0
 
+    /// What a caller asks for: the oldest position that will do and the longest wait, both in seconds.
     public init(maximumAge: Double = 0, timeout: Double = Self.defaultTimeout, needsAltitude: Bool = false) {
         self.maximumAge = maximumAge
         self.timeout = timeout

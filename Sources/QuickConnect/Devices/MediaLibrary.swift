@@ -2,16 +2,20 @@ public import Concurrency
 
 /// A file of the media folder.
 public struct MediaFile: Sendable, Hashable {
+    /// Its path below the media folder.
     public var name: String
+    /// How long it is.
     public var bytes: Int
     /// Its length; nil where it is no sound file, or does not tell.
     public var seconds: Double?
     /// Such as `wav`, `flac` or `opus`; nil where it is no sound file.
     public var format: String?
+    /// Whose it is.
     public var owner: Owner
     /// The name of the owner's account; nil where it has none.
     public var account: String?
 
+    /// A file of the media folder.
     public init(
         name: String,
         bytes: Int,

@@ -9,6 +9,7 @@ public struct MediaPiece: Sendable, Hashable {
     /// The bytes of the whole file.
     public var size: Int
 
+    /// A piece of a file: its data in Base64, where it begins, and how long the whole file is, in bytes.
     public init(data: String, offset: Int, size: Int) {
         self.data = data
         self.offset = offset
@@ -21,7 +22,9 @@ public struct MediaPiece: Sendable, Hashable {
 
 /// A piece of a file that is to be written.
 public struct UploadPiece: Sendable {
+    /// The file's path below the media folder.
     public var file: String
+    /// Where the piece begins, in bytes.
     public var offset: Int
     /// Its bytes as a string in Base64, as it came: it is looked at where time may be taken.
     public var data: Message
@@ -30,6 +33,7 @@ public struct UploadPiece: Sendable {
     /// Whether the file is whole with it.
     public var ends: Bool
 
+    /// A piece to write, its data in Base64.
     public init(file: String, offset: Int, data: Message, begins: Bool = false, ends: Bool = false) {
         self.file = file
         self.offset = offset

@@ -3,8 +3,11 @@ public import JSON
 /// An acceleration in g, 9.80665 m/s², gravity included: at rest its length is 1. The axes are Linux's and the W3C's: x to
 /// the right of the screen, y to its top, z out of it towards who looks; lying with its screen up a device reads z = 1.
 public struct Acceleration: Sendable, Hashable {
+    /// To the right, in g.
     public var x: Double
+    /// Upwards, in g.
     public var y: Double
+    /// Out of the screen, in g.
     public var z: Double
     /// When it was measured; nil where the sensor does not tell.
     public var time: SensorTime?
@@ -12,6 +15,7 @@ public struct Acceleration: Sendable, Hashable {
     /// Metres a second squared.
     public static let standardGravity = 9.80665
 
+    /// An acceleration in g along the device's axes.
     public init(x: Double, y: Double, z: Double, time: SensorTime? = nil) {
         self.x = x
         self.y = y
@@ -35,10 +39,12 @@ public struct Acceleration: Sendable, Hashable {
 
 /// A time that a sensor's driver tells.
 public struct SensorTime: Sendable, Hashable {
+    /// Milliseconds on that clock.
     public var milliseconds: Double
     /// The clock, with the kernel's name: `realtime` counts from 1970, `monotonic` and `boottime` from the start.
     public var clock: String
 
+    /// A moment on a clock that has a name.
     public init(milliseconds: Double, clock: String) {
         self.milliseconds = milliseconds
         self.clock = clock

@@ -11,6 +11,7 @@ public struct RecordingOptions: Sendable, Hashable {
     /// By how much it is made louder, in decibels; negative: quieter.
     public var gain: Double
 
+    /// What is to be recorded: frames a second, channels, the longest duration in seconds, and a gain in decibels.
     public init(rate: Int = 48_000, channels: Int = 1, limit: Double? = nil, gain: Double = 0) {
         self.rate = rate
         self.channels = channels
@@ -25,17 +26,22 @@ public struct Recording: Sendable, Equatable {
     public var file: String
     /// The whole path.
     public var path: String
+    /// How long it is.
     public var seconds: Double
+    /// How long its file is.
     public var bytes: Int
     /// `caf`, `wav`, `flac` or `opus`.
     public var format: String
+    /// Frames a second.
     public var rate: Int
+    /// 1 is mono.
     public var channels: Int
     /// The loudest sample, 0 (digital silence) to 1 (full scale).
     public var peak: Double
     /// Why it ended by itself; nil where it was stopped.
     public var ending: Ending?
 
+    /// Why a recording ended.
     public enum Ending: Sendable, Equatable {
         /// Its longest duration was reached.
         case limit
@@ -43,6 +49,7 @@ public struct Recording: Sendable, Equatable {
         case failure(CommandError)
     }
 
+    /// A recording that has ended, as `rec … stop` answers it.
     public init(
         file: String,
         path: String,
@@ -67,6 +74,7 @@ public struct Recording: Sendable, Equatable {
 }
 
 extension Recording.Ending: CustomStringConvertible {
+    /// The ending in words, as the log has it.
     public var description: String {
         switch self {
         case .limit: "its longest duration is reached"

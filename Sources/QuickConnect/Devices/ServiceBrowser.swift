@@ -11,6 +11,7 @@ public struct NearbyService: Sendable, Hashable {
         /// `local`, as a rule.
         public var domain: String
 
+        /// What tells a service from others: its name, its type such as `_http._tcp`, and its domain.
         public init(name: String, type: String, domain: String) {
             self.name = name
             self.type = type
@@ -18,15 +19,18 @@ public struct NearbyService: Sendable, Hashable {
         }
     }
 
+    /// What tells it from others.
     public var id: ID
     /// The name of the device, such as `printer.local`.
     public var host: String
     /// IPv4 or IPv6; a link-local one with its interface, as `fe80::1%eth0`.
     public var address: String
+    /// The TCP or UDP port.
     public var port: Int
     /// What the service says of itself: texts, and true for a key that has no value.
     public var txt: JSONObject
 
+    /// A service that was seen on the local network, and where it answers.
     public init(_ id: ID, host: String, address: String, port: Int, txt: JSONObject = [:]) {
         self.id = id
         self.host = host

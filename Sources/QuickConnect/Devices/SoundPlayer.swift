@@ -9,6 +9,7 @@ public struct SystemSound: Sendable, Hashable {
     /// Its length in seconds, under 5.
     public var seconds: Double
 
+    /// A system sound: its number, the name of its file and its duration.
     public init(number: Int, name: String, seconds: Double) {
         self.number = number
         self.name = name

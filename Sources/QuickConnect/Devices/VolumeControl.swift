@@ -4,8 +4,10 @@ public import Concurrency
 public struct Volume: Sendable, Hashable {
     /// Per cent of the mixer's range, 0 to 100.
     public var percent: Int
+    /// Whether nothing is heard, whatever the level.
     public var isMuted: Bool
 
+    /// A level from 0 to 100, and whether it is muted.
     public init(percent: Int, isMuted: Bool) {
         self.percent = percent
         self.isMuted = isMuted

@@ -6,7 +6,7 @@ internal import Synchronization
 public final class WatchedExamination: Sendable {
     private let subject: String
     private let step: String
-    private let mend: String?
+    private let fix: String?
     private let thread: WatchedThread
     private let look: @Sendable (WatchedThread) -> Finding
     /// Those who wait for the look that is under way.
@@ -17,17 +17,17 @@ public final class WatchedExamination: Sendable {
     ///   - part: what is looked at, such as `the motor`.
     ///   - thread: the name of the thread, at most 9 bytes.
     ///   - deadline: how long one call of the look may take.
-    ///   - mend: the command that helps where it does not answer.
+    ///   - fix: the command that helps where it does not answer.
     ///   - look: runs on the thread, which it tells that it is alive where it takes longer.
     public init(
         _ subject: String,
         of part: String,
         thread: String,
         deadline: Duration = .seconds(5),
-        mend: String? = nil,
+        fix: String? = nil,
         look: @escaping @Sendable (WatchedThread) -> Finding
     ) {
-        (self.subject, self.mend, self.look) = (subject, mend, look)
+        (self.subject, self.fix, self.look) = (subject, fix, look)
         step = "looking at \(part)"
         self.thread = WatchedThread(name: thread, subject: part, deadline: deadline)
     }
@@ -50,9 +50,9 @@ public final class WatchedExamination: Sendable {
         let job = WatchedThread.Job(
             step: step,
             work: { self.tell(self.look(self.thread)) },
-            giveUp: { (error: CommandError) in self.tell(Finding(self.subject, error, mend: self.mend)) }
+            giveUp: { (error: CommandError) in self.tell(Finding(self.subject, error, fix: self.fix)) }
         )
-        do throws(CommandError) { try thread.run(job) } catch { tell(Finding(subject, error, mend: mend)) }
+        do throws(CommandError) { try thread.run(job) } catch { tell(Finding(subject, error, fix: fix)) }
     }
 
     private func tell(_ finding: Finding) {

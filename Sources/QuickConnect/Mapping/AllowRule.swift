@@ -5,14 +5,18 @@ import JSON
 public struct AllowRule: Sendable, Hashable {
     /// The names as written, also those that this device does not know.
     public let userNames: [String]
+    /// The names of its groups, as the file has them.
     public let groupNames: [String]
+    /// The ids of its users; a name that the device does not have has none.
     public let users: Set<UInt32>
+    /// The ids of its groups; a name that the device does not have has none.
     public let groups: Set<UInt32>
     private let gatewayUsers: Set<ByteName>
     private let gatewayGroups: Set<ByteName>
     /// Where it is written.
     public let location: SourceLocation
 
+    /// A rule as the file says it, with the ids that its names have on this device.
     public init(
         userNames: [String],
         groupNames: [String],

@@ -1,12 +1,17 @@
-internal import JSON
+public import JSON
 
 /// What one file says of one command, before the files are merged.
 public struct MappingDeclaration: Sendable {
+    /// Who may: `{users: […], groups: […]}`.
     public struct Allow: Sendable {
+        /// The names of users; those with a colon belong to gateways.
         public var users: [Located<String>] = []
+        /// The names of groups; those with a colon belong to gateways.
         public var groups: [Located<String>] = []
+        /// Where the rule is written.
         public var location: SourceLocation
 
+        /// A rule that names those users and groups.
         public init(users: [Located<String>] = [], groups: [Located<String>] = [], location: SourceLocation) {
             self.users = users
             self.groups = groups
@@ -16,21 +21,31 @@ public struct MappingDeclaration: Sendable {
 
     /// Who may call a command with this text as its first parameter.
     public struct Verb: Sendable {
+        /// The first parameter, as the file writes it.
         public var text: Located<String>
+        /// Who may make such a call.
         public var allow: Allow
 
+        /// A rule for calls that begin with a text.
         public init(_ text: Located<String>, _ allow: Allow) {
             self.text = text
             self.allow = allow
         }
     }
 
+    /// The command's name, and where it is written.
     public var command: Located<String>
+    /// One sentence that says what the command does.
     public var help: String?
+    /// What its calls answer, in words.
+    public var answers: String?
+    /// Its declared parameters; nil: they are not checked.
     public var parameters: ParameterList?
     /// The command objects' names of each phase.
     public var phases: [Phase: [Located<String>]] = [:]
+    /// How long a call may wait; nil: as the entry `default` says.
     public var timeout: Duration?
+    /// Who may call it; nil: as the entry `default` says, else everybody who may connect.
     public var allow: Allow?
     /// Narrows `allow` for calls whose first parameter is that text.
     public var verbs: [Verb] = []
@@ -40,11 +55,14 @@ public struct MappingDeclaration: Sendable {
     public var set: Allow?
     /// Who may register the handlers that it uses.
     public var answeredBy: Allow?
+    /// How the command looks in Home Assistant: members of its discovery, or false where it is not to be there.
+    public var homeAssistant: JSONValue?
     /// Whether it starts the entry anew.
     public var replaces = false
     /// Whether it takes the entry out.
     public var removes = false
 
+    /// A declaration that says nothing of the command yet.
     public init(_ command: Located<String>) { self.command = command }
 
     /// The entry whose command objects run before every command's own.
@@ -57,6 +75,7 @@ public struct MappingDeclaration: Sendable {
     mutating func add(_ later: MappingDeclaration) {
         for (phase, names) in later.phases { phases[phase, default: []] += names }
         help = later.help ?? help
+        answers = later.answers ?? answers
         parameters = later.parameters ?? parameters
         timeout = later.timeout ?? timeout
         allow = later.allow ?? allow
@@ -65,6 +84,7 @@ public struct MappingDeclaration: Sendable {
         answeredBy = later.answeredBy ?? answeredBy
         value = later.value ?? value
         set = later.set ?? set
+        homeAssistant = later.homeAssistant ?? homeAssistant
     }
 
     /// Whether it says who may do something that no file gives.

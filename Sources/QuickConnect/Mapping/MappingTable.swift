@@ -1,3 +1,5 @@
+public import JSON
+
 /// All commands of the daemon, resolved. Immutable: a reload makes a new one, and calls under way keep theirs.
 public final class MappingTable: Sendable {
     private let table: NameTable<MappingEntry>
@@ -6,6 +8,7 @@ public final class MappingTable: Sendable {
     let defaults: MappingEntry
     private let handlerUses: HandlerUses
 
+    /// A table without a command.
     public convenience init() { self.init(entries: [], defaults: MappingEntry(MappingDeclaration.defaultName)) }
 
     init(entries: [MappingEntry], defaults: MappingEntry, handlerUses: HandlerUses = HandlerUses()) {
@@ -21,6 +24,7 @@ public final class MappingTable: Sendable {
     /// How many commands there are.
     public var count: Int { table.elements.count }
 
+    /// The entry of a command; nil where there is none.
     public subscript(command: String) -> MappingEntry? { table[command] }
 
     /// An entry, for as long as this table lives.
@@ -33,6 +37,9 @@ public final class MappingTable: Sendable {
 
     /// Whether an entry uses a handler, whose rules then hold for it: it is no command of its own.
     func usesHandler(_ name: String) -> Bool { handlerUses.contains(name) }
+
+    /// Whether an entry has the name of a handler, and none uses the handler: no call comes to it.
+    public func hides(handler name: String) -> Bool { self[name] != nil && !usesHandler(name) }
 
     /// What an owner may not know of the handlers that its files use: no mistake and no warning, but told where the files
     /// are checked, for earlier versions had no such rule.
@@ -66,6 +73,7 @@ public final class MappingEntry: CommandDescription, @unchecked Sendable {
 
     /// A command object under the name it was mapped by.
     public struct Step: Sendable {
+        /// The name, as the mapping has it.
         public let name: String
         let object: StepObject
 
@@ -75,17 +83,26 @@ public final class MappingEntry: CommandDescription, @unchecked Sendable {
         }
     }
 
+    /// One sentence that says what the command does.
     public let help: String?
+    /// What its calls answer, in words.
+    public let answers: String?
+    /// Who may call it; nil: everybody who may connect.
     public let rule: AllowRule?
+    /// Who may call it with which first parameter.
     public let verbs: VerbRules
     /// Who may register the handlers that it uses, besides those who may register any.
     public let answeredBy: AllowRule?
     /// What it is, where it is a value in place of a stack, and who may set it.
     public let value: ValueDeclaration?
+    /// Who may set the value, besides what `rule` says.
     public let setRule: AllowRule?
     /// Whether what is sent decides who may call it.
     let hasRulesOfArguments: Bool
+    /// How long a call may wait; nil: for ever.
     public let timeout: Duration?
+    /// How the command looks in Home Assistant, for the gateway of MQTT.
+    public let homeAssistant: JSONValue?
     /// Validation, business and view, in the order they run; `default`'s first in each phase.
     let steps: [Step]
     let errorSteps: [Step]
@@ -103,6 +120,7 @@ public final class MappingEntry: CommandDescription, @unchecked Sendable {
     init(
         _ command: String,
         help: String? = nil,
+        answers: String? = nil,
         parameters: ParameterList? = nil,
         validation: [Step] = [],
         business: [Step] = [],
@@ -114,14 +132,17 @@ public final class MappingEntry: CommandDescription, @unchecked Sendable {
         value: ValueDeclaration? = nil,
         setRule: AllowRule? = nil,
         timeout: Duration? = nil,
+        homeAssistant: JSONValue? = nil,
         location: SourceLocation? = nil
     ) {
+        self.homeAssistant = homeAssistant
         self.verbs = verbs
         self.answeredBy = answeredBy
         self.value = value
         self.setRule = setRule
         hasRulesOfArguments = setRule != nil || !verbs.isEmpty
         self.help = help
+        self.answers = answers
         self.steps = validation + business + view
         self.errorSteps = errorSteps
         self.waits = steps.contains(where: \.object.waits)

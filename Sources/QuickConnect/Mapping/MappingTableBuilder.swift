@@ -4,8 +4,20 @@ internal import JSON
 public struct MappingTableBuilder {
     private var declarations: [ByteName: MappingDeclaration] = [:]
     private var mistakes: [ConfigurationMistake] = []
+    private var warnings: [ConfigurationMistake] = []
+    /// What was found in the files themselves.
+    private var mistakesOfFiles: [ConfigurationMistake] = []
+    /// Whether a file says more than could be read: then only mistakes of files are told, for others may follow from them.
+    public var isIncomplete = false
 
+    /// A builder that has seen no file yet.
     public init() {}
+
+    /// Adds what is odd in the files but does no harm.
+    public mutating func warn(_ warning: ConfigurationMistake) { warnings.append(warning) }
+
+    /// Adds a mistake of a file. What it says besides may be incomplete, so that no other mistake of that file is told.
+    public mutating func note(_ mistake: ConfigurationMistake) { mistakesOfFiles.append(mistake) }
 
     /// Adds what the next file says of a command.
     public mutating func add(_ declaration: MappingDeclaration) {
@@ -64,9 +76,17 @@ public struct MappingTableBuilder {
         }
         resolver.mistakes += emptyEntries
         resolver.warnings += accessorWarnings
-        guard resolver.mistakes.isEmpty else { throw ConfigurationMistakes(resolver.mistakes.sorted()) }
+        let all = told(resolver.mistakes)
+        guard all.isEmpty else { throw ConfigurationMistakes(all.sorted()) }
         let table = MappingTable(entries: entries, defaults: defaults, handlerUses: resolver.handlerUses)
-        return (table, resolver.warnings.sorted())
+        return (table, (warnings + resolver.warnings).sorted())
+    }
+
+    /// The mistakes of files, and of those found in building a table all that cannot follow from them.
+    private func told(_ others: [ConfigurationMistake]) -> [ConfigurationMistake] {
+        guard !isIncomplete else { return mistakesOfFiles }
+        let files = Set(mistakesOfFiles.map(\.location.file))
+        return mistakesOfFiles + others.filter { !files.contains($0.location.file) }
     }
 
     /// Entries for which no file gives a phase: a slip in a name, which would leave open what was meant.
@@ -134,6 +154,7 @@ public struct MappingTableBuilder {
             return MappingEntry(
                 declaration.command.value,
                 help: declaration.help,
+                answers: declaration.answers,
                 parameters: declaration.value.map { ParameterList([$0.commandParameter]) } ?? declaration.parameters,
                 validation: steps[.validation] ?? [],
                 business: steps[.business] ?? [],
@@ -145,6 +166,7 @@ public struct MappingTableBuilder {
                 value: declaration.value,
                 setRule: declaration.set.map { rule($0) },
                 timeout: declaration.timeout ?? defaults?.timeout,
+                homeAssistant: declaration.homeAssistant,
                 location: declaration.command.location
             )
         }

@@ -90,7 +90,7 @@ extension StepResult {
                 .promise(
                     whenSettled: { settle in promise.whenSettled { settle($0.map(wrap)) } },
                     cancel: {
-                        promise.fail(CommandError(.cancelled, "nobody waits for it any more"))
+                        promise.fail(CommandError(.cancelled, "the caller no longer waits for it"))
                         onCancel()
                     }
                 )

@@ -11,6 +11,7 @@ public struct ValueDeclaration: Sendable, Hashable {
     /// Whether it is carried over restarts.
     public var keeps: Bool
 
+    /// A value of the kind and bounds that a parameter has.
     public init(_ parameter: Parameter, initial: JSONValue = .null, clamps: Bool = false, keeps: Bool = false) {
         self.parameter = parameter
         self.initial = initial

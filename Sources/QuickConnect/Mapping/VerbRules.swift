@@ -15,6 +15,7 @@ public struct VerbRules: Sendable {
         mostBytes = 6 * (rules.keys.map(\.text.utf8.count).max() ?? 0) + 2
     }
 
+    /// Whether there is no rule.
     public var isEmpty: Bool { rules.isEmpty }
 
     /// The verbs that have a rule, in order.
@@ -22,6 +23,7 @@ public struct VerbRules: Sendable {
         rules.map { (verb: $0.key.text, rule: $0.value) }.sorted { $0.verb < $1.verb }
     }
 
+    /// The rule of a verb; nil where it has none of its own.
     public subscript(verb: String) -> AllowRule? { rules[ByteName(verb)] }
 
     /// The rule that holds for a call, with its verb; nil where none does.

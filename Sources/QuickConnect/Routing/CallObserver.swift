@@ -10,5 +10,6 @@ public protocol CallObserver: Sendable {
 }
 
 extension CallObserver {
+    /// Does nothing: an observer may care only for failures.
     public func ended(_ call: borrowing Call, after time: Duration) {}
 }

@@ -18,6 +18,7 @@ public enum DaemonEvents {
     /// Those of the daemon itself, which every device has.
     static let own = [dropped, handlers, commands]
 
+    /// The names of all events of the daemon's own, which nobody else may post.
     public static let names = Array(commandsOfEvents.keys) + own
 
     private static let table = NameTable(

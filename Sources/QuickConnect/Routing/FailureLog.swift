@@ -3,9 +3,13 @@ import Synchronization
 
 /// Keeps the last failure of each command, for `explain`.
 public final class FailureLog: CallObserver {
+    /// The last failure of a command.
     public struct Failure: Sendable {
+        /// What its caller got.
         public var error: CommandError
+        /// Who called.
         public var caller: Caller
+        /// When it failed.
         public var time: ContinuousClock.Instant
     }
 
@@ -18,6 +22,7 @@ public final class FailureLog: CallObserver {
 
     init(next: (any CallObserver)?) { self.next = next }
 
+    /// Keeps the failure in place of an older one of the same command.
     public func failed(_ call: borrowing Call, with error: CommandError) {
         // What guests ask for is no failure of the command, and may be any name.
         let isOfCommand = error.code != .unknownCommand && !(call.isRefused && call.connection.socketRule != nil)
@@ -32,6 +37,7 @@ public final class FailureLog: CallObserver {
         next?.failed(call, with: error)
     }
 
+    /// Passes it on to the next observer.
     public func ended(_ call: borrowing Call, after time: Duration) { next?.ended(call, after: time) }
 
     func last(of command: String) -> Failure? { failures.withLock { $0[ByteName(command)] } }

@@ -3,6 +3,7 @@ import Synchronization
 
 /// Takes every request, from whatever listener, and lets the application controller run its stack.
 public final class FrontController: Sendable {
+    /// What clients may ask at most.
     public let limits: Limits
     private let handlers: any CommandHandlers
     private let table: Mutex<MappingTable>
@@ -203,6 +204,7 @@ public final class FrontController: Sendable {
         fileprivate private(set) var table = MappingTable()
         private var number = -1
 
+        /// A view that has seen no table yet.
         public init() {}
 
         fileprivate mutating func look(at controller: FrontController) {

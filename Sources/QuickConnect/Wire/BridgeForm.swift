@@ -97,7 +97,7 @@ public enum BridgeForm {
     private struct Members {
         private var handlerName, data, callbackID, responseID, responseData, error, end: Range<Int>?
         /// Why a part of the message cannot be kept.
-        private var problem: JSONError?
+        private var problem: JSONScanner.Problem?
 
         mutating func read(_ bytes: Request, maximumDepth: Int) throws(JSONError) {
             var scanner = JSONScanner(bytes.slice(0..<bytes.count), maximumDepth: maximumDepth)
@@ -163,10 +163,12 @@ public enum BridgeForm {
             if let id, id.count > Limits.idBytes {
                 return UnreadableMessage(.badRequest, "'callbackId' is longer than \(Limits.idBytes) bytes")
             }
-            if let problem { return UnreadableMessage(problem.code, "the message has \(problem.message)") }
-            if callbackID != nil, id == nil { return UnreadableMessage(.badRequest, "'callbackId' is no string") }
+            if let problem {
+                return UnreadableMessage(problem.error.code, "the message has \(problem.error.message)")
+            }
+            if callbackID != nil, id == nil { return UnreadableMessage(.badRequest, "'callbackId' is not a string") }
             guard let command, !command.isEmpty else {
-                return UnreadableMessage(.badRequest, "'handlerName' is missing, empty or no string")
+                return UnreadableMessage(.badRequest, "'handlerName' is missing, empty or not a string")
             }
             return nil
         }
@@ -197,9 +199,9 @@ public enum BridgeForm {
 
         private func outcome(in bytes: Request) -> HandlerOutcome {
             func json(_ range: Range<Int>) -> JSONText { JSONText(checked: bytes, range) }
-            if let problem {
-                let code = problem.code == .tooLarge ? problem.code : .scriptFailed
-                return .failure(HandlerFailure(code: code, message: "the handler's answer has \(problem.message)"))
+            if let error = problem?.error {
+                let code = error.code == .tooLarge ? error.code : .scriptFailed
+                return .failure(HandlerFailure(code: code, message: "the handler's answer has \(error.message)"))
             }
             if let error, !json(error).isNull { return .failure(failure(json(error).value)) }
             let name = string(handlerName, bytes)

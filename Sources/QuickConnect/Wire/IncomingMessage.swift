@@ -9,11 +9,16 @@ public enum IncomingMessage: Sendable {
 
 /// A message that cannot be a call, with as much of it as could be read, so that the error finds its caller.
 public struct UnreadableMessage: Error, Sendable, Hashable {
+    /// The command, where it could be read.
     public var command: String?
+    /// The id, where it could be read.
     public var id: String?
+    /// `badRequest` or `tooLarge`.
     public var code: CommandError.Code
+    /// What is wrong with the line.
     public var message: String
 
+    /// A line that is no message, with what of it could be read.
     public init(_ code: CommandError.Code, _ message: String, command: String? = nil, id: String? = nil) {
         self.code = code
         self.message = message
@@ -21,6 +26,7 @@ public struct UnreadableMessage: Error, Sendable, Hashable {
         self.id = id
     }
 
+    /// What the sender gets.
     public var error: CommandError { CommandError(code, message) }
 }
 
@@ -39,6 +45,7 @@ public struct MessageReader {
     /// Memory of longer lines is not kept.
     static let keptBytes = 64 << 10
 
+    /// A reader of lines; `maximumDepth` is how deep arrays and objects may stand inside each other.
     public init(maximumDepth: Int = JSONParser.defaultDepth) { self.maximumDepth = maximumDepth }
 
     /// Reads a line, without its line break and not empty.

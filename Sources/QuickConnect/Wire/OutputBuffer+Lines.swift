@@ -101,6 +101,7 @@ extension OutputBuffer {
 
     // MARK: Events and calls to handlers
 
+    /// Writes an event as a line, in the form of the subscription.
     public func append(_ event: Event, form: WireForm) {
         switch form {
         case .url: appendURL(command: event.name, event.message)

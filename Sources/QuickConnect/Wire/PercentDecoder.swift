@@ -75,31 +75,29 @@ struct PercentDecoder {
             position = source - base
             written = target - text
         }
-        while true {
-            if source < end, source.pointee != UInt8(ascii: "%") { Self.copyPlain(&source, end, &target) }
-            while end - source > 2, source.pointee == UInt8(ascii: "%"), let high = hexadecimalDigit(source[1]),
-                let low = hexadecimalDigit(source[2])
-            {
-                let byte = high << 4 | low
+        while source < end, source.pointee != UInt8(ascii: "&") {
+            let byte = source.pointee
+            if byte == UInt8(ascii: "%") {
+                guard end - source > 2, let high = hexadecimalDigit(source[1]), let low = hexadecimalDigit(source[2])
+                else {
+                    badEscape = source - base
+                    return nil
+                }
+                let escaped = high << 4 | low
+                unusual |= escaped | (escaped &- 0x20)
+                target.pointee = escaped
+                source += 3
+                target += 1
+            } else {
                 unusual |= byte | (byte &- 0x20)
                 target.pointee = byte
-                target += 1
-                source += 3
-            }
-            guard source < end, source.pointee != UInt8(ascii: "&") else { return unusual < 0x80 }
-            if Self.isPlain(source.pointee) { continue }
-            if source.pointee == UInt8(ascii: "%") {
-                badEscape = source - base
-                return nil
-            }
-            // A control character, or one of several bytes.
-            repeat {
-                unusual = 0x80
-                target.pointee = source.pointee
-                target += 1
                 source += 1
-            } while source < end && source.pointee >= 0x80
+                target += 1
+                // Between two escapes there is often a single one; behind two there are mostly many.
+                if source < end, Self.isPlain(source.pointee) { Self.copyPlain(&source, end, &target) }
+            }
         }
+        return unusual < 0x80
     }
 
     @inline(__always)

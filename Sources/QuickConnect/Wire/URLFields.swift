@@ -117,7 +117,7 @@ struct URLFault {
 
     private static func unknownKey(_ pair: UnsafeBufferPointer<UInt8>) -> String {
         guard let equals = pair.firstIndex(of: UInt8(ascii: "=")) else {
-            return "'\(excerpt(pair[...]))' is no key=value pair"
+            return "'\(excerpt(pair[...]))' is not a key=value pair"
         }
         return "unknown key '\(excerpt(pair[..<equals]))'"
     }

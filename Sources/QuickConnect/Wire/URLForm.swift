@@ -68,7 +68,7 @@ extension URLFields {
         scanner.skipWhiteSpace()
         let message = try request.takeMessage(&scanner, depth: 0, offset: text.lowerBound)
         try scanner.finish()
-        if let problem = scanner.problem { throw problem }
+        if let problem = scanner.problem { throw problem.error }
         // White space that would end a line, where the message is passed on.
         if messageHasControls {
             for lineBreak in [0x0A, 0x0D] as [UInt8] { request.replace(lineBreak, with: UInt8(ascii: " "), in: text) }

@@ -2,8 +2,11 @@ public import JSON
 
 /// A line `handleJSONRequest?cmd=…&msg=…[&id=…]`, as a client reads it.
 public struct URLReply: Sendable, Hashable {
+    /// The command that the reply goes under.
     public var command: String
+    /// The reply's value.
     public var value: JSONValue
+    /// The id of the call, where it had one.
     public var id: String?
 
     /// Nil where the line is no such reply.
