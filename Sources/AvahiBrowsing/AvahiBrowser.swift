@@ -161,7 +161,7 @@ public final class AvahiBrowser: ServiceBrowser {
     // MARK: On the thread
 
     private func run() {
-        guard let waker else { return giveUp(CommandError(.unavailable, "there are no descriptors left")) }
+        guard let waker else { return giveUp(CommandError(.unavailable, "the process has no file descriptors left")) }
         repeat {
             while !wanted.isEmpty, proceed(to: "connecting to") {
                 do throws(CommandError) { try browse(waker) } catch {

@@ -16,23 +16,23 @@ struct AvahiSource: ServiceSource {
 
     func examine() -> Finding {
         do throws(AvahiError) {
-            return Finding("nearby", .well, "\(try AvahiStream().version) answers")
+            return Finding("nearby", .ok, "\(try AvahiStream().version) answers")
         } catch {
             let finding = Finding("nearby", unavailable(error), tried: ["\(error)"])
-            return isInstalled ? finding : Finding("nearby", .note, finding.says, mend: finding.mend)
+            return isInstalled ? finding : Finding("nearby", .warning, finding.says, fix: finding.fix)
         }
     }
 
     private var isInstalled: Bool { access(program, X_OK) == 0 }
 
     private func unavailable(_ error: AvahiError) -> CommandError {
-        let (what, mend) =
+        let (what, fix) =
             switch error.code {
             case _ where !isInstalled: ("is not installed on this device", "sudo apt-get install avahi-daemon")
             case AVAHI_ERR_NO_DAEMON: ("does not run", "sudo systemctl start avahi-daemon")
             default: ("cannot be reached: \(error)", "sudo systemctl restart dbus avahi-daemon")
             }
-        return CommandError(.unavailable, "Avahi \(what); this mends it: \(mend)", details: ["mend": .string(mend)])
+        return CommandError(.unavailable, "Avahi \(what); fix it with: \(fix)", details: ["fix": .string(fix)])
     }
 }
 

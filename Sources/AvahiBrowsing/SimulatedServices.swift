@@ -10,7 +10,7 @@ struct SimulatedServices: ServiceSource {
 
     func open() throws(CommandError) -> any ServiceStream { SimulatedStream(period) }
 
-    func examine() -> Finding { Finding("nearby", .well, "\(description) has a camera and a printer") }
+    func examine() -> Finding { Finding("nearby", .ok, "\(description) has a camera and a printer") }
 }
 
 private final class SimulatedStream: ServiceStream {

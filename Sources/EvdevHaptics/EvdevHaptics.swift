@@ -118,7 +118,7 @@ public final class EvdevHaptics: Haptics {
 
     /// What vibrates is there, and is not looked at meanwhile.
     func examine() async -> Finding {
-        if shared.withLock({ $0.isPlaying }) { return Finding("vibration", .well, "\(source.description) vibrates") }
+        if shared.withLock({ $0.isPlaying }) { return Finding("vibration", .ok, "\(source.description) vibrates") }
         return await examination.finding()
     }
 
@@ -149,7 +149,7 @@ public final class EvdevHaptics: Haptics {
     }
 
     private func play(_ vibration: Vibration, on motor: any Motor) throws(CommandError) {
-        guard let waker else { throw CommandError(.unavailable, "there are no descriptors left") }
+        guard let waker else { throw CommandError(.unavailable, "the process has no file descriptors left") }
         let player = PatternPlayer(waker: waker) { !vibration.promise.isSettled && self.proceed }
         do throws(MotorFailure) { try player.play(vibration.pattern, on: motor) } catch {
             throw CommandError(error.code, "\(source.description) stopped: \(error.reason)")

@@ -29,10 +29,10 @@ struct EvdevMotors: MotorSource {
     func examine() -> Finding {
         let search = search()
         if let (_, candidate) = search.best {
-            return Finding("vibration", .well, "\(candidate.says) (\(candidate.path)) vibrates")
+            return Finding("vibration", .ok, "\(candidate.says) (\(candidate.path)) vibrates")
         }
         let error = search.error
-        guard error.code != .unsupported else { return Finding("vibration", .note, error.message) }
+        guard error.code != .unsupported else { return Finding("vibration", .warning, error.message) }
         return Finding("vibration", error, tried: search.candidates.map { "\($0.path): \($0.says)" })
     }
 
@@ -155,9 +155,9 @@ struct MotorSearch {
 
     private func denied(_ candidate: MotorCandidate, _ group: String) -> CommandError {
         let user = accounts.ownUser()
-        let mend = "sudo usermod -aG \(group.shellWord) \(user.shellWord)"
+        let fix = "sudo usermod -aG \(group.shellWord) \(user.shellWord)"
         let message = "\(candidate.path), which may vibrate, cannot be opened by \(user); its group, \(group), may"
-        return CommandError(.denied, message, details: ["group": .string(group), "mend": .string(mend)])
+        return CommandError(.denied, message, details: ["group": .string(group), "fix": .string(fix)])
     }
 }
 

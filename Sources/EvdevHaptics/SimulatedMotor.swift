@@ -25,7 +25,7 @@ struct SimulatedMotorSource: MotorSource {
         return SimulatedMotor(owning: descriptor)
     }
 
-    func examine() -> Finding { Finding("vibration", .well, "the simulated motor writes to \(path)") }
+    func examine() -> Finding { Finding("vibration", .ok, "the simulated motor writes to \(path)") }
 
     private func failure(_ error: SystemCallError) -> CommandError {
         CommandError(.unavailable, "\(description) cannot write to \(path): \(error)")

@@ -71,7 +71,8 @@ struct FixProgress: Sendable {
                 "seen": .integer(Int64(satellites.seen)), "used": .integer(Int64(satellites.used)),
             ]
         }
-        if let mend { details["mend"] = .string(mend) }
+        details["fix"] = fix.map(JSONValue.string)
+        details["inspect"] = inspect.map(JSONValue.string)
         return CommandError(code, "no position\(time): \(sentence(source))", details: details)
     }
 
@@ -98,11 +99,19 @@ struct FixProgress: Sendable {
         satellites.map { ", with \($0.seen) satellites seen and \($0.used) used" } ?? ", and reports no satellites"
     }
 
-    /// The command that mends it, or shows more.
-    var mend: String? {
+    /// The command that fixes it; nil where none can.
+    var fix: String? {
         switch stage {
         case .unreachable, .frozen: "sudo systemctl restart gpsd.socket gpsd"
         case .noReceiver: "sudo gpsdctl add /dev/ttyACM0"
+        case .silent, .noFix, .no3DFix, .stale: nil
+        }
+    }
+
+    /// The command that shows more, where none can fix it.
+    var inspect: String? {
+        switch stage {
+        case .unreachable, .frozen, .noReceiver: nil
         case .silent: "gpspipe -w -n 10"
         case .noFix, .no3DFix: "cgps"
         case .stale: "timedatectl"

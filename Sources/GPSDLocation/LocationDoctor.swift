@@ -19,7 +19,7 @@ public final class LocationDoctor: Examined {
 
     init(_ source: any ReportSource, isLocal: Bool, program: String = "/usr/sbin/gpsd") {
         let look = LocationLook(source: source, isLocal: isLocal, program: program)
-        examination = WatchedExamination("location", of: source.description, thread: "qc-gps-dr", mend: Self.restart) {
+        examination = WatchedExamination("location", of: source.description, thread: "qc-gps-dr", fix: Self.restart) {
             look.finding(on: $0)
         }
     }
@@ -46,12 +46,13 @@ private struct LocationLook {
         } catch {
             progress.lost(error)
         }
-        if let position { return Finding("location", .well, sentence(position)) }
+        if let position { return Finding("location", .ok, sentence(position)) }
         let says = progress.sentence(source.description)
         if progress.stage == .unreachable, isLocal, access(program, X_OK) != 0 {
-            return Finding("location", .note, "\(says), and gpsd is not installed", mend: "sudo apt-get install gpsd")
+            return Finding("location", .warning, "\(says), and gpsd is not installed", fix: "sudo apt-get install gpsd")
         }
-        return Finding("location", .fault, says, tried: [source.description], mend: progress.mend)
+        let tried = [source.description]
+        return Finding("location", .error, says, tried: tried, fix: progress.fix, inspect: progress.inspect)
     }
 
     /// - Returns: a fresh position as soon as there is one with altitude, at the end one without.

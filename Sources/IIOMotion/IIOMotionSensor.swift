@@ -104,7 +104,7 @@ public final class IIOMotionSensor: MotionSensor {
 
     /// What is being read is there, and is not looked at meanwhile: many a driver refuses others then.
     func examine() async -> Finding {
-        if let way = shared.withLock({ $0.way }) { return Finding("motion", .well, "\(way), is being read") }
+        if let way = shared.withLock({ $0.way }) { return Finding("motion", .ok, "\(way), is being read") }
         return await examination.finding()
     }
 
@@ -161,7 +161,7 @@ public final class IIOMotionSensor: MotionSensor {
     // MARK: On the thread
 
     private func run() {
-        guard let waker else { return giveUp(CommandError(.unavailable, "there are no descriptors left")) }
+        guard let waker else { return giveUp(CommandError(.unavailable, "the process has no file descriptors left")) }
         repeat {
             while isWanted, proceed(to: "opening") {
                 do throws(CommandError) { try watch(waker) } catch {

@@ -31,7 +31,7 @@ struct IIOSource: MotionSource {
     func examine(_ goesOn: () -> Void) -> Finding {
         do throws(CommandError) { return examine(try find(), goesOn) } catch {
             guard error.code == .unsupported else { return Finding("motion", error) }
-            return Finding("motion", .note, error.message)
+            return Finding("motion", .warning, error.message)
         }
     }
 
@@ -39,7 +39,7 @@ struct IIOSource: MotionSource {
         let conversion = sensor.conversion(matrix)
         let way = BufferedStream.obstacle(of: sensor).map { "is polled (\($0.text))" } ?? "has a buffer"
         guard sensor.hasReadableMatrix else {
-            return Finding("motion", .fault, "the mount matrix of \(sensor.description) cannot be read")
+            return Finding("motion", .error, "the mount matrix of \(sensor.description) cannot be read")
         }
         do throws(SystemCallError) {
             var values = Vector()
@@ -50,13 +50,13 @@ struct IIOSource: MotionSource {
             let measured = conversion.acceleration(values)
             let length = (measured.x * measured.x + measured.y * measured.y + measured.z * measured.z).squareRoot()
             let text = (length * 100).rounded() / 100
-            return Finding("motion", .well, "\(sensor.description) measures \(text) g and \(way)")
+            return Finding("motion", .ok, "\(sensor.description) measures \(text) g and \(way)")
         } catch {
             // While its buffer runs, for the daemon or another program, many a driver refuses single values.
-            guard error.code != EBUSY else { return Finding("motion", .well, "\(sensor.description) runs and \(way)") }
+            guard error.code != EBUSY else { return Finding("motion", .ok, "\(sensor.description) runs and \(way)") }
             return Finding(
                 "motion",
-                .fault,
+                .error,
                 "\(sensor.description) cannot be read: \(error)",
                 tried: [sensor.folder.path]
             )

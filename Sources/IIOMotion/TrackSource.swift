@@ -27,7 +27,7 @@ struct TrackSource: MotionSource {
     func examine(_ goesOn: () -> Void) -> Finding {
         do throws(CommandError) {
             let track = try track()
-            return Finding("motion", .well, "\(description) lasts \(Duration.seconds(track.duration).words)")
+            return Finding("motion", .ok, "\(description) lasts \(Duration.seconds(track.duration).words)")
         } catch {
             return Finding("motion", error)
         }

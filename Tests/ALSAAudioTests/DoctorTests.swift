@@ -39,17 +39,17 @@ extension SoundTests {
             ["qc-doctor", "qc-spk-dr", "qc-mic-dr", "qc-mix-dr"].map { ThreadList(named: $0).count }
         }
 
-        @Test func `a card that works is well`() async throws {
+        @Test func `a card that works is ok`() async throws {
             let doctor = doctor(try await RigPlugin.addCard(), server: folder("none"))
             let findings = await findings(doctor)
-            #expect(findings["speaker"]?.state == .well && findings["microphone"]?.state == .well)
-            #expect(findings["sound server"]?.state == .note && findings["sound server"]?.tried.isEmpty == false)
+            #expect(findings["speaker"]?.state == .ok && findings["microphone"]?.state == .ok)
+            #expect(findings["sound server"]?.state == .warning && findings["sound server"]?.tried.isEmpty == false)
         }
 
-        @Test func `a card that another program holds is a fault, with the command that shows it`() async throws {
+        @Test func `a card that another program holds is an error, with the command that shows it`() async throws {
             let doctor = doctor(try await RigPlugin.addCard("openerr \(EBUSY)"), server: folder("none"))
             let speaker = await findings(doctor)["speaker"]
-            #expect(speaker?.state == .fault && speaker?.mend == "fuser -v /dev/snd/*")
+            #expect(speaker?.state == .error && speaker?.inspect == "fuser -v /dev/snd/*" && speaker?.fix == nil)
             #expect(speaker?.says.contains("snd_pcm_open") == true && speaker?.tried.last?.contains("ann") == true)
         }
 
@@ -63,7 +63,7 @@ extension SoundTests {
             for _ in 0..<20 {
                 let time = await seconds {
                     let server = await findings(doctor)["sound server"]
-                    #expect(server?.state == .fault && server?.says.contains("accepts no connection") == true)
+                    #expect(server?.state == .error && server?.says.contains("accepts no connection") == true)
                 }
                 #expect(time < 2)
             }
@@ -84,7 +84,7 @@ extension SoundTests {
                         for await findings in group {
                             let says = findings["sound server"]?.says ?? ""
                             #expect(says.contains("but does not answer") || says.contains("accepts no connection"))
-                            #expect(findings["speaker"]?.state == .fault && findings["microphone"]?.state == .fault)
+                            #expect(findings["speaker"]?.state == .error && findings["microphone"]?.state == .error)
                         }
                     }
                 }
@@ -95,8 +95,8 @@ extension SoundTests {
                 #expect(WatchedThread.blocked(longerThan: .zero).allSatisfy { !$0.contains(pcm) })
             }
             server.send(SIGCONT)
-            try await eventually("it is well again") { await findings(doctor)["speaker"]?.state == .well }
-            #expect(await findings(doctor)["sound server"]?.state == .well)
+            try await eventually("it works again") { await findings(doctor)["speaker"]?.state == .ok }
+            #expect(await findings(doctor)["sound server"]?.state == .ok)
             try await eventually("the looks are over") { probes == [0, 0, 0, 0] }
         }
     }

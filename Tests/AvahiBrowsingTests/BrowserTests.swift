@@ -119,7 +119,7 @@ import Testing
         let browser = AvahiBrowser(network, deadline: .milliseconds(400), logger: quiet)
         let time = await seconds { #expect(await error { _ = try await names(of: browser) }?.code == .timeout) }
         #expect((0.2...1.2).contains(time))
-        #expect(await browser.examine().state == .well)
+        #expect(await browser.examine().state == .ok)
         network.change { $0.hangsFor = .zero }
         try await eventually("it answers") { (try? await names(of: browser)) == ["a"] }
     }

@@ -44,7 +44,7 @@ final class FakeNetwork: ServiceSource {
         return Stream(self)
     }
 
-    func examine() -> Finding { Finding("nearby", .well, "fake") }
+    func examine() -> Finding { Finding("nearby", .ok, "fake") }
 
     private final class Stream: ServiceStream {
         private let network: FakeNetwork

@@ -38,7 +38,7 @@ import Testing
     @Test func `without event devices it is unsupported, and says where it looked`() {
         #expect(error(motors())?.code == .unsupported)
         #expect(error(motors())?.message.contains("\(folder("dev")) has no event devices") == true)
-        #expect(motors().examine().state == .note)
+        #expect(motors().examine().state == .warning)
     }
 
     @Test func `what has no force feedback is not opened, and is listed`() throws {
@@ -78,7 +78,7 @@ import Testing
         let error = search.error
         #expect(error.code == .denied && error.details["group"] == "input")
         #expect(error.message.contains("/dev/input/event1") && error.message.contains("kiosk"))
-        #expect(error.details["mend"] == "sudo usermod -aG input kiosk")
+        #expect(error.details["fix"] == "sudo usermod -aG input kiosk")
     }
 
     @Test func `one that rumbles comes before those that only have waves`() throws {

@@ -158,6 +158,6 @@ import Testing
         let haptics = EvdevHaptics(simulatedIn: "/proc/none/vibration.jsonl", logger: quiet)
         let result = await outcome(haptics.vibrate(.single, for: alice))
         #expect(result.code == .unavailable && result.message.contains("mkdir"))
-        #expect(await haptics.examine().state == .well)
+        #expect(await haptics.examine().state == .ok)
     }
 }

@@ -219,15 +219,15 @@ struct GPSDTests {
                 .first
         }
         let absent = LocationDoctor(host: "127.0.0.1", port: "\(try GPSDServer.freePort())", program: "/no/gpsd")
-        #expect(await absent.examine(thoroughly: false).first?.mend == "sudo apt-get install gpsd")
+        #expect(await absent.examine(thoroughly: false).first?.fix == "sudo apt-get install gpsd")
         let nobody = await link(try GPSDServer.freePort())
-        #expect(nobody?.state == .fault && nobody?.mend?.contains("systemctl restart gpsd") == true)
+        #expect(nobody?.state == .error && nobody?.fix?.contains("systemctl restart gpsd") == true)
         let poor = try await GPSDServer.start(hasReceiver: false)
         #expect(await link(poor.port)?.says.contains("has no receiver") == true)
         let server = try await GPSDServer.start()
         #expect(await link(server.port)?.says.contains("receiver says nothing") == true)
         let well = try await server.saying({ NMEA(1, 2).fix }) { await link(server.port) }
-        #expect(well?.state == .well && well?.says.contains("3D fix") == true)
+        #expect(well?.state == .ok && well?.says.contains("3D fix") == true)
     }
 
     @Test func `the doctor asks once for all who ask at the same time, on one thread`() async throws {

@@ -82,7 +82,7 @@ extension Acceleration {
     @Test func `a matrix that cannot be read is a fault, and changes nothing`() throws {
         try tree.add("iio:device0", Driver.mma7660.merging(["in_mount_matrix": "(null)"]) { $1 })
         #expect(try value(tree.source()).rounded == [0.2382, -0.0476, 1.0003])
-        #expect(tree.source().examine {}.state == .fault)
+        #expect(tree.source().examine {}.state == .error)
     }
 
     @Test func `it is found by its channels among others, in the order of their numbers`() throws {
@@ -113,7 +113,7 @@ extension Acceleration {
         let missing = try #require(error(tree.source()))
         #expect(missing.code == .unsupported)
         #expect(missing.message.hasSuffix("looked at iio:device0 (ads1015), iio:device1"))
-        #expect(tree.source().examine {}.state == .note)
+        #expect(tree.source().examine {}.state == .warning)
     }
 
     /// st_accel wakes its chip for each value, at 1 Hz from the start: six seconds for three axes.
@@ -145,10 +145,10 @@ extension Acceleration {
     @Test func `the doctor tells what it measures, and how it is read`() throws {
         try tree.add("iio:device0", Driver.kxcjk1013)
         let finding = tree.source().examine {}
-        #expect(finding.state == .well)
+        #expect(finding.state == .ok)
         #expect(finding.says == "kxcjk1013 (iio:device0) measures 1.0 g and is polled (it has no buffer)")
         try tree.folder.remove("sys/iio:device0/in_accel_z_raw")
-        #expect(tree.source().examine {}.state == .fault)
+        #expect(tree.source().examine {}.state == .error)
     }
 }
 

@@ -40,7 +40,7 @@ private final class FakeSensor: MotionSource {
         return Stream(self, rate)
     }
 
-    func examine(_ goesOn: () -> Void) -> Finding { Finding("motion", .well, "fake") }
+    func examine(_ goesOn: () -> Void) -> Finding { Finding("motion", .ok, "fake") }
 
     private final class Stream: MotionStream {
         let description = "fake"
@@ -198,7 +198,7 @@ private final class Subscriber: ConnectionOutput {
             }
         }
         #expect((0.2...1.2).contains(time))
-        #expect(await sensor.examine().state == .well)
+        #expect(await sensor.examine().state == .ok)
         fake.state.withLock { $0.hangsFor = 0 }
         try await eventually("events come") { subscriber.count.withLock { $0 } > 3 }
         await sensor.close()

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import JSON
 internal import MediaFolder
 internal import QuickConnect
 
@@ -16,7 +17,8 @@ struct RecordingPlan {
     init(_ file: String, _ options: RecordingOptions, _ settings: ALSARecorder.Settings) throws(CommandError) {
         name = try MediaName(file)
         guard let format = RecordingFormat(ending: name.ending) else {
-            throw .invalid("/0", expected: "file, a name that ends in \(RecordingFormat.endings)")
+            let expected = "file, a name that ends in \(RecordingFormat.endings)"
+            throw .invalid("/0", expected: expected, got: JSONValue.string(file).gist)
         }
         // However long an owner sets it, the frames of it are a number.
         let limit = min(options.limit ?? settings.limit, 1e9)
@@ -24,11 +26,15 @@ struct RecordingPlan {
         let most = format.mostFrames(channels: options.channels)
         var problems = FieldProblems()
         if !format.takes(rate: options.rate) {
-            problems.add("/2/rate", expected: Self.rates(format))
+            problems.add("/2/rate", expected: Self.rates(format), got: "\(options.rate)")
         }
         if options.limit != nil, let most, frames > most {
             let seconds = most / options.rate
-            problems.add("/2/limit", expected: "limit, at most \(seconds) s for a WAV file")
+            problems.add(
+                "/2/limit",
+                expected: "limit, at most \(seconds) s for a WAV file",
+                got: JSONValue.number(limit).gist
+            )
         }
         guard problems.isEmpty else { throw problems.error }
         self.format = format

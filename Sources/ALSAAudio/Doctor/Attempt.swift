@@ -1,7 +1,7 @@
 internal import QuickConnect
 
-/// What a PCM may lead to.
-struct Surroundings {
+/// The sound cards and the sound server that a PCM may lead to.
+struct SoundSystem {
     let cards: SoundCards
     let server: SoundServer
 }
@@ -35,18 +35,18 @@ struct Attempt {
         return attempt
     }
 
-    /// - Parameter surroundings: nil where they could not be looked at.
-    func finding(_ surroundings: Surroundings?, _ account: OwnAccount) -> Finding {
+    /// - Parameter system: nil where it could not be looked at.
+    func finding(_ system: SoundSystem?, _ account: OwnAccount) -> Finding {
         guard let error = failure?.error else {
-            return Finding(subject, .well, "\(pcm) \(use ?? "can be opened")\(isSimulated ? " (simulated)" : "")")
+            return Finding(subject, .ok, "\(pcm) \(use ?? "can be opened")\(isSimulated ? " (simulated)" : "")")
         }
         var tried = ["snd_pcm_open \(pcm) \(purpose): \(error.code.rawValue)"]
-        if let surroundings { tried += [surroundings.cards.description, surroundings.server.description] }
-        return Finding(subject, error, tried: tried + ["running as \(account)"], mend: mend(surroundings, account))
-    }
-
-    private func mend(_ surroundings: Surroundings?, _ account: OwnAccount) -> String {
-        guard let surroundings, !surroundings.cards.isEmpty || failure?.hangs == true else { return "aplay -l" }
-        return surroundings.cards.areUsable ? surroundings.server.restart : account.joiningAudio
+        if let system { tried += [system.cards.description, system.server.description] }
+        tried.append("running as \(account)")
+        guard let system, !system.cards.isEmpty || failure?.hangs == true else {
+            return Finding(subject, error, tried: tried, inspect: "aplay -l")
+        }
+        let fix = system.cards.areUsable ? system.server.restart : account.joiningAudio
+        return Finding(subject, error, tried: tried, fix: fix)
     }
 }

@@ -16,7 +16,7 @@ public struct MediaDoctor: Examined {
 
     public func examine(thoroughly isThorough: Bool) async -> [Finding] {
         do throws(ProbeFailure) { return [try await probe.look()] } catch {
-            return [Finding(MediaLook.subject, error.error, mend: "findmnt -T \(folder.path.shellWord)")]
+            return [Finding(MediaLook.subject, error.error, inspect: "findmnt -T \(folder.path.shellWord)")]
         }
     }
 }
@@ -34,30 +34,30 @@ private struct MediaLook {
         guard access(folder.path, F_OK) == 0 else { return missing }
         guard folder.isWritable else {
             let says = "\(account.user) cannot write to \(folder.path)"
-            return Finding(subject, .fault, says, mend: "sudo chown \(account.user.shellWord) \(folder.path.shellWord)")
+            return Finding(subject, .error, says, fix: "sudo chown \(account.user.shellWord) \(folder.path.shellWord)")
         }
         do throws(CommandError) { try folder.check() } catch {
-            return Finding(subject, error, mend: "ls -ld \(folder.path.shellWord)")
+            return Finding(subject, error, inspect: "ls -ld \(folder.path.shellWord)")
         }
         guard let space = folder.space else {
-            return Finding(subject, .note, "the free space of \(folder.path) is unknown")
+            return Finding(subject, .warning, "the free space of \(folder.path) is unknown")
         }
         let reserve = settings.diskReserve.bytes(of: space.total)
         let says = "\(folder.path): \(space.free.inMegabytes) MB are free; \(reserve.inMegabytes) MB must stay free"
         guard space.free >= reserve else {
-            return Finding(subject, .fault, says, mend: "du -ah \(folder.path.shellWord) | sort -h | tail")
+            return Finding(subject, .error, says, inspect: "du -ah \(folder.path.shellWord) | sort -h | tail")
         }
-        return Finding(subject, .well, says)
+        return Finding(subject, .ok, says)
     }
 
     private var missing: Finding {
-        let mend = "sudo install -d -o \(account.user.shellWord) -m 770 \(folder.path.shellWord)"
+        let fix = "sudo install -d -o \(account.user.shellWord) -m 770 \(folder.path.shellWord)"
         guard mayBeMade else {
             let says = "\(folder.path) does not exist, and \(account.user) may not create it"
-            return Finding(Self.subject, .fault, says, mend: mend)
+            return Finding(Self.subject, .error, says, fix: fix)
         }
         let says = "\(folder.path) does not exist yet; the first recording creates it"
-        return Finding(Self.subject, .note, says, mend: mend)
+        return Finding(Self.subject, .warning, says, fix: fix)
     }
 
     /// Whether the nearest folder above that exists can be written.

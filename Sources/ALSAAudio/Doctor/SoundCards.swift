@@ -37,13 +37,13 @@ struct SoundCards {
         let subject = "sound cards"
         guard !isEmpty else {
             let says = "the kernel has no sound card; a sound server may still offer one, over the network for example"
-            return Finding(subject, .note, says, mend: "aplay -l")
+            return Finding(subject, .warning, says, inspect: "aplay -l")
         }
         guard areUsable else {
             let says = "\(account), has no access to \(list)"
-            return Finding(subject, .fault, says, mend: account.joiningAudio)
+            return Finding(subject, .error, says, fix: account.joiningAudio)
         }
-        return Finding(subject, .well, list)
+        return Finding(subject, .ok, list)
     }
 }
 

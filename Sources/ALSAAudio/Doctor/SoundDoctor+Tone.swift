@@ -5,7 +5,7 @@ extension SoundDoctor {
     /// Plays a tone of a second, and listens whether it is in what the microphone hears.
     func playAndListen() async -> Finding {
         if player.engine.output.isSimulated {
-            return Finding("tone", .note, "sound is simulated, so there is nothing to hear")
+            return Finding("tone", .warning, "sound is simulated, so there is nothing to hear")
         }
         let tone = Tone(hertz: 1000, level: 0.5)
         let recording = CaptureTap(rate: 48_000, channels: 1)
@@ -32,13 +32,13 @@ extension SoundDoctor {
         let tried = ["a tone of 1 kHz for 1 s: recorded peak \(peak), level of the tone in it \(level.inMilliseconds)"]
         if peak == 0 {
             let says = "the microphone records digital silence: it is muted, or nothing is connected"
-            return Finding("tone", .fault, says, tried: tried, mend: "alsamixer --view=capture")
+            return Finding("tone", .error, says, tried: tried, fix: "alsamixer --view=capture")
         }
         let others = [700, 850, 1200, 1450].map { Tone(hertz: $0, level: 1).level(in: heard, rate: rate) }
         if level > 4 * (others.max() ?? 0), level > 0.0005 {
-            return Finding("tone", .well, "the microphone heard the tone that the speaker played", tried: tried)
+            return Finding("tone", .ok, "the microphone heard the tone that the speaker played", tried: tried)
         }
         let says = "the microphone hears something, but not the tone that the speaker played; is the speaker turned up?"
-        return Finding("tone", .fault, says, tried: tried, mend: "alsamixer")
+        return Finding("tone", .error, says, tried: tried, fix: "alsamixer")
     }
 }

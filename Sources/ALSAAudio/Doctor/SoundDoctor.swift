@@ -7,7 +7,7 @@ public struct SoundDoctor: Examined {
     let player: ALSASoundPlayer
     let recorder: ALSARecorder
     private let account: OwnAccount
-    private let surroundings: Probe<Surroundings>
+    private let soundSystem: Probe<SoundSystem>
     private let speaker: Probe<Void>
     private let microphone: Probe<Void>
     private let mixer: Probe<Volume>
@@ -29,8 +29,8 @@ public struct SoundDoctor: Examined {
         self.account = account
         let (output, input) = (player.engine.output, recorder.engine.input)
         let paths = SoundServer.paths(environment)
-        surroundings = Probe("qc-doctor", "looking for sound cards and servers") { () throws(CommandError) in
-            Surroundings(cards: SoundCards(), server: SoundServer(at: paths))
+        soundSystem = Probe("qc-doctor", "looking for sound cards and servers") { () throws(CommandError) in
+            SoundSystem(cards: SoundCards(), server: SoundServer(at: paths))
         }
         speaker = Self.probe("qc-spk-dr", "\(output)") { () throws(StreamFailure) in try PlaybackStream.probe(output) }
         microphone = Self.probe("qc-mic-dr", "\(input)") { () throws(StreamFailure) in try CaptureStream.probe(input) }
@@ -56,26 +56,27 @@ public struct SoundDoctor: Examined {
         async let mixer = examineMixer()
         let attempts = await [speaker, microphone]
         // Afterwards, since each look takes a place in a stopped server's queue, which the PCM then would lack.
-        let surroundings = await lookAround()
-        var findings = findings(surroundings, attempts) + [await mixer, sounds]
+        let soundSystem = await lookAround()
+        var findings = findings(soundSystem, attempts) + [await mixer, sounds]
         let haveBoth = attempts.allSatisfy { $0.failure == nil }
         if isThorough, haveBoth { findings.append(await playAndListen()) }
         return findings
     }
 
-    private func findings(_ surroundings: Result<Surroundings, ProbeFailure>, _ attempts: [Attempt]) -> [Finding] {
-        switch surroundings {
-        case .success(let surroundings):
+    private func findings(_ soundSystem: Result<SoundSystem, ProbeFailure>, _ attempts: [Attempt]) -> [Finding] {
+        switch soundSystem {
+        case .success(let soundSystem):
             let isHanging = attempts.contains { $0.failure?.hangs == true }
-            return [surroundings.cards.finding(account), surroundings.server.finding(isHanging: isHanging)]
-                + attempts.map { $0.finding(surroundings, account) }
+            return [soundSystem.cards.finding(account), soundSystem.server.finding(isHanging: isHanging)]
+                + attempts.map { $0.finding(soundSystem, account) }
         case .failure(let failure):
-            return [Finding("sound cards", failure.error, mend: "aplay -l")] + attempts.map { $0.finding(nil, account) }
+            return [Finding("sound cards", failure.error, inspect: "aplay -l")]
+                + attempts.map { $0.finding(nil, account) }
         }
     }
 
-    private func lookAround() async -> Result<Surroundings, ProbeFailure> {
-        do throws(ProbeFailure) { return .success(try await surroundings.look()) } catch { return .failure(error) }
+    private func lookAround() async -> Result<SoundSystem, ProbeFailure> {
+        do throws(ProbeFailure) { return .success(try await soundSystem.look()) } catch { return .failure(error) }
     }
 
     private func trySpeaker() async -> Attempt {
@@ -98,15 +99,15 @@ public struct SoundDoctor: Examined {
         do throws(ProbeFailure) {
             let volume = try await mixer.look()
             if volume.isMuted {
-                return Finding("mixer", .fault, "the sound is muted", mend: "quickconnect call volume unmute")
+                return Finding("mixer", .error, "the sound is muted", fix: "quickconnect call volume unmute")
             }
             if volume.percent == 0 {
-                return Finding("mixer", .fault, "the volume is 0 %", mend: "quickconnect call volume 70")
+                return Finding("mixer", .error, "the volume is 0 %", fix: "quickconnect call volume 70")
             }
-            return Finding("mixer", .well, "the volume is \(volume.percent) %")
+            return Finding("mixer", .ok, "the volume is \(volume.percent) %")
         } catch {
             // Many PCMs have none, and play all the same.
-            return Finding("mixer", .note, error.error.message)
+            return Finding("mixer", .warning, error.error.message)
         }
     }
 
@@ -114,9 +115,9 @@ public struct SoundDoctor: Examined {
         let count = player.sounds.count
         guard player.sounds.first?.number == 0 else {
             let says = "system sound 0, laser.wav, is missing; there are \(count) others"
-            return Finding("system sounds", .fault, says, mend: "sudo apt-get install --reinstall quickconnect")
+            return Finding("system sounds", .error, says, fix: "sudo apt-get install --reinstall quickconnect")
         }
         let says = "\(count) system sounds are loaded, numbers 0 to \(player.sounds.last?.number ?? 0)"
-        return Finding("system sounds", .well, says)
+        return Finding("system sounds", .ok, says)
     }
 }

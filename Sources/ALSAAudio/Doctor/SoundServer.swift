@@ -53,14 +53,14 @@ struct SoundServer {
         switch state {
         case .listens(let path) where isHanging:
             let says = "the server on \(path) accepts connections but does not answer; it is stopped or overloaded"
-            return Finding(subject, .fault, says, mend: restart)
+            return Finding(subject, .error, says, fix: restart)
         case .listens(let path):
-            return Finding(subject, .well, "a server listens on \(path)")
+            return Finding(subject, .ok, "a server listens on \(path)")
         case .refuses(let path, let reason):
-            return Finding(subject, .fault, "the server on \(path) accepts no connection: \(reason)", mend: restart)
+            return Finding(subject, .error, "the server on \(path) accepts no connection: \(reason)", fix: restart)
         case .absent(let looked):
             let says = "no sound server runs for this user; a sound card works without one"
-            return Finding(subject, .note, says, tried: looked)
+            return Finding(subject, .warning, says, tried: looked)
         }
     }
 

@@ -35,17 +35,13 @@ extension ALSAError {
     /// - Parameter subject: what the call was about, such as `the PCM default`.
     func commandError(about subject: String) -> CommandError {
         let code = number == EBUSY ? CommandError.Code.busy : .unavailable
-        let details: JSONObject = mend.map { ["mend": .string($0)] } ?? [:]
+        let details: JSONObject =
+            switch number {
+            case EBUSY: ["inspect": "fuser -v /dev/snd/*"]
+            case EINVAL: ["fix": "sudoedit /etc/asound.conf"]
+            default: [:]
+            }
         return CommandError(code, "\(subject) failed: \(self); \(advice)", details: details)
-    }
-
-    /// The shell command that mends it, or shows what is in the way; nil where it depends on the machine.
-    private var mend: String? {
-        switch number {
-        case EBUSY: "fuser -v /dev/snd/*"
-        case EINVAL: "sudoedit /etc/asound.conf"
-        default: nil
-        }
     }
 
     /// What a person can try.
@@ -54,9 +50,9 @@ extension ALSAError {
         case EBUSY:
             "another program holds it: end that program, or use a PCM that mixes, such as default"
         case EACCES, EPERM:
-            "the user of this daemon may not use it: add that user, whom `quickconnect doctor` names, to the group audio"
+            "the user of this daemon may not use it: add that user, named by `quickconnect doctor`, to the group audio"
         case ENOENT, ENODEV, ENXIO:
-            "it is missing or unplugged: `aplay -L` lists what is there"
+            "it is missing or unplugged: `aplay -L` lists the devices"
         case ECONNREFUSED, EHOSTDOWN, ENOTCONN:
             "its sound server does not answer: start that server"
         case EINVAL:

@@ -112,7 +112,8 @@ extension FilePlayback {
         }
         guard options.from > 0 else { return decoder }
         if let duration = decoder.duration, options.from >= duration {
-            throw .invalid("/3/from", expected: "from, a number of seconds below the file's \(duration.inMilliseconds)")
+            let expected = "from, a number of seconds below the file's \(duration.inMilliseconds)"
+            throw .invalid("/3/from", expected: expected, got: JSONValue.number(options.from).gist)
         }
         guard decoder.seek(to: options.from) else {
             throw CommandError(.unsupported, "'\(name)' can only be played from its beginning")
@@ -192,7 +193,7 @@ extension FilePlayback {
         if let stream { addVoice(stream) }
     }
 
-    /// False where it has not begun and nobody waits for it any more, and where it is over.
+    /// False where it has not begun and the caller no longer waits for it, and where it is over.
     var isWanted: Bool {
         state.withLock { state in
             switch state.phase {
