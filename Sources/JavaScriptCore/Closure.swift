@@ -1,5 +1,4 @@
 internal import CJavaScriptCore
-internal import Foundation
 
 /// A Swift closure whose type only its value knows, as in a dictionary.
 struct Closure {
@@ -47,7 +46,7 @@ extension ArgumentReader {
 
     /// What `undefined` is for a type: nil, where it can be that.
     private static func nothing<Value>(_ type: Value.Type) -> Any {
-        (type as? any OptionalValue.Type)?.nothing ?? NSNull()
+        (type as? any OptionalValue.Type)?.nothing ?? ForeignValues.null
     }
 
     private static func unreadable<Value>(_ type: Value.Type) -> JSConversionError {

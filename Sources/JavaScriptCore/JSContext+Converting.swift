@@ -1,5 +1,4 @@
 internal import CJavaScriptCore
-internal import Foundation
 
 extension JSContext {
     /// The library's value for a value of this machine; nil for one of another.
@@ -43,21 +42,14 @@ extension JSContext {
     }
 
     private func convertOther(_ value: Any) throws(JSError) -> OpaquePointer? {
+        if let foreign = ForeignValues.convert(value, in: ref) { return foreign }
         switch value {
         case let value as JSManagedValue: return try convert(value.value)
-        case is NSNull: return JSValueMakeNull(ref)
-        case let value as NSNumber: return number(value)
         case let value as any JSExport: return wrap(value)
         case let value as any JSConvertible: return value.toRef(in: ref)
         case is Void: return JSValueMakeUndefined(ref)
         default: return wrap(OpaqueObject.of(value))
         }
-    }
-
-    private func number(_ value: NSNumber) -> OpaquePointer? {
-        // A boolean's type is `c`, a char, and an Int8's too: those two cannot be told apart by it.
-        value === NSNumber(value: true) || value === NSNumber(value: false)
-            ? value.boolValue.toRef(in: ref) : value.doubleValue.toRef(in: ref)
     }
 
     private func array(_ values: [Any], _ depth: Int) throws(JSError) -> OpaquePointer? {

@@ -23,12 +23,17 @@ public struct JSConversionError: Error, CustomStringConvertible {
     /// What would have been right: `array`.
     public var expected: String
 
-    /// The text that JavaScript sees: `the value is no array`.
-    public var description: String { "the value is no \(expected)" }
+    /// The text that JavaScript sees: `the value is not an array`.
+    public var description: String { "the value is not \(expected.withArticle)" }
 
-    /// An error of a type of one's own.
-    /// - Parameter expected: what would have been right, without an article: it follows on `is no`.
+    /// An error of your own type.
+    /// - Parameter expected: what would have been right, without an article: the text says `is not an array`.
     public init(expected: String) { self.expected = expected }
+}
+
+extension String {
+    /// A noun behind `a` or `an`, by its first letter.
+    var withArticle: String { "\(first.map { "aeioAEIO".contains($0) } ?? false ? "an" : "a") \(self)" }
 }
 
 extension JSConvertible {

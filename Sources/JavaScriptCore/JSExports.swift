@@ -125,6 +125,7 @@ public final class JSExports: @unchecked Sendable {
         _ type: Object.Type
     ) throws -> Object {
         if let object = ObjectBox.of(frame.this, in: frame.ref)?.object as? Object { return object }
-        throw JSArgumentError("\(ExportedName.of(name)) was used on something that is no \(type.jsExports.name)")
+        let method = ExportedName.of(name)
+        throw JSArgumentError("\(method) was used on something that is not \(type.jsExports.name.withArticle)")
     }
 }

@@ -36,7 +36,7 @@ public struct JSText: JSConvertible, Sendable {
     private func makeString() -> OpaquePointer? {
         // The function for UTF-8 ends at the first NUL, but makes a string of half the size where all is ASCII. It makes
         // an empty one of what is not UTF-8.
-        guard !utf8.contains(0), let string = makeStringOfUTF8() else { return makeRepairedString() }
+        guard !utf8.withUnsafeBytes(Text.holdsNUL), let string = makeStringOfUTF8() else { return makeRepairedString() }
         guard JSStringGetLength(string) == 0, !utf8.isEmpty else { return string }
         JSStringRelease(string)
         return makeRepairedString()

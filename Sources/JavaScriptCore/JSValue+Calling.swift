@@ -2,14 +2,14 @@ internal import CJavaScriptCore
 
 extension JSValue {
     /// Calls the value as a function, with the global object as `this` and any Swift values as arguments. Answers
-    /// `undefined`, and tells the context's handler, where it throws or is no function.
+    /// `undefined`, and tells the context's handler, where it throws or is not a function.
     @discardableResult
     public func call(withArguments arguments: [Any]!) -> JSValue! {
         home.reporting { () throws(JSError) in try call(arguments ?? []) }
     }
 
     /// Makes an object, as `new value(…)` does. Answers `undefined`, and tells the context's handler, where that throws
-    /// or the value is no constructor.
+    /// or the value is not a constructor.
     @discardableResult
     public func construct(withArguments arguments: [Any]!) -> JSValue! {
         home.reporting { () throws(JSError) in
@@ -87,7 +87,7 @@ extension JSValue {
     }
 
     private func notCallable(_ what: String) -> JSError {
-        JSError(JSArgumentError("\(description) is no \(what)").jsError(in: home))
+        JSError(JSArgumentError("\(description) is not \(what.withArticle)").jsError(in: home))
     }
 
     /// More arguments than these would not be on the stack, where the library's collector looks.

@@ -55,7 +55,7 @@ struct ArgumentReader {
         do {
             return try read(ref, frame.ref)
         } catch let error as JSConversionError {
-            throw JSArgumentError("argument \(index) is no \(error.expected)")
+            throw JSArgumentError("argument \(index) is not \(error.expected.withArticle)")
         }
     }
 }

@@ -1,5 +1,4 @@
 internal import CJavaScriptCore
-internal import Foundation
 
 extension JSValue {
     /// A value for any Swift value, as the table in docs/javascriptcore.md says. Nil without a context.

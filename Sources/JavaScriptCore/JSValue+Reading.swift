@@ -1,5 +1,4 @@
 internal import CJavaScriptCore
-public import Foundation
 
 extension JSValue {
     /// As `Boolean(value)` gives it.
@@ -14,9 +13,6 @@ extension JSValue {
     /// As `value >>> 0` gives it: the lower 32 bits, 0 for what is no number and where that throws.
     public func toUInt32() -> UInt32 { JSValueToUInt32(home.ref, ref, nil) }
 
-    /// The boolean, or the number as ``toDouble()`` gives it: NaN for what is none. Never nil.
-    public func toNumber() -> NSNumber! { isBoolean ? NSNumber(value: toBool()) : NSNumber(value: toDouble()) }
-
     /// As `String(value)` gives it; nil where that throws, and the context's handler is told.
     public func toString() -> String! {
         var exception: OpaquePointer?
@@ -25,13 +21,9 @@ extension JSValue {
         return nil
     }
 
-    /// The time of a `Date`, or of a number of milliseconds since 1970; nil where that is no time, as in
-    /// `new Date(NaN)`, or out of JavaScript's range, 8.64e15 ms to each side.
-    public func toDate() -> Date! { Date(javaScriptTime: toDouble()) }
-
     /// An array's items, each as ``toObject()`` gives it; nil for `undefined` and `null`.
     ///
-    /// What is no array, or goes beyond the limits of ``toObject()``, is nil, too, and the context's handler is told.
+    /// What is not an array, or goes beyond the limits of ``toObject()``, is nil, too, and the context's handler is told.
     public func toArray() -> [Any]! {
         guard !isUndefined, !isNull else { return nil }
         guard isArray else { return refuse("array") }
@@ -49,7 +41,8 @@ extension JSValue {
     }
 
     /// The Swift value: nil for `undefined`, `NSNull`, `NSNumber`, `String`, `Date`, `[Any]`, `[AnyHashable: Any]`, or
-    /// the Swift object itself where one was exported.
+    /// the Swift object itself where one was exported. Without the trait `Foundation`, `null` is an empty optional, a
+    /// number a `Double` or a `Bool`, and a date its milliseconds since 1970.
     ///
     /// A function, a symbol and a `BigInt` are their ``JSValue``. In arrays and dictionaries, `undefined`, a date that
     /// is no time, and a property whose getter throws are `NSNull`.
@@ -89,7 +82,7 @@ extension JSValue {
     var arrayLength: Int { max(0, self["length"].integer ?? 0) }
 
     private func refuse<Value>(_ expected: String) -> Value? {
-        home.report(JSError(message: "the value is no \(expected)"))
+        home.report(JSError(message: "the value is not \(expected.withArticle)"))
         return nil
     }
 

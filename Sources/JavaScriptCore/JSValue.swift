@@ -73,7 +73,7 @@ public final class JSValue: @unchecked Sendable {
     /// Whether it is an object that can be called.
     public var isFunction: Bool { isObject && JSObjectIsFunction(home.ref, ref) }
 
-    /// Whether `value instanceof other`. False where `other` belongs to another machine or is no constructor, and where
+    /// Whether `value instanceof other`. False where `other` belongs to another machine or is not a constructor, and where
     /// that throws.
     public func isInstance(of other: Any!) -> Bool {
         guard let other = try? home.convert(other), JSValueIsObject(home.ref, other) else { return false }

@@ -42,7 +42,7 @@ final class FunctionBox: @unchecked Sendable {
 
     let name: String
     let body: Body
-    /// What `new` runs; nil: it is no constructor.
+    /// What `new` runs; nil: it is not a constructor.
     let construct: Body?
     private let graveyard: Graveyard
     /// The machine whose heap holds the function, which therefore lives.
@@ -110,7 +110,7 @@ enum NativeFunction {
         )
         return run(frame, exception) {
             guard let construct = box.takeUnretainedValue().construct else {
-                throw JSArgumentError("\(box.takeUnretainedValue().name) is no constructor")
+                throw JSArgumentError("\(box.takeUnretainedValue().name) is not a constructor")
             }
             return try construct(frame)
         }

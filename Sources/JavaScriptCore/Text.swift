@@ -1,4 +1,5 @@
 internal import CJavaScriptCore
+internal import Glibc
 
 /// Strings in and out. JavaScript's are UTF-16 and may hold halves of surrogate pairs, which become U+FFFD here.
 enum Text {
@@ -12,9 +13,8 @@ enum Text {
     /// A string to be released.
     private static func make(_ text: String) -> OpaquePointer? {
         var text = text
-        let isASCII = text.withUTF8 { $0.allSatisfy { $0 < 0x80 && $0 != 0 } }
         // Only the function for UTF-16 takes NUL.
-        guard isASCII else {
+        guard text.withUTF8({ isASCII(UnsafeRawBufferPointer($0)) && !holdsNUL(UnsafeRawBufferPointer($0)) }) else {
             let units = Array(text.utf16)
             return JSStringCreateWithCharacters(units, units.count)
         }
@@ -57,7 +57,26 @@ enum Text {
     ) -> Bool {
         bytes.withMemoryRebound(to: CChar.self) { JSStringGetUTF8CString(string, $0.baseAddress, count + 1) } == count
             + 1
-            && bytes.prefix(count).allSatisfy { $0 < 0x80 }
+            && isASCII(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes).prefix(count)))
+    }
+
+    /// Eight bytes at a time: an answer may have megabytes, and its script's CPU time is limited.
+    private static func isASCII(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        let words = bytes.count & ~7
+        var index = 0
+        while index < words {
+            if bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self) & 0x8080_8080_8080_8080 != 0 { return false }
+            index += 8
+        }
+        while index < bytes.count {
+            if bytes[index] >= 0x80 { return false }
+            index += 1
+        }
+        return true
+    }
+
+    static func holdsNUL(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        bytes.baseAddress.map { memchr($0, 0, bytes.count) != nil } ?? false
     }
 
     private static func decode(_ string: OpaquePointer, _ count: Int) -> String {

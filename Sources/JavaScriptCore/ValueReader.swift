@@ -1,5 +1,4 @@
 internal import CJavaScriptCore
-internal import Foundation
 
 /// Reads a JavaScript value, with all that is inside of it, as Swift values.
 ///
@@ -25,8 +24,8 @@ struct ValueReader {
     mutating func object(_ value: JSValue) throws(JSError) -> Any? {
         switch JSValueGetType(value.home.ref, value.ref) {
         case kJSTypeUndefined: return nil
-        case kJSTypeNull: return NSNull()
-        case kJSTypeBoolean, kJSTypeNumber: return value.toNumber()
+        case kJSTypeNull: return ForeignValues.null
+        case kJSTypeBoolean, kJSTypeNumber: return ForeignValues.number(value)
         case kJSTypeString: return value.text
         case kJSTypeObject: return try content(value)
         default: return value
@@ -37,7 +36,7 @@ struct ValueReader {
         if let object = ObjectBox.of(value.ref, in: value.home.ref)?.object {
             return (object as? OpaqueObject)?.value ?? object
         }
-        if value.isDate { return value.toDate() }
+        if value.isDate { return ForeignValues.date(value) }
         if value.isArray { return try items(value) }
         return value.isFunction ? value : try members(value)
     }
@@ -47,7 +46,7 @@ struct ValueReader {
             let count = value.arrayLength
             try reader.count(count)
             var items: [Any] = []
-            for index in 0..<count { items.append(try reader.object(value[index]) ?? NSNull()) }
+            for index in 0..<count { items.append(try reader.object(value[index]) ?? ForeignValues.null) }
             return items
         }
     }
@@ -57,7 +56,7 @@ struct ValueReader {
             let names = try value.names()
             try reader.count(names.count)
             var members: [AnyHashable: Any] = [:]
-            for name in names { members[name] = try reader.object(value[name]) ?? NSNull() }
+            for name in names { members[name] = try reader.object(value[name]) ?? ForeignValues.null }
             return members
         }
     }

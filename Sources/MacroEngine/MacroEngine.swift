@@ -1,5 +1,6 @@
-internal import Foundation
+internal import Concurrency
 public import JavaScriptCore
+internal import Linux
 internal import Synchronization
 
 /// Macros: JavaScript functions that a user may edit while the program runs, and that call Swift.
@@ -18,7 +19,7 @@ public final class MacroEngine: Sendable {
     public let context: JSContext
     let texts = MacroTexts()
     /// One edit at a time. Recursive: setting a global may run JavaScript, which may call Swift, which may edit.
-    private let edits = NSRecursiveLock()
+    private let edits = RecursiveLock()
     private let handler = Mutex<@Sendable (MacroError) -> Void>(MacroEngine.write)
     private let names: MacroNames?
 
@@ -70,7 +71,7 @@ public final class MacroEngine: Sendable {
 
     private static let write: @Sendable (MacroError) -> Void = { error in
         let text = "\(error.title): \(error)\n"
-        try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
+        Descriptor.write(text, to: 2)
     }
 
     // MARK: Objects
@@ -220,9 +221,7 @@ public final class MacroEngine: Sendable {
     var undefined: JSValue { JSValue(undefinedIn: context) }
 
     func editing<Result, Failure>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
-        edits.lock()
-        defer { edits.unlock() }
-        return try body()
+        try edits.withLock(body)
     }
 
     private func telling(_ body: () throws(MacroError) -> Void) {

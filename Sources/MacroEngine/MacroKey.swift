@@ -8,7 +8,7 @@ public enum MacroKey {
         if reserved.contains(key) { return "'\(key)' is a reserved word of JavaScript: choose another name" }
         if unsettable.contains(key) { return "JavaScript's '\(key)' cannot be replaced: choose another name" }
         guard isIdentifier(key) else {
-            return "'\(key)' is no name of JavaScript's: letters, digits, _ and $, and no digit first"
+            return "'\(key)' is not a JavaScript name: letters, digits, _ and $, and no digit first"
         }
         return nil
     }

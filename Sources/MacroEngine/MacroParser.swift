@@ -38,17 +38,17 @@ struct MacroParser {
         let errors = [("(", ")"), ("[", "]")].map { (opening: $0, error: error("\($0)\(expression)\n\($1)")) }
         let found = errors.compactMap { opening, error in error.map { (opening, $0) } }
         guard let (opening, first) = found.min(by: { $0.1.line ?? .max < $1.1.line ?? .max }) else { return nil }
-        let isWithin = first.line.map { $0 <= MacroLines.count(text.text) } ?? true
+        let isWithin = first.line.map { $0 <= ScriptLines.count(text.text) } ?? true
         // At what closes the bracket: the text ends too early.
         guard isWithin, let line = first.line else { return unfinished(expression) }
         let isOfBracket = errors.contains { $0.error?.message != first.message }
-        let column = MistakeColumn(lines: MacroLines.split(text.text), opening: opening, parse: error).of(first)
+        let column = MistakeColumn(lines: ScriptLines.split(text.text), opening: opening, parse: error).of(first)
         return text.mistake(Self.message(first, isOfBracket: isOfBracket), line: line, column: column)
     }
 
     private func unfinished(_ expression: Substring) -> MacroError {
         guard let error = error("(\(expression)") else { return text.mistake(Self.oneFunction, line: 1) }
-        let end = error.line.flatMap { MacroLines.line($0, of: text.text) }.map { $0.utf16.count + 1 }
+        let end = error.line.flatMap { ScriptLines.line($0, of: text.text) }.map { $0.utf16.count + 1 }
         return text.mistake(Self.message(error, isOfBracket: false), line: error.line, column: end)
     }
 
@@ -59,14 +59,7 @@ struct MacroParser {
         return name + error.message[..<end.lowerBound]
     }
 
-    private func error(_ script: String) -> JSError? {
-        do throws(JSError) {
-            try context.checkSyntax(script, sourceURL: text.file)
-            return nil
-        } catch {
-            return error
-        }
-    }
+    private func error(_ script: String) -> JSError? { context.firstMistake(in: script, sourceURL: text.file) }
 
     private func parses(_ script: String) -> Bool { error(script) == nil }
 

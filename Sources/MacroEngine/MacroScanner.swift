@@ -1,3 +1,5 @@
+internal import JavaScriptCore
+
 /// Reads the beginning of a macro's text: comments, words, single characters.
 struct MacroScanner {
     private let scalars: Substring.UnicodeScalarView
@@ -20,7 +22,7 @@ struct MacroScanner {
             if Self.isSpace(scalar) || others.contains(scalar) {
                 position = scalars.index(after: position)
             } else if isAt("//") {
-                position = scalars[position...].firstIndex(where: MacroLines.isBreak) ?? scalars.endIndex
+                position = scalars[position...].firstIndex(where: ScriptLines.isBreak) ?? scalars.endIndex
             } else if !isAt("/*") || !skipComment() {
                 return
             }

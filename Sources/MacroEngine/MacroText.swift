@@ -23,8 +23,8 @@ struct MacroText: Sendable {
         error.key = key
         error.file = file
         // The parser counts the lines of a comment without an end twice.
-        error.line = line.map { min($0, MacroLines.count(text)) }
-        error.source = error.line.flatMap { MacroLines.line($0, of: text) }
+        error.line = line.map { min($0, ScriptLines.count(text)) }
+        error.source = error.line.flatMap { ScriptLines.line($0, of: text) }
         error.column = error.line == line ? column : nil
         return error
     }

@@ -24,7 +24,7 @@ final class MacroTexts: Sendable {
         placed.key = text.key
         guard let line = error.line else { return placed }
         let isOfRun = key.map { $0.utf8.elementsEqual(text.key.utf8) } ?? false
-        placed.source = MacroLines.line(line, of: isOfRun ? javascript ?? text.text : text.text)
+        placed.source = ScriptLines.line(line, of: isOfRun ? javascript ?? text.text : text.text)
         placed.column = error.column.map { text.column($0, inLine: line) }
         return placed
     }

@@ -1,5 +1,6 @@
 import Configuration
 import Glibc
+import Layout
 import Linux
 import Procedures
 

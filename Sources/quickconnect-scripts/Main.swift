@@ -1,6 +1,7 @@
 import ArgumentParser
 import Configuration
 import Glibc
+import Layout
 import Linux
 import Procedures
 import QuickConnect
@@ -19,19 +20,19 @@ struct QuickConnectScripts: ParsableCommand {
             quickconnect-scripts --procedures [--socket <PATH>] [--config <FILE>] [--procedure-folder <DIR>]
             """,
         discussion: """
-            Without FILE it runs each *.js file of the scripts' folder in a process of its own, restarts those that \
-            fail, and lets a changed file take over. «quickconnect scripts» lists them. The macros run in one more \
-            process, which they share; «quickconnect macro» lists them.
+            Without FILE it runs each *.js file of the scripts' folder in a separate process, restarts those that \
+            fail, and starts the new version of a changed file. «quickconnect scripts» lists them. The macros share one \
+            more process; «quickconnect macro» lists them.
 
-            With --procedures it runs stored procedures when they are called, each in a process of its own, and keeps the \
+            With --procedures it runs stored procedures when they are called, each in a separate process, and records the \
             data for them: «quickconnect procedure list», «quickconnect data info».
 
-            Options stand before FILE; everything behind it is the script's.
+            Options come before FILE; everything after it is an argument of the script.
 
-            Exit status: 0 the script has ended, 1 an error that it did not handle, or a limit that it exceeded, 2 \
+            Exit status: 0 the script ended, 1 an unhandled error, or a limit that it exceeded, 2 \
             wrong usage, settings or an unreadable file, 3 it made a call and no daemon answers.
             """,
-        version: "0.1.0"
+        version: ProjectVersion.text
     )
 
     @Option(help: ArgumentHelp("\(SocketPaths.help)", valueName: "PATH"))
@@ -50,13 +51,15 @@ struct QuickConnectScripts: ParsableCommand {
     @Flag(help: .hidden)
     var runMacros = false
 
-    @Flag(help: "Run stored procedures and keep their data, instead of scripts and macros.")
+    @Flag(help: "Run stored procedures and record their data, instead of scripts and macros.")
     var procedures = false
 
     @Option(help: ArgumentHelp("The folder of the owner's procedures.", valueName: "DIR"))
     var procedureFolder: String?
 
-    @Option(help: ArgumentHelp("Run a procedure on its fixture NAME.test.json, without a daemon.", valueName: "NAME"))
+    @Option(
+        help: ArgumentHelp("Run a procedure with its test cases NAME.test.json, without a daemon.", valueName: "NAME")
+    )
     var testProcedure: [String] = []
 
     /// The host of procedures starts itself with it.
@@ -66,6 +69,10 @@ struct QuickConnectScripts: ParsableCommand {
     /// The host of procedures starts itself with it, for a set that was fetched.
     @Option(help: .hidden)
     var checkSet: String?
+
+    /// Programs without an engine of their own start it with that.
+    @Option(help: .hidden)
+    var checkScript: String?
 
     @Argument(
         parsing: .captureForPassthrough,
@@ -87,7 +94,9 @@ struct QuickConnectScripts: ParsableCommand {
     func run() throws {
         let environment = OwnProcess.environment
         if words.first == "--help" || words.first == "-h" { throw CleanExit.helpRequest(self) }
+        if words.first == "--version" { throw CleanExit.message(Self.configuration.version) }
         if let word = words.first, word.hasPrefix("-") { throw ValidationError("Unknown option '\(word)'.") }
+        if let checkScript { Glibc.exit(Self.checkScript(checkScript)) }
         if let checkSet { Glibc.exit(Self.checkSet(checkSet)) }
         let settings = settings(environment)
         if !testProcedure.isEmpty { Glibc.exit(testProcedures(settings, environment)) }

@@ -103,7 +103,7 @@ import Testing
         #expect(context.evaluateScript("f.isSame(f.give())").toBool())
         #expect(context.evaluateScript("f.none()").isUndefined)
         context.evaluateScript("f.isSame({})")
-        #expect(context.exception.toString() == "TypeError: argument 1 is no Secret")
+        #expect(context.exception.toString() == "TypeError: argument 1 is not a Secret")
     }
 
     @Test func aClosureThatJavaScriptCannotCallIsAnError() throws {

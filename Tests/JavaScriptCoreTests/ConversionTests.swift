@@ -73,7 +73,7 @@ import Testing
 
     @Test func whatIsNoArrayIsAnError() throws {
         #expect(context.evaluateScript("5").toArray() == nil)
-        #expect(context.exception.toString().contains("no array"))
+        #expect(context.exception.toString().contains("not an array"))
         #expect(context.evaluateScript("undefined").toArray() == nil)
     }
 

@@ -90,7 +90,7 @@ import Testing
         #expect(throws: JSConversionError.self) { try value.to([Int].self) }
         context["sum"] = JSValue(newFunctionIn: context) { (numbers: [Double?]) in numbers.count }
         context.evaluateScript("sum(a)")
-        #expect(context.exception.toString() == "TypeError: argument 1 is no array of at most 1048576 items")
+        #expect(context.exception.toString() == "TypeError: argument 1 is not an array of at most 1048576 items")
     }
 
     @Test func whatOnlyHasALengthIsReadAsAnObject() throws {

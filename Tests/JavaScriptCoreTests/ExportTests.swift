@@ -105,7 +105,7 @@ private final class Lantern: JSExport {
         context.setObject(Lantern(), forKeyedSubscript: "lantern")
         #expect(context.evaluateScript("lantern instanceof Lamp && lantern.oil").toInt32() == 5)
         context.evaluateScript("lantern.fadeToIn(1, 1)")
-        #expect(context.exception.toString().contains("no Lamp"))
+        #expect(context.exception.toString().contains("not a Lamp"))
     }
 
     @Test func anObjectThatExportsNothingComesBackAsItIs() throws {

@@ -37,7 +37,7 @@ import Testing
         }
         #expect(context.evaluateScript("f(1.9, 'é', null, [1, 2], {x: 2.5})").toString() == "1 é nil [1, 2] 2.5")
         context.evaluateScript("f(1, 2, true, 'no list', {})")
-        #expect(context.exception.toString() == "TypeError: argument 4 is no array")
+        #expect(context.exception.toString() == "TypeError: argument 4 is not an array")
     }
 
     @Test func aValueGoesThroughAsItIs() throws {
@@ -87,11 +87,11 @@ import Testing
 
     @Test func callingWhatIsNoFunction() throws {
         #expect(context.evaluateScript("5").call(withArguments: []).isUndefined)
-        #expect(context.exception.toString() == "TypeError: 5 is no function")
+        #expect(context.exception.toString() == "TypeError: 5 is not a function")
         #expect(throws: JSError.self) { try context.evaluateScript("({})").call([]) }
         context.exception = nil
         context.evaluateScript("({})").invokeMethod("nope", withArguments: [])
-        #expect(context.exception.toString().contains("is no function"))
+        #expect(context.exception.toString().contains("is not a function"))
     }
 
     @Test func aFunctionOutlivesItsContextsObject() throws {

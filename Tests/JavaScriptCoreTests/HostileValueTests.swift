@@ -61,9 +61,9 @@ import Testing
         context["f"] = JSValue(newFunctionIn: context) { (list: [Int]) in list.count }
         context.evaluateScript("var Original = TypeError; globalThis.TypeError = \(replacement)")
         let text = context.evaluateScript("try { f(1) } catch (e) { (e instanceof Original) + ' ' + e.message }")
-        #expect(text?.toString() == "true argument 1 is no array")
+        #expect(text?.toString() == "true argument 1 is not an array")
         context.evaluateScript("5").call(withArguments: [])
-        #expect(context.exception.toString() == "TypeError: 5 is no function")
+        #expect(context.exception.toString() == "TypeError: 5 is not a function")
     }
 
     @Test(arguments: ["new Date(NaN)", "NaN", "1e300", "-Infinity", "'today'", "Symbol()", "8640000000000001"])

@@ -47,7 +47,7 @@ import Testing
         #expect(context.evaluateScript("apply.name + join.length").toString() == "apply0")
         #expect(heard.take().isEmpty)
         context.evaluateScript("join(1, 'x', 5)")
-        #expect(heard.take().map(\.message) == ["TypeError: argument 3 is no array"])
+        #expect(heard.take().map(\.message) == ["TypeError: argument 3 is not an array"])
     }
 
     @Test func whatABlockThrowsHasThePlaceInTheMacro() throws {

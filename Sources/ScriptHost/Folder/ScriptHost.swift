@@ -77,7 +77,7 @@ public final class ScriptHost {
         settlesAt = .now + Self.startTime
         macros?.start()
         look()
-        if !isThere { console.write("warning", "there is no folder \(folder.path) yet: it is awaited") }
+        if !isThere { console.write("warning", "there is no folder \(folder.path) yet; it is watched for") }
         while !(isEnding && all.isEmpty) {
             tellStatus()
             wait()
@@ -133,14 +133,16 @@ public final class ScriptHost {
         status = line
     }
 
-    /// Such as `3 scripts running; failed: bell.js`.
+    /// Such as `3 scripts running; macros running; failed: bell.js`.
     private var statusLine: String {
-        let names = Dictionary(grouping: all, by: \.state.name).mapValues { $0.map(\.name) }
-        let running = names["running"]?.count ?? 0
-        let others = names.filter { $0.key != "running" }.sorted { $0.key < $1.key }
-        return
-            (["\(running) script\(running == 1 ? "" : "s") running"]
-            + others.map { "\($0.key): \($0.value.joined(separator: ", "))" }).joined(separator: "; ")
+        let running = scripts.count { $0.state.name == "running" }
+        var parts = ["\(running) script\(running == 1 ? "" : "s") running"]
+        if let macros, macros.state.name == "running" { parts.append("\(macros.name) running") }
+        let others = Dictionary(grouping: all.filter { $0.state.name != "running" }, by: \.state.name)
+        parts += others.sorted { $0.key < $1.key }.map { state, scripts in
+            "\(state): \(scripts.map(\.name).joined(separator: ", "))"
+        }
+        return parts.joined(separator: "; ")
     }
 
     private var nextMoment: ContinuousClock.Instant? {

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import JSON
+internal import Layout
 internal import Linux
 internal import QuickConnect
 internal import QuickConnectClient
@@ -23,6 +24,8 @@ final class MacroLibrary {
         self.folders = folders
         self.log = log
         versions = MacroVersions(folder: folders.versions)
+        // One that is not there cannot be watched, and is looked for again and again.
+        try? Folders.make(folders.saved)
         watched = MacroFolders.Place.allCases.map { ScriptFolder(path: folders.path(of: $0)) }
     }
 
@@ -89,7 +92,9 @@ final class MacroLibrary {
             case "history": return (.success(HandlerCall.Answer(try history(name))), false)
             case "save": return (.success(HandlerCall.Answer(try save(name, rest, call))), true)
             case "revert": return (.success(HandlerCall.Answer(try revert(name, rest, call))), true)
-            default: throw HandlerCall.Failure(.invalid, "'\(verb)' is no verb of macro", field: "/0")
+            default:
+                let verbs = "verb, one of list, show, run, trace, check, save, history, revert"
+                throw HandlerCall.Failure.expected(verbs, at: "/0", got: values.first)
             }
         } catch {
             return (.failure(error), false)

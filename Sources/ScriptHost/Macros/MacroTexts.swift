@@ -1,3 +1,4 @@
+internal import Layout
 internal import Linux
 
 /// The texts that the macro process has, and what has changed in the folders since.

@@ -13,7 +13,7 @@
     let isFinishing = false
 
     function registerHandler(name, handler) {
-        if (typeof handler !== 'function') throw new TypeError('the handler of ' + name + ' is no function')
+        if (typeof handler !== 'function') throw new TypeError('the handler of ' + name + ' is not a function')
         name = String(name)
         const isNew = !handlers.has(name)
         handlers.set(name, handler)
@@ -21,6 +21,8 @@
         host.ask('registerHandler', [name], error => {
             handlers.delete(name)
             globalThis.console.error('the handler ' + name + ' is not registered: ' + error.message)
+        }, answer => {
+            if (answer && answer.warning) globalThis.console.warn('the handler ' + name + ': ' + answer.warning)
         })
     }
 

@@ -14,7 +14,7 @@
 
     function map(phase, command, run) {
         if (typeof run !== 'function') {
-            throw new TypeError('what ' + command + ' is mapped to is no function, but ' + host.inspect(run))
+            throw new TypeError('what ' + command + ' is mapped to is not a function but ' + host.inspect(run))
         }
         const map = phases[phase]
         if (!map.has(command)) map.set(command, [])

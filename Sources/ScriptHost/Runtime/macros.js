@@ -256,7 +256,7 @@
     // What a mapping guards has no second door: the handler's own name is none.
     function mapped(macro, data, call) {
         if (call.command === 'macro:' + macro.name) {
-            throw refusal('denied', call.command + ' is no command: «macro run ' + macro.name + '» runs it, or a command '
+            throw refusal('denied', call.command + ' is not a command: «macro run ' + macro.name + '» runs it, or a command '
                 + 'of another name that is mapped to script:' + call.command)
         }
         call.unsayable = error => unsayable(macro.name, error)

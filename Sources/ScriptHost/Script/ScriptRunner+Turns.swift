@@ -61,6 +61,10 @@ extension ScriptRunner {
     }
 
     func end(_ status: Int32, _ error: JSError) {
+        // What is no error has no text of its own.
+        if let thrown = error.value, thrown.isObject, error.name == nil, let text = runtime?.description(of: thrown) {
+            return end(status, "\(source.path): \(text)")
+        }
         let stack = runtime?.stack(of: error.value) ?? []
         let place = error.place == nil ? "\(source.path): " : ""
         end(status, "\(place)\(error)\(stack.map { "\n    at \(Self.frame($0))" }.joined())")

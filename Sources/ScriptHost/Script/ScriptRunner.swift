@@ -119,7 +119,7 @@ public final class ScriptRunner {
         // Without the thread no limit would hold.
         let code = watcher.start()
         if code != 0 { return ended(1, "no thread can be started: \(SystemCallError.text(code))") }
-        turn { runtime throws(JSError) in try runtime.context.evaluate(text, sourceURL: source.path) }
+        turn { runtime throws(JSError) in try runtime.run(text, sourceURL: source.path) }
         lookAtMacros()
         loaded()
         while status == nil { wait() }

@@ -127,6 +127,19 @@ final class ScriptRuntime {
         return object
     }
 
+    /// Runs a script's text. One with an `await` outside of functions is the body of an async function.
+    func run(_ text: String, sourceURL: String) throws(JSError) {
+        try context.evaluate(isBody(text) ? Self.function(text) : text, sourceURL: sourceURL)
+    }
+
+    private func isBody(_ text: String) -> Bool {
+        text.contains("await") && context.firstMistake(in: text) != nil
+            && context.firstMistake(in: Self.function(text)) == nil
+    }
+
+    /// The lines keep their numbers.
+    private static func function(_ text: String) -> String { "(async () => {\(text)\n})()" }
+
     // MARK: Called between turns, each a turn of its own
 
     /// Gives messages of the daemon to the script, a JSON array. As long as some are left it is to be called again,
@@ -170,6 +183,11 @@ final class ScriptRuntime {
 
     /// Gives the script an error that nobody handles, and says whether it took it.
     func handles(_ thrown: JSValue) throws(JSError) -> Bool { try host["unhandled"].call([thrown]).toBool() }
+
+    /// What is said of something that was thrown and is no error: its message, else the value as `console` writes it.
+    func description(of thrown: JSValue) -> String? {
+        try? host["describe"].call([thrown])["message"].to(String.self)
+    }
 
     /// The calls that led to an error, without the runtime's own.
     func stack(of thrown: JSValue?) -> [String] {

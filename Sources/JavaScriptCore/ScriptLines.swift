@@ -1,18 +1,21 @@
-/// The lines of a text, as JavaScript counts them.
-enum MacroLines {
+/// The lines of a script, as JavaScript counts them.
+public enum ScriptLines {
     /// The text of a line, counted from 1; nil where there is none of that number.
-    static func line(_ number: Int, of text: String) -> String? {
+    public static func line(_ number: Int, of text: String) -> String? {
         let lines = split(text)
         return lines.indices.contains(number - 1) ? lines[number - 1] : nil
     }
 
-    static func count(_ text: String) -> Int { split(text).count }
+    /// How many there are; an empty text has one.
+    public static func count(_ text: String) -> Int { split(text).count }
 
-    static func isBreak(_ scalar: Unicode.Scalar) -> Bool {
+    /// Whether a line ends with it.
+    public static func isBreak(_ scalar: Unicode.Scalar) -> Bool {
         scalar == "\n" || scalar == "\r" || scalar == "\u{2028}" || scalar == "\u{2029}"
     }
 
-    static func split(_ text: String) -> [String] {
+    /// All lines, without what ends them.
+    public static func split(_ text: String) -> [String] {
         var lines: [String] = []
         var line = String.UnicodeScalarView()
         var last: Unicode.Scalar?
