@@ -202,7 +202,7 @@ struct EntryRow {
         do {
             value = try JSONParser.parse(data)
         } catch {
-            throw StoreError(.damaged, "the data of entry \(statement.integer(0)) is no JSON: \(error.message)")
+            throw StoreError(.damaged, "the data of entry \(statement.integer(0)) is not JSON: \(error.message)")
         }
         return Entry(id: statement.integer(0), date: try EntryDate(date), kind: kind, data: value, source: source)
     }

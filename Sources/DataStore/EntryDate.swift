@@ -22,7 +22,7 @@ public struct EntryDate: Sendable, Hashable, Comparable, CustomStringConvertible
             let shown = text.count > 40 ? "\(text.prefix(40))…" : text
             throw StoreError(
                 .invalid,
-                "'\(shown)' is no date: ISO 8601 with a zone is, such as 2026-11-21T10:00:00Z or 2026-11-21T11:00:00+01:00, "
+                "'\(shown)' is not a date: give ISO 8601 with a zone, such as 2026-11-21T10:00:00Z or 2026-11-21T11:00:00+01:00, "
                     + "or a day such as 2026-11-21"
             )
         }

@@ -15,10 +15,29 @@ final class Statement {
 
     init(_ sql: String, in database: Database) throws(StoreError) {
         self.database = database
+        var rest = sql
+        guard let handle = try Self.compile(&rest, in: database) else {
+            throw StoreError(.invalid, "the text holds no statement")
+        }
+        self.handle = handle
+        // Semicolons and comments may follow.
+        while !rest.isEmpty {
+            let length = rest.utf8.count
+            let other = try Self.compile(&rest, in: database)
+            sqlite3_finalize(other)
+            // SQLite reads no further than a NUL.
+            guard other == nil, rest.utf8.count < length else {
+                throw StoreError(.invalid, "the text holds more than one statement")
+            }
+        }
+    }
+
+    /// Compiles the first statement of a text, and takes it from there.
+    /// - Returns: nil where nothing but a semicolon or comments stood there.
+    private static func compile(_ sql: inout String, in database: Database) throws(StoreError) -> OpaquePointer? {
         var handle: OpaquePointer?
         var rest = ""
-        var text = sql
-        let code = text.withUTF8 { bytes in
+        let code = sql.withUTF8 { bytes in
             bytes.withMemoryRebound(to: CChar.self) { bytes in
                 var tail: UnsafePointer<CChar>?
                 let code = sqlite3_prepare_v3(database.handle, bytes.baseAddress, Int32(bytes.count), 0, &handle, &tail)
@@ -32,11 +51,8 @@ final class Statement {
             }
         }
         guard code == SQLITE_OK else { throw StoreError(sqlite: code, database.handle, "SQL") }
-        guard let handle else { throw StoreError(.invalid, "the text holds no statement") }
-        self.handle = handle
-        guard rest.allSatisfy({ $0.isWhitespace || $0 == ";" }) else {
-            throw StoreError(.invalid, "the text holds more than one statement")
-        }
+        sql = rest
+        return handle
     }
 
     deinit { sqlite3_finalize(handle) }

@@ -20,7 +20,7 @@ public struct Manifest: Sendable {
         self.version = version
         for (name, hash) in files {
             guard ProcedureName.isFile(name) else {
-                throw SetRefusal("'\(name.prefix(100))' is no name of a procedure's file")
+                throw SetRefusal("'\(name.prefix(100))' is not the name of a procedure's file")
             }
             guard let hash = hash.stringValue?.lowercased(), Self.isHash(hash) else {
                 throw SetRefusal("the manifest has no SHA-256 of \(name)")

@@ -25,8 +25,14 @@ struct SetFetcher {
         let names =
             fetched.record.files.isEmpty && fetched.manifest == nil
             ? settings.names : fetched.record.files.keys.sorted()
+        var size = SetSize()
         for name in names {
             let (text, file) = try self.file(name, hash: fetched.record.files[name]?.hash)
+            do throws(SetRefusal) {
+                try size.add(text)
+            } catch {
+                throw .refused("\(server): \(error)")
+            }
             fetched.record.files[name] = file
             do throws(SystemCallError) {
                 try keep(name, text)
@@ -120,7 +126,7 @@ struct SetFetcher {
             return here
         case .text(let bytes, let mark):
             guard let text = String(validating: bytes, as: UTF8.self), !text.isEmpty else {
-                throw .refused("\(name) is no text")
+                throw .refused("\(name) is not text")
             }
             return (text, mark)
         }

@@ -49,7 +49,7 @@ public final class WebClient {
     /// Asks for an address. Redirects are followed as long as they stay on the same server.
     /// - Parameter mark: of the text that is here already.
     func get(_ address: String, mark: SetRecord.Mark?) throws(FetchFailure) -> Answer {
-        guard let origin = WebAddress(address)?.origin else { throw .refused("\(address) is no address") }
+        guard let origin = WebAddress(address)?.origin else { throw .refused("\(address) is not an address") }
         var next = address
         for _ in 0...Self.mostRedirects {
             let status = try ask(next, mark)

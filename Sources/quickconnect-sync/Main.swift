@@ -1,6 +1,7 @@
 import ArgumentParser
 import Configuration
 import Glibc
+import Layout
 import Linux
 import ProcedureSets
 import ProcedureSync
@@ -11,16 +12,16 @@ import QuickConnect
 struct QuickConnectSync: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "quickconnect-sync",
-        abstract: "Fetches stored procedures from the server that the settings name.",
+        abstract: "Fetches stored procedures from the server in the settings.",
         discussion: """
-            What it fetches lies beside the data in a folder of its own, and counts when all of it is there. The service \
-            quickconnect-data parses it, and takes all of it or nothing. «quickconnect procedure sync» does both.
+            It stores them in a separate folder beside the data, as a complete set. The service quickconnect-data checks \
+            this set, and uses all of it or nothing. «quickconnect procedure sync» does both.
 
             As root it becomes the user quickconnect-sync.
 
-            Exit status: 0 what the server has is here, 1 it is not, 2 wrong usage or settings.
+            Exit status: 0 the procedures are up to date, 1 they are not, 2 wrong usage or settings.
             """,
-        version: "0.1.0"
+        version: ProjectVersion.text
     )
 
     @Option(help: ArgumentHelp("The settings file.", valueName: "FILE"))
@@ -29,10 +30,10 @@ struct QuickConnectSync: ParsableCommand {
     @Flag(help: "Print what would change, and change nothing.")
     var dryRun = false
 
-    @Option(help: ArgumentHelp("Ask so often again where the server does not answer.", valueName: "NUMBER"))
+    @Option(help: ArgumentHelp("How many times to try again if the server does not answer.", valueName: "NUMBER"))
     var retries = 0
 
-    @Option(help: ArgumentHelp("How long the server may say nothing.", valueName: "SECONDS"))
+    @Option(help: ArgumentHelp("How many seconds to wait for a server that sends nothing.", valueName: "SECONDS"))
     var patience = 30
 
     static func main() {
@@ -61,7 +62,8 @@ struct QuickConnectSync: ParsableCommand {
         )
         let settings = load(folders, environment)
         guard let server = settings.sync else { fail("the settings name no server (procedures: sync)", 2) }
-        let token = SyncToken.read(environment)
+        // Before it becomes another user, who may not read root's file.
+        let token = SyncToken.read(environment, file: folders.syncToken)
         if token != nil, server.hasPrefix("http:"), !settings.isSyncLocal {
             fail("a token is only sent over https:, and procedures: sync is \(server)", 2)
         }

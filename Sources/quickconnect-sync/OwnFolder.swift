@@ -21,9 +21,6 @@ enum OwnFolder {
     /// Waits until nobody else fetches.
     /// - Returns: what holds the others off while it is open.
     static func lock(_ root: String) throws(SystemCallError) -> Int32 {
-        let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW
-        let descriptor = try SystemCallError.check("open") { open("\(root)/lock", flags, 0o600) }
-        try SystemCallError.check("flock") { flock(descriptor, LOCK_EX) }
-        return descriptor
+        try FileLock.take("\(root)/lock")
     }
 }

@@ -55,12 +55,18 @@ struct SQLTests {
         "SELECT 1; DELETE FROM entries", "SELECT * FROM sqlite_schema", "SELECT * FROM sqlite_sequence", "REINDEX",
         "ANALYZE",
         "SELECT fts3_tokenizer('simple')", "EXPLAIN DELETE FROM entries", "SELECT nothing", "", "-- nothing", "\u{0}",
+        "SELECT 1\u{0}", "SELECT 1; \u{0}; DELETE FROM entries", "SELECT 1; -- x\nSELECT 2", "SELECT 1; SELECT (",
     ])
     func `whatever does more than read entries is refused`(sql: String) throws {
         let found = try #require(kind(sql), "\(sql)")
         #expect([.invalid, .readOnly].contains(found), "\(sql): \(text(sql))")
         #expect(try store.count(EntryQuery()) == 3)
         #expect(try rows("SELECT count(*) AS n FROM entries") == [["n": 3]])
+    }
+
+    @Test(arguments: ["SELECT 1 AS n;", "SELECT 1 AS n -- x", "SELECT 1 AS n; -- x", ";; SELECT 1 AS n;; /* x */ ;"])
+    func `semicolons and comments may stand around a statement`(sql: String) throws {
+        #expect(try rows(sql) == [["n": 1]])
     }
 
     @Test func `it has limits of time, rows and bytes`() throws {

@@ -6,8 +6,9 @@
 //
 // An argument that is JSON stays JSON, any other becomes a string. Prints the answer as JSON; changes are not written back.
 // Or as a module: const { run } = require('./procedure.js'); await run('hasEntries.js', entries, ['2026-11-21', '2026-11-22']).
-// One file without dependencies, for Node 18 and newer. `Context.sql` is the device's alone.
+// One file without dependencies, for Node 18 and newer. `Context.sql` needs the program sqlite3, 3.37 or newer.
 'use strict'
+const { spawnSync } = require('node:child_process')
 const fs = require('node:fs')
 const path = require('node:path')
 const vm = require('node:vm')
@@ -26,12 +27,12 @@ const form = /^(\d{4})-(\d\d)-(\d\d)(?:T(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,20}))?
 function moment(value) {
   const text = typeof value?.toJSON === 'function' ? value.toJSON() : value
   const parts = typeof text === 'string' ? form.exec(text) : null
-  if (!parts) refuse(`'${text}' is no date: ISO 8601 with a zone is, such as 2026-11-21T10:00:00Z`)
+  if (!parts) refuse(`'${text}' is not a date: give ISO 8601 with a zone, such as 2026-11-21T10:00:00Z`)
   const [, year, month, day, hour = '0', minute = '0', second = '0', fraction = '', zone = 'Z'] = parts
   const date = new Date(0)
   date.setUTCFullYear(+year, month - 1, +day)
   const isDay = date.getUTCMonth() === month - 1 && date.getUTCDate() === +day
-  if (!isDay || hour > 23 || minute > 59 || second > 59) refuse(`'${text}' is no date`)
+  if (!isDay || hour > 23 || minute > 59 || second > 59) refuse(`'${text}' is not a date`)
   const shift = zone === 'Z' ? 0 : (zone[0] === '-' ? -1 : 1) * (+zone.slice(1, 3) * 60 + +zone.slice(-2))
   date.setUTCHours(+hour, minute - shift, +second, +fraction.padEnd(3, '0').slice(0, 3))
   return date.toISOString()
@@ -53,6 +54,8 @@ class Store {
     this.entries = new Map()
     this.last = 0
     for (const entry of entries) this.add(entry)
+    // What sql sees: not what the call changes.
+    this.before = [...this.entries.values()].map(entry => ({ ...entry }))
   }
 
   add(entry) {
@@ -92,6 +95,71 @@ class Store {
   }
 }
 
+// SQL over the entries, as the device has them
+
+const shape = `CREATE TABLE entries(id INTEGER PRIMARY KEY AUTOINCREMENT, date TEXT NOT NULL, kind TEXT NOT NULL,
+  data TEXT NOT NULL DEFAULT 'null', source TEXT NOT NULL DEFAULT '')`
+const mostRows = 10000, mostMilliseconds = 5000, mostBytes = 8 << 20
+
+// A value as SQLite's own text of it.
+function literal(value) {
+  if (value === null) return 'NULL'
+  if (typeof value === 'boolean') return value ? '1' : '0'
+  if (typeof value === 'number') return JSON.stringify(value)
+  if (typeof value !== 'string') refuse('a value that is compared or bound is a text, a number, a boolean or null')
+  return /[\0-\x1f]/.test(value) ? `CAST(x'${Buffer.from(value).toString('hex')}' AS TEXT)` : `'${value.replace(/'/g, "''")}'`
+}
+
+// The words of a statement, without its strings and comments.
+function wordsOf(statement) {
+  const token = /'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|--[^\n]*|\/\*[^]*?(?:\*\/|$)|\?\d*|[:@$]?[\p{L}_][\p{L}\p{N}_$]*|[^\s]/gu
+  return (statement.match(token) ?? []).filter(word => !/^(--|\/\*)/.test(word))
+}
+
+// The names that SQLite gives a statement's parameters, in order.
+function parametersOf(words) {
+  let last = 0
+  const named = new Map()
+  for (const word of words) {
+    if (word === '?') last += 1
+    else if (/^\?\d/.test(word)) last = Math.max(last, +word.slice(1))
+    else if (/^[:@$]./.test(word) && !named.has(word)) named.set(word, last += 1)
+  }
+  const names = Array.from({ length: last }, (_, index) => `?${index + 1}`)
+  for (const [name, number] of named) names[number - 1] = name
+  return names
+}
+
+// The rows of a SELECT: by the program sqlite3, which gets the entries as they were before the call.
+function rowsOf(statement, values, entries) {
+  if (typeof statement !== 'string') refuse('sql takes a text and an array of parameters')
+  if (!Array.isArray(values)) refuse('the parameters of sql are an array')
+  const words = wordsOf(statement)
+  while (words.at(-1) === ';') words.pop()
+  if (!words.length) refuse('the text holds no statement')
+  if (!/^(select|with|values)$/i.test(words[0])) refuse('sql only reads: use save, update and delete')
+  if (words.includes(';')) refuse('the text holds more than one statement')
+  const foreign = words.find(word => /^["`[]?(pragma_\w+|sqlite_(schema|master|sequence|temp_\w+|dbpage|stat\d|stmt))/i.test(word))
+  if (foreign) refuse(`SQL: access to ${foreign} is prohibited`)
+  const names = parametersOf(words)
+  if (names.length !== values.length) refuse(`the statement has ${names.length} parameters, and ${values.length} values are given`)
+  const rows = entries.map(({ id, date, kind, data, source }) => `INSERT INTO entries VALUES(${[id, date, kind, JSON.stringify(data), source].map(literal)});`)
+  const bound = values.map((value, index) => `INSERT INTO temp.sqlite_parameters VALUES('${names[index]}', ${literal(value)});`)
+  const script = ['BEGIN;', `${shape};`, ...rows, 'COMMIT;', '.parameter init', ...bound, 'PRAGMA query_only = ON;', statement, ';', '']
+  const done = spawnSync('sqlite3', ['-safe', '-bail', '-batch', '-json', ':memory:'], {
+    input: script.join('\n'), encoding: 'utf8', timeout: mostMilliseconds, killSignal: 'SIGKILL', maxBuffer: 2 * mostBytes,
+  })
+  if (done.error?.code === 'ENOENT') refuse('sql needs the program sqlite3 here: as root, apt-get install sqlite3; or use query')
+  if (done.error?.code === 'ETIMEDOUT') throw new ProcedureError('timeout', `the statement took longer than ${mostMilliseconds / 1000} s (sqlTime)`)
+  const tooLarge = () => new ProcedureError('tooLarge', `the statement has more than ${mostRows} rows (sqlRows) or ${mostBytes >> 20} MiB`)
+  if (done.error?.code === 'ENOBUFS') throw tooLarge()
+  if (done.error) refuse(`sqlite3 cannot be run: ${done.error.message}`)
+  if (done.status !== 0) refuse(`SQL: ${done.stderr.split('\n')[0].replace(/^\w+ error near line \d+: |^Error: /, '')}`)
+  const found = JSON.parse(done.stdout || '[]')
+  if (found.length > mostRows || done.stdout.length > mostBytes) throw tooLarge()
+  return found
+}
+
 const tests = {
   eq: (a, b) => a === b, ne: (a, b) => a !== b, in: (a, b) => b.includes(a),
   lt: (a, b) => ordered(a, b) && a < b, le: (a, b) => ordered(a, b) && a <= b,
@@ -120,6 +188,7 @@ function start(file, entries, values, depth, store) {
     save: entry => own.add(JSON.parse(entry)),
     update: (id, changes) => own.update(id, JSON.parse(changes)),
     delete: id => own.entries.delete(id),
+    sql: (statement, values) => JSON.stringify(rowsOf(JSON.parse(statement), JSON.parse(values) ?? [], own.before)),
     load: part => {
       if (!/^lib\/[\w./-]+$/.test(part) || part.includes('..')) refuse('load takes the name of a file below lib/')
       const library = path.join(path.dirname(file), part)
@@ -134,10 +203,10 @@ function start(file, entries, values, depth, store) {
     refuse,
   }
   const setUp = vm.runInContext(`(function (natives) {
-    const json = value => JSON.stringify(value === undefined ? null : value)
+    const json = value => JSON.stringify(value) ?? 'null'
     const context = Object.freeze({
       queryEntriesBetweenDateStartEnd: (start, end) => {
-        if (start == null || end == null) natives.refuse('the start or the end is no date')
+        if (start == null || end == null) natives.refuse('the start or the end is not a date')
         return JSON.parse(natives.query(json({ from: start, to: end })))
       },
       query: what => JSON.parse(natives.query(json(what))),
@@ -145,7 +214,7 @@ function start(file, entries, values, depth, store) {
       save: entry => natives.save(json(entry)),
       update: (id, changes) => natives.update(id, json(changes)),
       delete: id => natives.delete(id),
-      sql: () => natives.refuse('sql is the device\\'s alone: use query'),
+      sql: (statement, values) => JSON.parse(natives.sql(json(statement), json(values))),
     })
     globalThis.Context = Object.freeze({ context: () => context })
     globalThis.load = name => { natives.load(String(name)) }

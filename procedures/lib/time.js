@@ -3,7 +3,7 @@
 // Start and end of the day that a moment lies in; without one, today's. The end is the first moment of the next day.
 function dayOf(moment) {
   const date = moment === undefined || moment === null ? new Date() : new Date(moment)
-  if (Number.isNaN(date.getTime())) throw Object.assign(new Error(`'${moment}' is no date`), { code: 'invalid' })
+  if (Number.isNaN(date.getTime())) throw Object.assign(new Error(`'${moment}' is not a date`), { code: 'invalid' })
   const start = new Date(date.getFullYear(), date.getMonth(), date.getDate())
   const end = new Date(date.getFullYear(), date.getMonth(), date.getDate() + 1)
   return { start, end }

@@ -109,7 +109,9 @@ struct DataDesk {
             case "backup": return .success(try backUp())
             case "export": return .success(try page(values.dropFirst().first ?? .null))
             case "import": return .success(try take(values.dropFirst().first ?? .null, call))
-            default: throw StoreError(.invalid, "data takes info, backup, export or import")
+            default:
+                let got = values.first?.gist ?? "nothing"
+                throw StoreError(.invalid, "expected verb, one of info, backup, export, import; got \(got)")
             }
         } catch {
             return .failure(HandlerCall.Failure(Self.code(error.kind), error.description))
@@ -155,7 +157,7 @@ struct DataDesk {
 
     private mutating func take(_ json: JSONValue, _ call: HandlerCall) throws(StoreError) -> JSONValue {
         guard let items = json.arrayValue, let now = EntryDate(milliseconds: Clock.milliseconds) else {
-            throw StoreError(.invalid, "import takes an array of entries")
+            throw StoreError(.invalid, "expected an array of entries; got \(json.gist)")
         }
         var entries: [Entry] = []
         for item in items { entries.append(try Entry(item, now: now, source: "import")) }

@@ -2,7 +2,8 @@ internal import CLinux
 internal import Configuration
 internal import Glibc
 internal import JSON
-public import Linux
+public import Layout
+internal import Linux
 
 /// Where stored procedures lie: `NAME.js` in the configuration folder, then among what was fetched, then among what is
 /// shipped. The first one of a name counts. Files are read anew for each call, so a changed one is the next call's.
@@ -42,63 +43,22 @@ public struct ProcedureFolders: Sendable {
 
     /// More is no procedure that somebody wrote.
     static let maximumBytes = 1 << 20
-    static let maximumCount = 1000
 
     /// A procedure's file.
-    public struct File: Equatable, Sendable {
-        public var name: String
-        public var place: Place
-        public var path: String
-        /// Files of the same name in folders behind this one.
-        public var shadows: [String] = []
+    public typealias File = FileLayers<Place>.File
 
-        /// Its text, as it is now.
-        public func text() -> Result<String, FileText.Problem> {
-            FileText.read(path, maximumBytes: ProcedureFolders.maximumBytes)
+    private var layers: FileLayers<Place> {
+        let kind = FileLayers<Place>.Kind("procedure", maximumBytes: Self.maximumBytes) { name in
+            ProcedureName.isName(name) ? nil : "a procedure's name has letters, digits, _ and -"
         }
-
-        /// As `procedures list` shows it.
-        var json: JSONObject {
-            var members: JSONObject = [
-                "name": .string(name), "from": .string(place.rawValue), "file": .string(path),
-            ]
-            if !shadows.isEmpty { members["shadows"] = .array(shadows.map(JSONValue.string)) }
-            return members
-        }
+        return FileLayers(Place.allCases.map { ($0, path(of: $0)) }, kind)
     }
 
     /// What lies in the folders now, in byte order of the names, and what is wrong there, in words.
-    public func files() -> (files: [File], problems: [String]) {
-        var files: [String: File] = [:]
-        var problems: [String] = []
-        for place in Place.allCases {
-            for entry in FileText.names(in: path(of: place)) ?? [] where entry.hasSuffix(".js") && !entry.hasPrefix(".")
-            {
-                let path = "\(path(of: place))/\(entry)"
-                let name = String(entry.dropLast(3))
-                if !ProcedureName.isName(name) {
-                    problems.append("\(path): a procedure's name has letters, digits, _ and -: it is left out")
-                } else if files[name] != nil {
-                    files[name]?.shadows.append(path)
-                } else if files.count < Self.maximumCount {
-                    files[name] = File(name: name, place: place, path: path)
-                } else {
-                    problems.append("\(path): there are \(Self.maximumCount) procedures already: it is left out")
-                }
-            }
-        }
-        return (files.values.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }, problems)
-    }
+    public func files() -> (files: [File], problems: [String]) { layers.files() }
 
     /// The file of a procedure; nil where there is none.
-    public func file(_ name: String) -> File? {
-        guard ProcedureName.isName(name) else { return nil }
-        for place in Place.allCases {
-            let path = "\(path(of: place))/\(name).js"
-            if FileText.exists(path) { return File(name: name, place: place, path: path) }
-        }
-        return nil
-    }
+    public func file(_ name: String) -> File? { layers.file(name) }
 
     /// Why a file that is loaded cannot be.
     struct Unreadable: Error, CustomStringConvertible {
@@ -124,5 +84,16 @@ public struct ProcedureFolders: Sendable {
             }
         }
         throw Unreadable(description: "there is no file \(name) beside the procedures")
+    }
+}
+
+extension ProcedureFolders.File {
+    /// As `procedures list` shows it.
+    var json: JSONObject {
+        var members: JSONObject = [
+            "name": .string(name), "from": .string(place.rawValue), "file": .string(path),
+        ]
+        if !shadows.isEmpty { members["shadows"] = .array(shadows.map(JSONValue.string)) }
+        return members
     }
 }

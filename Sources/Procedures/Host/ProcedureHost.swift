@@ -3,6 +3,7 @@ public import Configuration
 internal import DataStore
 internal import Glibc
 internal import JSON
+internal import Layout
 public import Linux
 internal import ProcedureSets
 internal import QuickConnect
@@ -245,13 +246,17 @@ public final class ProcedureHost {
         case ("check", let name?):
             pool.submit(call, name, .check(name: name, text: values.count > 2 ? values[2].stringValue : nil))
         default:
-            refuse(
-                call,
-                .invalid,
-                "procedures takes list, sync, or show or check with a name",
-                name == nil ? "/1" : "/0"
-            )
+            answer(call, .failure(Self.unknown(values)))
         }
+    }
+
+    /// No verb, or one without the name that it needs.
+    private static func unknown(_ values: [JSONValue]) -> HandlerCall.Failure {
+        if let verb = values.first?.stringValue, ["show", "check"].contains(verb) {
+            let value = values.count > 1 ? values[1] : nil
+            return .expected("name, the procedure to \(verb)", at: "/1", got: value)
+        }
+        return .expected("verb, one of list, show, check, sync", at: "/0", got: values.first)
     }
 
     private func list() -> JSONValue {

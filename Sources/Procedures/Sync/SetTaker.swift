@@ -56,8 +56,10 @@ struct SetTaker: Sendable {
     private func install(_ staged: StoredSet, after installed: SetRecord?) throws(SetRefusal) {
         try staged.verify(settings, after: installed)
         let new = try Self.local { () throws(SystemCallError) in try store.begin() }
+        var size = SetSize()
         for name in staged.record.files.keys.sorted() {
             let text = try staged.text(of: name)
+            try size.add(text)
             try Self.local { () throws(SystemCallError) in try new.add(name, text) }
         }
         if let manifest = try staged.manifest() {

@@ -125,7 +125,7 @@ final class ProcedureContext: JSExport {
         guard let text = try json(value).stringValue else {
             throw ProcedureFailure(
                 .scriptFailed,
-                "\(what) is no date: a Date, or a text of ISO 8601 with a zone such as 2026-11-21T10:00:00Z, is one"
+                "\(what) is not a date: give a Date, or a text in ISO 8601 with a zone such as 2026-11-21T10:00:00Z"
             )
         }
         return try reading { () throws(StoreError) in try EntryDate(text) }

@@ -1,6 +1,7 @@
 internal import DataStore
 internal import JSON
 internal import JavaScriptCore
+internal import Layout
 internal import Linux
 internal import QuickConnect
 
@@ -49,7 +50,7 @@ final class ProcedureRun {
     ) throws(ProcedureError) -> Answer {
         let file = try find(name)
         guard let context = JSContext(virtualMachine: machine) else {
-            throw ProcedureError(.unavailable, "there is no memory for one more procedure")
+            throw ProcedureError(.unavailable, "there is not enough memory for one more procedure")
         }
         do throws(JSError) {
             let helpers = try prepare(context)
@@ -207,6 +208,7 @@ final class ProcedureRun {
     /// What an error of JavaScript is to the caller: its own code where that is one of ours, and its place.
     private func explain(_ error: JSError) -> ProcedureError {
         if let failure { return failure }
+        let error = placed(error)
         var place: JSONObject = [:]
         place["file"] = error.file.map(JSONValue.string)
         place["line"] = error.line.map { .integer(Int64($0)) }
@@ -223,8 +225,23 @@ final class ProcedureRun {
     private static let longest = 1500
 
     private func source(_ file: String, _ line: Int) -> JSONValue? {
-        let lines = texts[file]?.split(separator: "\n", omittingEmptySubsequences: false) ?? []
-        return lines.indices.contains(line - 1) ? .string(String(lines[line - 1].prefix(200))) : nil
+        texts[file].flatMap { Self.source(line, of: $0) }
+    }
+
+    /// A line as an error shows it.
+    static func source(_ line: Int, of text: String) -> JSONValue? {
+        ScriptLines.line(line, of: text).map { .string(String($0.prefix(200))) }
+    }
+
+    /// The engine tells no column of a text that it cannot parse.
+    private func placed(_ error: JSError) -> JSError {
+        guard error.name == "SyntaxError", error.column == nil, let file = error.file, let text = texts[file],
+            let mistake = JSContext(virtualMachine: machine)?.mistake(in: text, sourceURL: file),
+            mistake.line == error.line, mistake.message == error.message
+        else { return error }
+        var placed = error
+        placed.column = mistake.column
+        return placed
     }
 }
 

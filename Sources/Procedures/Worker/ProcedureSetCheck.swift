@@ -14,7 +14,7 @@ public enum ProcedureSetCheck {
         qc_end_with_parent(getppid())
         alarm(mostSeconds)
         setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 19)
-        guard let machine = JSVirtualMachine() else { return "there is no memory to parse it" }
+        guard let machine = JSVirtualMachine() else { return "there is not enough memory to parse it" }
         let shared = (FileText.names(in: "\(folder)/lib") ?? []).map { "lib/\($0)" }
         for name in (FileText.names(in: folder) ?? []) + shared where ProcedureName.isFile(name) {
             if let mistake = mistake(in: name, folder, machine) { return "\(name): \(mistake)" }
@@ -29,11 +29,11 @@ public enum ProcedureSetCheck {
         case .failure(let problem): return problem.message
         case .success(let read): text = read
         }
-        guard let context = JSContext(virtualMachine: machine) else { return "there is no memory to parse it" }
-        do throws(JSError) {
-            try context.checkSyntax(text, sourceURL: name)
-        } catch {
-            return "\(error.name ?? "SyntaxError"): \(error.message)\(error.line.map { " in line \($0)" } ?? "")"
+        guard let context = JSContext(virtualMachine: machine) else { return "there is not enough memory to parse it" }
+        if let mistake = context.mistake(in: text, sourceURL: name) {
+            let place = [mistake.line.map { "line \($0)" }, mistake.column.map { "column \($0)" }].compactMap { $0 }
+            let at = place.isEmpty ? "" : " (\(place.joined(separator: ", ")))"
+            return "\(mistake.name ?? "SyntaxError"): \(mistake.message)\(at)"
         }
         // Such as the «OK» of something between this device and the server.
         guard ProcedureName.isShared(name) || text.contains("execute") else { return "it has no function execute" }

@@ -2,6 +2,7 @@ public import Configuration
 internal import DataStore
 internal import Glibc
 internal import JSON
+internal import Layout
 internal import Linux
 internal import QuickConnect
 
@@ -114,7 +115,7 @@ public struct ProcedureTest {
             return "\(error)"
         }
         guard let worker = ProcedureWorker(settings, folders, data: data, environment: environment) else {
-            return "there is no memory to run it"
+            return "there is not enough memory to run it"
         }
         do throws(ProcedureError) {
             let now = one.now.map { Double($0.milliseconds) }

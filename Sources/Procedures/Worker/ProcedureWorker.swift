@@ -4,6 +4,7 @@ internal import DataStore
 public import Glibc
 internal import JSON
 internal import JavaScriptCore
+internal import Layout
 internal import Linux
 internal import QuickConnect
 internal import QuickConnectClient
@@ -150,20 +151,20 @@ public final class ProcedureWorker {
 
     private func check(_ name: String, _ text: String?) throws(ProcedureError) {
         guard let context = JSContext(virtualMachine: machine) else {
-            throw ProcedureError(.unavailable, "there is no memory to parse \(name)")
+            throw ProcedureError(.unavailable, "there is not enough memory to parse \(name)")
         }
         let file = folders.file(name)
         var source = text
         if source == nil, case .success(let text)? = file?.text() { source = text }
         guard let source else { throw ProcedureError(.notFound, "there is no procedure '\(name.prefix(100))'") }
-        do throws(JSError) {
-            try context.checkSyntax(source, sourceURL: text == nil ? file?.path : "\(name).js")
-        } catch {
-            var place: JSONObject = [:]
-            place["file"] = error.file.map(JSONValue.string)
-            place["line"] = error.line.map { .integer(Int64($0)) }
-            throw ProcedureError(.invalid, "\(error.name ?? "SyntaxError"): \(error.message)", place)
-        }
+        let path = text == nil ? file?.path : "\(name).js"
+        guard let mistake = context.mistake(in: source, sourceURL: path) else { return }
+        var place: JSONObject = [:]
+        place["file"] = mistake.file.map(JSONValue.string)
+        place["line"] = mistake.line.map { .integer(Int64($0)) }
+        place["column"] = mistake.column.map { .integer(Int64($0)) }
+        place["source"] = mistake.line.flatMap { ProcedureRun.source($0, of: source) }
+        throw ProcedureError(.invalid, "\(mistake.name ?? "SyntaxError"): \(mistake.message)", place)
     }
 }
 

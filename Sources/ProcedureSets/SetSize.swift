@@ -1,0 +1,18 @@
+internal import Configuration
+
+/// How much a set has so far: it may not have more than ``ProcedureSettings/setBytes``.
+public struct SetSize: Sendable {
+    private var bytes = 0
+
+    public init() {}
+
+    /// Adds a file's text. Throws where that makes the set too large.
+    public mutating func add(_ text: String) throws(SetRefusal) {
+        bytes += text.utf8.count
+        guard bytes <= ProcedureSettings.setBytes else {
+            throw SetRefusal(
+                "its files have more than \(ProcedureSettings.setBytes >> 20) MiB together; a set has at most that"
+            )
+        }
+    }
+}
