@@ -12,12 +12,14 @@ public struct HostAndPort: Sendable, Hashable {
     }
 
     /// - Returns: nil where the text is no host, or the port no number from 1 to 65535.
-    public init?(_ text: String) {
+    public init?(_ text: String) { self.init(text, defaultPort: Self.defaultPort) }
+
+    /// - Parameter defaultPort: that of a host alone.
+    init?(_ text: String, defaultPort: String) {
         let (host, rest) = Self.split(text)
-        let port = rest.isEmpty ? Self.defaultPort : String(rest.dropFirst())
-        guard !host.isEmpty, rest.isEmpty || rest.hasPrefix(":"), let number = UInt16(port), number > 0 else {
-            return nil
-        }
+        let port = rest.isEmpty ? defaultPort : String(rest.dropFirst())
+        guard !host.isEmpty, rest.isEmpty || rest.hasPrefix(":"), let number = UInt16(port), rest.isEmpty || number > 0
+        else { return nil }
         guard host.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || ".-_:%".contains($0)) }) else {
             return nil
         }

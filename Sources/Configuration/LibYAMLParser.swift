@@ -31,10 +31,21 @@ struct LibYAMLParser: ~Copyable {
     func load() throws(YAMLMistake) -> yaml_document_t {
         var document = yaml_document_t()
         guard yaml_parser_load(parser, &document) == 1 else {
+            if let tab = tab(inLine: Int(parser.pointee.problem_mark.line)) { throw tab }
             let problem = parser.pointee.problem.map { String(cString: $0) } ?? "it cannot be read"
             throw YAMLMistake("not YAML: \(problem)", parser.pointee.problem_mark)
         }
         return document
+    }
+
+    /// A tab at the beginning of a line, which libyaml takes for the beginning of a value.
+    private func tab(inLine number: Int) -> YAMLMistake? {
+        let lines = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        guard lines.indices.contains(number) else { return nil }
+        let indentation = lines[number].prefix { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+        guard let tab = indentation.firstIndex(of: UInt8(ascii: "\t")) else { return nil }
+        let column = indentation.distance(from: indentation.startIndex, to: tab) + 1
+        return YAMLMistake(message: "YAML is not indented by tabs: use spaces", line: number + 1, column: column)
     }
 }
 

@@ -16,35 +16,52 @@ public enum MappingFiles {
         }
     }
 
-    /// What the files say, merged in the byte order of their names. A file of a later folder replaces one of the
-    /// same name of an earlier folder.
-    public static func load(_ folders: [Folder]) throws(ConfigurationMistakes) -> MappingTableBuilder {
+    /// What the files say, merged in the byte order of their names, and the mistakes in them, which the table's building
+    /// tells with its own. A file of a later folder replaces one of the same name of an earlier folder.
+    public static func load(_ folders: [Folder]) -> MappingTableBuilder {
         var mistakes: [ConfigurationMistake] = []
         var builder = MappingTableBuilder()
-        for path in files(in: folders, &mistakes) {
+        for path in files(in: folders, &mistakes, &builder) {
             var reader = MappingReader(path: path)
             for declaration in reader.read() { builder.add(declaration) }
             mistakes += reader.mistakes
+            if reader.isUnreadable { builder.isIncomplete = true }
         }
-        guard mistakes.isEmpty else { throw ConfigurationMistakes(mistakes) }
+        for mistake in mistakes { builder.note(mistake) }
         return builder
     }
 
-    private static func files(in folders: [Folder], _ mistakes: inout [ConfigurationMistake]) -> [String] {
+    /// - Parameter builder: gets warnings of what looks like a file of mappings and is none.
+    private static func files(
+        in folders: [Folder],
+        _ mistakes: inout [ConfigurationMistake],
+        _ builder: inout MappingTableBuilder
+    ) -> [String] {
         // By the bytes of the name, which are what the disk knows a file by.
         var paths: [[UInt8]: String] = [:]
         for folder in folders {
             guard let names = FileText.names(in: folder.path) else {
                 if folder.isRequired || errno != ENOENT {
                     let problem = FileText.problem("the folder of mappings cannot be read")
+                    builder.isIncomplete = true
                     mistakes.append(
                         ConfigurationMistake(problem.message, at: SourceLocation(file: folder.path, line: 1, column: 1))
                     )
                 }
                 continue
             }
-            for name in names where name.hasSuffix(".yaml") && !name.hasPrefix(".") {
-                paths[Array(name.utf8)] = "\(folder.path)/\(name)"
+            for name in names where !name.hasPrefix(".") {
+                let path = "\(folder.path)/\(name)"
+                if name.hasSuffix(".yaml") {
+                    paths[Array(name.utf8)] = path
+                } else if name.hasSuffix(".yml") {
+                    builder.warn(
+                        ConfigurationMistake(
+                            "this file is not read: mappings end in .yaml, so rename it to \(name.dropLast(4)).yaml",
+                            at: SourceLocation(file: path, line: 1, column: 1)
+                        )
+                    )
+                }
             }
         }
         return paths.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map(\.value)

@@ -6,16 +6,23 @@ struct MappingReader {
 
     static let entryKeys =
         Phase.allCases.map(\.rawValue) + [
-            "help", "parameters", "timeout", "allow", "verbs", "answeredBy", "value", "set", "replace", "remove",
+            "help", "answers", "parameters", "timeout", "allow", "verbs", "answeredBy", "value", "set",
+            "homeAssistant", "replace", "remove",
         ]
     static let defaultKeys = Phase.allCases.map(\.rawValue) + ["timeout", "allow", "answeredBy", "replace", "remove"]
+
+    /// Whether nothing of it could be read.
+    private(set) var isUnreadable = false
 
     init(path: String) { file = YAMLFile(path: path) }
 
     var mistakes: [ConfigurationMistake] { file.mistakes }
 
     mutating func read() -> [MappingDeclaration] {
-        guard let root = file.root() else { return [] }
+        guard let root = file.root() else {
+            isUnreadable = !file.mistakes.isEmpty
+            return []
+        }
         return file.members(root, of: "a file of mappings").compactMap { key, name, value in
             guard !name.isEmpty else {
                 file.mistake("a command must have a name", at: key)
@@ -33,6 +40,7 @@ struct MappingReader {
         for (_, name, value) in members {
             switch name {
             case "help": declaration.help = file.string(value, "'help'")
+            case "answers": declaration.answers = file.string(value, "'answers'")
             case "parameters":
                 var reader = ParameterReader(file)
                 declaration.parameters = reader.read(value)
@@ -46,6 +54,7 @@ struct MappingReader {
                 file = reader.file
             case "set": declaration.set = file.allow(value, "'set'")
             case "answeredBy": declaration.answeredBy = file.allow(value, "'answeredBy'")
+            case "homeAssistant": declaration.homeAssistant = file.homeAssistant(value)
             case "replace": declaration.replaces = file.bool(value, "'replace'") ?? false
             case "remove": declaration.removes = file.bool(value, "'remove'") ?? false
             default:

@@ -6,14 +6,14 @@ struct ParameterReader {
     var file: YAMLFile
 
     static let keys = [
-        "name", "type", "optional", "default", "minimum", "maximum", "maxLength", "oneOf", "repeat", "help",
+        "name", "type", "optional", "default", "minimum", "maximum", "maxLength", "oneOf", "repeat", "members", "help",
     ]
 
     init(_ file: YAMLFile) { self.file = file }
 
     mutating func read(_ node: YAMLNode) -> ParameterList? {
         guard let sequence = node.sequence else {
-            file.mistake("'parameters' must be a list, [] for none", at: node)
+            file.mistake("'parameters' must be a list, [] for none", got: node)
             return nil
         }
         var parameters: [Parameter] = []
@@ -42,6 +42,7 @@ struct ParameterReader {
             case "maxLength": parameter.maxLength = file.integer(value, "'maxLength'", in: 0...Int(Int32.max))
             case "oneOf": parameter.oneOf = choices(value)
             case "repeat": parameter.repeats = file.bool(value, "'repeat'") ?? false
+            case "members": parameter.members = described(value)
             default: parameter.help = file.string(value, "'help'")
             }
         }
@@ -62,9 +63,16 @@ struct ParameterReader {
         return nil
     }
 
+    /// `{NAME: what it is, …}`.
+    private mutating func described(_ node: YAMLNode) -> [Parameter.Member] {
+        file.members(node, of: "'members'").compactMap { _, name, value in
+            file.string(value, "'\(name)'").map { Parameter.Member(name, help: $0) }
+        }
+    }
+
     mutating func choices(_ node: YAMLNode) -> [JSONValue]? {
         guard let values = file.json(node, "'oneOf'")?.arrayValue, !values.isEmpty else {
-            file.mistake("'oneOf' must be a list of values", at: node)
+            file.mistake("'oneOf' must be a list of values", got: node)
             return nil
         }
         return values
@@ -82,7 +90,8 @@ struct ParameterReader {
         if !parameter.isOptional {
             file.mistake("'default' is for a parameter with 'optional: true'", at: node)
         } else if !parameter.fits(value) {
-            file.mistake("the default of '\(parameter.name)' must be \(parameter.expectation)", at: node)
+            let expectation = "the default of '\(parameter.name)' must be \(parameter.expectation)"
+            file.mistake("\(expectation); got \(value.gist)", at: node)
         }
     }
 
@@ -93,6 +102,9 @@ struct ParameterReader {
         }
         if parameter.minimum ?? parameter.maximum != nil, ![.integer, .number, .any].contains(parameter.kind) {
             file.mistake("'minimum' and 'maximum' are for numbers", at: node)
+        }
+        if !parameter.members.isEmpty, ![.object, .any].contains(parameter.kind) {
+            file.mistake("'members' is for objects", at: node)
         }
         if parameter.maxLength != nil, ![.string, .any].contains(parameter.kind) {
             file.mistake("'maxLength' is for strings", at: node)

@@ -22,6 +22,8 @@ public struct ProcedureSettings: Sendable, Equatable {
     public static let fileBytes = 1 << 20
     /// Files at once.
     public static let fileCount = 1000
+    /// Bytes of all fetched files together.
+    public static let setBytes = 32 << 20
 
     /// An event whose values are kept as entries.
     public struct Recorded: Sendable, Equatable {

@@ -1,3 +1,4 @@
+public import Layout
 import Linux
 public import QuickConnect
 
@@ -56,8 +57,16 @@ public struct Settings: Sendable {
     /// Stored procedures, and the data that is kept for them.
     public var procedureSettings = ProcedureSettings()
 
+    /// The commands that actions may call, wherever they run.
+    public var actionCommands: Set<String> = ["logMessage", "sounds", "playSound", "play"]
+
     /// How quickconnect-web serves pages.
     public var web = WebSettings()
+    /// What quickconnect-kiosk shows, and what its page may.
+    public var kiosk = KioskSettings()
+
+    /// How quickconnect-mqtt reaches a broker; nil: it does not.
+    public var mqtt: MQTTSettings?
 
     public static let logLevels = ["trace", "debug", "info", "notice", "warning", "error", "critical"]
 
@@ -75,6 +84,17 @@ public struct Settings: Sendable {
         environment: [String: String],
         folders: StandardFolders
     ) throws(ConfigurationMistakes) -> Settings {
+        let (settings, mistakes) = read(flags: flags, environment: environment, folders: folders)
+        guard mistakes.isEmpty else { throw ConfigurationMistakes(mistakes) }
+        return settings
+    }
+
+    /// The settings, and what is wrong with them; where something is, that setting is the default.
+    public static func read(
+        flags: Overrides,
+        environment: [String: String],
+        folders: StandardFolders
+    ) -> (settings: Settings, mistakes: [ConfigurationMistake]) {
         var mistakes: [ConfigurationMistake] = []
         let variables = Overrides(environment: environment, &mistakes)
         var settings = Settings(folders)
@@ -86,8 +106,9 @@ public struct Settings: Sendable {
         }
         settings.apply(variables, "the environment", &mistakes)
         settings.apply(flags, "the command line", &mistakes)
-        guard mistakes.isEmpty else { throw ConfigurationMistakes(mistakes) }
-        return settings
+        // Answers name files in it, and who reads them may be in another folder.
+        settings.media = Folders.absolute(settings.media)
+        return (settings, mistakes)
     }
 
     /// The defaults.

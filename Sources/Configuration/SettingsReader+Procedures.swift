@@ -35,6 +35,7 @@ extension YAMLFile {
         let isPlain =
             address.utf8.allSatisfy { (0x21...0x7E).contains($0) } && !address.contains { "?#@\\".contains($0) }
         guard isPlain, !rest.isEmpty, !rest.hasPrefix("/"), address.utf8.count <= 1000 else {
+            // Not what it is: a password may stand in it.
             mistake("'sync' must be a server's address, such as https://reports.example.org", at: node)
             return nil
         }
@@ -44,7 +45,7 @@ extension YAMLFile {
     private mutating func fileNames(_ node: YAMLNode) -> [String] {
         let words = words(node, "'names'")
         for word in words where !ProcedureName.isFile(word.value) {
-            mistake("'\(word.value)' is no file of a procedure, such as report.js or lib/dates.js", at: word.location)
+            mistake("'\(word.value)' is not a procedure's file, such as report.js or lib/dates.js", at: word.location)
         }
         if words.count > ProcedureSettings.fileCount {
             mistake("'names' has more than \(ProcedureSettings.fileCount) files", at: node)
@@ -55,7 +56,7 @@ extension YAMLFile {
     private mutating func signingKey(_ node: YAMLNode) -> String? {
         guard let text = string(node, "'key'") else { return nil }
         guard Base64.decode(text)?.count == 32 else {
-            mistake("'key' must be the 32 bytes of a public Ed25519 key, in Base64", at: node)
+            mistake("'key' must be the 32 bytes of a public Ed25519 key, in Base64", got: node)
             return nil
         }
         return text
@@ -73,7 +74,7 @@ extension YAMLFile {
 
     mutating func record(_ node: YAMLNode) -> [ProcedureSettings.Recorded] {
         guard let items = node.sequence else {
-            mistake("'record' must be a list of events, such as [{event: location, keep: 90d}]", at: node)
+            mistake("'record' must be a list of events, such as [{event: location, keep: 90d}]", got: node)
             return []
         }
         var recorded: [ProcedureSettings.Recorded] = []

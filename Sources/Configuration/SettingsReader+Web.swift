@@ -34,7 +34,7 @@ extension SettingsReader {
     private mutating func webAddress(_ node: YAMLNode) -> String? {
         guard let text = file.string(node, "'address'") else { return nil }
         guard text.hasPrefix("http://") || text.hasPrefix("https://") else {
-            file.mistake("'address' must begin with http:// or https://", at: node)
+            file.mistake("'address' must begin with http:// or https://", got: node)
             return nil
         }
         return text.hasSuffix("/") ? String(text.dropLast()) : text
@@ -45,7 +45,7 @@ extension SettingsReader {
         for name in file.words(node, "'names'") {
             guard Self.isHostName(name.value) else {
                 // Whoever owns any name could make it point here, and would be let in.
-                let what = "'\(name.value)' is no name of this host; list each, such as kiosk.local, without port and *"
+                let what = "'\(name.value)' is not a name of this host; list each, like kiosk.local, without port or *"
                 file.mistake(what, at: name.location)
                 continue
             }
@@ -64,7 +64,7 @@ extension SettingsReader {
         let isAddress = text.hasPrefix("https://") || text.hasPrefix("http://")
         let isPlain = text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !";,'\"".utf8.contains($0) }
         guard isAddress, isPlain, ["{z}", "{x}", "{y}"].allSatisfy(text.contains) else {
-            file.mistake("'tiles' must be an address with {z}, {x} and {y}", at: node)
+            file.mistake("'tiles' must be an address with {z}, {x} and {y}", got: node)
             return nil
         }
         return text

@@ -10,7 +10,7 @@ struct SettingsReader {
         "socket", "mappings", "sounds", "media", "mediaOwners", "simulatedFolder", "pcm", "capturePCM", "gpsd", "track",
         "simulate",
         "logLevel", "audit", "sockets", "handlerCommands", "limits", "recording", "scripts",
-        "vibration", "motion", "web", "procedures", "record", "data",
+        "vibration", "motion", "web", "kiosk", "mqtt", "procedures", "record", "data", "actions",
     ]
     static let socketKeys = ["path", "systemd", "commands", "connections", "mode", "group", "gateway", "user"]
     static let scriptKeys = [
@@ -59,6 +59,9 @@ struct SettingsReader {
         case "vibration": readVibration(value, into: &settings)
         case "motion": readMotion(value, into: &settings)
         case "web": readWeb(value, into: &settings)
+        case "actions": readActions(value, into: &settings)
+        case "kiosk": readKiosk(value, into: &settings)
+        case "mqtt": settings.mqtt = mqtt(value)
         case "procedures": file.readProcedures(value, into: &settings.procedureSettings)
         case "record": settings.procedureSettings.record = file.record(value)
         case "data": file.readData(value, into: &settings.procedureSettings)
@@ -68,7 +71,7 @@ struct SettingsReader {
 
     private mutating func sockets(_ node: YAMLNode) -> [SocketSetting] {
         guard let items = node.sequence else {
-            file.mistake("'sockets' must be a list of sockets, each a mapping", at: node)
+            file.mistake("'sockets' must be a list of sockets, each a mapping", got: node)
             return []
         }
         var sockets: [SocketSetting] = []
@@ -134,7 +137,7 @@ struct SettingsReader {
     private mutating func gatewayName(_ node: YAMLNode) -> Located<String>? {
         guard let name = file.string(node, "'gateway'") else { return nil }
         guard GatewayName.isValid(name) else {
-            file.mistake("'gateway' must be a name of \(GatewayName.expectation)", at: node)
+            file.mistake("'gateway' must be a name of \(GatewayName.expectation)", got: node)
             return nil
         }
         return Located(name, at: file.location(node))
@@ -143,7 +146,7 @@ struct SettingsReader {
     /// Permissions as chmod(1) writes them.
     private mutating func mode(_ node: YAMLNode) -> UInt32? {
         if let text = node.text, text.count <= 4, let mode = UInt32(text, radix: 8), mode & ~0o777 == 0 { return mode }
-        file.mistake("'mode' must be permissions such as 0660", at: node)
+        file.mistake("'mode' must be permissions such as 0660", got: node)
         return nil
     }
 
@@ -175,6 +178,12 @@ struct SettingsReader {
         }
     }
 
+    private mutating func readActions(_ node: YAMLNode, into settings: inout Settings) {
+        for (_, name, value) in file.members(node, of: "'actions'", known: ["commands"]) where !value.isNull {
+            settings.actionCommands = Set(file.words(value, "'\(name)'").map(\.value))
+        }
+    }
+
     private mutating func readMotion(_ node: YAMLNode, into settings: inout Settings) {
         for (_, name, value) in file.members(node, of: "'motion'", known: ["device", "matrix", "replay"])
         where !value.isNull {
@@ -193,7 +202,7 @@ struct SettingsReader {
         guard isMatrix, rows.contains(where: { $0.contains { $0 != 0 } }) else {
             file.mistake(
                 "'matrix' must be three rows of three numbers, such as [[1, 0, 0], [0, 1, 0], [0, 0, 1]]",
-                at: node
+                got: node
             )
             return nil
         }
@@ -257,7 +266,7 @@ struct SettingsReader {
     mutating func path(_ node: YAMLNode, _ name: String) -> String? {
         guard let text = file.string(node, "'\(name)'") else { return nil }
         guard !text.isEmpty else {
-            file.mistake("'\(name)' must be a path", at: node)
+            file.mistake("'\(name)' must be a path", got: node)
             return nil
         }
         return text.hasPrefix("/") ? text : "\(folder)/\(text)"

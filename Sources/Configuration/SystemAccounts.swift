@@ -1,9 +1,10 @@
 import Glibc
+import Linux
 public import QuickConnect
 
 /// The users and groups of the system (getpwnam(3), getgrnam(3)), from any thread. Looking them up may block.
 ///
-/// The only place that asks: the calls without `_r` keep their answer where the next caller, on whichever thread,
+/// With `SystemNames`, which asks for it, the only place that asks: the calls without `_r` keep their answer where the next caller, on whichever thread,
 /// overwrites it.
 public struct SystemAccounts: Accounts {
     public init() {}
@@ -12,7 +13,7 @@ public struct SystemAccounts: Accounts {
 
     public func gid(ofGroup name: String) -> UInt32? {
         var entry = group()
-        return lookUp { buffer, size, result in
+        return SystemNames.lookUp { buffer, size, result in
             getgrnam_r(name, &entry, buffer, size, &result)
         } take: {
             $0.gr_gid
@@ -25,7 +26,7 @@ public struct SystemAccounts: Accounts {
     /// The name of a user; nil where it has none.
     public func knownName(ofUser uid: UInt32) -> String? {
         var entry = passwd()
-        return lookUp { buffer, size, result in
+        return SystemNames.lookUp { buffer, size, result in
             getpwuid_r(uid, &entry, buffer, size, &result)
         } take: {
             String(cString: $0.pw_name)
@@ -33,15 +34,7 @@ public struct SystemAccounts: Accounts {
     }
 
     /// The name of a group; its number where it has none.
-    public func name(ofGroup gid: UInt32) -> String {
-        var entry = group()
-        let name = lookUp { buffer, size, result in
-            getgrgid_r(gid, &entry, buffer, size, &result)
-        } take: {
-            String(cString: $0.gr_name)
-        }
-        return name ?? "\(gid)"
-    }
+    public func name(ofGroup gid: UInt32) -> String { SystemNames.group(gid) }
 
     /// The names of the groups that this process has, in order.
     public var ownGroups: [String] {
@@ -71,28 +64,10 @@ public struct SystemAccounts: Accounts {
 
     private func user(_ name: String) -> (uid: uid_t, gid: gid_t)? {
         var entry = passwd()
-        return lookUp { buffer, size, result in
+        return SystemNames.lookUp { buffer, size, result in
             getpwnam_r(name, &entry, buffer, size, &result)
         } take: {
             ($0.pw_uid, $0.pw_gid)
         }
-    }
-
-    /// Calls with a buffer that grows until it is large enough.
-    /// - Parameter take: gets the entry, whose texts lie in that buffer.
-    private func lookUp<Entry, Value>(
-        _ call: (UnsafeMutablePointer<CChar>, Int, inout UnsafeMutablePointer<Entry>?) -> Int32,
-        take: (Entry) -> Value
-    ) -> Value? {
-        var size = 1024
-        while size <= 1 << 20 {
-            let buffer = UnsafeMutablePointer<CChar>.allocate(capacity: size)
-            defer { buffer.deallocate() }
-            var result: UnsafeMutablePointer<Entry>?
-            let code = call(buffer, size, &result)
-            if code != ERANGE { return code == 0 ? result.map { take($0.pointee) } : nil }
-            size *= 2
-        }
-        return nil
     }
 }

@@ -47,7 +47,8 @@ struct ValueReader {
         if let fitting = value.fitting(value.initial) {
             value.initial = fitting
         } else {
-            reader.file.mistake("the default of a value must be \(parameter.expectation)", at: node)
+            let expectation = "the default of a value must be \(parameter.expectation)"
+            reader.file.mistake("\(expectation); got \(value.initial.gist)", at: node)
         }
     }
 }

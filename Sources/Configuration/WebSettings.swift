@@ -45,13 +45,3 @@ public struct WebSettings: Sendable, Equatable {
         }
     }
 }
-
-extension Settings {
-    /// The path of the socket for the gateway of pages, where the settings have one.
-    public var webSocketPath: String? {
-        for socket in sockets where socket.gateway?.value == "web" {
-            if case .path(let path) = socket.place { return path }
-        }
-        return nil
-    }
-}

@@ -39,6 +39,11 @@ struct YAMLFile {
 
     mutating func mistake(_ message: String, at node: YAMLNode) { mistake(message, at: location(node)) }
 
+    /// A value that is not what it must be: the message says also what it is.
+    mutating func mistake(_ expectation: String, got node: YAMLNode) {
+        mistake("\(expectation); got \(node.gist)", at: node)
+    }
+
     func location(_ node: YAMLNode) -> SourceLocation {
         SourceLocation(file: path, line: node.line, column: node.column)
     }
@@ -50,13 +55,13 @@ struct YAMLFile {
         key: YAMLNode, name: String, value: YAMLNode
     )] {
         guard let mapping = node.mapping else {
-            if !node.isNull { mistake("\(what) must be a mapping of keys to values", at: node) }
+            if !node.isNull { mistake("\(what) must be a mapping of keys to values", got: node) }
             return []
         }
         var members: [(YAMLNode, String, YAMLNode)] = []
         for (key, value) in mapping {
             guard let name = key.text else {
-                mistake("a key of \(what) must be a word", at: key)
+                mistake("a key of \(what) must be a word", got: key)
                 continue
             }
             if let known, !known.contains(name) {
@@ -70,7 +75,7 @@ struct YAMLFile {
 
     mutating func string(_ node: YAMLNode, _ what: String) -> String? {
         guard let text = node.text, !node.isNull else {
-            mistake("\(what) must be text", at: node)
+            mistake("\(what) must be text", got: node)
             return nil
         }
         return text
@@ -78,13 +83,13 @@ struct YAMLFile {
 
     mutating func bool(_ node: YAMLNode, _ what: String) -> Bool? {
         if let value = node.json?.boolValue { return value }
-        mistake("\(what) must be true or false", at: node)
+        mistake("\(what) must be true or false", got: node)
         return nil
     }
 
     mutating func number(_ node: YAMLNode, _ what: String) -> Double? {
         if let value = node.json?.numberValue { return value }
-        mistake("\(what) must be a number", at: node)
+        mistake("\(what) must be a number", got: node)
         return nil
     }
 
@@ -92,26 +97,26 @@ struct YAMLFile {
         if let value = node.json?.integerValue, let number = Int(exactly: value), range.contains(number) {
             return number
         }
-        mistake("\(what) must be a whole number from \(range.lowerBound) to \(range.upperBound)", at: node)
+        mistake("\(what) must be a whole number from \(range.lowerBound) to \(range.upperBound)", got: node)
         return nil
     }
 
     /// A duration such as `500ms`, `30s` or `2m`.
     mutating func duration(_ node: YAMLNode, _ what: String) -> Duration? {
         if let text = node.text, let duration = Duration(text: text) { return duration }
-        mistake("\(what) must be a duration such as 500ms, 30s or 2m", at: node)
+        mistake("\(what) must be a duration such as 500ms, 30s or 2m", got: node)
         return nil
     }
 
     /// A list of words, each with its place.
     mutating func words(_ node: YAMLNode, _ what: String) -> [Located<String>] {
         guard let sequence = node.sequence else {
-            if !node.isNull { mistake("\(what) must be a list, such as [a, b]", at: node) }
+            if !node.isNull { mistake("\(what) must be a list, such as [a, b]", got: node) }
             return []
         }
         return sequence.compactMap { item in
             guard let text = item.text, !item.isNull else {
-                mistake("\(what) must be a list of words", at: item)
+                mistake("\(what) must be a list of words", got: item)
                 return nil
             }
             return Located(text, at: location(item))
@@ -120,7 +125,7 @@ struct YAMLFile {
 
     mutating func json(_ node: YAMLNode, _ what: String) -> JSONValue? {
         if let value = node.json { return value }
-        mistake("\(what) is no value that JSON can hold", at: node)
+        mistake("\(what) is not a value that JSON can hold", at: node)
         return nil
     }
 }
@@ -130,6 +135,15 @@ extension YAMLNode {
     var isNull: Bool {
         guard let text, isPlain else { return false }
         return text.isEmpty || text == "~" || text == "null"
+    }
+
+    /// The node in a few words, for messages.
+    var gist: String {
+        switch content {
+        case .scalar: isNull ? "nothing" : json?.gist ?? "text"
+        case .sequence: "a list"
+        case .mapping: "a mapping"
+        }
     }
 
     /// The node as JSON; nil where it is larger or deeper than a setting may be.

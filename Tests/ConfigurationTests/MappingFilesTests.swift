@@ -1,4 +1,5 @@
 import Foundation
+import JSON
 import QuickConnect
 import TestRig
 import Testing
@@ -35,12 +36,23 @@ struct MappingFilesTests {
         _ folders: TestFolder...,
         catalog: [String: any CommandObject] = Self.catalog
     ) throws -> MappingTable {
-        let builder = try MappingFiles.load(folders.map { MappingFiles.Folder($0.path, isRequired: true) })
+        try build(folders, catalog: catalog).table
+    }
+
+    private func build(_ folders: TestFolder...) throws -> (table: MappingTable, warnings: [ConfigurationMistake]) {
+        try build(folders, catalog: Self.catalog)
+    }
+
+    private func build(
+        _ folders: [TestFolder],
+        catalog: [String: any CommandObject]
+    ) throws -> (table: MappingTable, warnings: [ConfigurationMistake]) {
+        let builder = MappingFiles.load(folders.map { MappingFiles.Folder($0.path, isRequired: true) })
         let scripts = { (name: String) in HandlerCommandObject(name, handlers: .none) as any CommandObject }
         let values = { (name: String, _: ValueDeclaration) in
             ValueCommandObject(name, ValueStore(EventHub(limits: Limits()))) as any BCO
         }
-        return try builder.build(catalog: catalog, scripts: scripts, values: values, accounts: SystemAccounts()).table
+        return try builder.build(catalog: catalog, scripts: scripts, values: values, accounts: SystemAccounts())
     }
 
     /// An e with an acute accent, as one code point and as two: to Unicode the same text, to the disk two names.
@@ -83,8 +95,11 @@ struct MappingFilesTests {
                 "a.yaml:2:14: unknown command object 'ABC', did you mean 'ABCO'?"
             ),
             ("a: {view: [ABCO]}", "a.yaml:1:12: 'ABCO' belongs under 'business', not under 'view'"),
-            ("a: {business: ABCO}", "a.yaml:1:15: 'business' must be a list, such as [a, b]"),
-            ("a: {timeout: 30}", "a.yaml:1:14: 'timeout' must be a duration such as 500ms, 30s or 2m"),
+            ("a: {business: ABCO}", "a.yaml:1:15: 'business' must be a list, such as [a, b]; got the string \"ABCO\""),
+            (
+                "a: {timeout: 30}",
+                "a.yaml:1:14: 'timeout' must be a duration such as 500ms, 30s or 2m; got the number 30"
+            ),
             ("a: {remove: true}", "a.yaml:1:1: no file before maps 'a', so it cannot be removed"),
             ("error: {view: [AVCO]}", "a.yaml:1:1: 'error' is the command of error replies and cannot be mapped"),
             ("a: {allow: {user: [root]}}", "a.yaml:1:13: unknown key 'user' in 'allow', did you mean 'users'?"),
@@ -108,11 +123,50 @@ struct MappingFilesTests {
                 "lamp: {view: []}\nfan: {help: nothing}",
                 "a.yaml:2:1: no file maps 'fan' to a command object; a command that does nothing has 'view: []'"
             ),
-            ("- a", "a.yaml:1:1: a file of mappings must be a mapping of keys to values"),
+            ("- a", "a.yaml:1:1: a file of mappings must be a mapping of keys to values; got a list"),
         ]
     )
     func place(text: String, mistake: String) throws {
         #expect(try mistakes(text).first == mistake)
+    }
+
+    @Test(arguments: [
+        ("a:\n\tview: []", "a.yaml:2:1"), ("a:\n  view:\n  \t- AVCO", "a.yaml:3:3"), ("\ta: {view: []}", "a.yaml:1:1"),
+    ])
+    func `a tab is told to be spaces`(text: String, place: String) throws {
+        #expect(try mistakes(text) == ["\(place): YAML is not indented by tabs: use spaces"])
+        #expect(try mistakes("a: {help: 'x\ty',\tview: []}").isEmpty)
+    }
+
+    @Test func `all mistakes are told at once, and none that may follow from another`() throws {
+        let folder = try folder([
+            "1.yaml": "a:\n  vew: [AVCO]\nb: {view: [Nope]}", "2.yaml": "c: {view: [Nope]}\nd: {remove: true}",
+            "3.yaml": "a: {allow: {users: [root]}}",
+        ])
+        func told() throws -> [String] {
+            do {
+                _ = try table(folder)
+                return []
+            } catch let error as ConfigurationMistakes {
+                return error.mistakes.map { $0.description.replacingOccurrences(of: folder.path + "/", with: "") }
+            }
+        }
+        #expect(try told().map { String($0.prefix { $0 != " " }) } == ["1.yaml:2:3:", "2.yaml:1:12:", "2.yaml:2:1:"])
+        // What stands in it may be what the others need.
+        try folder.write("d: [", to: "4.yaml")
+        let some = try told()
+        #expect(some.count == 2 && some[0].hasPrefix("1.yaml:2:3: ") && some[1].hasPrefix("4.yaml:"), "\(some)")
+    }
+
+    @Test func `a file that ends in yml is not read, with a warning`() throws {
+        let folder = try folder(["a.yaml": "a: {view: []}", "b.yml": "b: {view: []}", ".c.yml": "", "d.txt": ""])
+        let (table, warnings) = try build(folder)
+        #expect(table["a"] != nil && table["b"] == nil)
+        #expect(
+            warnings.map(\.description) == [
+                "\(folder("b.yml")):1:1: this file is not read: mappings end in .yaml, so rename it to b.yaml"
+            ]
+        )
     }
 
     @Test func `text that is no YAML, or has a key twice, is a mistake with its place`() throws {
@@ -169,10 +223,16 @@ struct MappingFilesTests {
     }
 
     @Test func `a folder that was named must be there, a default one need not`() throws {
-        #expect(throws: Never.self) { try MappingFiles.load([.init("/nonexistent/m", isRequired: false)]) }
-        #expect(throws: ConfigurationMistakes.self) {
-            try MappingFiles.load([.init("/nonexistent/m", isRequired: true)])
+        func build(isRequired: Bool) throws {
+            _ = try MappingFiles.load([.init("/nonexistent/m", isRequired: isRequired)]).build(
+                catalog: [:],
+                scripts: { HandlerCommandObject($0, handlers: .none) },
+                values: { name, _ in ValueCommandObject(name, ValueStore(EventHub(limits: Limits()))) },
+                accounts: SystemAccounts()
+            )
         }
+        #expect(throws: Never.self) { try build(isRequired: false) }
+        #expect(throws: ConfigurationMistakes.self) { try build(isRequired: true) }
     }
 
     @Test(arguments: [("500ms", 0.5), ("30s", 30), ("2m", 120), ("1h", 3600), ("1.5s", 1.5)])
@@ -213,5 +273,27 @@ struct MappingFilesTests {
         }
         // Most mutations hit a name of a command object that this catalog does not have.
         #expect(tables < 400)
+    }
+
+    @Test func `how a command looks in Home Assistant is read, and told where it cannot be`() throws {
+        let files = try folder([
+            "a.yaml": "a: {view: [], homeAssistant: {platform: button, name: A, qos: 0}}\nb: {view: []}",
+            "b.yaml": "b: {homeAssistant: false}",
+        ])
+        let table = try table(files)
+        #expect(table["a"]?.homeAssistant == ["platform": "button", "name": "A", "qos": 0])
+        #expect(table["b"]?.homeAssistant == false)
+        #expect(
+            try mistakes("a: {homeAssistant: true}").first?.hasPrefix("a.yaml:1:20: 'homeAssistant' must be a mapping")
+                ?? false
+        )
+        #expect(
+            try mistakes("a: {homeAssistant: {platform: buton}}").first
+                == "a.yaml:1:31: Home Assistant has no platform 'buton', did you mean 'button'?"
+        )
+        #expect(
+            try mistakes("a: {homeAssistant: {unique_id: x}}").first?.hasPrefix("a.yaml:1:21: 'unique_id' is made")
+                ?? false
+        )
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import JSON
+import Layout
 import QuickConnect
 import TestRig
 import Testing
@@ -102,21 +103,27 @@ struct SettingsTests {
     @Test(arguments: [
         ("sound: x", ":1:1: unknown key 'sound' in the settings, did you mean 'sounds'?"),
         ("logLevel: loud", ":1:11: unknown log level 'loud'"),
-        ("recording: {quotaBytes: -1}", ":1:25: 'quotaBytes' must be a whole number from 0 to 1125899906842624"),
+        (
+            "recording: {quotaBytes: -1}",
+            ":1:25: 'quotaBytes' must be a whole number from 0 to 1125899906842624; got the number -1"
+        ),
         ("recording: {quotaFile: 1}", ":1:13: unknown key 'quotaFile' in 'recording', did you mean 'quotaFiles'?"),
-        ("limits: {depth: 0}", ":1:17: 'depth' must be a whole number from 1 to 4096"),
+        ("limits: {depth: 0}", ":1:17: 'depth' must be a whole number from 1 to 4096; got the number 0"),
         (
             "limits: {handlersPerConnection: 0}",
-            ":1:33: 'handlersPerConnection' must be a whole number from 1 to 1000000"
+            ":1:33: 'handlersPerConnection' must be a whole number from 1 to 1000000; got the number 0"
         ),
         (
             "limits: {subscriptionsPerConnection: 1000001}",
-            ":1:38: 'subscriptionsPerConnection' must be a whole number from 1 to 1000000"
+            ":1:38: 'subscriptionsPerConnection' must be a whole number from 1 to 1000000; got the number 1000001"
         ),
-        ("limits:\n  stalledAfter: 30", ":2:17: 'stalledAfter' must be a duration such as 500ms, 30s or 2m"),
-        ("simulate: maybe", ":1:11: 'simulate' must be true or false"),
-        ("sockets: {}", ":1:10: 'sockets' must be a list of sockets, each a mapping"),
-        ("sockets: [{path: '', commands: []}]", ":1:18: 'path' must be a path"),
+        (
+            "limits:\n  stalledAfter: 30",
+            ":2:17: 'stalledAfter' must be a duration such as 500ms, 30s or 2m; got the number 30"
+        ),
+        ("simulate: maybe", ":1:11: 'simulate' must be true or false; got the string \"maybe\""),
+        ("sockets: {}", ":1:10: 'sockets' must be a list of sockets, each a mapping; got a mapping"),
+        ("sockets: [{path: '', commands: []}]", ":1:18: 'path' must be a path; got an empty string"),
         (
             "sockets: [{systemd: quickconnectd.socket, commands: []}]",
             ":1:21: 'quickconnectd.socket' is the daemon's own socket, which has all commands"
@@ -126,7 +133,10 @@ struct SettingsTests {
             "sockets: [{commands: [ping]}]",
             ":1:11: a socket needs either a 'path', or 'systemd' with the name of one of systemd's"
         ),
-        ("sockets: [{path: /a, commands: [], mode: 0888}]", ":1:42: 'mode' must be permissions such as 0660"),
+        (
+            "sockets: [{path: /a, commands: [], mode: 0888}]",
+            ":1:42: 'mode' must be permissions such as 0660; got the string \"0888\""
+        ),
         (
             "sockets: [{systemd: a, commands: [], group: x}]",
             ":1:11: 'mode' and 'group' of one of systemd's sockets stand in its unit"
@@ -139,11 +149,20 @@ struct SettingsTests {
             "sockets: [{path: /a, commands: [], comand: 1}]",
             ":1:36: unknown key 'comand' in a socket, did you mean 'commands'?"
         ),
-        ("record: {event: door}", ":1:9: 'record' must be a list of events, such as [{event: location, keep: 90d}]"),
+        (
+            "record: {event: door}",
+            ":1:9: 'record' must be a list of events, such as [{event: location, keep: 90d}]; got a mapping"
+        ),
         ("record: [{keep: 90d}]", ":1:10: what is recorded needs an 'event', the name of one"),
         ("record: [{event: a}, {event: a}]", ":1:22: the event 'a' is recorded twice"),
-        ("record: [{event: a, keep: 90 days}]", ":1:27: 'keep' must be a duration such as 500ms, 30s or 2m"),
-        ("data: {maximumBytes: 1}", ":1:22: 'maximumBytes' must be a whole number from 1048576 to 1125899906842624"),
+        (
+            "record: [{event: a, keep: 90 days}]",
+            ":1:27: 'keep' must be a duration such as 500ms, 30s or 2m; got the string \"90 days\""
+        ),
+        (
+            "data: {maximumBytes: 1}",
+            ":1:22: 'maximumBytes' must be a whole number from 1048576 to 1125899906842624; got the number 1"
+        ),
         (
             "procedures: {sync: ftp://a.example}",
             ":1:20: 'sync' must be a server's address, such as https://reports.example.org"
@@ -158,9 +177,12 @@ struct SettingsTests {
         ),
         (
             "procedures: {names: [../a.js]}",
-            ":1:22: '../a.js' is no file of a procedure, such as report.js or lib/dates.js"
+            ":1:22: '../a.js' is not a procedure's file, such as report.js or lib/dates.js"
         ),
-        ("procedures: {key: AAAA}", ":1:19: 'key' must be the 32 bytes of a public Ed25519 key, in Base64"),
+        (
+            "procedures: {key: AAAA}",
+            ":1:19: 'key' must be the 32 bytes of a public Ed25519 key, in Base64; got the string \"AAAA\""
+        ),
         ("procedures: {paralel: 1}", ":1:14: unknown key 'paralel' in 'procedures', did you mean 'parallel'?"),
     ])
     func `a mistake is told with its place`(text: String, mistake: String) throws {
@@ -192,11 +214,15 @@ struct SettingsTests {
         let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appendingPathComponent("config/quickconnectd.yaml")
         let lines = try String(contentsOf: path, encoding: .utf8).split(separator: "\n")
-        let keys = SettingsReader.keys + SettingsReader.limitKeys + SettingsReader.scriptKeys + SettingsReader.webKeys
+        let keys =
+            SettingsReader.keys + SettingsReader.limitKeys + SettingsReader.scriptKeys + SettingsReader.webKeys
+            + SettingsReader.kioskKeys + SettingsReader.mqttKeys
         let settings = lines.filter { line in
             keys.contains { line.hasPrefix("# \($0):") || line.hasPrefix("#   \($0):") }
         }
-        #expect(settings.count == keys.count)
+        // Several sections have keys of the same name.
+        let named = Set(settings.map { $0.drop { "# ".contains($0) }.prefix { $0 != ":" } })
+        #expect(Set(keys.map { $0[...] }).subtracting(named) == [])
         let text = settings.map { String($0.dropFirst(2)) }.joined(separator: "\n")
         let loaded = try load(text)
         #expect(loaded.scriptLimits == .init())

@@ -1,0 +1,130 @@
+import KioskRules
+import QuickConnect
+
+extension SettingsReader {
+    static let kioskKeys = [
+        "page", "fullScreen", "origins", "resources", "urlCalls", "schemes", "cookies", "keepData", "cache",
+        "userAgent",
+        "zoom", "cursor", "screenSleep", "sandbox", "leaveKey", "contextMenu", "location", "microphone", "camera",
+        "downloads", "memoryBytes", "hangTime", "logMaxLength",
+    ]
+
+    mutating func readKiosk(_ node: YAMLNode, into settings: inout Settings) {
+        for (_, name, value) in file.members(node, of: "'kiosk'", known: Self.kioskKeys) where !value.isNull {
+            read(name, value, into: &settings.kiosk)
+        }
+    }
+
+    private mutating func read(_ name: String, _ value: YAMLNode, into kiosk: inout KioskSettings) {
+        switch name {
+        case "page": kiosk.page = page(value)
+        case "origins": kiosk.origins = origins(value, name)
+        case "resources": kiosk.resources = origins(value, name)
+        case "schemes": kiosk.schemes = schemes(value)
+        case "cookies": kiosk.cookies = choice(value, name) ?? kiosk.cookies
+        case "cache": kiosk.cache = choice(value, name) ?? kiosk.cache
+        case "userAgent": kiosk.userAgent = userAgent(value) ?? kiosk.userAgent
+        case "zoom": kiosk.zoom = zoom(value) ?? kiosk.zoom
+        case "leaveKey": kiosk.leaveKey = leaveKey(value)
+        // The engine alone needs some 80 MiB.
+        case "memoryBytes": kiosk.memoryBytes = file.integer(value, "'\(name)'", in: (128 << 20)...(1 << 40))
+        case "hangTime": kiosk.hangSeconds = time(value, name)
+        case "logMaxLength":
+            kiosk.logMaxLength = file.integer(value, "'\(name)'", in: 1...(1 << 30)) ?? kiosk.logMaxLength
+        default: readFlag(name, value, into: &kiosk)
+        }
+    }
+
+    private mutating func readFlag(_ name: String, _ value: YAMLNode, into kiosk: inout KioskSettings) {
+        guard let flag = file.bool(value, "'\(name)'") else { return }
+        switch name {
+        case "fullScreen": kiosk.isFullScreen = flag
+        case "urlCalls": kiosk.urlCalls = flag
+        case "keepData": kiosk.keepsData = flag
+        case "cursor": kiosk.showsCursor = flag
+        case "screenSleep": kiosk.letsScreenSleep = flag
+        case "sandbox": kiosk.isSandboxed = flag
+        case "contextMenu": kiosk.hasContextMenu = flag
+        case "location": kiosk.allowsLocation = flag
+        case "microphone": kiosk.allowsMicrophone = flag
+        case "camera": kiosk.allowsCamera = flag
+        default: kiosk.allowsDownloads = flag
+        }
+    }
+
+    /// An address, or a folder.
+    private mutating func page(_ node: YAMLNode) -> String? {
+        guard let text = file.string(node, "'page'") else { return nil }
+        return text.contains("://") ? text : path(node, "page")
+    }
+
+    private mutating func origins(_ node: YAMLNode, _ name: String) -> Set<String> {
+        var origins: Set<String> = []
+        for word in file.words(node, "'\(name)'") {
+            let address = PageAddress(word.value)
+            guard let origin = address?.origin, ["http", "https"].contains(address?.scheme),
+                [origin, "\(origin)/"].contains(word.value.lowercased())
+            else {
+                let what =
+                    "'\(word.value)' in '\(name)' is not an origin; write scheme and host, such as https://example.org"
+                file.mistake(what, at: word.location)
+                continue
+            }
+            origins.insert(origin)
+        }
+        return origins
+    }
+
+    private mutating func schemes(_ node: YAMLNode) -> [String] {
+        file.words(node, "'schemes'").compactMap { word in
+            let taken = [
+                "http", "https", "qc", "file", "about", "data", "blob", "javascript", "ws", "wss", "wvjbscheme",
+            ]
+            guard PageAddress.isScheme(word.value), !taken.contains(word.value.lowercased()) else {
+                let what =
+                    "'\(word.value)' cannot be a scheme of your own; a scheme is a letter, then letters, digits, +, - and ."
+                file.mistake(what, at: word.location)
+                return nil
+            }
+            return word.value
+        }
+    }
+
+    private mutating func choice<Choice: RawRepresentable & CaseIterable>(_ node: YAMLNode, _ name: String) -> Choice?
+    where Choice.RawValue == String {
+        guard let text = file.string(node, "'\(name)'") else { return nil }
+        if let choice = Choice(rawValue: text) { return choice }
+        let all = Choice.allCases.map(\.rawValue)
+        file.mistake(
+            "'\(name)' must be one of \(all.joined(separator: ", ")); got \(node.gist)\(NearestNames.question(text, among: all))",
+            at: node
+        )
+        return nil
+    }
+
+    /// It becomes a line of a request.
+    private mutating func userAgent(_ node: YAMLNode) -> String? {
+        guard let text = file.string(node, "'userAgent'") else { return nil }
+        guard !text.isEmpty, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+            file.mistake("'userAgent' must be a name without spaces, such as Shop/2", got: node)
+            return nil
+        }
+        return text
+    }
+
+    private mutating func zoom(_ node: YAMLNode) -> Double? {
+        guard let value = file.number(node, "'zoom'") else { return nil }
+        if (0.25...8).contains(value) { return value }
+        file.mistake("'zoom' must be a number from 0.25 to 8; 1 is the page's own size", got: node)
+        return nil
+    }
+
+    private mutating func leaveKey(_ node: YAMLNode) -> Located<String>? {
+        guard let text = file.string(node, "'leaveKey'"), text != "none" else { return nil }
+        return Located(text, at: file.location(node))
+    }
+
+    private mutating func time(_ node: YAMLNode, _ name: String) -> Double? {
+        node.text == "never" ? nil : file.duration(node, "'\(name)'")?.seconds
+    }
+}

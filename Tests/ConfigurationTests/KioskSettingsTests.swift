@@ -1,0 +1,64 @@
+import Configuration
+import Foundation
+import Layout
+import QuickConnect
+import TestRig
+import Testing
+
+@Suite("The settings of a kiosk")
+struct KioskSettingsTests {
+    private func load(_ text: String) throws -> KioskSettings {
+        let folder = try TestFolder()
+        try text.write(toFile: folder("s.yaml"), atomically: true, encoding: .utf8)
+        var flags = Settings.Overrides()
+        flags.config = folder("s.yaml")
+        let folders = StandardFolders(isRoot: true, environment: [:], program: "/nowhere/bin/quickconnect-kiosk")
+        return try Settings.load(flags: flags, environment: [:], folders: folders).kiosk
+    }
+
+    @Test func `each is read, and what is not said is as it ships`() throws {
+        #expect(try load("kiosk:") == KioskSettings())
+        let kiosk = try load(
+            """
+            kiosk:
+              page: https://shop.org/
+              origins: [https://A.org, "http://b.org:81/"]
+              resources: [https://tiles.org]
+              urlCalls: true
+              schemes: [Shop]
+              cookies: never
+              cache: full
+              zoom: 1.5
+              leaveKey: none
+              hangTime: never
+              microphone: true
+            """
+        )
+        #expect(kiosk.page == "https://shop.org/" && kiosk.urlCalls == true && kiosk.schemes == ["Shop"])
+        #expect(kiosk.origins == ["https://a.org", "http://b.org:81"] && kiosk.resources == ["https://tiles.org"])
+        #expect(kiosk.cookies == .never && kiosk.cache == .full && kiosk.zoom == 1.5)
+        #expect(kiosk.leaveKey == nil && kiosk.hangSeconds == nil && kiosk.allowsMicrophone && !kiosk.allowsCamera)
+    }
+
+    @Test func `a folder is relative to the file`() throws {
+        let page = try load("kiosk: {page: pages}").page
+        #expect(page?.hasPrefix("/") == true && page?.hasSuffix("/pages") == true)
+    }
+
+    @Test(
+        arguments: [
+            ("{zoom: 9}", "'zoom' must be a number from 0.25 to 8"),
+            ("{origins: [a.org]}", "'a.org' in 'origins' is not an origin"),
+            ("{origins: [\"https://a.org/x\"]}", "is not an origin"), ("{origins: [\"*\"]}", "is not an origin"),
+            ("{schemes: [https]}", "'https' cannot be a scheme"), ("{schemes: [\"a b\"]}", "cannot be a scheme"),
+            ("{cookies: nevr}", "did you mean 'never'"), ("{userAgent: \"a b\"}", "'userAgent' must be"),
+            ("{zom: 1}", "unknown key 'zom'"),
+            ("{sandbox: 3}", "'sandbox' must be true or false"), ("{memoryBytes: 1}", "'memoryBytes' must be"),
+        ]
+    )
+    func `a mistake is told with its place`(text: String, words: String) throws {
+        let mistakes = #expect(throws: ConfigurationMistakes.self) { try load("kiosk: \(text)") }
+        let told = mistakes.map { "\($0)" } ?? ""
+        #expect(told.contains(words) && told.contains("s.yaml:1:"), "\(told)")
+    }
+}
