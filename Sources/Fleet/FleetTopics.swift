@@ -1,0 +1,168 @@
+/// The names of a fleet's topics: `qc/DEVICE/call/CALLER/COMMAND` and the others.
+public struct FleetTopics: Sendable, Hashable {
+    /// What all of them begin with, such as `qc`.
+    public let prefix: String
+
+    public init(prefix: String = Self.defaultPrefix) { self.prefix = prefix }
+
+    public static let defaultPrefix = "qc"
+    /// What stands in the device's place of a topic that is a group's. No device has this name.
+    public static let group = "group"
+
+    /// Whom a call is for.
+    public enum Target: Sendable, Hashable {
+        case device(String)
+        case group(String)
+
+        /// `NAME` or `group:NAME`; nil where the name can be none.
+        public init?(_ text: String) {
+            let start = "\(FleetTopics.group):"
+            let isGroup = text.hasPrefix(start)
+            let name = isGroup ? String(text.dropFirst(start.count)) : text
+            guard FleetName.isValid(name), isGroup || name != FleetTopics.group else { return nil }
+            self = isGroup ? .group(name) : .device(name)
+        }
+
+        /// As messages call it.
+        public var words: String {
+            switch self {
+            case .device(let name): "the device \(name)"
+            case .group(let name): "the group \(name)"
+            }
+        }
+
+        public var name: String {
+            switch self {
+            case .device(let name), .group(let name): name
+            }
+        }
+    }
+
+    // MARK: Calls
+
+    /// Where a call is published. A command with a character that topics have for themselves has none.
+    public func call(_ command: String, to target: Target, from caller: String) -> String? {
+        guard !command.isEmpty, !command.utf8.contains(where: "/+#\0".utf8.contains) else { return nil }
+        return "\(place(of: target))/call/\(caller)/\(command)"
+    }
+
+    /// What a device or a member of a group subscribes to for calls.
+    public func calls(to target: Target) -> String { "\(place(of: target))/call/+/+" }
+
+    private func place(of target: Target) -> String {
+        switch target {
+        case .device(let name): "\(prefix)/\(name)"
+        case .group(let name): "\(prefix)/\(Self.group)/\(name)"
+        }
+    }
+
+    /// A call's topic, read.
+    public struct Call: Sendable, Hashable {
+        public var target: Target
+        public var caller: String
+        public var command: String
+    }
+
+    /// Nil where the topic is no call's, or names somebody who can be nobody.
+    public func readCall(_ topic: String) -> Call? {
+        guard var levels = levels(of: topic), let target = takeTarget(&levels), levels.count == 3, levels[0] == "call",
+            FleetName.isValid(levels[1]), !levels[2].isEmpty
+        else { return nil }
+        return Call(target: target, caller: levels[1], command: levels[2])
+    }
+
+    /// Takes the device or the group from the front.
+    private func takeTarget(_ levels: inout [String]) -> Target? {
+        let isGroup = levels.first == Self.group
+        if isGroup { levels.removeFirst() }
+        guard let name = levels.first, FleetName.isValid(name) else { return nil }
+        levels.removeFirst()
+        return isGroup ? .group(name) : .device(name)
+    }
+
+    /// The levels of a topic behind the prefix; nil where it has another prefix.
+    private func levels(of topic: String) -> [String]? {
+        let start = "\(prefix)/"
+        guard topic.utf8.starts(with: start.utf8) else { return nil }
+        // By bytes, as the broker does: a mark that combines makes one character with the slash in front of it.
+        return topic.utf8.dropFirst(start.utf8.count).split(
+            separator: UInt8(ascii: "/"),
+            omittingEmptySubsequences: false
+        )
+        .map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    // MARK: Replies
+
+    /// Where a device tells a caller of errors that answer no call with a response topic.
+    public func reply(of device: String, to caller: String) -> String { "\(prefix)/\(device)/reply/\(caller)" }
+
+    /// Where a caller hears all replies to him, whichever device's.
+    public func replies(to caller: String) -> String { "\(prefix)/+/reply/\(caller)/#" }
+
+    /// The response topic that a call to a target names. A group's members each answer in their own name.
+    public func response(of target: Target, to caller: String, _ rest: String) -> String {
+        "\(place(of: target))/reply/\(caller)/\(rest)"
+    }
+
+    /// Where a device may answer a call: below its own topic for this caller, and nowhere else, for a response topic is only the
+    /// caller's word. Of a group's call, whose caller cannot name each member, the name is replaced.
+    /// - Returns: nil where the response topic is none that may be used.
+    public func answerTopic(_ response: String, of device: String, to call: Call) -> String? {
+        guard var levels = levels(of: response), response.utf8.count <= Self.longestTopic,
+            !response.utf8.contains(where: "+#\0".utf8.contains), let named = takeTarget(&levels), levels.count >= 3,
+            levels[0] == "reply", levels[1] == call.caller, !levels[2].isEmpty
+        else { return nil }
+        switch call.target {
+        case .device: guard named == .device(device) else { return nil }
+        case .group: break
+        }
+        return "\(reply(of: device, to: call.caller))/\(levels[2...].joined(separator: "/"))"
+    }
+
+    private static let longestTopic = 1024
+
+    /// The device and what stands behind `reply/CALLER/`, of a reply's topic; nil where it is none to that caller.
+    public func readReply(_ topic: String, to caller: String) -> (device: String, rest: String)? {
+        guard let levels = levels(of: topic), levels.count >= 3, FleetName.isValid(levels[0]), levels[1] == "reply",
+            levels[2] == caller
+        else { return nil }
+        return (levels[0], levels[3...].joined(separator: "/"))
+    }
+
+    // MARK: What a device tells
+
+    /// What a device tells of itself.
+    public enum Subject: Sendable, Hashable {
+        /// `online` or `offline`.
+        case status
+        /// What it is: a ``DeviceInfo``.
+        case info
+        case event(String)
+        case state(String)
+    }
+
+    public func topic(_ subject: Subject, of device: String) -> String {
+        switch subject {
+        case .status: "\(prefix)/\(device)/status"
+        case .info: "\(prefix)/\(device)/info"
+        case .event(let name): "\(prefix)/\(device)/event/\(name)"
+        case .state(let name): "\(prefix)/\(device)/state/\(name)"
+        }
+    }
+
+    /// The same for any device: a topic to subscribe to.
+    public func anywhere(_ subject: Subject) -> String { topic(subject, of: "+") }
+
+    /// Nil where the topic tells nothing of a device.
+    public func readSubject(_ topic: String) -> (device: String, subject: Subject)? {
+        guard let levels = levels(of: topic), let device = levels.first, FleetName.isValid(device) else { return nil }
+        switch (levels.count, levels.count > 1 ? levels[1] : "") {
+        case (2, "status"): return (device, .status)
+        case (2, "info"): return (device, .info)
+        case (3, "event"): return (device, .event(levels[2]))
+        case (3, "state"): return (device, .state(levels[2]))
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,38 @@
+public import Fleet
+internal import JSON
+internal import MQTT
+
+/// The answers to one call: from whom they are awaited, and what has come. A value without input or output.
+public struct ExpectedAnswers: Sendable {
+    /// The devices from which an answer is awaited and has not come.
+    public private(set) var missing: Set<String>
+    public private(set) var results = 0
+    public private(set) var errors = 0
+    private var answered: Set<String> = []
+    private let correlationData: [UInt8]
+    private let topics: FleetTopics
+    private let caller: String
+
+    /// - Parameter devices: from which an answer is awaited; others may answer, too.
+    public init(of devices: Set<String>, _ topics: FleetTopics, caller: String, correlationData: [UInt8]) {
+        missing = devices
+        self.topics = topics
+        self.caller = caller
+        self.correlationData = correlationData
+    }
+
+    public var count: Int { results + errors }
+    public var expected: Int { count + missing.count }
+
+    /// Takes a message: the device and its answer, where it is its first one to this call.
+    mutating func take(_ message: MQTTMessage) -> (device: String, reply: FleetReply)? {
+        guard message.correlationData == correlationData,
+            let (device, _) = topics.readReply(message.topic, to: caller),
+            let json = try? JSONParser.parse(message.payload.span), let reply = FleetReply(json),
+            answered.insert(device).inserted
+        else { return nil }
+        missing.remove(device)
+        if case .result = reply { results += 1 } else { errors += 1 }
+        return (device, reply)
+    }
+}

@@ -1,0 +1,35 @@
+internal import MQTT
+
+/// Why nothing came of what a client asked the fleet.
+public enum FleetFailure: Error, Sendable, CustomStringConvertible {
+    /// The broker cannot be reached, or does not let this client in.
+    case noBroker(String)
+    case connectionLost(String)
+    /// The broker does not let this client do that.
+    case denied(String)
+    /// Nobody takes calls there, not even a device that is away.
+    case nobody(String)
+    case timedOut(String)
+    /// What was asked for can be asked of nobody.
+    case unusable(String)
+
+    public var description: String {
+        switch self {
+        case .noBroker(let text), .connectionLost(let text), .denied(let text), .nobody(let text), .timedOut(let text),
+            .unusable(let text):
+            text
+        }
+    }
+
+    /// As the exit status of a program has it.
+    public var status: Int32 {
+        switch self {
+        case .denied: 1
+        case .unusable: 2
+        case .noBroker, .connectionLost, .nobody: 3
+        case .timedOut: 4
+        }
+    }
+
+    init(_ error: MQTTError) { self = .noBroker(error.description) }
+}

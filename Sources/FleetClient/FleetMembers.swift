@@ -1,0 +1,69 @@
+public import Fleet
+public import JSON
+public import MQTT
+public import QuickConnect
+
+/// What devices tell of themselves, as it is heard. A value without input or output.
+public struct FleetMembers: Sendable {
+    /// One of the devices.
+    public struct Member: Sendable {
+        public var name: String
+        public var status: DeviceStatus?
+        public var info: DeviceInfo?
+        /// What its doctor found, where the device publishes that.
+        public var report: DoctorReport?
+    }
+
+    private let topics: FleetTopics
+    private var members: [String: Member] = [:]
+
+    public init(_ topics: FleetTopics) { self.topics = topics }
+
+    /// Takes a message in, and says whether it told something of a device.
+    @discardableResult
+    public mutating func take(_ message: MQTTMessage) -> Bool {
+        guard let (device, subject) = topics.readSubject(message.topic) else { return false }
+        let text = String(decoding: message.payload, as: UTF8.self)
+        var member = members[device] ?? Member(name: device)
+        switch subject {
+        case .status: member.status = DeviceStatus(rawValue: text)
+        case .info: member.info = (try? JSONParser.parse(text)).flatMap { DeviceInfo($0) }
+        case .state("doctor"): member.report = (try? JSONParser.parse(text)).flatMap { DoctorReport($0) }
+        case .state, .event: return false
+        }
+        members[device] = member
+        return true
+    }
+
+    /// All of them, by their names.
+    public var all: [Member] { members.values.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) } }
+
+    public subscript(name: String) -> Member? { members[name] }
+
+    /// Those of a group that are there.
+    public func present(in group: String) -> Set<String> {
+        Set(members.values.filter { $0.status == .online && $0.info?.groups.contains(group) ?? false }.map(\.name))
+    }
+}
+
+extension FleetMembers.Member {
+    /// For programs.
+    public var json: JSONValue {
+        [
+            "device": .string(name), "status": status.map { .string($0.rawValue) } ?? .null,
+            "since": info.map { .string($0.since) } ?? .null, "version": info?.version.map(JSONValue.string) ?? .null,
+            "groups": .array((info?.groups ?? []).map(JSONValue.string)),
+            "ok": report.map { .bool($0.isOK) } ?? .null,
+            "errors": .array(
+                (report?.findings ?? []).filter { $0.state == .error }.map { .string("\($0.subject): \($0.says)") }
+            ),
+        ]
+    }
+
+    /// What its doctor says, in a few words.
+    public var doctor: String {
+        guard let report else { return "-" }
+        let errors = report.findings.filter { $0.state == .error }.map(\.subject)
+        return errors.isEmpty ? "ok" : "error: \(errors.joined(separator: ", "))"
+    }
+}

@@ -1,0 +1,57 @@
+public import ArgumentParser
+public import Configuration
+internal import Glibc
+public import Layout
+public import Linux
+internal import QuickConnectClient
+
+/// The flags that all gateways have, and what they mean together with settings and environment.
+public struct GatewayFlags: ParsableArguments {
+    @Option(help: ArgumentHelp("\(SocketPaths.help)", valueName: "PATH"))
+    public var socket: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The daemon's socket for this gateway: an entry of «sockets» with «gateway» (default: its path there, else "
+                + "/run/quickconnect/GATEWAY.sock, with gateway web or mqtt).",
+            valueName: "PATH"
+        )
+    )
+    public var bridgeSocket: String?
+
+    @Option(help: ArgumentHelp("The folder for its state.", valueName: "FOLDER"))
+    public var state: String?
+
+    @Option(help: ArgumentHelp("The settings file.", valueName: "FILE"))
+    public var config: String?
+
+    @Option(help: ArgumentHelp("What to log: \(LogLevel.names).", valueName: "LEVEL"))
+    public var logLevel: LogLevel?
+
+    public init() {}
+
+    /// Where the daemon's ordinary socket may be. Its environment names it, which the client's rule looks at itself.
+    public func daemonPaths(_ settings: Settings, _ environment: [String: String]) -> [String] {
+        let named = socket ?? (environment["QUICKCONNECT_SOCKET"] == nil ? settings.socket : nil)
+        return SocketPaths.candidates(named: named, environment: environment)
+    }
+
+    /// The daemon's socket for a gateway.
+    /// - Parameter gateway: what it is called in the settings, such as `web`.
+    public func bridgePath(of gateway: String, _ settings: Settings) -> String {
+        bridgeSocket ?? settings.socketPath(ofGateway: gateway) ?? "/run/quickconnect/\(gateway).sock"
+    }
+
+    /// The folder of what a gateway keeps. A service has one of its own; an ordinary user's is shared by several programs.
+    public func statePath(of gateway: String, _ folders: StandardFolders, _ environment: [String: String]) -> String {
+        let isService = geteuid() == 0 || environment["STATE_DIRECTORY"] != nil
+        return state ?? (isService ? folders.state : "\(folders.state)/\(gateway)")
+    }
+
+    /// What to log.
+    public func level(_ settings: Settings) -> LogLevel {
+        logLevel ?? LogLevel(rawValue: settings.logLevel) ?? .info
+    }
+}
+
+extension LogLevel: ExpressibleByArgument {}

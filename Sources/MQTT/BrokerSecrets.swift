@@ -1,0 +1,25 @@
+internal import Glibc
+public import Linux
+
+/// The user and the password that stand in no settings file.
+public enum BrokerSecrets {
+    private static let mostBytes = 8192
+
+    /// A credential of systemd (systemd.exec(5)); nil where there is none, or it is empty.
+    public static func credential(_ name: String, _ environment: [String: String]) -> String? {
+        guard let folder = environment["CREDENTIALS_DIRECTORY"],
+            case .success(let text) = FileText.read("\(folder)/\(name)", maximumBytes: mostBytes)
+        else { return nil }
+        return line(text)
+    }
+
+    /// The first line of a file; nil where it is empty.
+    public static func file(_ path: String) -> Result<String?, FileText.Problem> {
+        FileText.read(path, maximumBytes: mostBytes).map(line)
+    }
+
+    private static func line(_ text: String) -> String? {
+        let line = text.split(separator: "\n", omittingEmptySubsequences: false).first.map(String.init) ?? ""
+        return line.isEmpty ? nil : line
+    }
+}

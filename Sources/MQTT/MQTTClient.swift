@@ -1,0 +1,238 @@
+internal import CMosquitto
+public import Glibc
+
+/// A client of a broker, MQTT 5, for one connection: libmosquitto would send what the broker has not acknowledged again over the next
+/// one, and an answer may come twice then. The one owner of its handle of libmosquitto, which runs no thread of its own: somebody polls
+/// ``events`` and hands over what became of them.
+///
+/// For one thread at a time. Nothing blocks but ``connect()``, which looks the broker's name up.
+public final class MQTTClient {
+    /// What happened.
+    public enum Event: Sendable, Hashable {
+        /// The broker lets the client in; whether it still knew its session.
+        case connected(isKnown: Bool)
+        /// The broker does not let the client in.
+        case refused(MQTTReason)
+        case disconnected(MQTTReason)
+        case message(MQTTMessage)
+        /// What ``publish(_:)`` gave that number has gone out, or the broker has answered.
+        case published(Int32, MQTTReason)
+        /// What the broker grants of each topic of one ``subscribe(to:)``: a QoS, or a refusal from 128 on.
+        case subscribed(Int32, [Int32])
+    }
+
+    private let handle: OpaquePointer
+    private let broker: MQTTBroker
+    private let session: MQTTSession
+    private var happened: [Event] = []
+
+    /// User properties of a message beyond these are nobody's.
+    private static let mostProperties = 16
+    private static let isReady = mosquitto_lib_init() == MOSQ_ERR_SUCCESS.rawInt
+
+    /// Prepares a client; ``connect()`` is what connects.
+    public init(_ broker: MQTTBroker, _ session: MQTTSession) throws(MQTTError) {
+        guard Self.isReady, let handle = mosquitto_new(session.client, session.expirySeconds == 0, nil) else {
+            throw MQTTError("mosquitto_new", MOSQ_ERR_ERRNO.rawInt)
+        }
+        (self.handle, self.broker, self.session) = (handle, broker, session)
+        mosquitto_user_data_set(handle, Unmanaged.passUnretained(self).toOpaque())
+        try setOptions()
+        try setWill()
+        setCallbacks()
+    }
+
+    deinit { mosquitto_destroy(handle) }
+
+    private func setOptions() throws(MQTTError) {
+        for (option, value) in [(MOSQ_OPT_PROTOCOL_VERSION, MQTT_PROTOCOL_V5), (MOSQ_OPT_TCP_NODELAY, 1)] {
+            try MQTTError.check("mosquitto_int_option", mosquitto_int_option(handle, option, value))
+        }
+        if let user = broker.user {
+            let result = mosquitto_username_pw_set(handle, user, broker.password)
+            try MQTTError.check("mosquitto_username_pw_set", result)
+        }
+        guard let tls = broker.tls else { return }
+        if tls.authority == nil {
+            try MQTTError.check("mosquitto_int_option", mosquitto_int_option(handle, MOSQ_OPT_TLS_USE_OS_CERTS, 1))
+        }
+        // libmosquitto wants to be given an authority, or to be told that there is none of its own.
+        guard tls.authority != nil || tls.certificate != nil else {
+            return try MQTTError.check(
+                "mosquitto_tls_set",
+                mosquitto_tls_set(handle, nil, "/etc/ssl/certs", nil, nil, nil)
+            )
+        }
+        let folder = tls.authority == nil ? "/etc/ssl/certs" : nil
+        let result = mosquitto_tls_set(handle, tls.authority, folder, tls.certificate, tls.key, nil)
+        try MQTTError.check("TLS with the authority, certificate and key of the settings", result)
+    }
+
+    private func setWill() throws(MQTTError) {
+        guard let will = session.will else { return }
+        var properties = PropertyList()
+        if session.willDelaySeconds > 0 { try properties.add(MQTT_PROP_WILL_DELAY_INTERVAL, session.willDelaySeconds) }
+        // On success the handle owns the list.
+        let list = properties.take()
+        let result = mosquitto_will_set_v5(
+            handle,
+            will.topic,
+            Int32(will.payload.count),
+            will.payload,
+            will.qos,
+            will.isRetained,
+            list
+        )
+        if result != MOSQ_ERR_SUCCESS.rawInt {
+            var list = list
+            mosquitto_property_free_all(&list)
+        }
+        try MQTTError.check("mosquitto_will_set_v5", result)
+    }
+
+    private func setCallbacks() {
+        mosquitto_connect_v5_callback_set(handle) { _, client, reason, flags, _ in
+            MQTTClient.of(client)?.take(
+                reason == 0 ? .connected(isKnown: flags & 1 == 1) : .refused(MQTTReason(reason))
+            )
+        }
+        mosquitto_disconnect_v5_callback_set(handle) { _, client, reason, _ in
+            MQTTClient.of(client)?.take(.disconnected(MQTTReason(reason)))
+        }
+        mosquitto_message_v5_callback_set(handle) { _, client, message, properties in
+            guard let message else { return }
+            MQTTClient.of(client)?.take(.message(MQTTMessage(message.pointee, ReceivedProperties(list: properties))))
+        }
+        mosquitto_publish_v5_callback_set(handle) { _, client, number, reason, _ in
+            MQTTClient.of(client)?.take(.published(number, MQTTReason(reason)))
+        }
+        mosquitto_subscribe_v5_callback_set(handle) { _, client, number, count, granted, _ in
+            let granted = Array(UnsafeBufferPointer(start: granted, count: Int(count)))
+            MQTTClient.of(client)?.take(.subscribed(number, granted))
+        }
+    }
+
+    private static func of(_ client: UnsafeMutableRawPointer?) -> MQTTClient? {
+        client.map { Unmanaged<MQTTClient>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    private func take(_ event: Event) { happened.append(event) }
+
+    // MARK: The connection
+
+    /// Begins to connect, once. Blocks while the broker's name is looked up, and no longer.
+    public func connect() throws(MQTTError) {
+        try keepProperties()
+        let port = Int32(broker.port)
+        let result = mosquitto_connect_async(handle, broker.host, port, session.keepAliveSeconds)
+        try MQTTError.check("cannot connect", result)
+    }
+
+    /// Only the function that blocks takes properties. It looks at the port behind them, refuses this one, and the properties
+    /// stay for the function that does not block.
+    private func keepProperties() throws(MQTTError) {
+        var properties = PropertyList()
+        if session.expirySeconds > 0 { try properties.add(MQTT_PROP_SESSION_EXPIRY_INTERVAL, session.expirySeconds) }
+        try properties.add(MQTT_PROP_MAXIMUM_PACKET_SIZE, session.packetBytes)
+        let list = properties.borrowed
+        _ = mosquitto_connect_bind_v5(handle, broker.host, -1, session.keepAliveSeconds, nil, list)
+    }
+
+    /// Says goodbye, after which the broker publishes no will.
+    public func disconnect() { mosquitto_disconnect_v5(handle, 0, nil) }
+
+    /// What to wait for in poll(2); without a connection a descriptor that is left out.
+    public var events: pollfd {
+        let wants = mosquitto_want_write(handle) ? POLLIN | POLLOUT : POLLIN
+        return pollfd(fd: mosquitto_socket(handle), events: Int16(wants), revents: 0)
+    }
+
+    /// Whether there is a socket, connected or on the way to it.
+    public var isOpen: Bool { mosquitto_socket(handle) >= 0 }
+
+    /// Reads and writes what poll(2) says can be. A connection that is lost thereby is an event.
+    public func advance(_ revents: Int16) {
+        if revents & ~Int16(POLLOUT) != 0 { _ = mosquitto_loop_read(handle, 1) }
+        if isOpen, mosquitto_want_write(handle) { _ = mosquitto_loop_write(handle, 1) }
+    }
+
+    /// Keeps the connection alive, and notices that it is dead. To be called at least twice a ``MQTTSession/keepAliveSeconds``.
+    public func keepAlive() { _ = mosquitto_loop_misc(handle) }
+
+    /// Whether something happened since the last time.
+    public var hasEvents: Bool { !happened.isEmpty }
+
+    /// What happened since the last time, in order.
+    public func takeEvents() -> [Event] {
+        var taken: [Event] = []
+        swap(&taken, &happened)
+        return taken
+    }
+
+    // MARK: Messages
+
+    /// Hands a message over.
+    /// - Returns: the number of the event ``Event/published(_:_:)``.
+    @discardableResult
+    public func publish(_ message: MQTTMessage) throws(MQTTError) -> Int32 {
+        var properties = PropertyList()
+        try properties.add(message)
+        let list = properties.borrowed
+        var number: Int32 = 0
+        let result = mosquitto_publish_v5(
+            handle,
+            &number,
+            message.topic,
+            Int32(message.payload.count),
+            message.payload,
+            message.qos,
+            message.isRetained,
+            list
+        )
+        try MQTTError.check("mosquitto_publish_v5", result)
+        return number
+    }
+
+    /// What a subscription brings besides new messages.
+    public struct Subscription: Sendable {
+        public var topic: String
+        /// Whether messages that the broker has kept come at once.
+        public var bringsRetained: Bool
+
+        public init(_ topic: String, bringsRetained: Bool = false) {
+            (self.topic, self.bringsRetained) = (topic, bringsRetained)
+        }
+    }
+
+    /// Subscribes with QoS 1. The client's own messages do not come back, and a message says whether its sender had it kept.
+    @discardableResult
+    public func subscribe(to subscription: Subscription) throws(MQTTError) -> Int32 {
+        var options = MQTT_SUB_OPT_NO_LOCAL.rawValue | MQTT_SUB_OPT_RETAIN_AS_PUBLISHED.rawValue
+        // No client of its own messages may be part of a shared subscription.
+        if subscription.topic.hasPrefix("$share/") { options = MQTT_SUB_OPT_RETAIN_AS_PUBLISHED.rawValue }
+        if !subscription.bringsRetained { options |= MQTT_SUB_OPT_SEND_RETAIN_NEVER.rawValue }
+        var number: Int32 = 0
+        let result = mosquitto_subscribe_v5(handle, &number, subscription.topic, 1, Int32(options), nil)
+        try MQTTError.check("mosquitto_subscribe_v5", result)
+        return number
+    }
+}
+
+extension MQTTMessage {
+    fileprivate init(_ message: mosquitto_message, _ properties: ReceivedProperties) {
+        self.init(
+            String(cString: message.topic),
+            Array(UnsafeRawBufferPointer(start: message.payload, count: Int(message.payloadlen))),
+            qos: message.qos,
+            isRetained: message.retain,
+            responseTopic: properties.text(MQTT_PROP_RESPONSE_TOPIC),
+            correlationData: properties.bytes(MQTT_PROP_CORRELATION_DATA),
+            expirySeconds: properties.number(MQTT_PROP_MESSAGE_EXPIRY_INTERVAL),
+            userProperties: properties.pairs(atMost: MQTTClient.propertyLimit)
+        )
+    }
+}
+
+extension MQTTClient {
+    fileprivate static var propertyLimit: Int { mostProperties }
+}

@@ -1,0 +1,75 @@
+internal import CMosquitto
+internal import Glibc
+internal import Linux
+
+/// A call of libmosquitto that failed: its name, its code, and the text for it.
+public struct MQTTError: Error, Sendable, CustomStringConvertible {
+    public var call: String
+    public var code: Int32
+    /// A sentence's end, for people.
+    public var text: String
+
+    init(_ call: String, _ code: Int32) {
+        let error = errno
+        self.call = call
+        self.code = code
+        // Some failures are the system's, and only errno tells which.
+        text = code == MOSQ_ERR_ERRNO.rawInt ? SystemCallError.text(error) : Self.words(mosquitto_strerror(code))
+    }
+
+    public init(_ call: String, _ text: String) {
+        (self.call, self.text, code) = (call, text, -1)
+    }
+
+    public var description: String { "\(call): \(text)" }
+
+    /// As the rest of a sentence.
+    static func words(_ text: UnsafePointer<CChar>?) -> String {
+        let text = text.map { String(cString: $0) } ?? ""
+        var words = text.prefix(1).lowercased() + text.dropFirst()
+        while words.last == "." { words.removeLast() }
+        return words
+    }
+
+    /// Whether the connection is at fault, and what was to be done may be done over the next one.
+    public var isOfConnection: Bool {
+        [MOSQ_ERR_ERRNO, MOSQ_ERR_CONN_LOST, MOSQ_ERR_NO_CONN, MOSQ_ERR_TLS].contains { $0.rawInt == code }
+    }
+
+    /// Whether the message is larger than the broker takes.
+    public var isTooLarge: Bool { [MOSQ_ERR_OVERSIZE_PACKET, MOSQ_ERR_PAYLOAD_SIZE].contains { $0.rawInt == code } }
+
+    static func check(_ call: String, _ code: Int32) throws(MQTTError) {
+        guard code == MOSQ_ERR_SUCCESS.rawInt else { throw MQTTError(call, code) }
+    }
+}
+
+extension mosq_err_t {
+    var rawInt: Int32 { Int32(bitPattern: UInt32(truncatingIfNeeded: rawValue)) }
+}
+
+/// What the other side, or libmosquitto, says of a request: a reason code of MQTT 5 (from 128 on a refusal), or, of a connection
+/// that ended without one, a code of libmosquitto.
+public struct MQTTReason: Sendable, Hashable, CustomStringConvertible {
+    public var code: Int32
+
+    public init(_ code: Int32) { self.code = code }
+
+    public static let success = MQTTReason(0)
+    /// Taken, and nobody subscribes to it, not even a client that is away.
+    public static let nobody = MQTTReason(16)
+    public static let notAuthorized = MQTTReason(135)
+    /// Another client has connected with the same identifier.
+    public static let takenOver = MQTTReason(142)
+
+    /// The connection has ended, and nobody said why.
+    public static let connectionLost = MQTTReason(MOSQ_ERR_CONN_LOST.rawInt)
+
+    public var isRefusal: Bool { code >= 128 }
+
+    public var description: String {
+        let isReason = isRefusal || self == .nobody
+        let words = MQTTError.words(isReason ? mosquitto_reason_string(code) : mosquitto_strerror(code))
+        return isRefusal ? "\(words) (\(code))" : words
+    }
+}

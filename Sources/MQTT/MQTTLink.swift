@@ -1,0 +1,190 @@
+internal import Concurrency
+public import Glibc
+public import Linux
+internal import Synchronization
+
+/// Connections to a broker, one after the other, for a loop that polls. A thread of its own looks the broker's name up, for that
+/// blocks; everything else is done by the loop's thread.
+public final class MQTTLink {
+    /// Of the connection that there is, or was last.
+    public private(set) var client: MQTTClient
+    private let broker: MQTTBroker
+    private let session: MQTTSession
+    private let waker: Waker
+    private var state = State.waiting(until: .now)
+    private var pause: ReconnectPause
+    private var generator = SystemRandomNumberGenerator()
+    private var keepAliveAt: ContinuousClock.Instant
+    private let keepAlivePause: Duration
+    /// Why there is no connection; nil where there is one.
+    public private(set) var problem: String? = notYet
+    private var isClosing = false
+    /// How often, one after the other, the broker has let the client in and the connection was lost soon.
+    public private(set) var shortConnections = 0
+
+    private enum State {
+        case waiting(until: ContinuousClock.Instant)
+        /// The thread looks the name up, and has the client meanwhile.
+        case beginning(Attempt)
+        /// There is a socket; the broker has not said yes.
+        case greeting(since: ContinuousClock.Instant)
+        case up(since: ContinuousClock.Instant)
+    }
+
+    /// What ``problem`` is before the first attempt has come to an end.
+    public static let notYet = "not connected yet"
+    /// A broker that takes a connection and says nothing is left alone after that.
+    private static let patience = Duration.seconds(30)
+
+    /// - Parameters:
+    ///   - pause: between attempts.
+    ///   - waker: what the loop sleeps by.
+    public init(
+        _ broker: MQTTBroker,
+        _ session: MQTTSession,
+        pause: ReconnectPause,
+        waker: Waker
+    ) throws(MQTTError) {
+        (self.broker, self.session, self.pause, self.waker) = (broker, session, pause, waker)
+        // What is wrong with files and names is told at once.
+        client = try MQTTClient(broker, session)
+        keepAlivePause = .seconds(Int(max(2, session.keepAliveSeconds))) / 2
+        keepAliveAt = .now + keepAlivePause
+    }
+
+    /// Whether the broker has said yes.
+    public var isUp: Bool { if case .up = state { true } else { false } }
+
+    /// What to wait for.
+    public var events: pollfd {
+        switch state {
+        case .waiting, .beginning: pollfd(fd: -1, events: 0, revents: 0)
+        case .greeting, .up: client.events
+        }
+    }
+
+    /// When to look again without an event.
+    public var nextMoment: ContinuousClock.Instant? {
+        switch state {
+        case .waiting(let until): isClosing ? nil : until
+        case .beginning: nil
+        case .greeting(let since): min(since + Self.patience, keepAliveAt)
+        // What was sent at once, without the broker's answer, is told already.
+        case .up: client.hasEvents ? .now : keepAliveAt
+        }
+    }
+
+    /// Connects where it is time to, reads and writes what can be, and tells what happened.
+    /// - Parameter revents: what poll(2) says of ``events``.
+    public func advance(_ revents: Int16) -> [MQTTClient.Event] {
+        switch state {
+        case .waiting(let until):
+            if until <= .now, !isClosing { begin() }
+            return []
+        case .beginning(let attempt):
+            heed(attempt)
+            return []
+        case .greeting(let since):
+            client.advance(revents)
+            if since + Self.patience <= .now { end("the broker does not answer") }
+        case .up: client.advance(revents)
+        }
+        stayAlive()
+        var events = client.takeEvents()
+        for event in events { heed(event) }
+        if !client.isOpen {
+            // libmosquitto does not tell every end of a connection.
+            if isUp { events.append(.disconnected(.connectionLost)) }
+            end("the connection was closed")
+        }
+        return events
+    }
+
+    private func begin() {
+        do throws(MQTTError) { client = try MQTTClient(broker, session) } catch {
+            problem = error.description
+            state = .waiting(until: .now + pause.failed(using: &generator))
+            return
+        }
+        let attempt = Attempt(client, waker)
+        state = .beginning(attempt)
+        // Where no thread can be had, the loop itself waits for the name.
+        if PThread.start("mqtt-connect", { attempt.run() }) != 0 {
+            attempt.run()
+            heed(attempt)
+        }
+    }
+
+    private func heed(_ attempt: Attempt) {
+        guard let result = attempt.take() else { return }
+        keepAliveAt = .now + keepAlivePause
+        if let error = result {
+            end(error.text)
+        } else {
+            state = .greeting(since: .now)
+        }
+    }
+
+    private func stayAlive() {
+        guard keepAliveAt <= .now else { return }
+        keepAliveAt = .now + keepAlivePause
+        client.keepAlive()
+    }
+
+    private func heed(_ event: MQTTClient.Event) {
+        switch event {
+        case .connected:
+            state = .up(since: .now)
+            problem = nil
+        case .refused(let reason): end("the broker refuses this client: \(reason)")
+        case .disconnected(let reason): end("\(reason)")
+        case .message, .published, .subscribed: break
+        }
+    }
+
+    private func end(_ reason: String) {
+        switch state {
+        case .waiting: return
+        case .up(let since):
+            problem = "the connection is lost: \(reason)"
+            shortConnections = .now - since < ReconnectPause.lasting ? shortConnections + 1 : 0
+            state = .waiting(until: .now + pause.lost(after: .now - since, using: &generator))
+        case .beginning, .greeting:
+            problem = reason
+            state = .waiting(until: .now + pause.failed(using: &generator))
+        }
+    }
+
+    /// Says goodbye. What was handed over must have gone before.
+    public func close() {
+        isClosing = true
+        guard isUp else { return }
+        client.disconnect()
+        client.advance(0)
+    }
+}
+
+/// One attempt to connect, on a thread of its own.
+private final class Attempt: @unchecked Sendable {
+    // Sendable because the link leaves the client alone until it has taken the result.
+    private let client: MQTTClient
+    private let waker: Waker
+    private let result = Mutex<MQTTError??>(nil)
+
+    init(_ client: MQTTClient, _ waker: Waker) { (self.client, self.waker) = (client, waker) }
+
+    func run() {
+        var failure: MQTTError?
+        do throws(MQTTError) { try client.connect() } catch { failure = error }
+        result.withLock { $0 = .some(failure) }
+        waker.wake()
+    }
+
+    /// What came of it, once; nil: it goes on.
+    func take() -> MQTTError?? {
+        result.withLock { result in
+            defer { result = nil }
+            return result
+        }
+    }
+}

@@ -1,0 +1,54 @@
+/// A message, with the properties of MQTT 5 that this project uses.
+public struct MQTTMessage: Sendable, Hashable {
+    public var topic: String
+    public var payload: [UInt8]
+    /// 0: at most once, 1: at least once, 2: exactly once.
+    public var qos: Int32
+    /// Of one to be sent: whether the broker keeps it. Of a received one: how its sender had it, where the subscription asked for
+    /// that.
+    public var isRetained: Bool
+    /// Where an answer is to go.
+    public var responseTopic: String?
+    /// What an answer is to carry, so that its receiver knows what it answers.
+    public var correlationData: [UInt8]?
+    /// How long the broker may keep it, in seconds; of a received one what is left of that.
+    public var expirySeconds: UInt32?
+    public var userProperties: [Property]
+
+    /// A name and a value that are the application's.
+    public struct Property: Sendable, Hashable {
+        public var name: String
+        public var value: String
+
+        public init(_ name: String, _ value: String) { (self.name, self.value) = (name, value) }
+    }
+
+    public init(
+        _ topic: String,
+        _ payload: [UInt8],
+        qos: Int32 = 1,
+        isRetained: Bool = false,
+        responseTopic: String? = nil,
+        correlationData: [UInt8]? = nil,
+        expirySeconds: UInt32? = nil,
+        userProperties: [Property] = []
+    ) {
+        self.topic = topic
+        self.payload = payload
+        self.qos = qos
+        self.isRetained = isRetained
+        self.responseTopic = responseTopic
+        self.correlationData = correlationData
+        self.expirySeconds = expirySeconds
+        self.userProperties = userProperties
+    }
+
+    /// What of it was made by somebody, and so may be long: payload, topic and properties.
+    public var byteCount: Int {
+        payload.count + topic.utf8.count + (responseTopic?.utf8.count ?? 0) + (correlationData?.count ?? 0)
+            + userProperties.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count }
+    }
+
+    /// The first user property of that name.
+    public func property(_ name: String) -> String? { userProperties.first { $0.name == name }?.value }
+}

@@ -1,0 +1,157 @@
+public import Fleet
+public import JSON
+public import MQTT
+public import QuickConnect
+internal import QuickConnectClient
+
+/// Reads messages as calls. What a message says is its sender's word; who the caller is stands in the topic, which the broker
+/// allows to him only.
+public struct CallReader: Sendable {
+    let topics: FleetTopics
+    let device: String
+    let groups: Set<String>
+    /// What the settings let callers ask for; nil: whatever the daemon's socket lists.
+    let commands: Set<ByteName>?
+    /// Within which time members of a group answer, where a call does not say so.
+    let spread: Duration
+    /// The largest payload: what the daemon takes.
+    let payloadBytes: Int
+
+    public init(
+        topics: FleetTopics,
+        device: String,
+        groups: Set<String>,
+        commands: Set<ByteName>?,
+        spread: Duration,
+        payloadBytes: Int = Limits().lineBytes
+    ) {
+        self.topics = topics
+        self.device = device
+        self.groups = groups
+        self.commands = commands
+        self.spread = spread
+        self.payloadBytes = payloadBytes
+    }
+
+    /// What a message is.
+    public enum Reading: Sendable {
+        case call(IncomingCall, CallKey?)
+        /// A call that is not done. Its caller is told.
+        case refused(AnswerAddress, CommandError, CallKey?)
+        /// None of this device's, or nothing that could be answered.
+        case ignored(String)
+    }
+
+    private static let longestSpread = 600.0
+
+    /// - Parameter now: from when its expiry counts.
+    public func read(_ message: MQTTMessage, at now: ContinuousClock.Instant) -> Reading {
+        guard let call = topics.readCall(message.topic), isForUs(call.target) else {
+            return .ignored("a message to \(message.topic.prefix(200)), which is not a call to this device")
+        }
+        // So a retained message is taken back; it is no call.
+        if message.isRetained, message.payload.isEmpty { return .ignored("a retained call was taken back") }
+        let key = message.correlationData.map { CallKey(caller: call.caller, data: $0) }
+        let address = address(of: call, message)
+        do throws(CommandError) {
+            let answer = try address.get()
+            let body = try self.message(message, call.command)
+            let expiresAt = message.expirySeconds.map { now + .seconds(Int($0)) }
+            return .call(
+                IncomingCall(message: body, answer: answer, expiresAt: expiresAt),
+                key
+            )
+        } catch {
+            let answer = (try? address.get()) ?? unusable(call, message)
+            return .refused(answer, error, key)
+        }
+    }
+
+    private func isForUs(_ target: FleetTopics.Target) -> Bool {
+        switch target {
+        case .device(let name): name == device
+        case .group(let name): groups.contains(name)
+        }
+    }
+
+    // MARK: Where the answer goes
+
+    private func address(of call: FleetTopics.Call, _ message: MQTTMessage) -> Result<AnswerAddress, CommandError> {
+        guard let response = message.responseTopic else { return .success(unusable(call, message)) }
+        guard let topic = topics.answerTopic(response, of: device, to: call) else {
+            let place = topics.reply(of: device, to: call.caller)
+            return .failure(
+                CommandError(.badRequest, "a response topic must be below \(place)/; the call was not done")
+            )
+        }
+        return .success(
+            AnswerAddress(
+                caller: call.caller,
+                command: call.command,
+                topic: topic,
+                correlationData: message.correlationData,
+                qos: min(message.qos, 1),
+                isAwaited: true,
+                spread: spread(of: call, message)
+            )
+        )
+    }
+
+    /// Where the errors of a call go that names no response topic, or none that may be used.
+    private func unusable(_ call: FleetTopics.Call, _ message: MQTTMessage) -> AnswerAddress {
+        AnswerAddress(
+            caller: call.caller,
+            command: call.command,
+            topic: topics.reply(of: device, to: call.caller),
+            correlationData: message.correlationData,
+            qos: min(message.qos, 1),
+            isAwaited: false,
+            spread: spread(of: call, message)
+        )
+    }
+
+    private func spread(of call: FleetTopics.Call, _ message: MQTTMessage) -> Duration? {
+        guard case .group = call.target else { return nil }
+        guard let seconds = message.property(FleetProperty.spread).flatMap(Double.init), seconds >= 0 else {
+            return spread
+        }
+        return .seconds(min(seconds, Self.longestSpread))
+    }
+
+    // MARK: What is asked for
+
+    private func message(_ message: MQTTMessage, _ command: String) throws(CommandError) -> CallMessage {
+        guard !message.isRetained else {
+            throw CommandError(
+                .badRequest,
+                "a call must not be retained, for the broker would repeat it; it was not done"
+            )
+        }
+        guard message.expirySeconds != 0 else {
+            throw CommandError(.timeout, "the call came too late, and was not done")
+        }
+        guard !FleetCommands.ofConnections.contains(command) else {
+            throw CommandError(
+                .unsupported,
+                "'\(command)' holds for a connection, and callers over a broker have none; events are topics"
+            )
+        }
+        guard commands?.contains(ByteName(command)) ?? true else {
+            throw CommandError(
+                .denied,
+                "'\(command)' is not on the list 'commands' of 'mqtt' in the device's settings",
+                details: ["rule": "mqtt: commands"]
+            )
+        }
+        guard message.payload.count <= payloadBytes else {
+            throw CommandError(.tooLarge, "a payload of more than \(payloadBytes) bytes")
+        }
+        guard let text = String(validating: message.payload, as: UTF8.self) else {
+            throw CommandError(.badRequest, "the payload is not UTF-8")
+        }
+        if case .failure(.tooDeep) = Result(catching: { () throws(JSONError) in try JSONParser.parse(text) }) {
+            throw CommandError(.tooLarge, "the payload has too many arrays and objects inside each other")
+        }
+        return text.isEmpty ? .none : .text(text)
+    }
+}

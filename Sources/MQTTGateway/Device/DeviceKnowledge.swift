@@ -1,0 +1,37 @@
+import Fleet
+import JSON
+import QuickConnect
+
+/// What the daemon has said of the device.
+struct DeviceKnowledge: Sendable {
+    var hello: JSONValue?
+    /// The answer of `commands`.
+    var commands: JSONObject?
+    /// The names of the system sounds, in their order.
+    var sounds: [(number: Int64, name: String)] = []
+    /// Sound files of the media folder.
+    var files: [String] = []
+    var report: DoctorReport?
+
+    /// Whether enough is known to tell others of the device.
+    var isComplete: Bool { hello != nil && commands != nil }
+
+    mutating func take(sounds answer: JSONValue) {
+        sounds = (answer.arrayValue ?? []).compactMap(\.objectValue).compactMap { sound in
+            guard let number = sound["number"]?.integerValue, let name = sound["name"]?.stringValue else { return nil }
+            return (number, name)
+        }
+    }
+
+    /// Sound files only: those whose format is known.
+    mutating func take(files answer: JSONValue) {
+        files = (answer.arrayValue ?? []).compactMap(\.objectValue).compactMap { file in
+            file["format"]?.stringValue == nil ? nil : file["name"]?.stringValue
+        }
+    }
+
+    /// Whether the doctor found that the device has it not at all: a note where it looked, and no more.
+    func lacks(_ subject: String) -> Bool {
+        report?.findings.contains { $0.subject == subject && $0.state == .warning } ?? false
+    }
+}

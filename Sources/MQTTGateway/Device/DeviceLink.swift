@@ -1,0 +1,204 @@
+import Configuration
+import Fleet
+import Glibc
+import JSON
+import Linux
+import QuickConnect
+import QuickConnectClient
+
+/// The gateway's own connection of the daemon, on the ordinary socket: it asks what the device is and can, hears its events, and
+/// answers the command `mqtt`.
+final class DeviceLink {
+    typealias Instant = ContinuousClock.Instant
+
+    /// What the daemon has said.
+    enum News {
+        /// The device can be told of, for the first time, or anew.
+        case known(DeviceKnowledge)
+        case event(String, JSONValue)
+        /// A state that was asked for.
+        case state(MQTTSettings.State.Name, JSONValue)
+        case value(String, JSONValue)
+        /// The command `mqtt` was called.
+        case called(HandlerCall)
+        case warning(String)
+    }
+
+    private enum Question: Hashable {
+        case hello, commands, sounds, files, report
+        case state(MQTTSettings.State.Name)
+        case value(String)
+
+        /// Whether its answer is a part of what others are told of the device.
+        var isOfDevice: Bool {
+            switch self {
+            case .hello, .commands, .sounds, .files, .report: true
+            case .state, .value: false
+            }
+        }
+    }
+
+    private let settings: MQTTSettings
+    private let feed: DeviceFeed
+    private let link: DaemonLink
+    private var questions: [CallID: Question] = [:]
+    private var knowledge = DeviceKnowledge()
+    private var news: [News] = []
+    private var nextAsking: [MQTTSettings.State.Name: Instant] = [:]
+    /// Since when there is a connection, or none.
+    private(set) var since = Instant.now
+
+    static let handler = "mqtt"
+    /// A reload comes with several events.
+    private static let locationTimeout = 30_000
+
+    init(_ settings: MQTTSettings, _ feed: DeviceFeed, paths: [String]) {
+        (self.settings, self.feed) = (settings, feed)
+        link = DaemonLink(paths: paths)
+        link.isWanted = true
+        link.conversation.register(handler: Self.handler)
+        link.conversation.subscribe(to: Self.reloadEvent)
+        for name in feed.subscriptions { link.conversation.subscribe(to: name) }
+    }
+
+    /// Tells that other commands, or values, are in place.
+    private static let reloadEvent = "commands"
+
+    var isConnected: Bool { link.connection != nil }
+    var problem: String? { link.problem }
+
+    func start() { link.owner = self }
+
+    // MARK: In the loop
+
+    var events: pollfd { link.events }
+    var nextMoment: Instant? { ([link.nextMoment] + nextAsking.values.map { $0 }).compactMap { $0 }.min() }
+
+    func advance() -> [News] {
+        link.receive()
+        for event in link.conversation.takeEvents() { heed(event) }
+        if isConnected { askAgain() }
+        try? link.advance()
+        for event in link.conversation.takeEvents() { heed(event) }
+        defer { news = [] }
+        return news
+    }
+
+    func answer(_ call: HandlerCall, _ result: Result<JSONValue, HandlerCall.Failure>) {
+        link.conversation.answer(call, with: result.map { HandlerCall.Answer($0) })
+    }
+
+    // MARK: Questions
+
+    private func ask(_ question: Question, _ command: String, _ parameters: [JSONValue] = []) {
+        guard !questions.values.contains(question) else { return }
+        let message: CallMessage = parameters.isEmpty ? .none : .value(.array(parameters))
+        questions[link.conversation.call(command, message)] = question
+    }
+
+    /// Asks for all that others are told of the device.
+    private func askAll() {
+        knowledge = DeviceKnowledge()
+        // What was asked before may be answered as it was before.
+        questions = questions.filter { !$0.value.isOfDevice }
+        ask(.hello, "hello")
+        ask(.commands, "commands")
+        if settings.homeAssistant != nil {
+            ask(.sounds, "sounds")
+            ask(.files, "media", ["list"])
+            ask(.report, "doctor")
+        }
+        for name in settings.values { ask(.value(name), name) }
+        for state in settings.states { ask(state.name) }
+    }
+
+    private func ask(_ state: MQTTSettings.State.Name) {
+        switch state {
+        case .volume: ask(.state(.volume), "volume")
+        case .recording: ask(.state(.recording), "state")
+        case .location: ask(.state(.location), "location", [["timeout": .integer(Int64(Self.locationTimeout))]])
+        case .doctor: ask(.state(.doctor), "doctor")
+        }
+    }
+
+    /// What the device does not tell by itself.
+    private func askAgain() {
+        for state in settings.states {
+            guard let seconds = state.everySeconds, nextAsking[state.name].map({ $0 <= .now }) ?? false else {
+                continue
+            }
+            nextAsking[state.name] = .now + .seconds(seconds)
+            ask(state.name)
+        }
+    }
+
+    // MARK: Answers
+
+    private func heed(_ event: ClientConversation.Event) {
+        switch event {
+        case .replied(let id, _, let value): take(questions.removeValue(forKey: id), value)
+        case .failed(let id, let failure): fail(questions.removeValue(forKey: id), failure)
+        case .happened(Self.reloadEvent, _): askAll()
+        case .happened(let name, let value): news.append(.event(name, value))
+        case .called(let call): news.append(.called(call))
+        case .refused(.subscription(let name), let failure):
+            news.append(.warning("the event '\(name)' is not published: \(failure.message)"))
+        case .refused(_, let failure):
+            news.append(.warning("«quickconnect doctor» will not tell of the fleet: \(failure.message)"))
+        case .fault(.told(let error)): news.append(.warning(error.message))
+        case .fault(.unreadable(let problem)): news.append(.warning(problem))
+        case .stands, .cancelled: break
+        }
+    }
+
+    private func take(_ question: Question?, _ value: JSONValue) {
+        switch question {
+        case .hello?: knowledge.hello = value
+        case .commands?: knowledge.commands = value.objectValue
+        case .sounds?: knowledge.take(sounds: value)
+        case .files?: knowledge.take(files: value)
+        case .report?: knowledge.report = DoctorReport(value)
+        case .state(let name)?: news.append(.state(name, value))
+        case .value(let name)?: news.append(.value(name, value))
+        case nil: return
+        }
+        tellIfKnown()
+    }
+
+    /// A device that lacks something is told of all the same.
+    private func fail(_ question: Question?, _ failure: CallFailure) {
+        if case .connectionLost = failure { return }
+        switch question {
+        case .hello?, .commands?: news.append(.warning("the device cannot be told of: \(failure)"))
+        case .state(let name)?: news.append(.warning("the state '\(name.rawValue)' is not known: \(failure)"))
+        case .value(let name)?: news.append(.warning("the value '\(name)' is not known: \(failure)"))
+        case .sounds?, .files?, .report?, nil: break
+        }
+        tellIfKnown()
+    }
+
+    /// Once, when all has been answered.
+    private func tellIfKnown() {
+        guard !questions.values.contains(where: \.isOfDevice), knowledge.isComplete else { return }
+        news.append(.known(knowledge))
+        knowledge = DeviceKnowledge()
+    }
+}
+
+extension DeviceLink: DaemonLink.Owner {
+    func didConnect(again: Bool) -> [UInt8] {
+        since = .now
+        questions = [:]
+        for state in settings.states { nextAsking[state.name] = state.everySeconds.map { .now + .seconds($0) } }
+        askAll()
+        return []
+    }
+
+    func didLose(_ reason: String) {
+        since = .now
+        nextAsking = [:]
+        news.append(.warning("the connection to the daemon is lost (\(reason)); trying again"))
+    }
+
+    func didNotConnect(_ failure: SocketPaths.NoDaemon) { news.append(.warning("\(failure)\nwaiting for one")) }
+}

@@ -1,0 +1,255 @@
+internal import CLinux
+internal import Configuration
+internal import Fleet
+internal import Glibc
+internal import JSON
+public import Linux
+internal import MQTT
+internal import QuickConnect
+internal import QuickConnectClient
+
+/// The gateway of a fleet: calls of the broker go to the daemon, and what the settings list of the device goes to the broker.
+///
+/// One thread polls the broker, the daemon and signals. What may do what is decided elsewhere: the broker's list of rights makes
+/// the caller in a topic true, and the daemon's mappings say what that caller may.
+public final class MQTTGateway {
+    private let options: MQTTOptions
+    private let log: ServiceLog
+    private let manager: ServiceManager
+    private let topics: FleetTopics
+    private let waker: Waker
+    private let broker: MQTTLink
+    private let device: DeviceLink
+    private let calls: CallDesk
+    private let presence: Presence
+    private var feed: DeviceFeed
+    private var complaints: Complaints
+    private let publisher: Publisher
+    private var subscribing: [Int32: String] = [:]
+    private var signals: Int32 = -1
+    private var endsBefore: ContinuousClock.Instant?
+    private var feedsAt: ContinuousClock.Instant?
+    private var brokerProblem: String? = MQTTLink.notYet
+    private var status: String?
+
+    private static let willDelay: UInt32 = 5
+    private static let keepAlive: Int32 = 60
+    /// So many connections that were lost soon are no accident.
+    private static let suspicious = 3
+    /// What calls under way have when the gateway stops.
+    private static let patience = Duration.seconds(5)
+
+    public init(
+        _ options: MQTTOptions,
+        log: ServiceLog,
+        manager: ServiceManager
+    ) throws {
+        self.options = options
+        self.log = log
+        self.manager = manager
+        let settings = options.settings
+        topics = FleetTopics(prefix: settings.prefix)
+        waker = try Waker()
+        let status = topics.topic(.status, of: options.device)
+        let session = MQTTSession(
+            client: options.device,
+            expirySeconds: UInt32(settings.sessionSeconds),
+            will: MQTTMessage(status, Array(DeviceStatus.offline.rawValue.utf8), isRetained: true),
+            willDelaySeconds: Self.willDelay,
+            keepAliveSeconds: Self.keepAlive
+        )
+        broker = try MQTTLink(
+            options.broker,
+            session,
+            pause: ReconnectPause(within: .seconds(settings.reconnectSeconds)),
+            waker: waker
+        )
+        feed = DeviceFeed(settings, topics, device: options.device)
+        device = DeviceLink(settings, feed, paths: options.daemonPaths)
+        let warn: (String) -> Void = { log.write($0, .warning) }
+        calls = CallDesk(options, topics, complain: warn)
+        presence = Presence(options, topics, complain: warn)
+        complaints = Complaints(warn)
+        publisher = Publisher(messages: settings.queueMessages, bytes: settings.queueBytes, log: log)
+        feedsAt = manager.watchdogTime.map { .now + $0 / 2 }
+    }
+
+    /// Runs until SIGTERM or SIGINT, and answers the exit status.
+    public func run() -> Int32 {
+        signals = qc_signal_descriptor([SIGTERM, SIGINT, SIGHUP], 3)
+        guard signals >= 0 else {
+            log.write("signalfd: \(SystemCallError.text(-signals))", .error)
+            return 1
+        }
+        device.start()
+        publisher.add(presence.removals())
+        while !isOver { turn() }
+        leave()
+        return 0
+    }
+
+    // MARK: The loop
+
+    private func turn() {
+        tellStatus()
+        let fixed = [broker.events, device.events, pollfd(fd: signals, events: Int16(POLLIN), revents: 0)]
+        var entries = fixed + calls.events
+        _ = waker.sleep(watching: &entries, until: nextMoment)
+        for event in broker.advance(entries[0].revents) { heed(event) }
+        for news in device.advance() { heed(news) }
+        for (address, reply) in calls.advance() { publisher.add(reply, to: address) }
+        publisher.add(presence.advance(isConnected: device.isConnected, since: device.since))
+        heedSignals()
+        if broker.isUp { publisher.handOver(to: broker.client) }
+        noteBroker()
+        publisher.noteDropped()
+        feedWatchdog()
+    }
+
+    private var nextMoment: ContinuousClock.Instant? {
+        let times = [
+            broker.nextMoment, device.nextMoment, calls.nextMoment, presence.nextMoment, endsBefore, feedsAt,
+            broker.isUp ? publisher.nextMoment : nil,
+        ]
+        return times.compactMap { $0 }.min()
+    }
+
+    private func feedWatchdog() {
+        guard let time = manager.watchdogTime, let at = feedsAt, at <= .now else { return }
+        manager.feedWatchdog()
+        feedsAt = .now + time / 2
+    }
+
+    // MARK: The broker
+
+    private func heed(_ event: MQTTClient.Event) {
+        switch event {
+        case .connected(let isKnown): greet(isKnown)
+        case .message(let message):
+            for (address, reply) in calls.take(message, isFull: publisher.isFull) { publisher.add(reply, to: address) }
+        case .published(let number, let reason): publisher.heed(number, reason)
+        case .subscribed(let number, let granted):
+            let topic = subscribing.removeValue(forKey: number) ?? ""
+            if granted.contains(where: { $0 >= 128 }) {
+                log.write("the broker grants no subscription to \(topic)", .error)
+            }
+        case .disconnected(let reason):
+            publisher.goOnWithoutConnection()
+            if reason == .takenOver { tellOfNamesake() }
+        case .refused: break
+        }
+    }
+
+    private func greet(_ isKnown: Bool) {
+        log.write("connected to \(options.broker.host)\(isKnown ? ", which knew this device" : "")", .info)
+        subscribing = [:]
+        let targets = [FleetTopics.Target.device(options.device)] + options.settings.groups.map { .group($0) }
+        for target in targets {
+            let topic = topics.calls(to: target)
+            do throws(MQTTError) {
+                subscribing[try broker.client.subscribe(to: .init(topic))] = topic
+            } catch {
+                log.write("\(topic): \(error)", .error)
+            }
+        }
+        // A broker that was started anew may have kept nothing.
+        publisher.add(presence.all)
+    }
+
+    /// Two clients with one name throw each other out, and not every broker says so.
+    private func tellOfNamesake() {
+        let name = options.device
+        complaints.tell("the broker may know another client named '\(name)': each device needs a name of its own")
+    }
+
+    private func noteBroker() {
+        guard broker.problem != brokerProblem else { return }
+        brokerProblem = broker.problem
+        guard let problem = brokerProblem else { return }
+        log.write("\(options.broker.host): \(problem); trying again", .warning)
+        if broker.shortConnections >= Self.suspicious { tellOfNamesake() }
+    }
+
+    // MARK: The device
+
+    private func heed(_ news: DeviceLink.News) {
+        switch news {
+        case .known(let knowledge):
+            publisher.add(presence.take(knowledge))
+        case .event(let name, let value):
+            for publication in feed.publications(ofEvent: name, value) { publish(publication) }
+        case .state(.recording, let value): publish(feed.recording(ofState: value))
+        case .state(let name, let value): publish(feed.state(name.rawValue, value))
+        case .value(let name, let value): publish(feed.state(name, value))
+        case .called(let call): answer(call)
+        case .warning(let text): log.write(text, .warning)
+        }
+    }
+
+    private func publish(_ publication: DeviceFeed.Publication) {
+        if publication.kind == .state { presence.note(publication.message) }
+        publisher.add(publication.message, publication.kind)
+    }
+
+    /// The command `mqtt`, which «quickconnect doctor» asks.
+    private func answer(_ call: HandlerCall) {
+        let verb = (call.data.arrayValue ?? [call.data]).first
+        guard verb?.stringValue ?? "state" == "state" else {
+            return device.answer(call, .failure(.expected("verb, state", at: "/0", got: verb)))
+        }
+        let state: JSONObject = [
+            "broker": .string("\(options.broker.host):\(options.broker.port)"), "connected": .bool(broker.isUp),
+            "problem": broker.problem.map(JSONValue.string) ?? .null, "device": .string(options.device),
+            "groups": .array(options.settings.groups.map(JSONValue.string)),
+            "callers": .integer(Int64(calls.callerCount)), "waiting": .integer(Int64(publisher.waitingCount)),
+            "droppedEvents": .integer(Int64(publisher.droppedEvents)),
+            "droppedReplies": .integer(Int64(publisher.droppedReplies)),
+        ]
+        device.answer(call, .success(.object(state)))
+    }
+
+    // MARK: The end
+
+    private func heedSignals() {
+        while true {
+            switch qc_next_signal(signals) {
+            case SIGTERM, SIGINT:
+                guard endsBefore == nil else { continue }
+                manager.stopping("finishing the calls under way")
+                endsBefore = .now + Self.patience
+                calls.isStopping = true
+            case SIGHUP: continue
+            default: return
+            }
+        }
+    }
+
+    private var isOver: Bool {
+        guard let end = endsBefore else { return false }
+        return end <= .now || calls.isIdle && publisher.isEmpty
+    }
+
+    /// Says that the device is gone, where the broker can be told.
+    private func leave() {
+        calls.close()
+        let end = ContinuousClock.now + .seconds(2)
+        publisher.add([presence.goodbye])
+        while broker.isUp, end > .now, !publisher.isEmpty || !publisher.isAcknowledged {
+            publisher.handOver(to: broker.client)
+            var entries = [broker.events]
+            _ = waker.sleep(watching: &entries, until: end)
+            for event in broker.advance(entries[0].revents) {
+                if case .published(let number, let reason) = event { publisher.heed(number, reason) }
+            }
+        }
+        broker.close()
+    }
+
+    private func tellStatus() {
+        guard manager.isThere, endsBefore == nil else { return }
+        let line = broker.problem.map { "not connected: \($0)" } ?? "connected to \(options.broker.host)"
+        guard line != status else { return }
+        if status == nil { manager.ready(line) } else { manager.status(line) }
+        status = line
+    }
+}

@@ -1,0 +1,143 @@
+import Configuration
+import Fleet
+import Glibc
+import JSON
+import Linux
+import MQTT
+
+/// What the broker keeps of the device: whether it is there, what it is, its states, and how it looks in Home Assistant.
+final class Presence {
+    typealias Instant = ContinuousClock.Instant
+
+    private let options: MQTTOptions
+    private let topics: FleetTopics
+    private let complain: (String) -> Void
+    private let started = ISOTime.now()
+    /// The retained messages, so that a broker that has lost them gets them again.
+    private var retained: [String: MQTTMessage] = [:]
+    private var record: DiscoveryRecord?
+    private var kept: KeptTopics
+    private var isOnline: Bool?
+    private var asksAt: Instant?
+
+    /// A daemon that is restarted is not told to be away.
+    private static let patience = Duration.seconds(10)
+
+    init(_ options: MQTTOptions, _ topics: FleetTopics, complain: @escaping (String) -> Void) {
+        (self.options, self.topics, self.complain) = (options, topics, complain)
+        kept = KeptTopics(options.state.map { "\($0)/topics" }, complain: complain)
+        record = recordPath.flatMap { DiscoveryRecord(path: $0) }
+    }
+
+    private var recordPath: String? { options.state.map { "\($0)/discovery.json" } }
+
+    /// All of it.
+    var all: [MQTTMessage] { retained.values.sorted { $0.topic < $1.topic } }
+
+    func note(_ message: MQTTMessage) {
+        retained[message.topic] = message
+        kept.add(message.topic)
+    }
+
+    private func noted(_ message: MQTTMessage) -> MQTTMessage {
+        note(message)
+        return message
+    }
+
+    // MARK: Whether it is there
+
+    /// The word that has to be told now, if another one was told before.
+    func advance(isConnected: Bool, since: Instant) -> [MQTTMessage] {
+        let isOnlineNow = isConnected || isOnline == true && since + Self.patience > .now
+        asksAt = !isConnected && isOnline == true ? since + Self.patience : nil
+        guard isOnlineNow != isOnline else { return [] }
+        isOnline = isOnlineNow
+        return [noted(status(isOnlineNow ? .online : .offline))]
+    }
+
+    var nextMoment: Instant? { asksAt }
+
+    private func status(_ status: DeviceStatus) -> MQTTMessage {
+        MQTTMessage(topics.topic(.status, of: options.device), Array(status.rawValue.utf8), isRetained: true)
+    }
+
+    var goodbye: MQTTMessage { status(.offline) }
+
+    // MARK: What it is
+
+    func take(_ knowledge: DeviceKnowledge) -> [MQTTMessage] {
+        let reachable = reachable(knowledge)
+        let info = DeviceInfo(
+            hello: knowledge.hello ?? .null,
+            commands: reachable.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) },
+            groups: options.settings.groups,
+            since: started
+        )
+        let topic = topics.topic(.info, of: options.device)
+        let message = noted(MQTTMessage(topic, Array(info.json.text.utf8), isRetained: true))
+        return [message] + discovery(knowledge, reachable)
+    }
+
+    /// The commands that the daemon has, its socket lists, and the settings let callers ask for.
+    private func reachable(_ knowledge: DeviceKnowledge) -> Set<String> {
+        var names = Set(knowledge.commands?.names ?? []).subtracting(FleetCommands.ofConnections)
+        if let listed = options.socketCommands { names.formIntersection(listed) }
+        if let listed = options.settings.commands { names.formIntersection(listed) }
+        return names
+    }
+
+    // MARK: Home Assistant
+
+    private func discovery(_ knowledge: DeviceKnowledge, _ reachable: Set<String>) -> [MQTTMessage] {
+        guard let home = options.settings.homeAssistant else { return [] }
+        let components = DeviceComponents(
+            settings: options.settings,
+            home: home,
+            topics: topics,
+            device: options.device,
+            knowledge: knowledge,
+            reachable: reachable
+        ).all
+        let discovery = Discovery(home: home, topics: topics, device: options.device, version: options.version)
+        let before = record?.topic == discovery.topic ? record?.platforms ?? [:] : [:]
+        let message = discovery.message(components, before: before)
+        keep(DiscoveryRecord(topic: discovery.topic, components))
+        return retained[message.topic] == message ? [] : [noted(message)]
+    }
+
+    private func keep(_ new: DiscoveryRecord) {
+        guard new != record else { return }
+        record = new
+        guard let path = recordPath else { return }
+        do throws(SystemCallError) { try new.write(to: path) } catch {
+            complain("\(path): \(error); Home Assistant may keep entities that are gone")
+        }
+    }
+
+    /// What takes back whatever the broker keeps of before and is not to keep any more: states that the settings list no more, what
+    /// Home Assistant was told, a name that the device had.
+    func removals() -> [MQTTMessage] {
+        let discovery = options.settings.homeAssistant.map { Discovery.topic($0, options.device) }
+        if let old = record?.topic, old != discovery {
+            if let path = recordPath { unlink(path) }
+            record = nil
+        }
+        let states = options.settings.states.map(\.name.rawValue) + options.settings.values
+        let subjects = [.status, .info] + states.map { FleetTopics.Subject.state($0) }
+        let wanted = subjects.map { topics.topic($0, of: options.device) } + [discovery].compactMap(\.self)
+        return kept.takeAll(except: Set(wanted)).map { MQTTMessage($0, [], isRetained: true) }
+    }
+}
+
+/// The time of day for people and programs elsewhere.
+enum ISOTime {
+    /// `2026-11-22T05:00:00Z`.
+    static func now() -> String {
+        var seconds = time(nil)
+        var parts = tm()
+        gmtime_r(&seconds, &parts)
+        func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        let date = "\(parts.tm_year + 1900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday))"
+        return "\(date)T\(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec))Z"
+    }
+}

@@ -1,0 +1,270 @@
+import Configuration
+import Fleet
+import JSON
+import QuickConnect
+
+/// The entities that the device has in Home Assistant: of what it can do, what the settings publish, and what mapping entries say.
+struct DeviceComponents: Sendable {
+    let settings: MQTTSettings
+    let home: MQTTSettings.HomeAssistant
+    let topics: FleetTopics
+    let device: String
+    let knowledge: DeviceKnowledge
+    /// The commands that Home Assistant may call.
+    let reachable: Set<String>
+
+    /// Files beyond these are not in the list to choose from.
+    private static let mostFiles = 100
+    /// Home Assistant wants bounds for a number.
+    private static let widest = 1e6
+
+    var all: [Component] {
+        let made = sounds + files + volume + others + states + events + settings.values.compactMap(value)
+        var taken: Set<String> = []
+        return overridden(made).map { taken.insert($0.id).inserted ? $0 : $0.apart() }
+    }
+
+    // MARK: Parts
+
+    private func call(_ command: String, _ members: JSONObject) -> JSONObject {
+        let topic = topics.call(command, to: .device(device), from: home.caller) ?? ""
+        var all: JSONObject = ["command_topic": .string(topic), "qos": 1]
+        all.merge(members)
+        return all
+    }
+
+    private func topic(_ subject: FleetTopics.Subject) -> JSONValue { .string(topics.topic(subject, of: device)) }
+
+    private func button(_ command: String, _ name: String, id: String? = nil, _ payload: JSONValue) -> Component {
+        Component("button", command, id: id, name, call(command, ["payload_press": .string(payload.text)]))
+    }
+
+    private func has(_ state: MQTTSettings.State.Name) -> Bool { settings.states.contains { $0.name == state } }
+
+    /// A mapping in the language of Home Assistant's templates, which takes what JSON writes.
+    private func table(_ pairs: [(String, JSONValue)]) -> String { JSONValue.object(JSONObject(pairs)).text }
+
+    // MARK: What it can do
+
+    private var sounds: [Component] {
+        guard reachable.contains("playSound"), !knowledge.sounds.isEmpty else { return [] }
+        let named = knowledge.sounds.map { (number: $0.number, name: Self.title($0.name)) }
+        var components = named.prefix(home.buttons).map { sound in
+            button("playSound", "Play \(sound.name)", id: "sound_\(sound.number)", [.integer(sound.number)])
+        }
+        let numbers = table(named.map { ($0.name, .integer($0.number)) })
+        let members: JSONObject = [
+            "options": .array(named.map { .string($0.name) }), "command_template": .string("[{{ \(numbers)[value] }}]"),
+        ]
+        components.append(Component("select", "playSound", "Sound", call("playSound", members)))
+        return components
+    }
+
+    /// Without its ending.
+    private static func title(_ file: String) -> String {
+        guard let dot = file.lastIndex(of: "."), dot != file.startIndex else { return file }
+        return String(file[..<dot])
+    }
+
+    private var files: [Component] {
+        guard reachable.contains("play"), !knowledge.files.isEmpty else { return [] }
+        let members: JSONObject = [
+            "options": .array(knowledge.files.prefix(Self.mostFiles).map(JSONValue.string)),
+            "command_template": "[{{ value | tojson }}]",
+        ]
+        return [Component("select", "play", "Play file", call("play", members))]
+    }
+
+    private var volume: [Component] {
+        guard reachable.contains("volume"), !knowledge.lacks("mixer") else { return [] }
+        var number: JSONObject = ["command_template": "[{{ value | int }}]", "min": 0, "max": 100]
+        var mute: JSONObject = ["payload_on": "[\"mute\"]", "payload_off": "[\"unmute\"]"]
+        if has(.volume) {
+            number.merge(["state_topic": topic(.state("volume")), "value_template": "{{ value_json.volume }}"])
+            mute.merge([
+                "state_topic": topic(.state("volume")), "value_template": "{{ 'on' if value_json.muted else 'off' }}",
+                "state_on": "on", "state_off": "off",
+            ])
+        }
+        return [
+            Component("number", "volume", "Volume", call("volume", number)),
+            Component("switch", "volume", id: "mute", "Mute", call("volume", mute)),
+        ]
+    }
+
+    private var others: [Component] {
+        var components: [Component] = []
+        if reachable.contains("stop") { components.append(button("stop", "Stop", [])) }
+        if reachable.contains("playSound"), !knowledge.lacks("vibration") {
+            components.append(button("playSound", "Vibrate", id: "vibrate", [-1]))
+        }
+        if reachable.contains("rec") { components.append(recording) }
+        if reachable.contains("logMessage") {
+            let members = call("logMessage", ["command_template": "[{{ value | tojson }}]"])
+            components.append(Component("notify", "logMessage", "Journal", members))
+        }
+        return components
+    }
+
+    private var recording: Component {
+        var members: JSONObject = [
+            "payload_on": "[\"ha.opus\",\"start\",{\"limit\":600}]", "payload_off": "[\"ha.opus\",\"stop\"]",
+        ]
+        if has(.recording) {
+            members.merge([
+                "state_topic": topic(.state("recording")),
+                "value_template": "{{ 'recording' if value_json.state == 'recording' else 'stopped' }}",
+                "state_on": "recording", "state_off": "stopped",
+            ])
+        }
+        return Component("switch", "rec", "Recording", call("rec", members))
+    }
+
+    // MARK: What it tells
+
+    private var states: [Component] {
+        var components: [Component] = []
+        if has(.location), !knowledge.lacks("location") {
+            let attributes =
+                "{{ {'latitude': value_json.latitude, 'longitude': value_json.longitude, "
+                + "'gps_accuracy': value_json.accuracy | default(0, true)} | tojson }}"
+            components.append(
+                Component(
+                    "device_tracker",
+                    "location",
+                    "Position",
+                    [
+                        "source_type": "gps", "json_attributes_topic": topic(.state("location")),
+                        "json_attributes_template": .string(attributes), "qos": 1,
+                    ]
+                )
+            )
+        }
+        if has(.doctor) {
+            components.append(
+                Component(
+                    "binary_sensor",
+                    "doctor",
+                    "Problem",
+                    [
+                        "device_class": "problem", "entity_category": "diagnostic",
+                        "state_topic": topic(.state("doctor")),
+                        "value_template": "{{ 'OFF' if value_json.ok else 'ON' }}",
+                        "json_attributes_topic": topic(.state("doctor")), "qos": 1,
+                    ]
+                )
+            )
+        }
+        return components
+    }
+
+    private var events: [Component] {
+        settings.events.map { event in
+            let name = JSONValue.string(event.name)
+            return Component(
+                "event",
+                event.name,
+                id: "event_\(event.name)",
+                event.name,
+                [
+                    "state_topic": topic(.event(event.name)), "event_types": [name], "qos": .integer(Int64(event.qos)),
+                    "value_template": .string("{{ {'event_type': \(name.text), 'data': value_json} | tojson }}"),
+                ]
+            )
+        }
+    }
+
+    // MARK: Values
+
+    private func value(_ name: String) -> Component? {
+        guard let declaration = knowledge.commands?[name]?.objectValue?["value"]?.objectValue else { return nil }
+        var members: JSONObject = ["state_topic": topic(.state(name)), "qos": 1]
+        guard reachable.contains(name) else {
+            members["value_template"] = "{{ value_json }}"
+            return Component("sensor", name, name, members)
+        }
+        members = call(name, members)
+        switch (declaration["type"]?.stringValue, declaration["oneOf"]?.arrayValue) {
+        case ("string", let choices?):
+            members.merge([
+                "options": .array(choices), "value_template": "{{ value_json }}",
+                "command_template": "[{{ value | tojson }}]",
+            ])
+            return Component("select", name, name, members)
+        case ("string", nil):
+            members.merge([
+                "value_template": "{{ value_json }}", "command_template": "[{{ value | tojson }}]",
+                "max": .integer(min(declaration["maxLength"]?.integerValue ?? 255, 255)),
+            ])
+            return Component("text", name, name, members)
+        case ("boolean", _):
+            members.merge([
+                "payload_on": "[true]", "payload_off": "[false]", "state_on": "on", "state_off": "off",
+                "value_template": "{{ 'on' if value_json else 'off' }}",
+            ])
+            return Component("switch", name, name, members)
+        case ("number", _), ("integer", _):
+            members.merge(numberMembers(declaration))
+            return Component("number", name, name, members)
+        default: return Component("sensor", name, name, ["state_topic": topic(.state(name)), "qos": 1])
+        }
+    }
+
+    private func numberMembers(_ declaration: JSONObject) -> JSONObject {
+        let (low, high) = (declaration["minimum"], declaration["maximum"])
+        return [
+            "min": low ?? .number(min(-Self.widest, (high?.numberValue ?? 0) - Self.widest)),
+            "max": high ?? .number(max(Self.widest, (low?.numberValue ?? 0) + Self.widest)),
+            "step": declaration["type"] == "integer" ? 1 : 0.01, "mode": "box", "value_template": "{{ value_json }}",
+            "command_template": declaration["type"] == "integer" ? "[{{ value | int }}]" : "[{{ value }}]",
+        ]
+    }
+
+    // MARK: What mapping entries say
+
+    private func overridden(_ made: [Component]) -> [Component] {
+        var components = made
+        for (command, entry) in knowledge.commands ?? [:] {
+            switch entry.objectValue?["homeAssistant"] {
+            case .bool(false)?: components.removeAll { $0.subject == command }
+            case .object(let members)?: change(&components, command, members)
+            default: continue
+            }
+        }
+        return components
+    }
+
+    /// Members change what there is of that name; else it is a component of its own, a button where nothing else is said.
+    private func change(_ components: inout [Component], _ command: String, _ members: JSONObject) {
+        let members = JSONObject(members.map { ($0.name, absolute($0.name, $0.value)) })
+        if let index = components.firstIndex(where: { $0.subject == command && $0.id == Component.identifier(command) })
+            ?? components.firstIndex(where: { $0.subject == command }),
+            members["platform"] == nil
+                || members["platform"]?.stringValue == components[index].platform
+        {
+            components[index].members.merge(members)
+            return
+        }
+        let platform = members["platform"]?.stringValue ?? "button"
+        components.removeAll { $0.id == Component.identifier(command) }
+        var all: JSONObject = ["qos": 1]
+        if reachable.contains(command), Self.takesCommands.contains(platform) {
+            all = call(command, platform == "button" ? ["payload_press": "[]"] : [:])
+        }
+        all.merge(members)
+        components.append(Component(platform, command, members["name"]?.stringValue ?? command, all))
+    }
+
+    /// Platforms that do something, and so have a topic for it.
+    private static let takesCommands: Set<String> = [
+        "button", "cover", "fan", "humidifier", "light", "lock", "notify", "number", "scene", "select", "siren",
+        "switch",
+        "text", "valve",
+    ]
+
+    /// `~/` at the start of a topic stands for the device's own.
+    private func absolute(_ name: String, _ value: JSONValue) -> JSONValue {
+        guard name.hasSuffix("topic"), let text = value.stringValue, text.hasPrefix("~/") else { return value }
+        return .string("\(topics.prefix)/\(device)/\(text.dropFirst(2))")
+    }
+}

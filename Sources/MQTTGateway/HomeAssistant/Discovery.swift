@@ -1,0 +1,47 @@
+import Configuration
+import Fleet
+import JSON
+import MQTT
+
+/// The one retained message by which Home Assistant knows the device.
+struct Discovery: Sendable {
+    let home: MQTTSettings.HomeAssistant
+    let topics: FleetTopics
+    let device: String
+    let version: String
+
+    var topic: String { Self.topic(home, device) }
+
+    static func topic(_ home: MQTTSettings.HomeAssistant, _ device: String) -> String {
+        "\(home.prefix)/device/qc_\(Component.identifier(device))/config"
+    }
+
+    /// - Parameter before: the identifiers of the components that were there the last time, with their platforms: one that is
+    ///   not there any more is taken away by its platform alone in its place.
+    func message(_ components: [Component], before: [String: String]) -> MQTTMessage {
+        var all: JSONObject = [:]
+        for component in components {
+            var members = component.members
+            members["unique_id"] = .string(uniqueID(component))
+            all[component.id] = .object(members)
+        }
+        for (id, platform) in before.sorted(by: { $0.key < $1.key }) where all[id] == nil {
+            all[id] = ["platform": .string(platform)]
+        }
+        let json: JSONValue = [
+            "device": [
+                "identifiers": [.string("qc_\(device)")], "name": .string(home.name ?? device),
+                "manufacturer": "QuickConnect", "sw_version": .string(version),
+            ],
+            "origin": ["name": "quickconnect-mqtt", "sw_version": .string(version)],
+            "availability": [["topic": .string(topics.topic(.status, of: device))]],
+            "components": .object(all),
+        ]
+        return MQTTMessage(topic, Array(json.text.utf8), isRetained: true)
+    }
+
+    /// Of `hall_door` and its `bell`, and `hall` and its `door_bell`, there must be two: no name has a colon.
+    private func uniqueID(_ component: Component) -> String {
+        "qc_\(device)\(device.contains("_") ? ":" : "_")\(component.id)"
+    }
+}

@@ -1,0 +1,21 @@
+/// Warnings that others can cause: so many in a while, then only their number.
+struct Complaints {
+    private var count = 0
+    private var since = ContinuousClock.now
+    private let write: (String) -> Void
+
+    private static let most = 20
+    private static let period = Duration.seconds(60)
+
+    init(_ write: @escaping (String) -> Void) { self.write = write }
+
+    mutating func tell(_ text: @autoclosure () -> String) {
+        let now = ContinuousClock.now
+        if since + Self.period <= now {
+            if count > Self.most { write("\(count - Self.most) more such lines in the last minute") }
+            (since, count) = (now, 0)
+        }
+        count += 1
+        if count <= Self.most { write(text()) }
+    }
+}

@@ -1,0 +1,84 @@
+import Configuration
+import Fleet
+import JSON
+import MQTT
+
+/// What of the device's events and answers becomes messages. Nothing does that the settings do not list.
+struct DeviceFeed: Sendable {
+    typealias Publication = (message: MQTTMessage, kind: Backlog.Kind)
+
+    private let settings: MQTTSettings
+    private let topics: FleetTopics
+    private let device: String
+    /// What a recording's state was made of last: its progress is no change.
+    private var recording: JSONValue?
+
+    /// Values of sensors, of which only the newest counts.
+    private static let sensors: Set<String> = ["accel"]
+    /// Events that tell a state, and its progress in between.
+    private static let progress: Set<String> = ["playState", "recState"]
+    /// The event of each state that the device tells by itself.
+    private static let eventsOfStates: [MQTTSettings.State.Name: String] = [
+        .volume: "volumeState", .recording: "recState",
+    ]
+
+    init(_ settings: MQTTSettings, _ topics: FleetTopics, device: String) {
+        (self.settings, self.topics, self.device) = (settings, topics, device)
+    }
+
+    /// The events to subscribe to.
+    var subscriptions: [String] {
+        var names = settings.events.map(\.name) + settings.values
+        names += settings.states.compactMap { Self.eventsOfStates[$0.name] }
+        var seen: Set<String> = []
+        return names.filter { seen.insert($0).inserted }
+    }
+
+    func has(_ state: MQTTSettings.State.Name) -> Bool { settings.states.contains { $0.name == state } }
+
+    // MARK: Events
+
+    mutating func publications(ofEvent name: String, _ value: JSONValue) -> [Publication] {
+        var publications: [Publication] = []
+        if let event = settings.events.first(where: { $0.name == name }) {
+            let topic = topics.topic(.event(name), of: device)
+            let message = MQTTMessage(topic, Array(value.text.utf8), qos: Int32(event.qos))
+            publications.append((message, Self.kind(of: name, value)))
+        }
+        if settings.values.contains(name) { publications.append(state(name, value)) }
+        for (state, event) in Self.eventsOfStates where event == name && has(state) {
+            if state == .recording, !isChange(value) { continue }
+            publications.append(self.state(state.rawValue, value))
+        }
+        return publications
+    }
+
+    private static func kind(of name: String, _ value: JSONValue) -> Backlog.Kind {
+        if sensors.contains(name) { return .newest(key: "") }
+        guard progress.contains(name), let members = value.objectValue else { return .event }
+        let key = [members["file"] ?? .null, members["state"] ?? .null]
+        return .newest(key: JSONValue.array(key).text)
+    }
+
+    private mutating func isChange(_ value: JSONValue) -> Bool {
+        let now: JSONValue = [value.objectValue?["file"] ?? .null, value.objectValue?["state"] ?? .null]
+        defer { recording = now }
+        return now != recording
+    }
+
+    // MARK: States
+
+    /// What is known of the device at any time, kept by the broker.
+    func state(_ name: String, _ value: JSONValue) -> Publication {
+        (MQTTMessage(topics.topic(.state(name), of: device), Array(value.text.utf8), isRetained: true), .state)
+    }
+
+    /// The recording's state, of the answer of `state`.
+    mutating func recording(ofState answer: JSONValue) -> Publication {
+        let first = answer.objectValue?["recording"]?.arrayValue?.first?.objectValue
+        let file = first?["file"] ?? .null
+        let value: JSONValue = ["file": file, "state": first == nil ? "stopped" : "recording"]
+        recording = [file, value.objectValue?["state"] ?? .null]
+        return state(MQTTSettings.State.Name.recording.rawValue, value)
+    }
+}

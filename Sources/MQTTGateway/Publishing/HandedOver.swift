@@ -1,0 +1,40 @@
+import DequeModule
+import MQTT
+
+/// What libmosquitto has been given and has not told of: so little that what waits does so where it is bounded.
+struct HandedOver: Sendable {
+    private var messages: [Int32: (message: MQTTMessage, kind: Backlog.Kind)] = [:]
+    /// The numbers of connections rise, until they begin anew.
+    private var order: Deque<Int32> = []
+    private var bytes = 0
+
+    private static let mostMessages = 100
+    private static let mostBytes = 1 << 20
+
+    var count: Int { messages.count }
+
+    /// Whether another one may be handed over. One always may, however large.
+    var hasRoom: Bool { messages.isEmpty || messages.count < Self.mostMessages && bytes < Self.mostBytes }
+
+    mutating func add(_ number: Int32, _ message: MQTTMessage, _ kind: Backlog.Kind) {
+        messages[number] = (message, kind)
+        order.append(number)
+        bytes += message.byteCount
+    }
+
+    /// - Returns: its topic.
+    @discardableResult
+    mutating func remove(_ number: Int32) -> String? {
+        guard let (message, _) = messages.removeValue(forKey: number) else { return nil }
+        bytes -= message.byteCount
+        // Nearly always the first one.
+        if let place = order.firstIndex(of: number) { order.remove(at: place) }
+        return message.topic
+    }
+
+    /// The connection is lost: what may not have arrived, in its order.
+    mutating func takeAll() -> [(message: MQTTMessage, kind: Backlog.Kind)] {
+        defer { self = HandedOver() }
+        return order.compactMap { messages[$0] }
+    }
+}

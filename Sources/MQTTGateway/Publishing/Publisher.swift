@@ -1,0 +1,118 @@
+import Fleet
+import JSON
+import Linux
+import MQTT
+import QuickConnect
+
+/// Gives the broker what is to be published, as far as it takes it, and keeps the rest within bounds.
+final class Publisher {
+    typealias Instant = ContinuousClock.Instant
+
+    private var backlog: Backlog
+    private var handedOver = HandedOver()
+    private let log: ServiceLog
+    private var complaints: Complaints
+    private var droppedBefore = 0
+    private var isDropping = false
+
+    /// - Parameters:
+    ///   - messages: how many may wait.
+    ///   - bytes: how much may wait.
+    init(messages: Int, bytes: Int, log: ServiceLog) {
+        backlog = Backlog(messages: messages, bytes: bytes)
+        self.log = log
+        complaints = Complaints { log.write($0, .warning) }
+    }
+
+    var waitingCount: Int { backlog.count }
+    var droppedEvents: Int { backlog.droppedEvents }
+    var droppedReplies: Int { backlog.droppedReplies }
+    /// Whether nothing more should be begun whose answer a caller waits for.
+    func isFull(for caller: String) -> Bool { backlog.isFull(for: caller) }
+    var isEmpty: Bool { backlog.isEmpty }
+    /// Whether the broker has answered for all that it got.
+    var isAcknowledged: Bool { handedOver.count == 0 }
+
+    // MARK: In
+
+    func add(_ message: MQTTMessage, _ kind: Backlog.Kind) { backlog.add(message, kind) }
+
+    func add(_ messages: [MQTTMessage]) {
+        for message in messages { backlog.add(message, .state) }
+    }
+
+    /// The members of a group answer at random moments.
+    func add(_ reply: FleetReply, to address: AnswerAddress) {
+        let moment = address.spread.map { Instant.now + $0 * Double.random(in: 0...1) }
+        let kind = Backlog.Kind.reply(of: address.command, to: address.caller, isRefusal: reply.isRefusal)
+        backlog.add(address.message(reply), kind, notBefore: moment)
+    }
+
+    // MARK: Out
+
+    /// When there is something to do while the broker is there. What finds no room goes with the next answer of the broker.
+    var nextMoment: Instant? {
+        guard handedOver.hasRoom else { return nil }
+        return backlog.isReady(at: .now) ? .now : backlog.nextMoment
+    }
+
+    func handOver(to client: MQTTClient) {
+        let now = Instant.now
+        while handedOver.hasRoom, let (message, kind) = backlog.next(at: now) {
+            do throws(MQTTError) {
+                handedOver.add(try client.publish(message), message, kind)
+            } catch {
+                // Its end is told to the next poll, and nothing of it was sent.
+                guard !error.isOfConnection else { return backlog.putBack(message, kind) }
+                complaints.tell("nothing was published to \(message.topic): \(error.text)")
+                if error.isTooLarge { tellTooLarge(message, kind) }
+            }
+        }
+    }
+
+    /// Whoever waits for an answer that the broker does not take hears that.
+    private func tellTooLarge(_ message: MQTTMessage, _ kind: Backlog.Kind) {
+        guard case .reply(let command, _, _) = kind else { return }
+        let bytes = message.payload.count
+        let error = CommandError(
+            .tooLarge,
+            "the call was done; its answer of \(bytes) bytes is more than the broker takes"
+        )
+        var other = message
+        other.payload = FleetReply.error(error.payload(command: command).objectValue ?? [:]).payload
+        // What is no smaller would go round for ever.
+        if other.payload.count < bytes { backlog.add(other, kind) }
+    }
+
+    /// The broker has answered for a message.
+    func heed(_ number: Int32, _ reason: MQTTReason) {
+        let topic = handedOver.remove(number)
+        guard reason.isRefusal else { return }
+        complaints.tell("the broker refuses what is published to \(topic ?? "it"): \(reason)")
+    }
+
+    /// The connection is lost. Of what was on its way, states are told again anyway. An answer is not sent again: it may have come, and
+    /// none comes twice.
+    func goOnWithoutConnection() {
+        for (message, kind) in handedOver.takeAll().reversed() {
+            switch kind {
+            case .reply: complaints.tell("an answer to \(message.topic) was on its way, and may not have come")
+            case .state: backlog.add(message, .state, onlyIfNoneWaits: true)
+            case .event, .newest: if message.qos > 0 { backlog.putBack(message, kind) }
+            }
+        }
+    }
+
+    /// Tells that messages are left out when it begins, and how many when it is over.
+    func noteDropped() {
+        let dropped = backlog.droppedEvents + backlog.droppedReplies
+        if dropped > droppedBefore, !isDropping {
+            isDropping = true
+            log.write("the queue is full; the oldest events are left out", .warning)
+        } else if isDropping, backlog.isEmpty {
+            isDropping = false
+            log.write("the queue is empty again; \(dropped) messages were left out since the start", .warning)
+        }
+        droppedBefore = dropped
+    }
+}

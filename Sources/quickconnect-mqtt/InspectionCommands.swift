@@ -1,0 +1,159 @@
+import ArgumentParser
+import CommandLineText
+import Fleet
+import FleetClient
+import Glibc
+import JSON
+import Linux
+import QuickConnect
+
+struct ListCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "Lists the commands of a remote device."
+    )
+
+    @OptionGroup var options: FleetOptions
+
+    func run() throws {
+        _ = try options.oneDevice(for: "A list")
+        let commands = try RemoteCall(options: options, command: "commands", payload: nil).value()
+        say(options.json ? commands.text : CommandListing.text(commands, width: Terminal.width))
+    }
+}
+
+struct ExplainCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "explain",
+        abstract: "Explains one command of a remote device."
+    )
+
+    @OptionGroup var options: FleetOptions
+
+    @Argument(help: "The command.")
+    var command: String
+
+    func run() throws {
+        _ = try options.oneDevice(for: "An explanation")
+        let payload = JSONValue.array([.string(command)]).text
+        let answer = try RemoteCall(options: options, command: "explain", payload: payload).value()
+        say(options.json ? answer.text : Explanation(answer.objectValue ?? [:]).text(width: Terminal.width))
+    }
+}
+
+struct DoctorCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "doctor",
+        abstract: "Checks every part of a remote device, or of each device of a group.",
+        discussion: "Exit status 0 only if no problem is found."
+    )
+
+    @OptionGroup var options: FleetOptions
+
+    func run() throws {
+        let call = RemoteCall(options: options, command: "doctor", payload: nil)
+        guard case .device = options.target else {
+            var isOK = true
+            try GroupAnswers(isJSON: options.json).show(call) { value in
+                let report = DoctorReport(value)
+                isOK = isOK && report?.isOK ?? false
+                return Self.words(report)
+            }
+            if !isOK { throw ExitError.refused }
+            return
+        }
+        let answer = try call.value()
+        guard let report = DoctorReport(answer) else {
+            throw ExitError(message: "the device's report cannot be read: \(answer.text)", status: 1)
+        }
+        say(options.json ? report.json.text : report.text(width: Terminal.width))
+        if !report.isOK { throw ExitError.refused }
+    }
+
+    /// A report in a line.
+    private static func words(_ report: DoctorReport?) -> String {
+        guard let report else { return "its report cannot be read" }
+        let errors = report.findings.filter { $0.state == .error }.map { "\($0.subject): \($0.says)" }
+        return errors.isEmpty ? "ok" : "error  \(errors.joined(separator: "; "))".escapingControls
+    }
+}
+
+struct EventsCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "events",
+        abstract:
+            "Prints events and states of a remote device as they arrive, one JSON object per line, until interrupted.",
+        discussion: """
+            Each line is {"event": NAME, "data": VALUE}; for a group there is {"device": NAME, …}. Only what the device's settings \
+            list is published.
+            """
+    )
+
+    @OptionGroup var options: FleetOptions
+
+    @Argument(help: ArgumentHelp("The events' names.", valueName: "NAME"))
+    var names: [String]
+
+    func run() throws {
+        for number in [SIGINT, SIGTERM] { signal(number) { _ in _exit(0) } }
+        let caller = try options.broker.connect()
+        do throws(FleetFailure) {
+            switch options.target {
+            case .device(let name): try caller.hear(names, of: name) { show(nil, $1, $2) }
+            case .group(let name):
+                // Whoever joins later is not heard.
+                let members = try caller.look().present(in: name)
+                try caller.hear(names, of: nil) { device, name, payload in
+                    if members.contains(device) { show(device, name, payload) }
+                }
+            }
+        } catch {
+            throw ExitError(error)
+        }
+    }
+
+    private func show(_ device: String?, _ name: String, _ payload: [UInt8]) {
+        let text = String(decoding: payload, as: UTF8.self)
+        var line: JSONObject = [:]
+        line["device"] = device.map(JSONValue.string)
+        line["event"] = .string(name)
+        line["data"] = (try? JSONParser.parse(text)) ?? .string(text)
+        say(JSONValue.object(line).text)
+    }
+}
+
+struct FleetCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "fleet",
+        abstract: "Lists the devices at the broker: status, since when, version, and the result of the doctor."
+    )
+
+    @OptionGroup var broker: BrokerOptions
+
+    @Flag(help: "Print JSON, for programs.")
+    var json = false
+
+    func run() throws {
+        let caller = try broker.connect()
+        let members: [FleetMembers.Member]
+        do throws(FleetFailure) { members = try caller.look().all } catch { throw ExitError(error) }
+        guard !json else { return say(JSONValue.array(members.map(\.json)).text) }
+        guard !members.isEmpty else {
+            write(
+                "no device is known at the broker, or the broker does not let this caller read their status\n",
+                to: STDERR_FILENO
+            )
+            return
+        }
+        let head = ["DEVICE", "STATUS", "SINCE", "VERSION", "GROUPS", "DOCTOR"]
+        say(Table.columns([head] + members.map(Self.row)))
+    }
+
+    private static func row(_ member: FleetMembers.Member) -> [String] {
+        let groups = member.info?.groups.joined(separator: ",") ?? ""
+        return [
+            member.name, member.status?.rawValue ?? "?", member.info?.since ?? "-", member.info?.version ?? "-",
+            groups.isEmpty ? "-" : groups, member.doctor,
+        ].map(\.escapingControls)
+    }
+}

@@ -1,0 +1,93 @@
+import CommandLineText
+import Configuration
+import Fleet
+import FleetClient
+import Glibc
+import Layout
+import Linux
+import MQTT
+import QuickConnect
+
+/// What the settings and the environment say of the broker.
+struct Setup {
+    let settings: Settings
+    let mqtt: MQTTSettings
+    let broker: MQTTBroker
+    let folders: StandardFolders
+    let environment: [String: String]
+
+    var topics: FleetTopics { FleetTopics(prefix: mqtt.prefix) }
+
+    /// - Parameters:
+    ///   - isClient: the settings may be the system's where the user has none.
+    ///   - user: whom to be at the broker, in place of whom the settings name.
+    init(config: String?, isClient: Bool, user: String? = nil) throws(ExitError) {
+        environment = OwnProcess.environment
+        folders = StandardFolders(
+            isRoot: geteuid() == 0,
+            environment: environment,
+            program: OwnProcess.program,
+            service: MQTTSettings.service
+        )
+        var flags = Settings.Overrides()
+        flags.config = config ?? (isClient ? Self.clientConfig(folders, environment) : nil)
+        do throws(ConfigurationMistakes) {
+            settings = try Settings.load(flags: flags, environment: environment, folders: folders)
+        } catch {
+            throw ExitError(message: "\(error)", status: ExitError.usageStatus)
+        }
+        guard let mqtt = settings.mqtt else {
+            let path = flags.config ?? folders.config
+            throw ExitError(
+                message: "\(path) has no 'mqtt', which names the broker: see docs/fleet.md",
+                status: ExitError.usageStatus
+            )
+        }
+        self.mqtt = mqtt
+        broker = try Self.broker(mqtt, environment, user)
+    }
+
+    private static func clientConfig(_ folders: StandardFolders, _ environment: [String: String]) -> String? {
+        let system = "/etc/quickconnect/quickconnectd.yaml"
+        let isNamed = environment["QUICKCONNECT_CONFIG"].map { !$0.isEmpty } ?? false
+        return !isNamed && !FileText.exists(folders.config) && FileText.exists(system) ? system : nil
+    }
+
+    private static func broker(
+        _ mqtt: MQTTSettings,
+        _ environment: [String: String],
+        _ user: String?
+    ) throws(ExitError) -> MQTTBroker {
+        var password = BrokerSecrets.credential("mqtt.password", environment)
+        if password == nil, let path = mqtt.passwordFile {
+            switch BrokerSecrets.file(path) {
+            case .success(let line): password = line
+            case .failure(let problem): throw ExitError(message: "\(path): the password \(problem.message)", status: 1)
+            }
+        }
+        let tls = mqtt.tls.map { MQTTBroker.TLS(authority: $0.authority, certificate: $0.certificate, key: $0.key) }
+        for path in [tls?.authority, tls?.certificate, tls?.key].compactMap(\.self) where access(path, R_OK) != 0 {
+            throw ExitError(message: "\(path): \(SystemCallError.text(errno))", status: 1)
+        }
+        return MQTTBroker(
+            host: mqtt.host,
+            port: mqtt.port ?? (tls == nil ? 1883 : 8883),
+            tls: tls,
+            user: user ?? mqtt.user ?? BrokerSecrets.credential("mqtt.user", environment),
+            password: password
+        )
+    }
+
+    /// What the device is called: as the settings say, else as the host is.
+    func device() throws(ExitError) -> String {
+        if let name = mqtt.device { return name }
+        var buffer = [CChar](repeating: 0, count: 256)
+        gethostname(&buffer, buffer.count - 1)
+        let host = String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        guard FleetName.isValid(host), host != FleetTopics.group else {
+            let message = "the host's name '\(host)' cannot stand in topics; name the device with 'device' in 'mqtt'"
+            throw ExitError(message: message, status: ExitError.usageStatus)
+        }
+        return host
+    }
+}

@@ -1,0 +1,141 @@
+"""A device of simulated hardware, mosquitto and Home Assistant: what its users see and press.
+
+    python scenario.py FOLDER-OF-THE-PROGRAMS"""
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "Fleet"))
+from broker import Broker, ends_with_caller, free_port, wait_until
+from device import Device
+
+SETTINGS = """events: [doorbell]
+  values: [innerProgress]
+  states: [volume, recording, {state: location, every: 2s}, {state: doctor, every: 5s}]
+  homeAssistant: {name: Kiosk}"""
+MAPPINGS = 'door: {business: ["script:door"], homeAssistant: {name: Open the door}}\n'
+
+
+class HomeAssistant:
+    def __init__(self, folder, broker):
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.token = None
+        folder.mkdir()
+        self.log = folder / "log"
+        (folder / "configuration.yaml").write_text(
+            f"http:\n  server_port: {self.port}\n  server_host: 127.0.0.1\napi:\nconfig:\nwebsocket_api:\n")
+        self.process = subprocess.Popen([Path(sys.executable).parent / "hass", "--config", folder], stdin=subprocess.DEVNULL,
+                                        stdout=open(self.log, "wb"), stderr=subprocess.STDOUT, preexec_fn=ends_with_caller)
+        wait_until(self.answers, "Home Assistant", 400)
+        code = self.ask("/api/onboarding/users", {"client_id": self.url, "name": "a", "username": "a", "password": "aaaaaaaa", "language": "en"})
+        form = f"grant_type=authorization_code&client_id={self.url}&code={code['auth_code']}".encode()
+        self.token = json.load(urllib.request.urlopen(f"{self.url}/auth/token", form))["access_token"]
+        flow = self.ask("/api/config/config_entries/flow", {"handler": "mqtt"})
+        done = self.ask(f"/api/config/config_entries/flow/{flow['flow_id']}", {"broker": "127.0.0.1", "port": broker.port})
+        assert done["type"] == "create_entry", done
+
+    def answers(self):
+        assert self.process.poll() is None, self.log.read_text()[-3000:]
+        try:
+            return self.ask("/api/onboarding") is not None
+        except (urllib.error.URLError, ConnectionError):
+            return False
+
+    def ask(self, path, body=None):
+        headers = {"Content-Type": "application/json", **({"Authorization": f"Bearer {self.token}"} if self.token else {})}
+        request = urllib.request.Request(self.url + path, None if body is None else json.dumps(body).encode(), headers)
+        return json.load(urllib.request.urlopen(request, timeout=20))
+
+    def states(self):
+        return {each["entity_id"]: each for each in self.ask("/api/states")}
+
+    def state(self, entity):
+        return self.states().get(entity, {}).get("state")
+
+    def press(self, domain, service, **data):
+        self.ask(f"/api/services/{domain}/{service}", data)
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+
+
+def check(title, condition, seconds=60):
+    start = time.monotonic()
+    wait_until(condition, title, seconds)
+    print(f"✔ {title} ({time.monotonic() - start:.1f} s)", flush=True)
+
+
+def main():
+    folder = Path(tempfile.mkdtemp(prefix="qc-home."))
+    broker = Broker(folder / "broker").start()
+    device = Device(folder, sys.argv[1], "kiosk1", broker, SETTINGS, ["door"], MAPPINGS)
+    home = None
+    try:
+        device.start()
+        home = HomeAssistant(folder / "home", broker)
+        runs = lambda command: device.log("quickconnectd").count(f"command={command} allowed=yes")
+        wanted = ["button.kiosk_play_laser", "button.kiosk_vibrate", "button.kiosk_stop", "select.kiosk_sound", "number.kiosk_volume",
+                  "switch.kiosk_mute", "switch.kiosk_recording", "device_tracker.kiosk_position", "event.kiosk_doorbell",
+                  "binary_sensor.kiosk_problem", "number.kiosk_innerprogress", "notify.kiosk_journal", "button.kiosk_open_the_door"]
+        check(f"{len(wanted)} entities appear, for all that the device can do", lambda: set(wanted) <= set(home.states()))
+        check("the problem sensor says that all is well", lambda: home.state("binary_sensor.kiosk_problem") == "off")
+        check("the volume is known", lambda: home.state("number.kiosk_volume") == "100")
+        before = runs("playSound")
+        home.press("button", "press", entity_id="button.kiosk_play_laser")
+        check("a button plays", lambda: runs("playSound") == before + 1)
+        home.press("select", "select_option", entity_id="select.kiosk_sound", option="bell")
+        check("the select plays the sound that is chosen", lambda: '"3"' in device.log("quickconnectd") or runs("playSound") == before + 2)
+        home.press("number", "set_value", entity_id="number.kiosk_volume", value=40)
+        check("the number sets the volume, and shows it", lambda: home.state("number.kiosk_volume") == "40" and device.call("volume")["volume"] == 40)
+        device.call("volume", 70)
+        check("a volume that somebody else sets is shown", lambda: home.state("number.kiosk_volume") == "70")
+        home.press("switch", "turn_on", entity_id="switch.kiosk_mute")
+        check("the switch mutes", lambda: home.state("switch.kiosk_mute") == "on" and device.call("volume")["muted"])
+        home.press("switch", "turn_on", entity_id="switch.kiosk_recording")
+        check("the switch records", lambda: home.state("switch.kiosk_recording") == "on" and device.call("state")["recording"])
+        home.press("switch", "turn_off", entity_id="switch.kiosk_recording")
+        check("and ends the recording", lambda: home.state("switch.kiosk_recording") == "off")
+        home.press("number", "set_value", entity_id="number.kiosk_innerprogress", value=7)
+        check("a value is set and shown", lambda: device.call("innerProgress") == 7 and float(home.state("number.kiosk_innerprogress")) == 7)
+        place = lambda: home.states()["device_tracker.kiosk_position"]["attributes"].get("latitude")
+        first = place()
+        check("the tracker moves", lambda: place() not in (None, first))
+        device.call("post", "doorbell", {"door": "front"})
+        check("an event comes, with what it says",
+              lambda: home.states()["event.kiosk_doorbell"]["attributes"].get("data") == {"door": "front"})
+        home.press("notify", "send_message", entity_id="notify.kiosk_journal", message='from "home"')
+        check("a notice stands in the journal", lambda: 'from "home"' in device.log_messages() or "from" in device.log_messages())
+        (device.folder / "mappings" / "zz-tests.yaml").write_text("")
+        device.call("reload")
+        check("what a reload takes away is gone", lambda: "button.kiosk_open_the_door" not in home.states())
+        device.end("quickconnect-mqtt", signal.SIGKILL)
+        check("a device that is killed becomes unavailable", lambda: home.state("button.kiosk_play_laser") == "unavailable")
+        device.start_gateway()
+        check("and comes back", lambda: home.state("button.kiosk_play_laser") != "unavailable")
+        complaints = [line for line in home.log.read_text(errors="replace").splitlines() if "mqtt" in line and ("ERROR" in line or "WARNING" in line)]
+        assert not complaints, "\n".join(complaints)
+        print("✔ Home Assistant complains of nothing")
+    finally:
+        if home:
+            home.stop()
+            if "-v" in sys.argv:
+                print(home.log.read_text(errors="replace")[-4000:])
+        device.stop()
+        broker.stop()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+main()

@@ -1,0 +1,164 @@
+import Fleet
+import JSON
+import MQTT
+import QuickConnect
+import Testing
+
+@testable import Configuration
+@testable import MQTTGateway
+
+@Suite("What Home Assistant is told of a device")
+struct DiscoveryTests {
+    private let schema: HomeAssistantSchema
+
+    init() throws { schema = try HomeAssistantSchema() }
+
+    // MARK: A device with every kind of entity
+
+    private static let values: [(String, JSONValue)] = [
+        ("progress", ["type": "number", "minimum": 0, "maximum": 10]), ("floor", ["type": "integer"]),
+        ("deep", ["type": "number", "maximum": -2_000_000]), ("high", ["type": "number", "minimum": 3_000_000]),
+        ("still", ["type": "integer", "minimum": 4, "maximum": 4]), ("lamp", ["type": "boolean"]),
+        ("mood", ["type": "string", "oneOf": ["calm", "a \"loud\" one"]]),
+        ("title", ["type": "string", "maxLength": 40]),
+        ("story", ["type": "string", "maxLength": 4000]), ("form", ["type": "object"]), ("secret", ["type": "number"]),
+        ("mute", ["type": "boolean"]), ("a.b", ["type": "boolean"]), ("a_b", ["type": "boolean"]),
+    ]
+
+    private static var commands: JSONObject {
+        var commands: JSONObject = [:]
+        for name in ["playSound", "play", "volume", "stop", "rec", "logMessage", "location", "doctor"] {
+            commands[name] = [:]
+        }
+        for (name, declaration) in values { commands[name] = ["value": declaration] }
+        commands["progress"] = [
+            "value": values[0].1, "homeAssistant": ["unit_of_measurement": "%", "icon": "mdi:progress-clock"],
+        ]
+        commands["stop"] = ["homeAssistant": false]
+        commands["door"] = ["homeAssistant": ["name": "Open the door", "device_class": "identify"]]
+        commands["gate"] = [
+            "homeAssistant": [
+                "platform": "switch", "state_topic": "~/state/gate", "payload_on": "[true]", "payload_off": "[false]",
+            ]
+        ]
+        commands["vibrate"] = ["homeAssistant": ["platform": "button", "name": "Buzz", "payload_press": "[200]"]]
+        return commands
+    }
+
+    private static var knowledge: DeviceKnowledge {
+        var knowledge = DeviceKnowledge()
+        knowledge.hello = ["version": "1"]
+        knowledge.commands = commands
+        knowledge.sounds = [(0, "laser.wav"), (1, "a \"loud\" {{ bell }}.wav")]
+        knowledge.files = ["take.caf", "{% song %}.flac"]
+        knowledge.report = DoctorReport([])
+        return knowledge
+    }
+
+    private static func settings() -> MQTTSettings {
+        var settings = MQTTSettings()
+        settings.events = [.init(name: "doorbell", qos: 1), .init(name: "it's \"so\"")]
+        settings.values = values.map(\.0)
+        settings.states = [.init(name: .volume), .init(name: .recording), .init(name: .location), .init(name: .doctor)]
+        settings.homeAssistant = .init()
+        return settings
+    }
+
+    private func components(
+        _ device: String = "kiosk1",
+        _ settings: MQTTSettings = settings(),
+        _ knowledge: DeviceKnowledge = knowledge
+    ) -> [Component] {
+        DeviceComponents(
+            settings: settings,
+            home: settings.homeAssistant ?? .init(),
+            topics: FleetTopics(),
+            device: device,
+            knowledge: knowledge,
+            reachable: Set(knowledge.commands?.names ?? []).subtracting(["secret"])
+        ).all
+    }
+
+    private func discovery(_ device: String = "kiosk1") -> Discovery {
+        Discovery(home: .init(), topics: FleetTopics(), device: device, version: "1.0")
+    }
+
+    private func message(_ device: String = "kiosk1") throws -> (topic: String, json: JSONValue) {
+        let message = discovery(device).message(components(device), before: ["gone": "number", "lamp": "button"])
+        return (message.topic, try JSONParser.parse(message.payload.span))
+    }
+
+    // MARK: Tests
+
+    @Test func `its message is what Home Assistant's schema allows`() throws {
+        let (topic, json) = try message()
+        #expect(schema.faults(of: json, topic: topic) == [])
+    }
+
+    /// Each change here is seen by whoever has such a device in Home Assistant.
+    @Test func `its message is the one that it was`() throws {
+        let (topic, json) = try message()
+        let golden = try HomeAssistantSchema.file("discovery-golden.json")
+        #expect(topic == "homeassistant/device/qc_kiosk1/config")
+        let (told, kept) = (json.objectValue ?? [:], golden.objectValue ?? [:])
+        for name in Set(told.names + kept.names) where name != "components" { #expect(told[name] == kept[name]) }
+        let (parts, keptParts) = (told["components"]?.objectValue ?? [:], kept["components"]?.objectValue ?? [:])
+        #expect(parts.names == keptParts.names)
+        for (name, part) in parts { #expect(part.text == keptParts[name]?.text, "\(name)") }
+    }
+
+    @Test func `the schema's check finds what is wrong`() throws {
+        let (topic, json) = try message()
+        func faults(_ id: String, _ change: (inout JSONObject) -> Void) -> [String] {
+            var message = json.objectValue ?? [:]
+            var components = message["components"]?.objectValue ?? [:]
+            var component = components[id]?.objectValue ?? [:]
+            change(&component)
+            components[id] = .object(component)
+            message["components"] = .object(components)
+            return schema.faults(of: .object(message), topic: topic)
+        }
+        #expect(faults("volume") { $0["minimum"] = 1 } == ["volume: minimum is not allowed"])
+        #expect(faults("volume") { $0["min"] = 101 } == ["volume: min is above max"])
+        #expect(faults("volume") { $0["command_topic"] = nil } == ["volume: command_topic is missing"])
+        #expect(faults("volume") { $0["command_topic"] = "qc/+/x" }.count == 1)
+        #expect(faults("volume") { $0["command_template"] = "[{{ value ]" }.count == 1)
+        #expect(faults("mute") { $0["unique_id"] = "qc_kiosk1_volume" } == ["a unique_id is there twice"])
+        #expect(faults("location") { $0["json_attributes_topic"] = nil }.count == 1)
+        #expect(faults("title") { $0["max"] = 300 }.count == 1)
+        #expect(faults("doctor") { $0["platform"] = "sensors" }.count == 1)
+        #expect(schema.faults(of: json, topic: "homeassistant/device/qc_kiosk.1/config").count == 1)
+        #expect(schema.faults(of: ["device": [:]], topic: topic).count >= 3)
+    }
+
+    @Test(arguments: ["kiosk.1", "kiosk_1", "Kiosk-1", "1", String(repeating: "x.", count: 32)])
+    func `a device of any name is told of as Home Assistant takes it`(device: String) throws {
+        let (topic, json) = try message(device)
+        #expect(schema.faults(of: json, topic: topic) == [])
+    }
+
+    @Test func `no two devices and no two of their entities have one name`() throws {
+        let devices = ["a", "a.b", "a_b", "a-b", "a.b.c", "a_b.c", "a.b_c"]
+        #expect(Set(devices.map { discovery($0).topic }).count == devices.count)
+        var settings = Self.settings()
+        settings.values = ["b_c", "c", "d_c", "b_d_c"]
+        var knowledge = DeviceKnowledge()
+        knowledge.hello = .null
+        knowledge.commands = JSONObject(settings.values.map { ($0, ["value": ["type": "boolean"]]) })
+        let identifiers = try ["a", "a_b", "a_b_d"].flatMap { device in
+            let message = discovery(device).message(components(device, settings, knowledge), before: [:])
+            let parts = try #require(try JSONParser.parse(message.payload.span).objectValue?["components"]?.objectValue)
+            return parts.compactMap { $0.value.objectValue?["unique_id"]?.stringValue }
+        }
+        #expect(Set(identifiers).count == identifiers.count && identifiers.contains("qc_a_b_c"))
+    }
+
+    @Test func `what is gone is taken away, and what the device lacks is not told of`() throws {
+        var knowledge = Self.knowledge
+        knowledge.report = DoctorReport([.init("vibration", .warning, "none"), .init("mixer", .warning, "none")])
+        let ids = Set(components("d", Self.settings(), knowledge).map(\.id))
+        #expect(!ids.contains("volume") && ids.contains("sound_0"))
+        let parts = try #require(try message().json.objectValue?["components"]?.objectValue)
+        #expect(parts["gone"] == ["platform": "number"] && parts["lamp"]?.objectValue?["unique_id"] != nil)
+    }
+}

@@ -1,0 +1,24 @@
+import TestRig
+import Testing
+
+@testable import MQTTGateway
+
+@Suite("What the broker keeps of a device")
+struct KeptTopicsTests {
+    @Test func `what is not wanted any more is told once, also by a gateway that is started anew`() throws {
+        let folder = try TestFolder()
+        var kept = KeptTopics(folder("topics")) { _ in }
+        for topic in ["qc/d/status", "qc/d/state/location", "qc/d/status"] { kept.add(topic) }
+        var again = KeptTopics(folder("topics")) { _ in }
+        let others = [again.takeAll(except: ["qc/d/status", "qc/d/info"]), again.takeAll(except: ["qc/d/status"])]
+        #expect(others == [["qc/d/state/location"], []])
+        #expect(KeptTopics(folder("topics")) { _ in }.topics == ["qc/d/status"])
+    }
+
+    @Test func `without a place to keep them it works, and says so`() {
+        var complaints = 0
+        var kept = KeptTopics("/nonexistent/topics") { _ in complaints += 1 }
+        kept.add("a")
+        #expect(kept.topics == ["a"] && complaints == 1)
+    }
+}
