@@ -1,0 +1,76 @@
+internal import Actions
+internal import Glibc
+internal import JSON
+internal import KioskRules
+internal import KioskWindow
+internal import QuickConnect
+internal import QuickConnectClient
+
+/// An action that was chosen, until it has ended.
+final class ActionRun {
+    typealias Completion = (Result<JSONObject, ActionFailure>) -> Void
+
+    private static let mostCalls = 256
+
+    let action: String
+    let site: WebOrigin
+    /// Tells it from others, in the page and in the view. Nobody guesses it.
+    let token: String
+    let completion: Completion
+    var results: ActionResults?
+    /// Ends `finalize`, while that runs in the page.
+    var finishing: ((Result<JSONValue, ActionFailure>) -> Void)?
+    /// Whether a text has run in the page to its end.
+    var hasRun = false
+    private var callsUnderWay = 0
+
+    init(_ action: String, _ site: WebOrigin, _ completion: @escaping Completion) {
+        self.action = action
+        self.site = site
+        self.completion = completion
+        token = (0..<4).map { _ in String(UInt64.random(in: 0 ... .max), radix: 16) }.joined()
+    }
+
+    /// An action that calls without end fills no memory but the page's.
+    func beginCall() throws(CommandError) {
+        guard callsUnderWay < Self.mostCalls else {
+            throw CommandError(.overloaded, "an action may have \(Self.mostCalls) calls under way")
+        }
+        callsUnderWay += 1
+    }
+
+    func endCall() { callsUnderWay -= 1 }
+
+    /// What whoever chose it is told: {"action", "site", "state", "NSExtensionJavaScriptPreprocessingResultsKey"}.
+    func answer(_ state: String) -> JSONObject {
+        var answer: JSONObject = [
+            "action": .string(action), "site": .string(site.description), "state": .string(state),
+        ]
+        answer.merge(results?.dictionary ?? [:])
+        return answer
+    }
+}
+
+extension ActionFailure {
+    init(_ error: CommandError) { self.init(error.payload(command: nil).objectValue ?? [:]) }
+}
+
+extension HandlerCall.Failure {
+    init(_ failure: ActionFailure) {
+        self.init(CommandError.Code(rawValue: failure.code) ?? .scriptFailed, failure.message)
+        details = failure.members
+    }
+}
+
+extension PageView {
+    /// What a text has given: its value as JSON, or why there is none.
+    typealias Answer = Result<String?, ScriptMistake>
+}
+
+extension Result where Success == String?, Failure == ScriptMistake {
+    /// The text that an action's world has given; empty where it has given none.
+    var text: String {
+        guard case .success(let json?) = self else { return "" }
+        return (try? JSONParser.parse(json))?.stringValue ?? ""
+    }
+}

@@ -1,0 +1,187 @@
+public import Actions
+internal import Glibc
+internal import JSON
+public import KioskWindow
+public import Linux
+internal import MacroEngine
+internal import QuickConnect
+internal import QuickConnectClient
+
+/// Actions in the window: its menu and the handler `action` choose one, and one runs at a time.
+///
+///     let actions = KioskActions(kiosk, desk, views: ["/usr/share/quickconnect/action-view", "/usr/share/quickconnect/pages"], log)
+///
+/// It lives as long as the window.
+public final class KioskActions {
+    /// The world in which actions run: without the page's variables, out of its reach, and not under its
+    /// Content-Security-Policy.
+    static let world = PageView.World.named("actions")
+    private static let handler = "action"
+    /// The host that the view is served under.
+    private static let viewHost = "action-view"
+
+    let kiosk: Kiosk
+    let desk: ActionDesk
+    let log: ServiceLog
+    private var view: PageView?
+    /// What runs, or is shown.
+    var current: ActionRun?
+
+    /// - Parameter views: the folders with the files of the view.
+    public init(_ kiosk: Kiosk, _ desk: ActionDesk, views: [String], _ log: ServiceLog) {
+        self.kiosk = kiosk
+        self.desk = desk
+        self.log = log
+        kiosk.serve(views, as: Self.viewHost)
+        let others = kiosk.menuEntries
+        kiosk.menuEntries = { [unowned self] in others() + entries() }
+        kiosk.page.addMessageHandler(ActionScript.Host.handler, in: Self.world) { [unowned self] text, reply in
+            answer(text) { reply.give(ActionRequest.answer($0)) }
+        }
+        kiosk.pageIsLeft = { [unowned self] in pageIsLeft() }
+        kiosk.daemon.handle(Self.handler) { [unowned self] call, answer in self.answer(call, answer) }
+    }
+
+    private var site: WebOrigin? { kiosk.page.address.flatMap(WebOrigin.init) }
+
+    // MARK: Who chooses
+
+    /// The actions that may run on the page that is shown.
+    private func entries() -> [Kiosk.MenuEntry] {
+        guard let site, current == nil else { return [] }
+        let rules = desk.state.rules().all
+        let names = desk.list().actions.filter { $0.problem == nil && rules.allows($0.name, on: site) }.map(\.name)
+        return names.map { name in
+            Kiosk.MenuEntry("Action: \(name)") { [unowned self] in
+                choose(name) { [log] result in
+                    if case .failure(let error) = result { log.write("the action \(name): \(error.message)", .warning) }
+                }
+            }
+        }
+    }
+
+    private func answer(_ call: HandlerCall, _ answer: @escaping DaemonHost.Answer) {
+        // What a page says is its user's.
+        guard let uid = call.caller["uid"]?.integerValue, uid == 0 || uid == Int64(geteuid()) else {
+            let message = "actions in this window are for its own user and root"
+            return answer(.failure(HandlerCall.Failure(.denied, message)))
+        }
+        let words = call.data.arrayValue ?? [call.data]
+        switch (words.first?.stringValue ?? "list", words.dropFirst().first?.stringValue) {
+        case ("list", _): answer(.success(HandlerCall.Answer(list)))
+        case ("run", let name?):
+            choose(name) { result in
+                answer(result.map { HandlerCall.Answer(.object($0)) }.mapError(HandlerCall.Failure.init))
+            }
+        case ("run", nil): answer(.failure(.expected("name, an action", at: "/1", got: words.dropFirst().first)))
+        default: answer(.failure(.expected("verb, list or run", at: "/0", got: words.first)))
+        }
+    }
+
+    /// {"site", "actions": [names]}
+    private var list: JSONValue {
+        let rules = desk.state.rules().all
+        let allowed = desk.list().actions.filter { entry in
+            entry.problem == nil && site.map { rules.allows(entry.name, on: $0) } == true
+        }
+        return [
+            "site": site.map { .string($0.description) } ?? .null, "actions": .array(allowed.map { .string($0.name) }),
+        ]
+    }
+
+    // MARK: A run
+
+    /// Runs an action in the page, and shows its view where it has one. The completion is called once, when it has ended.
+    func choose(_ name: String, _ completion: @escaping ActionRun.Completion) {
+        do throws(CommandError) {
+            if let current { throw CommandError(.busy, "the action \(current.action) is under way") }
+            let page = site
+            let text = try desk.text(of: name, on: page)
+            guard let page else { throw CommandError(.denied, "no action runs on a page without a site") }
+            try Self.check(text, ActionFolders.fileName, source: ActionFolders.fileName)
+            let run = ActionRun(name, page, completion)
+            current = run
+            let body = ActionScript.run(text, on: page, token: run.token, in: .window)
+            kiosk.page.call(body, in: Self.world, source: ActionScript.actionURL) { [weak self] result in
+                self?.begin(run, result)
+            }
+        } catch {
+            completion(.failure(ActionFailure(error)))
+        }
+    }
+
+    private func begin(_ run: ActionRun, _ result: PageView.Answer) {
+        do throws(ActionFailure) {
+            // It was left meanwhile.
+            guard current === run else { return }
+            let results = try ActionResults(result.text)
+            run.results = results
+            if results.view == .none { end(run, .success("done")) } else { show(run) }
+        } catch {
+            end(run, .failure(error))
+        }
+    }
+
+    /// The document that an action began in is no more. What waits for it is told so at once: the engine may say nothing for
+    /// a long time. An editor stays, with its text.
+    private func pageIsLeft() {
+        guard let run = current else { return }
+        if run.results == nil { end(run, .failure(.pageLeft)) }
+        // What was typed may be what has left it.
+        run.finishing?(run.hasRun ? .success(.null) : .failure(.pageLeft))
+    }
+
+    private func show(_ run: ActionRun) {
+        guard let view = view ?? makeView() else {
+            return end(run, .failure(ActionFailure(code: "unavailable", "the view cannot be made")))
+        }
+        self.view = view
+        view.load("qc://\(Self.viewHost)/view.html?run=\(run.token)")
+        kiosk.show(view)
+    }
+
+    private func makeView() -> PageView? {
+        let view = kiosk.makeView { [unowned self] reason in
+            guard let run = current, run.results != nil else { return }
+            end(run, .failure(ActionFailure(code: "unavailable", "the action's own view was lost: \(reason)")))
+        }
+        view?.addMessageHandler("quickconnectView", in: .page) { [unowned self] text, reply in
+            answerView(text) { reply.give(ActionRequest.answer($0)) }
+        }
+        return view
+    }
+
+    /// Puts the view away, and says how it ended to whoever waits and to whoever listens.
+    func end(_ run: ActionRun, _ outcome: Result<String, ActionFailure>) {
+        guard current === run else { return }
+        current = nil
+        // It keeps the run, and the engine may never answer it.
+        run.finishing = nil
+        if view != nil { kiosk.showPage() }
+        let (state, failure): (String, ActionFailure?) =
+            switch outcome {
+            case .success(let state): (state, nil)
+            case .failure(let failure): (failure.code == "cancelled" ? "cancelled" : "failed", failure)
+            }
+        let event = ActionEvent.data(run.action, run.site, "window", state, failure?.message)
+        kiosk.daemon.call("post", [.string(ActionEvent.name), .object(event)], timeout: .seconds(5))
+        run.completion(outcome.map { run.answer($0) })
+    }
+
+    /// Shows the view again, after the page.
+    func showView(_ run: ActionRun) {
+        guard let view else { return }
+        kiosk.show(view)
+        kiosk.setTitle("Action: \(run.action)")
+    }
+
+    /// Throws why a text is no script.
+    static func check(_ text: String, _ what: String, source: String) throws(CommandError) {
+        try ActionDesk.checkLength(of: text, what)
+        guard let mistake = ScriptSyntax.mistake(in: text) else { return }
+        var details: JSONObject = ["source": .string(source)]
+        details["line"] = mistake.line.map { .integer(Int64($0)) }
+        details["column"] = mistake.column.map { .integer(Int64($0)) }
+        throw CommandError(.invalid, mistake.message, details: details)
+    }
+}

@@ -1,0 +1,55 @@
+/// The parts of an absolute address that rules look at, as WebKit writes it: scheme and host in lower case.
+public struct PageAddress: Sendable, Hashable {
+    /// In lower case, without the colon.
+    public var scheme: String
+    /// In lower case, with the port where the address names one: `127.0.0.1:8080`. Empty where there is none.
+    public var authority: String
+    /// From the first slash on, without query and fragment.
+    public var path: String
+    /// Behind the first `?`, the fragment included; nil where there is no `?`.
+    public var query: String?
+    /// All of it, as it came.
+    public var text: String
+
+    /// Nil where there is no scheme.
+    public init?(_ text: String) {
+        guard let colon = text.firstIndex(of: ":") else { return nil }
+        let scheme = text[..<colon]
+        guard let first = scheme.first, first.isASCII, first.isLetter, scheme.allSatisfy(Self.isSchemeCharacter)
+        else { return nil }
+        self.text = text
+        self.scheme = scheme.lowercased()
+        var rest = text[text.index(after: colon)...]
+        authority = ""
+        if rest.hasPrefix("//") {
+            rest = rest.dropFirst(2)
+            let end = rest.firstIndex { $0 == "/" || $0 == "?" || $0 == "#" } ?? rest.endIndex
+            // What stands before an @ is a name and a password, and no part of whom it is from.
+            let host = rest[..<end].split(separator: "@", omittingEmptySubsequences: false).last ?? ""
+            authority = host.lowercased()
+            rest = rest[end...]
+        }
+        let end = rest.firstIndex { $0 == "?" || $0 == "#" } ?? rest.endIndex
+        path = String(rest[..<end])
+        query = end < rest.endIndex && rest[end] == "?" ? String(rest[rest.index(after: end)...]) : nil
+    }
+
+    /// Whether a text may be a scheme: a letter, then letters, digits, `+`, `-` and `.`.
+    public static func isScheme(_ text: String) -> Bool {
+        guard let first = text.first, first.isASCII, first.isLetter else { return false }
+        return text.allSatisfy(isSchemeCharacter)
+    }
+
+    private static func isSchemeCharacter(_ character: Character) -> Bool {
+        character.isASCII && (character.isLetter || character.isNumber || "+-.".contains(character))
+    }
+
+    /// Whom the address is from: `qc://app`, `https://example.org`, `http://127.0.0.1:8080`. Nil where that is nobody:
+    /// files, and addresses without a host.
+    public var origin: String? {
+        guard !authority.isEmpty, scheme != "file" else { return nil }
+        let port = scheme == "https" ? ":443" : scheme == "http" ? ":80" : ""
+        let host = !port.isEmpty && authority.hasSuffix(port) ? String(authority.dropLast(port.count)) : authority
+        return "\(scheme)://\(host)"
+    }
+}

@@ -1,0 +1,43 @@
+/// What the window and a page say to each other: a letter, a number, and behind a space what there is to say.
+///
+/// From the page: `d` a document begins; `o` opens a connection to the daemon, `l` has
+/// lines for it, `c` closes it; `p` asks for what has come; `r` answers a call of the window. To the page: `o` a connection
+/// is open, `l` lines of the daemon, `c` it is closed; `u` a call by an address, `b` the bridge is asked for, `q` its
+/// messages are to be fetched, `h` a call of the window.
+public struct PageFrame: Sendable, Hashable {
+    public enum Kind: Character, Sendable {
+        case document = "d"
+        case open = "o"
+        case lines = "l"
+        case close = "c"
+        case poll = "p"
+        case result = "r"
+        case urlCall = "u"
+        case bridgeLoaded = "b"
+        case bridgeMessages = "q"
+        case handlerCall = "h"
+    }
+
+    public var kind: Kind
+    /// Of the document's connections, which one; else 0.
+    public var number: Int
+    public var text: String
+
+    public init(_ kind: Kind, _ number: Int = 0, _ text: String = "") {
+        self.kind = kind
+        self.number = number
+        self.text = text
+    }
+
+    /// Nil where it is none.
+    public init?(_ line: String) {
+        guard let first = line.utf8.first, let kind = Kind(rawValue: Character(Unicode.Scalar(first)))
+        else { return nil }
+        let space = line.utf8.firstIndex(of: UInt8(ascii: " ")) ?? line.endIndex
+        guard let number = Int(line[line.index(after: line.startIndex)..<space]), number >= 0 else { return nil }
+        self.init(kind, number, space < line.endIndex ? String(line[line.utf8.index(after: space)...]) : "")
+    }
+
+    /// As it is said.
+    public var line: String { "\(kind.rawValue)\(number) \(text)" }
+}

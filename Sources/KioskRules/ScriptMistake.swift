@@ -1,0 +1,38 @@
+/// Why text that was run in a page has no value.
+public struct ScriptMistake: Error, Sendable, Hashable, CustomStringConvertible {
+    public enum Cause: Sendable, Hashable {
+        /// The text itself: it threw, or is no JavaScript.
+        case script
+        /// Its value is one that cannot leave the page: a function, a promise, a part of the document.
+        case unsupportedValue
+        /// The page went away meanwhile: another one was opened, or its process has ended.
+        case pageLost
+    }
+
+    public var cause: Cause
+    /// A sentence, such as `TypeError: x is not a function`.
+    public var message: String
+    /// From 1, of the text that was run; nil where the engine does not say.
+    public var line: Int?
+    public var column: Int?
+
+    public init(_ cause: Cause, _ message: String, line: Int? = nil, column: Int? = nil) {
+        self.cause = cause
+        self.message = message
+        self.line = line
+        self.column = column
+    }
+
+    /// What the engine says of a text that was run under an address: `quickconnect:///x:3:5: TypeError: …`.
+    public init(engine text: String, source: String) {
+        let parts = text.hasPrefix("\(source):") ? text.dropFirst(source.count + 1) : Substring(text)
+        let fields = parts.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+        if text.hasPrefix("\(source):"), fields.count == 3, let line = Int(fields[0]), let column = Int(fields[1]) {
+            self.init(.script, String(fields[2].drop { $0 == " " }), line: line, column: column)
+        } else {
+            self.init(.script, text)
+        }
+    }
+
+    public var description: String { line.map { "line \($0): \(message)" } ?? message }
+}

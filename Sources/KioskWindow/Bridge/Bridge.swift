@@ -1,0 +1,93 @@
+import CWebKit
+public import JSON
+import KioskRules
+
+/// Between the page and the daemon: every way in that a page has, and the window's calls of its handlers.
+///
+/// The page's own side is quickconnect.js, as in any browser, with this window's way in place of a WebSocket. It comes into
+/// the top frame of documents of the allowed origins, into a page's world; what it says goes through a world of the
+/// window's own, whose message handler no page and no frame can see.
+public final class Bridge {
+    private static let world = PageView.World.named("quickconnect")
+
+    private unowned let page: PageView
+    private let channel: PageChannel
+    let rule: NavigationRule
+
+    /// - Parameters:
+    ///   - library: the text of quickconnect.js.
+    ///   - paths: where the daemon is looked for.
+    init(_ page: PageView, _ rule: NavigationRule, library: String, paths: [String]) {
+        self.page = page
+        self.rule = rule
+        channel = PageChannel(paths: paths)
+        let origins = JSONValue.array(rule.origins.sorted().map { .string($0) }).text
+        page.addMessageHandler("quickconnect", in: Self.world) { [channel] text, reply in channel.take(text, reply) }
+        let link = String(decoding: PackageResources.link_js, as: UTF8.self)
+        // Each looks at the origin itself: WebKit's own lists know no ports.
+        page.addScript("(\(link))(\(origins));", in: Self.world)
+        let function = String(decoding: PackageResources.page_js, as: UTF8.self)
+        page.addScript("(\(function))(\(origins), function () {\n\(library)\n});", in: .page)
+    }
+
+    var log: (MessageLog.Direction, String) -> Void {
+        get { channel.log }
+        set { channel.log = newValue }
+    }
+
+    var warn: (String) -> Void {
+        get { channel.warn }
+        set { channel.warn = newValue }
+    }
+
+    // MARK: Ways in by addresses
+
+    /// Decides on an address that the page or a frame of it goes to.
+    /// - Returns: whether it is loaded.
+    func decide(_ address: String, log: (String) -> Void) -> Bool {
+        let decision = rule.decide(address, from: page.address)
+        if case .load = decision { return true }
+        obey(decision, address, log)
+        return false
+    }
+
+    /// Takes an address that another program hands over.
+    func open(_ address: String, log: (String) -> Void) { obey(rule.decideFromOutside(address), address, log) }
+
+    private func obey(_ decision: NavigationRule.Decision, _ address: String, _ log: (String) -> Void) {
+        switch decision {
+        case .load: break
+        case .call(let query): channel.say(PageFrame(.urlCall, 0, query))
+        case .command(let name, let address): channel.say(PageFrame(.urlCall, 1, Self.commandCall(name, address)))
+        case .bridgeLoaded: channel.say(PageFrame(.bridgeLoaded))
+        case .bridgeMessages: channel.say(PageFrame(.bridgeMessages))
+        case .refuse(let why): log("«\(address.prefix(200))» is not loaded: \(why)")
+        }
+    }
+
+    /// A command and its one parameter, for the page's makeCall.
+    private static func commandCall(_ name: String, _ address: String) -> String {
+        JSONValue.array([.string(name), .string(address)]).text
+    }
+
+    // MARK: Handlers of the page
+
+    /// Calls a handler that the page has registered. Before the page is there, the call waits for it.
+    /// - Parameter completion: called once.
+    public func callHandler(
+        _ name: String,
+        _ data: JSONValue = .null,
+        completion: @escaping (Result<JSONValue, PageFailure>) -> Void
+    ) {
+        channel.callHandler(name, data, completion: completion)
+    }
+
+    /// Forgets the window's calls: those that wait for a page, and those that wait for an answer. They fail.
+    public func reset() { channel.reset() }
+
+    func loadBegins() { channel.loadBegins() }
+
+    func loadIsCommitted() { channel.loadIsCommitted() }
+
+    func processIsGone() { channel.processIsGone() }
+}

@@ -1,0 +1,239 @@
+import JSON
+import KioskRules
+import QuickConnectClient
+
+/// What the page in the window and the window say to each other, and the connections to the daemon that the page has.
+///
+/// A page hears nothing before it has begun: what is for it waits until its script asks (``PageFrame``). Each message says
+/// which document it is from. The engine's word that another one is shown may come before its first message or behind it,
+/// and the last words of the one before may come behind both.
+final class PageChannel {
+    /// Between the frames of a message. JSON and addresses have none.
+    private static let between: Character = "\u{1E}"
+    /// How many messages of a page wait here for what there is to say. One is enough; a page of many calls sends more.
+    private static let mostReplies = 16
+    /// How many connections a document has. The page's script needs one; each costs the daemon one of all its clients'.
+    private static let mostSockets = 8
+    /// How much may wait for a page that does not ask for it: calls by addresses, of a page that makes them in a loop.
+    private static let (mostFrames, mostFrameBytes) = (100_000, 64 << 20)
+    /// What the ids of the window's calls begin with, as in the original.
+    private static let callPrefix = "objc_cb_"
+    /// How long the last words of a document that was left may take.
+    private static let farewellTime = Duration.seconds(1)
+
+    private struct SocketName: Hashable {
+        var document: Substring
+        var number: Int
+    }
+
+    private let paths: [String]
+    private var sockets: [SocketName: PageSocket] = [:]
+    /// The document that is shown, as its script calls itself; nil until that has begun.
+    private var document: Substring?
+    /// Whether it has begun since the engine began to load it.
+    private var isFresh = false
+    private var replies: [ScriptReply] = []
+    /// What the page is to be told, besides lines.
+    private var frames: [PageFrame] = [] { didSet { if frames.isEmpty { frameBytes = 0 } } }
+    private var frameBytes = 0
+    /// Connections of documents that are no more, until the daemon has answered what they have sent.
+    private var left: [PageSocket] = []
+    /// Who waits for answers, by the calls' numbers.
+    private var results: [Int: (Result<JSONValue, PageFailure>) -> Void] = [:]
+    private var lastCall = 0
+    var log: (MessageLog.Direction, String) -> Void = { _, _ in }
+    var warn: (String) -> Void = { _ in }
+
+    /// - Parameter paths: where the daemon is looked for.
+    init(paths: [String]) { self.paths = paths }
+
+    // MARK: From the page
+
+    /// Takes a message of a page's script, which waits for the reply: its document, and frames.
+    func take(_ message: String, _ reply: ScriptReply) {
+        var parts = message.split(separator: Self.between)[...]
+        guard let sender = parts.popFirst() else { return }
+        let read = parts.compactMap { PageFrame(String($0)) }
+        if read.count < parts.count { warn("the page sent something that is not a message of its script") }
+        if read.contains(where: { $0.kind == .document || $0.kind == .open }), sender != document {
+            begin(sender)
+        }
+        for frame in read { obey(frame, of: sender) }
+        guard sender == document else { return reply.give("") }
+        replies.append(reply)
+        // A reply of nothing lets its promise end.
+        while replies.count > Self.mostReplies { replies.removeFirst().give("") }
+        tell()
+    }
+
+    private func obey(_ frame: PageFrame, of sender: Substring) {
+        let name = SocketName(document: sender, number: frame.number)
+        switch frame.kind {
+        case .open: open(name)
+        case .lines:
+            log(.received, frame.text)
+            sockets[name]?.send(frame.text)
+        case .close: leave(name)
+        case .result:
+            log(.received, frame.text)
+            settle(frame.text)
+        default: break
+        }
+    }
+
+    private func open(_ name: SocketName) {
+        guard sockets[name] == nil else { return }
+        guard sockets.keys.count(where: { $0.document == name.document }) < Self.mostSockets else {
+            warn("the page has \(Self.mostSockets) connections, and gets no more")
+            return frames.append(PageFrame(.close, name.number))
+        }
+        do throws(SocketPaths.NoDaemon) {
+            let socket = try PageSocket(paths: paths)
+            socket.changed = { [weak self] in self?.tell() }
+            sockets[name] = socket
+            frames.append(PageFrame(.open, name.number))
+        } catch {
+            frames.append(PageFrame(.close, name.number))
+        }
+    }
+
+    // MARK: To the page
+
+    /// Tells the page something, as soon as it has begun.
+    func say(_ frame: PageFrame) {
+        let isFull = frames.count >= Self.mostFrames || frameBytes + frame.text.utf8.count > Self.mostFrameBytes
+        guard !isFull || frame.kind == .handlerCall else {
+            return warn("the page makes more calls by its address than it hears the answers of: they are lost")
+        }
+        frameBytes += frame.text.utf8.count
+        frames.append(frame)
+        tell()
+    }
+
+    /// All that there is goes into one reply.
+    private func tell() {
+        guard let document, !replies.isEmpty else { return }
+        var texts = frames.map(\.line)
+        frames = []
+        let own = sockets.keys.filter { $0.document == document }.sorted { $0.number < $1.number }
+        for name in own { texts += lines(of: name) }
+        guard !texts.isEmpty else { return }
+        replies.removeFirst().give(texts.joined(separator: String(Self.between)))
+    }
+
+    private func lines(of name: SocketName) -> [String] {
+        guard let socket = sockets[name] else { return [] }
+        var texts: [String] = []
+        if socket.hasLines {
+            let text = String(decoding: socket.takeLines().dropLast(), as: UTF8.self)
+            log(.sent, text)
+            texts.append(PageFrame(.lines, name.number, text).line)
+        }
+        if let end = socket.end {
+            sockets[name] = nil
+            warn("a page's connection has ended: \(end)")
+            texts.append(PageFrame(.close, name.number).line)
+        }
+        return texts
+    }
+
+    // MARK: Documents that come and go
+
+    /// The engine begins to load another document.
+    func loadBegins() { isFresh = false }
+
+    /// The engine shows another document.
+    func loadIsCommitted() {
+        if !isFresh { leave() }
+    }
+
+    /// The process of the page has ended.
+    func processIsGone() { leave() }
+
+    private func begin(_ sender: Substring) {
+        leave()
+        document = sender
+        isFresh = true
+    }
+
+    /// What the old document waits for is over. What it has sent is still done.
+    private func leave() {
+        guard let left = document else { return }
+        document = nil
+        replies = []
+        LoopSource.after(Self.farewellTime) { [weak self] in self?.forget(left) }
+        // What has not reached a page yet is for the next one.
+        frames = frames.filter { $0.kind == .handlerCall || $0.kind == .urlCall }
+        fail(except: Set(frames.filter { $0.kind == .handlerCall }.map(\.number)), "the page was left meanwhile")
+    }
+
+    private func forget(_ left: Substring) {
+        // It may have come back from the history.
+        guard left != document else { return }
+        for name in sockets.keys where name.document == left { leave(name) }
+    }
+
+    /// What was sent is still done: the daemon closes behind its last answer.
+    private func leave(_ name: SocketName) {
+        guard let socket = sockets.removeValue(forKey: name) else { return }
+        left.append(socket)
+        socket.leave { [weak self, weak socket] in self?.left.removeAll { $0 === socket } }
+        // A page that is loaded again and again leaves no more behind than it may have.
+        if left.count > Self.mostSockets { left.removeFirst() }
+    }
+
+    // MARK: Handlers of the page
+
+    /// Calls a handler of the page. Before the page has begun, the call waits.
+    /// - Parameter completion: called once, also where the page goes away meanwhile.
+    func callHandler(
+        _ name: String,
+        _ data: JSONValue,
+        completion: @escaping (Result<JSONValue, PageFailure>) -> Void
+    ) {
+        lastCall += 1
+        results[lastCall] = completion
+        let id = Self.callPrefix + String(lastCall)
+        let message: JSONValue = ["handlerName": .string(name), "data": data, "callbackId": .string(id)]
+        log(.sent, message.text)
+        say(PageFrame(.handlerCall, lastCall, message.text))
+    }
+
+    private func settle(_ text: String) {
+        guard let answer = (try? JSONParser.parse(text))?.objectValue, let id = answer["responseId"]?.stringValue,
+            let number = Int(id.dropFirst(Self.callPrefix.count)),
+            let completion = results.removeValue(forKey: number)
+        else { return warn("the page answered a call that no longer waits for an answer") }
+        guard let error = answer["error"]?.objectValue else {
+            return completion(.success(answer["responseData"] ?? .null))
+        }
+        let code = error["code"]?.stringValue ?? "scriptFailed"
+        let message = error["message"]?.stringValue ?? "the page gave no reason"
+        completion(.failure(PageFailure(code: code, message: message)))
+    }
+
+    /// Forgets all calls of the window: those that wait for a page, and those that wait for an answer.
+    func reset() {
+        frames.removeAll { $0.kind == .handlerCall }
+        fail(except: [], "the bridge was reset")
+    }
+
+    private func fail(except kept: Set<Int>, _ reason: String) {
+        let lost = results.filter { !kept.contains($0.key) }
+        results = results.filter { kept.contains($0.key) }
+        for completion in lost.values {
+            completion(.failure(PageFailure(code: "unavailable", message: reason)))
+        }
+    }
+}
+
+/// Why a page's handler has no answer: a code of the protocol, and a sentence.
+public struct PageFailure: Error, Hashable {
+    public var code: String
+    public var message: String
+
+    public init(code: String, message: String) {
+        self.code = code
+        self.message = message
+    }
+}

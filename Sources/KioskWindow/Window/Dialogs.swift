@@ -1,0 +1,50 @@
+import CWebKit
+
+/// The page's alert, confirm and prompt, as dialogs of the window. The page waits for its answer, the window does not.
+final class Dialogs {
+    private let parent: UnsafeMutablePointer<GtkWidget>
+    private let isAutomated: Bool
+    private let takesKey: OpenDialog.TakesKey
+    private var open: OpenDialog?
+    /// When a page asked last.
+    private(set) var lastAsked: ContinuousClock.Instant?
+
+    /// - Parameter takesKey: whether a key is the window's, and no answer: a page that asks without end keeps nobody.
+    init(
+        _ view: PageView,
+        parent: UnsafeMutablePointer<GtkWidget>,
+        isAutomated: Bool,
+        takesKey: @escaping (UnsafeMutablePointer<GdkEventKey>) -> Bool
+    ) {
+        self.parent = parent
+        self.isAutomated = isAutomated
+        self.takesKey = takesKey
+        let asked: @convention(c) (UnsafeMutableRawPointer, OpaquePointer, UnsafeMutableRawPointer) -> gboolean = {
+            _,
+            dialog,
+            data in
+            let dialogs: Dialogs = owner(data)
+            return dialogs.ask(dialog) ? 1 : 0
+        }
+        connect(view.view, "script-dialog", unsafeBitCast(asked, to: GCallback.self), self)
+    }
+
+    var isOpen: Bool { open != nil }
+
+    /// The page is gone: nobody waits for an answer.
+    func close() {
+        open?.finish(.cancelled)
+        open = nil
+    }
+
+    /// - Returns: whether the window asks. A WebDriver answers what the engine itself shows.
+    private func ask(_ dialog: OpaquePointer) -> Bool {
+        lastAsked = .now
+        guard !isAutomated else { return false }
+        close()
+        let ended: () -> Void = { [weak self] in self?.open = nil }
+        guard let window = OpenDialog(dialog, parent, takesKey, ended: ended) else { return false }
+        open = window
+        return true
+    }
+}

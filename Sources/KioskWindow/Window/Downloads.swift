@@ -1,0 +1,79 @@
+import CWebKit
+import Glibc
+import Linux
+
+/// What a page lets one download goes into the daemon's media folder, by the same command as any client's files: the
+/// owner, the quota and the name are the daemon's matter. It lies in a folder of this window's own until it is whole.
+final class Downloads {
+    /// A page may begin as many as it likes.
+    private static let mostAtOnce = 4
+
+    private let folder: String
+    private let daemon: DaemonHost
+    private let isAllowed: Bool
+    private let tell: (String) -> Void
+    private var count = 0
+    private var underWay = 0
+
+    /// - Parameters:
+    ///   - folder: where files are until they are whole.
+    ///   - tell: tells the person a sentence.
+    init(
+        _ context: UnsafeMutablePointer<WebKitWebContext>,
+        folder: String,
+        _ daemon: DaemonHost,
+        isAllowed: Bool,
+        tell: @escaping (String) -> Void
+    ) {
+        self.folder = folder
+        self.daemon = daemon
+        self.isAllowed = isAllowed
+        self.tell = tell
+        let started: @convention(c) (UnsafeMutableRawPointer, OpaquePointer, UnsafeMutableRawPointer) -> Void = {
+            _,
+            download,
+            data in
+            let downloads: Downloads = owner(data)
+            downloads.begin(UnsafeMutableRawPointer(download))
+        }
+        connect(context, "download-started", unsafeBitCast(started, to: GCallback.self), self)
+    }
+
+    private func begin(_ download: UnsafeMutableRawPointer) {
+        guard isAllowed else {
+            tell("Nothing can be downloaded here.")
+            return webkit_download_cancel(cast(download))
+        }
+        guard underWay < Self.mostAtOnce else {
+            tell("\(Self.mostAtOnce) downloads are under way; one more is not begun.")
+            return webkit_download_cancel(cast(download))
+        }
+        _ = try? Folders.make(folder)
+        count += 1
+        underWay += 1
+        let file = Download(download, "\(folder)/\(getpid())-\(count)") { [weak self] file, problem in
+            self?.finish(file, problem)
+        }
+        // It lives as long as the engine's own.
+        g_object_set_data_full(
+            cast(download),
+            "quickconnect",
+            Unmanaged.passRetained(file).toOpaque(),
+            { data in if let data { Unmanaged<Download>.fromOpaque(data).release() } }
+        )
+    }
+
+    private func finish(_ file: Download, _ problem: String?) {
+        if let problem {
+            underWay -= 1
+            unlink(file.path)
+            return tell("\(file.name) could not be downloaded: \(problem)")
+        }
+        MediaUpload(file.path, as: file.name, daemon) { [weak self] problem in
+            self?.underWay -= 1
+            unlink(file.path)
+            let lost = problem.map { "\(file.name) could not be kept: \($0)" }
+            self?.tell(lost ?? "\(file.name) is in the media folder.")
+        }.sendNext()
+    }
+}

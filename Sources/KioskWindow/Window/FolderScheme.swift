@@ -1,0 +1,120 @@
+import CLinux
+import CWebKit
+import Glibc
+
+/// Serves the files of folders as `qc://HOST/…`: an origin of its own, with modules, fetch, workers and storage, which
+/// `file:` has not.
+final class FolderScheme {
+    private var folders: [String: [String]] = [:]
+
+    init(_ context: UnsafeMutablePointer<WebKitWebContext>) {
+        let answer: WebKitURISchemeRequestCallback = { request, data in
+            guard let request, let data else { return }
+            let scheme: FolderScheme = owner(data)
+            scheme.answer(request)
+        }
+        webkit_web_context_register_uri_scheme(context, "qc", answer, Unmanaged.passUnretained(self).toOpaque(), nil)
+        let security = webkit_web_context_get_security_manager(context)
+        webkit_security_manager_register_uri_scheme_as_secure(security, "qc")
+    }
+
+    /// Serves the files of folders under a host; the first folder that has a file gives it.
+    func serve(_ paths: [String], as host: String) { folders[host] = paths }
+
+    private func answer(_ request: UnsafeMutablePointer<WebKitURISchemeRequest>) {
+        let address = webkit_uri_scheme_request_get_uri(request).map { String(cString: $0) } ?? ""
+        let place = FolderAddress(address)
+        guard let place, let paths = folders[place.host] else { return fail(request, "\(address) is not served") }
+        for path in paths {
+            guard let file = File(place.path, in: path) else { continue }
+            return finish(request, file)
+        }
+        fail(request, "\(place.path) is not a file of the page's folder")
+    }
+
+    private func finish(_ request: UnsafeMutablePointer<WebKitURISchemeRequest>, _ file: File) {
+        // It is read and not mapped: of a mapped file that somebody cuts meanwhile, a byte that is gone would end the window.
+        let descriptor = fcntl(file.descriptor, F_DUPFD_CLOEXEC, 0)
+        guard descriptor >= 0, let stream = g_unix_input_stream_new(descriptor, 1) else {
+            return fail(request, "\(file.name) cannot be read")
+        }
+        let response = webkit_uri_scheme_response_new(stream, gint64(file.size))
+        webkit_uri_scheme_response_set_content_type(response, MediaType.of(file.name))
+        let headers = soup_message_headers_new(SOUP_MESSAGE_HEADERS_RESPONSE)
+        // A changed file shows at the next reload.
+        soup_message_headers_append(headers, "Cache-Control", "no-cache")
+        webkit_uri_scheme_response_set_http_headers(response, headers)
+        webkit_uri_scheme_response_set_status(response, 200, nil)
+        webkit_uri_scheme_request_finish_with_response(request, response)
+        g_object_unref(response)
+        g_object_unref(stream)
+    }
+
+    private func fail(_ request: UnsafeMutablePointer<WebKitURISchemeRequest>, _ message: String) {
+        let error = g_error_new_literal(g_io_error_quark(), Int32(G_IO_ERROR_NOT_FOUND.rawValue), message)
+        webkit_uri_scheme_request_finish_error(request, error)
+        g_error_free(error)
+    }
+}
+
+/// Where an address points: `qc://HOST/PATH`.
+private struct FolderAddress {
+    var host: String
+    /// Decoded, without the first slash. A folder's is that of its `index.html`.
+    var path: String
+
+    init?(_ address: String) {
+        let rest = address.prefix { $0 != "?" && $0 != "#" }.dropFirst("qc://".count)
+        let slash = rest.firstIndex(of: "/") ?? rest.endIndex
+        host = rest[..<slash].lowercased()
+        guard let decoded = g_uri_unescape_string(String(rest[slash...].drop { $0 == "/" }), nil) else { return nil }
+        defer { g_free(decoded) }
+        path = String(cString: decoded)
+        if path.isEmpty || path.hasSuffix("/") { path += "index.html" }
+    }
+}
+
+/// A file beneath a folder, and nowhere else.
+private final class File {
+    let descriptor: Int32
+    let name: String
+    let size: Int
+
+    init?(_ path: String, in folder: String) {
+        name = path
+        let root = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard root >= 0 else { return nil }
+        defer { close(root) }
+        // A name that waits, such as a pipe's, would stop the window.
+        let opened = qc_open_beneath(root, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0)
+        var status = stat()
+        guard opened >= 0, fstat(opened, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            if opened >= 0 { close(opened) }
+            return nil
+        }
+        descriptor = opened
+        size = Int(status.st_size)
+    }
+
+    deinit { close(descriptor) }
+}
+
+/// What a file is, by its ending.
+private enum MediaType {
+    private static let known = [
+        "html": "text/html; charset=utf-8", "htm": "text/html; charset=utf-8", "js": "text/javascript; charset=utf-8",
+        "mjs": "text/javascript; charset=utf-8", "css": "text/css; charset=utf-8", "json": "application/json",
+        "svg": "image/svg+xml", "wasm": "application/wasm", "txt": "text/plain; charset=utf-8", "woff2": "font/woff2",
+    ]
+
+    static func of(_ name: String) -> String {
+        let ending = name.split(separator: ".").last.map { $0.lowercased() } ?? ""
+        if let type = known[ending] { return type }
+        // The system's list knows the others.
+        guard let type = g_content_type_guess(name, nil, 0, nil) else { return "application/octet-stream" }
+        defer { g_free(type) }
+        guard let mime = g_content_type_get_mime_type(type) else { return "application/octet-stream" }
+        defer { g_free(mime) }
+        return String(cString: mime)
+    }
+}

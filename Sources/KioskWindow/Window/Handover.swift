@@ -1,0 +1,93 @@
+import CWebKit
+import Glibc
+import Linux
+
+/// How a second start hands an address to the window that runs: a socket in the user's own runtime folder.
+public final class Handover {
+    private static let mostBytes = 64 << 10
+
+    private let socket: ListeningSocket
+    private let take: (String) -> String?
+
+    /// Listens, where no other window of this user does.
+    /// - Parameter take: takes an address; answers why it does not, or nil.
+    init?(_ path: String, take: @escaping (String) -> String?) {
+        do throws(ListeningSocket.Failure) {
+            socket = try ListeningSocket.bind(path: path, mode: 0o600)
+        } catch {
+            return nil
+        }
+        self.take = take
+        _ = LoopSource.watch(socket.descriptor, G_IO_IN) { [weak self] in
+            self?.accept()
+            return self != nil
+        }
+    }
+
+    func stop() { socket.unlink() }
+
+    private func accept() {
+        let connection = Glibc.accept(socket.descriptor, nil, nil)
+        guard connection >= 0 else { return }
+        _ = fcntl(connection, F_SETFD, FD_CLOEXEC)
+        _ = fcntl(connection, F_SETFL, O_NONBLOCK)
+        let visitor = Visitor(connection)
+        _ = LoopSource.watch(connection, G_IO_IN) { [take] in visitor.read(upTo: Self.mostBytes, take) }
+        // Whoever says nothing is not waited for.
+        LoopSource.after(.seconds(5)) { visitor.close() }
+    }
+
+    /// Hands an address to the window that runs.
+    /// - Returns: nil where none does; else its words, empty where it has taken it.
+    public nonisolated static func send(_ address: String, to path: String) -> String? {
+        let socket: Int32
+        do throws(SystemCallError) {
+            socket = try UnixStreamSocket.connect(to: path, before: .now + .seconds(2))
+        } catch {
+            return nil
+        }
+        defer { Glibc.close(socket) }
+        var time = timeval(tv_sec: 10, tv_usec: 0)
+        setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
+        Descriptor.write("\(address)\n", to: socket)
+        var answer: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while true {
+            let count = recv(socket, &buffer, buffer.count, 0)
+            guard count > 0 else { break }
+            answer += buffer[..<count]
+        }
+        guard answer.last == UInt8(ascii: "\n") else { return "the window does not answer" }
+        return String(decoding: answer.dropLast(), as: UTF8.self)
+    }
+}
+
+/// Who hands something over.
+private final class Visitor {
+    private var descriptor: Int32
+    private var bytes: [UInt8] = []
+
+    init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+    /// - Returns: whether more is to come.
+    func read(upTo limit: Int, _ take: (String) -> String?) -> Bool {
+        guard descriptor >= 0 else { return false }
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        let count = recv(descriptor, &buffer, buffer.count, 0)
+        if count < 0, errno == EAGAIN { return true }
+        guard count > 0, bytes.count < limit else {
+            close()
+            return false
+        }
+        bytes += buffer[..<count]
+        guard bytes.last == UInt8(ascii: "\n") else { return true }
+        Descriptor.write("\(take(String(decoding: bytes.dropLast(), as: UTF8.self)) ?? "")\n", to: descriptor)
+        close()
+        return false
+    }
+
+    func close() {
+        if descriptor >= 0 { Glibc.close(descriptor) }
+        descriptor = -1
+    }
+}

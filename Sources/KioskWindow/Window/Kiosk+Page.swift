@@ -1,0 +1,83 @@
+import CWebKit
+import Configuration
+import JSON
+import KioskRules
+import Linux
+
+/// What happens with the page, and what is done then.
+extension Kiosk {
+    func connectPage() {
+        page.decideNavigation = { [unowned self] address, _ in bridge.decide(address) { note($0) } }
+        page.didStart = { [unowned self] in bridge.loadBegins() }
+        page.didCommit = { [unowned self] in
+            bridge.loadIsCommitted()
+            if let address = page.address, address != "about:blank" { shown = address }
+            dialogs?.close()
+            takeTitle()
+            pageIsLeft()
+        }
+        page.didFinish = { [unowned self] in
+            recovery.pageIsThere()
+            takeTitle()
+        }
+        page.didRefuse = { [unowned self] what in note("the page may not \(what)") }
+        page.didFail = { [unowned self] address, reason in
+            guard PageAddress(address)?.scheme != "about" else { return }
+            shown = address
+            showProblem("The page cannot be reached.", "\(address): \(reason)")
+        }
+        page.processDidEnd = { [unowned self] reason in
+            bridge.processIsGone()
+            dialogs?.close()
+            pageIsLeft()
+            showProblem("The page has stopped.", "\(shown): \(reason)")
+        }
+        bridge.warn = { [unowned self] in note($0) }
+        if options.logsMessages {
+            bridge.log = { [log, options] direction, message in
+                for line in message.split(separator: "\n") {
+                    log.write(
+                        MessageLog.line(direction, String(line), maximumLength: options.settings.logMaxLength),
+                        .notice
+                    )
+                }
+            }
+        }
+        connectMenu()
+    }
+
+    /// The page's title is the window's, as long as the page is shown and has one.
+    private func takeTitle() {
+        let title = page.document.title
+        if !title.isEmpty, !isCovered { setTitle(title) }
+    }
+
+    /// A plain page of the window's own in place of the lost one, with a button, until it is loaded again by itself. Where
+    /// another view is shown, such as an editor with somebody's text, that stays.
+    func showProblem(_ title: String, _ details: String) {
+        let details = ShortText.of(details, length: 500)
+        let time = recovery.failed()
+        log.write("\(title) \(details); it is loaded again in \(Int(time.components.seconds)) s", .error)
+        audit("\(title) \(details)")
+        notice.show(title, details, again: time) { [unowned self] in
+            if !isCovered { showPage() }
+            // The engine itself forgets the address with the process.
+            page.load(recovery.isHopeless ? home : shown)
+        }
+        if !isCovered { showNotice() }
+    }
+
+    /// A line of what a page has done, which may be very many.
+    func note(_ text: String) {
+        let now = ContinuousClock.now
+        if noted.since.duration(to: now) > .seconds(60) { noted = (now, 0) }
+        noted.count += 1
+        if noted.count <= Self.mostNotes { log.write(text, .notice) }
+        if noted.count == Self.mostNotes { log.write("of the next minute, nothing more is told of this page", .notice) }
+    }
+
+    /// A line in the daemon's journal, beside those of what was called.
+    private func audit(_ text: String) {
+        daemon.call("logMessage", .array([.string("quickconnect-kiosk: \(text)")]), timeout: .seconds(10))
+    }
+}

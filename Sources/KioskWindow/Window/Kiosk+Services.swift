@@ -1,0 +1,102 @@
+import CWebKit
+import Configuration
+import KioskRules
+import Linux
+
+/// What the window does besides showing the page.
+extension Kiosk {
+    func startServices() {
+        let settings = options.settings
+        let dialogs = Dialogs(page, parent: window, isAutomated: options.isAutomated) { [unowned self] in takes($0) }
+        self.dialogs = dialogs
+        let isOurs = { [unowned self] in
+            PageAddress(page.address ?? "")?.origin.map(bridge.rule.origins.contains) ?? false
+        }
+        services.append(Permissions(page, settings, isOurs: isOurs) { [unowned self] in note($0) })
+        if settings.allowsLocation, let position = Position(engine.context, daemon) { services.append(position) }
+        let downloads = Downloads(
+            engine.context,
+            folder: "\(options.cacheFolder)/downloads",
+            daemon,
+            isAllowed: settings.allowsDownloads
+        ) { [unowned self] sentence in
+            note(sentence)
+            message?.show(sentence)
+        }
+        services.append(downloads)
+        services.append(KioskCommand(self))
+        if let seconds = settings.hangSeconds { watch(.seconds(seconds), dialogs) }
+        if !settings.letsScreenSleep { ScreenSleep.prevent() }
+        handover = options.handoverPath.flatMap { path in
+            Handover(path) { [unowned self] address in takeFromOutside(address) }
+        }
+    }
+
+    private func watch(_ time: Duration, _ dialogs: Dialogs) {
+        let watchdog = Watchdog(page, time) { [isAutomated = options.isAutomated] since in
+            // Of a dialog that the engine shows itself, nobody tells when it is over.
+            dialogs.isOpen || isAutomated && dialogs.lastAsked.map { $0 >= since } ?? false
+        }
+        watchdog.start()
+        services.append(watchdog)
+    }
+
+    /// - Returns: why the address is not taken; nil where it is.
+    func takeFromOutside(_ address: String) -> String? {
+        if case .refuse(let why) = bridge.rule.decideFromOutside(address) { return why }
+        bridge.open(address) { log.write($0, .notice) }
+        gtk_window_present(cast(window))
+        return nil
+    }
+
+    /// Lets the engine load what is listed and nothing else, then goes on.
+    func afterFilter(_ body: @escaping () -> Void) {
+        let folder = "\(options.cacheFolder)/filters"
+        _ = try? Folders.make(folder)
+        let rules = ContentFilter.json(bridge.rule.origins.union(bridge.rule.resources))
+        let store = webkit_user_content_filter_store_new(folder)
+        let waiting = FilterWait(self, body)
+        let bytes = g_bytes_new(rules, gsize(rules.utf8.count))
+        webkit_user_content_filter_store_save(
+            store,
+            "allowed",
+            bytes,
+            nil,
+            { object, result, data in
+                guard let object, let data else { return }
+                let waiting = Unmanaged<FilterWait>.fromOpaque(data).takeRetainedValue()
+                var error: UnsafeMutablePointer<GError>?
+                let store: UnsafeMutablePointer<WebKitUserContentFilterStore> = cast(object)
+                let filter = webkit_user_content_filter_store_save_finish(store, result, &error)
+                waiting.finish(filter, error)
+                g_object_unref(object)
+            },
+            Unmanaged.passRetained(waiting).toOpaque()
+        )
+        g_bytes_unref(bytes)
+    }
+}
+
+/// The page is loaded when its filter is there, and not without it.
+private final class FilterWait {
+    private let kiosk: Kiosk
+    private let body: () -> Void
+
+    init(_ kiosk: Kiosk, _ body: @escaping () -> Void) {
+        self.kiosk = kiosk
+        self.body = body
+    }
+
+    func finish(_ filter: OpaquePointer?, _ error: UnsafeMutablePointer<GError>?) {
+        guard let filter else {
+            kiosk.log.write(
+                "the list of allowed origins cannot be made into a filter: \(takeMessage(error).text)",
+                .critical
+            )
+            return kiosk.quit(1)
+        }
+        webkit_user_content_manager_add_filter(kiosk.page.content, filter)
+        webkit_user_content_filter_unref(filter)
+        body()
+    }
+}

@@ -1,0 +1,65 @@
+import CWebKit
+import Configuration
+import Linux
+import QuickConnect
+
+/// The window itself: its keys and its end.
+extension Kiosk {
+    func connectWindow() {
+        let closed: @convention(c) (UnsafeMutableRawPointer, UnsafeMutableRawPointer) -> Void = { _, data in
+            let kiosk: Kiosk = owner(data)
+            kiosk.quit()
+        }
+        connect(window, "destroy", unsafeBitCast(closed, to: GCallback.self), self)
+        let key:
+            @convention(c) (UnsafeMutableRawPointer, UnsafeMutablePointer<GdkEventKey>, UnsafeMutableRawPointer) ->
+                gboolean =
+                { _, event, data in
+                    let kiosk: Kiosk = owner(data)
+                    return kiosk.takes(event) ? 1 : 0
+                }
+        connect(window, "key-press-event", unsafeBitCast(key, to: GCallback.self), self)
+        g_unix_signal_add(
+            SIGTERM,
+            { data in
+                if let data { (owner(data) as Kiosk).quit() }
+                return 1
+            },
+            Unmanaged.passUnretained(self).toOpaque()
+        )
+        g_unix_signal_add(
+            SIGINT,
+            { data in
+                if let data { (owner(data) as Kiosk).quit() }
+                return 1
+            },
+            Unmanaged.passUnretained(self).toOpaque()
+        )
+    }
+
+    /// The leaving key comes before the page hears of it.
+    func takes(_ event: UnsafeMutablePointer<GdkEventKey>) -> Bool {
+        guard let name = options.settings.leaveKey?.value, let key = Accelerator(name) else { return false }
+        guard key.matches(event) else { return false }
+        log.write("left by its key", .notice)
+        quit()
+        return true
+    }
+}
+
+/// A key with others held down, as GTK writes it: `<Control><Alt>q`.
+public struct Accelerator {
+    private var key: guint = 0
+    private var modifiers = GdkModifierType(rawValue: 0)
+
+    /// Nil where the text names no key.
+    public init?(_ text: String) {
+        gtk_accelerator_parse(text, &key, &modifiers)
+        if key == 0 { return nil }
+    }
+
+    func matches(_ event: UnsafeMutablePointer<GdkEventKey>) -> Bool {
+        let held = event.pointee.state & gtk_accelerator_get_default_mod_mask().rawValue
+        return gdk_keyval_to_lower(event.pointee.keyval) == gdk_keyval_to_lower(key) && held == modifiers.rawValue
+    }
+}

@@ -1,0 +1,205 @@
+import CWebKit
+import Configuration
+import Glibc
+import KioskRules
+public import Linux
+import QuickConnect
+import QuickConnectClient
+
+/// The window of a kiosk: a page, full-screen or not, and what is shown in its place when it cannot be.
+///
+/// Others add to it before ``run()``: entries of the menu (``menuEntries``), views beside the page (``makeView()``,
+/// ``show(_:)``, ``showPage()``), folders that those are served from (``serve(_:as:)``), handlers and calls of the daemon
+/// (``daemon``).
+public final class Kiosk {
+    /// An entry of the window's menu.
+    public struct MenuEntry {
+        public var title: String
+        public var choose: () -> Void
+
+        public init(_ title: String, choose: @escaping () -> Void) {
+            self.title = title
+            self.choose = choose
+        }
+    }
+
+    /// Why there is no window.
+    public nonisolated struct Failure: Error, CustomStringConvertible {
+        public var description: String
+        /// Whether the settings are wrong.
+        public var isMistake = false
+    }
+
+    let options: KioskOptions
+    let log: ServiceLog
+    let engine: Engine
+    let window: UnsafeMutablePointer<GtkWidget>
+    let stack: UnsafeMutablePointer<GtkStack>
+    let notice: Notice
+    /// The page.
+    public let page: PageView
+    /// The page's way to the daemon, and the window's to the page's handlers.
+    public let bridge: Bridge
+    /// The window's own connection to the daemon.
+    public let daemon: DaemonHost
+    /// What the menu has now. Asked for each time that it opens; without entries there is none.
+    public var menuEntries: () -> [MenuEntry] = { [] }
+    /// The document that was shown is shown no more: another one is, or its process has ended.
+    public var pageIsLeft: () -> Void = {}
+    /// The address that the window begins with, and comes back to.
+    public let home: String
+    /// The address of what is shown, or was to be.
+    var shown: String
+    var recovery = Recovery()
+    /// Lines that a page has caused, in a minute.
+    static let mostNotes = 40
+    var noted = (since: ContinuousClock.now, count: 0)
+    var others: [PageView] = []
+    var services: [AnyObject] = []
+    var status: Int32 = 0
+    var dialogs: Dialogs?
+    var handover: Handover?
+    let message: Message?
+
+    /// Makes the window, which ``run()`` shows. Only on the main thread, once in a process.
+    public init(_ options: KioskOptions, log: ServiceLog) throws(Failure) {
+        self.options = options
+        self.log = log
+        guard gtk_init_check(nil, nil) != 0 else {
+            throw Failure(description: "there is no display: start it in a graphical session, or set DISPLAY")
+        }
+        try Self.check(options)
+        guard let engine = Engine(options), let page = engine.makeView() else {
+            throw Failure(description: "WebKit cannot be started")
+        }
+        guard let window = gtk_window_new(GTK_WINDOW_TOPLEVEL), let box = gtk_stack_new() else {
+            throw Failure(description: "the window cannot be made")
+        }
+        self.engine = engine
+        self.page = page
+        self.window = window
+        stack = cast(box)
+        notice = Notice()
+        message = Message()
+        home = Self.home(options)
+        shown = home
+        bridge = Bridge(page, Self.rule(options, home), library: options.library, paths: options.daemonPaths)
+        daemon = DaemonHost(paths: options.daemonPaths)
+        build()
+        connectPage()
+        connectWindow()
+        if options.isAutomated { connectAutomation() }
+    }
+
+    /// What only GTK knows: names of keys.
+    private static func check(_ options: KioskOptions) throws(Failure) {
+        guard let key = options.settings.leaveKey, Accelerator(key.value) == nil else { return }
+        let what = "'\(key.value)' is not a key; write it as GTK does, such as <Control><Alt>q, or none"
+        throw Failure(description: "\(key.location): \(what)", isMistake: true)
+    }
+
+    private static func home(_ options: KioskOptions) -> String {
+        switch options.page {
+        case .folder: "qc://app/"
+        case .address(let address): address
+        }
+    }
+
+    private static func rule(_ options: KioskOptions, _ home: String) -> NavigationRule {
+        var isFolder = false
+        if case .folder = options.page { isFolder = true }
+        let own = PageAddress(home)?.origin.map { [$0] } ?? []
+        return NavigationRule(
+            origins: options.settings.origins.union(own),
+            resources: options.settings.resources,
+            urlCalls: options.settings.urlCalls ?? isFolder,
+            schemes: options.settings.schemes
+        )
+    }
+
+    private func build() {
+        let window: UnsafeMutablePointer<GtkWindow> = cast(self.window)
+        gtk_window_set_default_size(window, 1024, 768)
+        gtk_window_set_title(window, "QuickConnect")
+        if let box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0) {
+            gtk_container_add(cast(self.window), box)
+            gtk_box_pack_start(cast(box), cast(stack), 1, 1, 0)
+            if let message { gtk_box_pack_end(cast(box), message.widget, 0, 0, 0) }
+        }
+        gtk_container_add(cast(stack), page.widget)
+        gtk_container_add(cast(stack), notice.widget)
+        if case .folder(let path) = options.page { engine.folders.serve([path], as: "app") }
+        if !options.settings.showsCursor { page.addStyle("*, *::before, *::after { cursor: none !important }") }
+    }
+
+    // MARK: Views beside the page
+
+    /// Another view, which is not shown yet. It shares cookies and storage with the page, and has no bridge.
+    /// - Parameter lost: what it shows cannot be loaded, or its process has ended; the words say why.
+    public func makeView(lost: @escaping (_ reason: String) -> Void) -> PageView? {
+        guard let view = engine.makeView() else { return nil }
+        view.processDidEnd = lost
+        view.didFail = { _, reason in lost(reason) }
+        gtk_container_add(cast(stack), view.widget)
+        connectMenu(of: view)
+        others.append(view)
+        return view
+    }
+
+    /// Shows a view in the page's place; the page goes on.
+    public func show(_ view: PageView) {
+        gtk_widget_show_all(view.widget)
+        gtk_stack_set_visible_child(stack, view.widget)
+        gtk_widget_grab_focus(view.widget)
+    }
+
+    /// Shows the page again, with its title; where it is lost, what says so.
+    public func showPage() {
+        setTitle(page.document.title)
+        if notice.text == nil { show(page) } else { showNotice() }
+    }
+
+    func showNotice() {
+        gtk_stack_set_visible_child(stack, notice.widget)
+        notice.takeFocus()
+    }
+
+    /// Whether another view is shown in the page's place.
+    var isCovered: Bool {
+        let visible = gtk_stack_get_visible_child(stack)
+        return others.contains { $0.widget == visible }
+    }
+
+    /// What the window is called; the next page of its own is so by its title.
+    public func setTitle(_ title: String) { gtk_window_set_title(cast(window), title) }
+
+    /// Serves the files of folders as `qc://HOST/…`; the first folder that has a file gives it. Only the page's own
+    /// folder (`app`) has the bridge.
+    public func serve(_ folders: [String], as host: String) { engine.folders.serve(folders, as: host) }
+
+    // MARK: Running
+
+    /// Shows the window, and returns the exit status when it is closed.
+    public func run() -> Int32 {
+        gtk_widget_show_all(window)
+        gtk_stack_set_visible_child(stack, page.widget)
+        if options.settings.isFullScreen { gtk_window_fullscreen(cast(window)) }
+        daemon.start()
+        startServices()
+        afterFilter { [self] in
+            page.load(home)
+            // It waits until the page has begun.
+            if let address = options.handedOver, let why = takeFromOutside(address) { log.write(why, .error) }
+        }
+        gtk_main()
+        daemon.close()
+        handover?.stop()
+        return status
+    }
+
+    /// Closes the window: ``run()`` returns.
+    public func quit(_ status: Int32 = 0) {
+        self.status = status
+        gtk_main_quit()
+    }
+}

@@ -1,0 +1,120 @@
+import CWebKit
+import KioskRules
+
+/// A dialog that is shown, until a person has answered it.
+final class OpenDialog {
+    enum Answer { case accepted, cancelled }
+
+    typealias TakesKey = (UnsafeMutablePointer<GdkEventKey>) -> Bool
+
+    /// A page may ask at any length; nobody reads more.
+    private static let (mostCharacters, mostLines) = (2000, 30)
+
+    private let dialog: OpaquePointer
+    private let widget: UnsafeMutablePointer<GtkWidget>
+    private var entry: UnsafeMutablePointer<GtkWidget>?
+    private let kind: WebKitScriptDialogType
+    private let takesKey: TakesKey
+    private let ended: () -> Void
+    private var isOver = false
+
+    init?(
+        _ dialog: OpaquePointer,
+        _ parent: UnsafeMutablePointer<GtkWidget>,
+        _ takesKey: @escaping TakesKey,
+        ended: @escaping () -> Void
+    ) {
+        guard let widget = gtk_dialog_new() else { return nil }
+        self.dialog = webkit_script_dialog_ref(dialog)
+        self.widget = widget
+        self.takesKey = takesKey
+        self.ended = ended
+        kind = webkit_script_dialog_get_dialog_type(dialog)
+        let window: UnsafeMutablePointer<GtkWindow> = cast(widget)
+        gtk_window_set_transient_for(window, cast(parent))
+        gtk_window_set_modal(window, 1)
+        gtk_window_set_position(window, GTK_WIN_POS_CENTER_ON_PARENT)
+        gtk_window_set_title(window, " ")
+        fill(webkit_script_dialog_get_message(dialog).map { String(cString: $0) } ?? "", height: height(parent))
+        connectSignals()
+        gtk_widget_show_all(widget)
+    }
+
+    private func connectSignals() {
+        let answered: @convention(c) (UnsafeMutableRawPointer, gint, UnsafeMutableRawPointer) -> Void = {
+            _,
+            code,
+            data in
+            let open: OpenDialog = owner(data)
+            open.finish(code == GTK_RESPONSE_OK.rawValue ? .accepted : .cancelled)
+        }
+        connect(widget, "response", unsafeBitCast(answered, to: GCallback.self), self)
+        let key:
+            @convention(c) (UnsafeMutableRawPointer, UnsafeMutablePointer<GdkEventKey>, UnsafeMutableRawPointer) ->
+                gboolean =
+                { _, event, data in
+                    let open: OpenDialog = owner(data)
+                    return open.takesKey(event) ? 1 : 0
+                }
+        connect(widget, "key-press-event", unsafeBitCast(key, to: GCallback.self), self)
+    }
+
+    /// What the question may take of a window, so that the buttons stay on the screen.
+    private func height(_ parent: UnsafeMutablePointer<GtkWidget>) -> gint {
+        max(60, gtk_widget_get_allocated_height(parent) / 2)
+    }
+
+    private func fill(_ message: String, height: gint) {
+        guard let area = gtk_dialog_get_content_area(cast(widget)) else { return }
+        gtk_container_set_border_width(cast(area), 16)
+        gtk_box_set_spacing(cast(area), 16)
+        addQuestion(message, to: area, height)
+        if kind == WEBKIT_SCRIPT_DIALOG_PROMPT { addEntry(to: area) }
+        let asks = kind != WEBKIT_SCRIPT_DIALOG_ALERT
+        let leaves = kind == WEBKIT_SCRIPT_DIALOG_BEFORE_UNLOAD_CONFIRM
+        if asks { gtk_dialog_add_button(cast(widget), leaves ? "Stay" : "Cancel", GTK_RESPONSE_CANCEL.rawValue) }
+        gtk_dialog_add_button(cast(widget), leaves ? "Leave" : "OK", GTK_RESPONSE_OK.rawValue)
+        gtk_dialog_set_default_response(cast(widget), GTK_RESPONSE_OK.rawValue)
+    }
+
+    private func addQuestion(_ message: String, to area: UnsafeMutablePointer<GtkWidget>, _ height: gint) {
+        let text = ShortText.of(message, length: Self.mostCharacters, lines: Self.mostLines)
+        guard let label = gtk_label_new(text), let scrolled = gtk_scrolled_window_new(nil, nil) else { return }
+        gtk_label_set_line_wrap(cast(label), 1)
+        gtk_label_set_line_wrap_mode(cast(label), PANGO_WRAP_WORD_CHAR)
+        gtk_label_set_max_width_chars(cast(label), 60)
+        let window: UnsafeMutablePointer<GtkScrolledWindow> = cast(scrolled)
+        gtk_scrolled_window_set_policy(window, GTK_POLICY_NEVER, GTK_POLICY_AUTOMATIC)
+        gtk_scrolled_window_set_propagate_natural_height(window, 1)
+        gtk_scrolled_window_set_max_content_height(window, height)
+        gtk_container_add(cast(scrolled), label)
+        gtk_container_add(cast(area), scrolled)
+    }
+
+    private func addEntry(to area: UnsafeMutablePointer<GtkWidget>) {
+        guard let entry = gtk_entry_new() else { return }
+        let text = webkit_script_dialog_prompt_get_default_text(dialog).map { String(cString: $0) } ?? ""
+        gtk_entry_set_text(cast(entry), text)
+        gtk_entry_set_activates_default(cast(entry), 1)
+        gtk_container_add(cast(area), entry)
+        // Else the question, which can be scrolled, would have the keys.
+        gtk_widget_grab_focus(entry)
+        self.entry = entry
+    }
+
+    func finish(_ answer: Answer) {
+        guard !isOver else { return }
+        isOver = true
+        switch kind {
+        case WEBKIT_SCRIPT_DIALOG_CONFIRM, WEBKIT_SCRIPT_DIALOG_BEFORE_UNLOAD_CONFIRM:
+            webkit_script_dialog_confirm_set_confirmed(dialog, answer == .accepted ? 1 : 0)
+        case WEBKIT_SCRIPT_DIALOG_PROMPT where answer == .accepted:
+            if let entry { webkit_script_dialog_prompt_set_text(dialog, gtk_entry_get_text(cast(entry))) }
+        default: break
+        }
+        webkit_script_dialog_close(dialog)
+        webkit_script_dialog_unref(dialog)
+        gtk_widget_destroy(widget)
+        ended()
+    }
+}

@@ -1,0 +1,69 @@
+import CWebKit
+import JSON
+import QuickConnectClient
+
+/// Answers `navigator.geolocation` with the daemon's position: gpsd's, or the simulated one. The daemon watches the receiver
+/// only while a page asks.
+final class Position {
+    private let manager: UnsafeMutablePointer<WebKitGeolocationManager>
+    private let daemon: DaemonHost
+    private var isWanted = false
+
+    init?(_ context: UnsafeMutablePointer<WebKitWebContext>, _ daemon: DaemonHost) {
+        guard let manager = webkit_web_context_get_geolocation_manager(context) else { return nil }
+        self.manager = manager
+        self.daemon = daemon
+        let start: @convention(c) (UnsafeMutableRawPointer, UnsafeMutableRawPointer) -> gboolean = { _, data in
+            let position: Position = owner(data)
+            position.start()
+            return 1
+        }
+        let stop: @convention(c) (UnsafeMutableRawPointer, UnsafeMutableRawPointer) -> Void = { _, data in
+            let position: Position = owner(data)
+            position.stop()
+        }
+        connect(manager, "start", unsafeBitCast(start, to: GCallback.self), self)
+        connect(manager, "stop", unsafeBitCast(stop, to: GCallback.self), self)
+    }
+
+    private func start() {
+        isWanted = true
+        daemon.subscribe(to: "location") { [weak self] value in self?.tell(value) }
+        // The event comes with the next fix; this says at once what is known, or why there is nothing.
+        let accurate = webkit_geolocation_manager_get_enable_high_accuracy(manager) != 0
+        let options: JSONValue = ["maximumAge": 5000, "enableHighAccuracy": .bool(accurate)]
+        daemon.call("location", .array([options])) { [weak self] result in
+            switch result {
+            case .success(let value): self?.tell(value)
+            case .failure(let failure): self?.fail(failure.message)
+            }
+        }
+    }
+
+    private func stop() {
+        isWanted = false
+        daemon.unsubscribe(from: "location")
+    }
+
+    private func fail(_ reason: String) {
+        if isWanted { webkit_geolocation_manager_failed(manager, reason) }
+    }
+
+    private func tell(_ value: JSONValue) {
+        func number(_ name: String) -> Double? { value.objectValue?[name]?.numberValue }
+        guard isWanted, let latitude = number("latitude"), let longitude = number("longitude") else { return }
+        // The page gets a number in any case; a receiver that says nothing of it is not more exact than this.
+        let position = webkit_geolocation_position_new(latitude, longitude, number("accuracy") ?? 100)
+        defer { webkit_geolocation_position_free(position) }
+        if let timestamp = number("timestamp"), timestamp >= 0 {
+            webkit_geolocation_position_set_timestamp(position, guint64(timestamp / 1000))
+        }
+        if let altitude = number("altitude") { webkit_geolocation_position_set_altitude(position, altitude) }
+        if let accuracy = number("altitudeAccuracy") {
+            webkit_geolocation_position_set_altitude_accuracy(position, accuracy)
+        }
+        if let heading = number("heading") { webkit_geolocation_position_set_heading(position, heading) }
+        if let speed = number("speed") { webkit_geolocation_position_set_speed(position, speed) }
+        webkit_geolocation_manager_update_position(manager, position)
+    }
+}

@@ -1,0 +1,103 @@
+public import ArgumentParser
+import Configuration
+import Glibc
+import KioskActions
+import KioskWindow
+public import Linux
+import QuickConnect
+import QuickConnectClient
+
+/// A window that is the book's web view. Read from here: flags and settings, then ``Kiosk``.
+@main
+struct QuickConnectKiosk: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "quickconnect-kiosk",
+        abstract: "Shows a page that drives this device's hardware through the daemon quickconnectd.",
+        discussion: """
+            The page is a folder with an index.html, or an address. A link with a scheme that the settings list is passed \
+            to the running window. The program ends with its window, its key, or SIGTERM.
+
+            Exit status: 0 closed, 1 no display or no engine, 2 wrong usage or settings.
+            """,
+        version: ProjectVersion.text
+    )
+
+    @Argument(help: ArgumentHelp("The page (default: the page in the settings).", valueName: "FOLDER|ADDRESS"))
+    var page: String?
+
+    @Flag(help: "Cover the whole screen.")
+    var fullScreen = false
+
+    @Option(help: ArgumentHelp("\(SocketPaths.help)", valueName: "PATH"))
+    var socket: String?
+
+    @Option(help: ArgumentHelp("The settings file.", valueName: "FILE"))
+    var config: String?
+
+    @Flag(help: "Log the messages of the page's bridge.")
+    var logMessages = false
+
+    @Flag(help: "Let a WebDriver drive the page.")
+    var automation = false
+
+    @Option(help: ArgumentHelp("What to log: \(LogLevel.names).", valueName: "LEVEL"))
+    var logLevel: LogLevel?
+
+    static func main() {
+        signal(SIGPIPE, SIG_IGN)
+        do {
+            guard let flags = try parseAsRoot() as? QuickConnectKiosk else { throw CleanExit.helpRequest(self) }
+            Glibc.exit(try flags.serve())
+        } catch {
+            let isSuccess = exitCode(for: error).isSuccess
+            Descriptor.write("\(fullMessage(for: error))\n", to: isSuccess ? STDOUT_FILENO : STDERR_FILENO)
+            Glibc.exit(isSuccess ? 0 : 2)
+        }
+    }
+
+    /// - Returns: the exit status.
+    private func serve() throws -> Int32 {
+        let environment = OwnProcess.environment
+        let setup: Setup
+        do throws(ConfigurationMistakes) {
+            setup = try Setup(self, environment)
+        } catch {
+            Descriptor.write("quickconnect-kiosk: \(error)\n", to: STDERR_FILENO)
+            return 2
+        }
+        let log = ServiceLog("quickconnect-kiosk", setup.logLevel, environment: environment)
+        if let status = handOver(setup.options, log) { return status }
+        lighten()
+        return MainActor.assumeIsolated {
+            do throws(Kiosk.Failure) {
+                let kiosk = try Kiosk(setup.options, log: log)
+                let actions = KioskActions(kiosk, setup.actions, views: setup.actionViews, log)
+                return withExtendedLifetime(actions) { kiosk.run() }
+            } catch {
+                log.write("\(error)", .error)
+                return error.isMistake ? 2 : 1
+            }
+        }
+    }
+}
+
+extension QuickConnectKiosk {
+    /// Hands an address of the owner's schemes to the window that runs.
+    /// - Returns: the exit status; nil where there is no such address, or no window.
+    private func handOver(_ options: KioskOptions, _ log: ServiceLog) -> Int32? {
+        guard let address = options.handedOver, let path = options.handoverPath,
+            let words = Handover.send(address, to: path)
+        else { return nil }
+        if !words.isEmpty { log.write(words, .error) }
+        return words.isEmpty ? 0 : 1
+    }
+
+    /// Without a GPU, the engine's buffers for one cost half of a page's memory and some of its start.
+    private func lighten() {
+        if FileText.names(in: "/dev/dri")?.contains(where: { $0.hasPrefix("renderD") }) != true {
+            setenv("WEBKIT_DISABLE_DMABUF_RENDERER", "1", 0)
+        }
+    }
+}
+
+extension LogLevel: ExpressibleByArgument {}

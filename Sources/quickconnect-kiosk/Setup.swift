@@ -1,0 +1,90 @@
+import Actions
+import Configuration
+import Glibc
+import KioskRules
+import KioskWindow
+import Layout
+import Linux
+import QuickConnect
+import QuickConnectClient
+
+/// What flags, environment and settings say together.
+struct Setup {
+    var options: KioskOptions
+    var logLevel: LogLevel
+    var actions: ActionDesk
+    /// The folders with the files of actions' views.
+    var actionViews: [String]
+
+    init(_ flags: QuickConnectKiosk, _ environment: [String: String]) throws(ConfigurationMistakes) {
+        let folders = StandardFolders(isRoot: geteuid() == 0, environment: environment, program: OwnProcess.program)
+        var overrides = Settings.Overrides()
+        overrides.config = flags.config
+        let settings = try Settings.ofUser(flags: overrides, environment: environment, folders: folders)
+        logLevel = flags.logLevel ?? LogLevel(rawValue: settings.logLevel) ?? .info
+        // The daemon's environment names its socket, which the client's rule looks at itself.
+        let named = flags.socket ?? (environment["QUICKCONNECT_SOCKET"] == nil ? settings.socket : nil)
+        let handedOver = flags.page.flatMap { Self.isOwnScheme($0, settings.kiosk) ? $0 : nil }
+        options = KioskOptions(
+            try Self.page(handedOver == nil ? flags.page ?? settings.kiosk.page : settings.kiosk.page),
+            settings.kiosk,
+            daemonPaths: SocketPaths.candidates(named: named, environment: environment),
+            library: try Self.library(folders),
+            dataFolder: "\(Self.folder("XDG_DATA_HOME", ".local/share", environment))/quickconnect-kiosk",
+            cacheFolder: "\(Self.folder("XDG_CACHE_HOME", ".cache", environment))/quickconnect-kiosk"
+        )
+        actions = ActionDesk(ActionFolders(folders), ActionState(folders), commands: settings.actionCommands)
+        actionViews = [folders.actionView, folders.shippedPages]
+        if flags.fullScreen { options.settings.isFullScreen = true }
+        options.handedOver = handedOver
+        if let runtime = environment["XDG_RUNTIME_DIR"], runtime.hasPrefix("/") {
+            options.handoverPath = "\(runtime)/quickconnect-kiosk.sock"
+        }
+        options.isAutomated = flags.automation
+        options.logsMessages = flags.logMessages
+    }
+
+    private static func folder(_ variable: String, _ fallback: String, _ environment: [String: String]) -> String {
+        if let path = environment[variable], path.hasPrefix("/") { return path }
+        // A folder that others may write to is none for cookies.
+        let account = getpwuid(getuid()).map { String(cString: $0.pointee.pw_dir) }
+        return "\(environment["HOME"] ?? account ?? "/")/\(fallback)"
+    }
+
+    private static func isOwnScheme(_ text: String, _ settings: KioskSettings) -> Bool {
+        guard let scheme = PageAddress(text)?.scheme else { return false }
+        return settings.schemes.contains { $0.lowercased() == scheme }
+    }
+
+    private static func page(_ text: String?) throws(ConfigurationMistakes) -> KioskOptions.Page {
+        guard let text, !text.isEmpty else {
+            throw mistake("name a folder or an address, here or as 'page' of 'kiosk' in the settings")
+        }
+        if text.contains("://") {
+            guard let address = PageAddress(text), address.origin != nil, ["http", "https"].contains(address.scheme)
+            else { throw mistake("'\(text)' is not the address of a page; an address begins with https:// or http://") }
+            return .address(text)
+        }
+        guard let resolved = realpath(text, nil) else { throw mistake("\(text): \(SystemCallError.text(errno))") }
+        defer { free(resolved) }
+        let path = String(cString: resolved)
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+            throw mistake("\(text) is not a folder")
+        }
+        guard FileText.exists("\(path)/index.html") else { throw mistake("\(text) has no index.html") }
+        return .folder(path)
+    }
+
+    private static func library(_ folders: StandardFolders) throws(ConfigurationMistakes) -> String {
+        let path = "\(folders.shippedPages)/quickconnect.js"
+        switch FileText.read(path, maximumBytes: 1 << 20) {
+        case .success(let text): return text
+        case .failure(let problem): throw mistake(problem.message, in: path)
+        }
+    }
+
+    private static func mistake(_ message: String, in file: String = "the command line") -> ConfigurationMistakes {
+        ConfigurationMistakes([ConfigurationMistake(message, at: SourceLocation(file: file, line: 1, column: 1))])
+    }
+}

@@ -1,0 +1,78 @@
+"""What happens to a page and its window. Each test is a function of (stage), and its docstring's first line is its title."""
+import os
+import signal
+import time
+
+from rig import wait_until
+from stage import Site
+
+
+def killed(stage):
+    """A page whose process is killed: a plain page says so, the journal has a line, and the page comes again by itself"""
+    opened = stage.window(driven=False)
+    stage.wait_state(lambda state: state["address"] == "qc://app/" and not state["isLoading"] and state["title"], "the page")
+    generation = stage.state()["generation"]
+    os.kill(opened.web_process(), signal.SIGKILL)
+    state = stage.wait_state(lambda state: state["problem"], "the notice")
+    assert "crashed" in state["problem"], state
+    stage.display.picture(stage.pictures / "killed.png")
+    wait_until(lambda: "quickconnect-kiosk: The page has stopped." in stage.rig.log("quickconnectd"), "the line in the journal")
+    stage.wait_state(lambda state: not state["problem"] and state["generation"] > generation and not state["isLoading"], "the page again")
+    wait_until(lambda: stage.evaluate("return window.quickconnect && quickconnect.state") == "connected", "its connection")
+    # The button does the same at once.
+    os.kill(opened.web_process(), signal.SIGKILL)
+    stage.wait_state(lambda state: state["problem"], "the notice")
+    opened.press("Return")
+    stage.wait_state(lambda state: not state["problem"] and state["title"], "the page by its button", 3)
+
+
+def hanging(stage):
+    """A page with an endless loop is ended and loaded again"""
+    opened = stage.window(settings="  hangTime: 2s", driven=False)
+    stage.wait_state(lambda state: state["title"] and not state["isLoading"], "the page")
+    stage.evaluate("setTimeout(() => { for (;;) ; }, 500)")
+    start = time.monotonic()
+    state = stage.wait_state(lambda state: state["problem"], "the notice")
+    assert "did not answer" in state["problem"], state
+    assert time.monotonic() - start < 10
+    stage.wait_state(lambda state: not state["problem"] and not state["isLoading"], "the page again")
+    # One that waits for a person does not hang.
+    stage.evaluate("setTimeout(() => { window.answer = confirm('Still there?') }, 300)")
+    dialog = opened.dialog()
+    time.sleep(4)
+    assert not stage.state()["problem"], stage.state()
+    opened.press("Return", dialog)
+    wait_until(lambda: stage.evaluate("return window.answer") is True, "the answer")
+
+
+def network(stage):
+    """An address that nobody answers is said and tried again until it is there"""
+    with Site(stage.rig.folder) as site:
+        port = site.port
+    opened = stage.window(f"http://127.0.0.1:{port}/plain.html", driven=False)
+    state = stage.wait_state(lambda state: state["problem"], "the notice")
+    assert "cannot be reached" in state["problem"], state
+    stage.display.picture(stage.pictures / "network.png")
+    with Site(stage.rig.folder / "pages" / "kiosk", port):
+        stage.wait_state(lambda state: state["title"] == "Plain" and not state["problem"], "the page")
+    assert opened.process.poll() is None
+
+
+def daemon_restart(stage):
+    """The daemon restarts: the page connects again, and a call that had an answer is not made again"""
+    opened = stage.page("kiosk/plain.html")
+    assert opened.run("return quickconnect.call('counter', 7)") == 7
+    stage.rig.restart("quickconnectd")
+    opened.wait_connected()
+    assert opened.run("return quickconnect.call('counter')") == 0
+    wait_until(lambda: stage.state(), "the window's own handler")
+
+
+def start_up_queue(stage):
+    """BridgeTests: the window's calls before the page is there wait for it"""
+    with Site(stage.rig.folder / "pages" / "kiosk") as site:
+        stage.window(f"{site.origin}/late.html", driven=False)
+        wait_until(stage.state, "the window's handler")
+        waiting = [stage.device.submit("kiosk", "call", "echoHandler", number, timeout=20) for number in range(100)]
+        assert stage.state()["title"] == "", "the page is there already"
+        assert [each.result(20) for each in waiting] == list(range(100))

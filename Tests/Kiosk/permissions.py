@@ -1,0 +1,73 @@
+"""What a page may. Each test is a function of (stage), and its docstring's first line is its title."""
+
+from rig import wait_until
+from stage import Site
+
+
+def position(stage):
+    """navigator.geolocation is the daemon's position, and nobody watches the receiver afterwards"""
+    opened = stage.page("kiosk/plain.html")
+    place = opened.run("""return new Promise((done, fail) => navigator.geolocation.getCurrentPosition(
+        ({ coords: { latitude, longitude, accuracy, altitude } }) => done({ latitude, longitude, accuracy, altitude }), error => fail(error.message), { timeout: 15000 }))""")
+    assert 51 < place["latitude"] < 52 and -1 < place["longitude"] < 0 and place["altitude"], place
+    wait_until(lambda: not [each for each in stage.rig.call("state")["watched"] if each["event"] == "location"], "the end of the watch")
+
+
+def refused(stage):
+    """The microphone is refused, a window of its own is none, and the User-Agent says who asks"""
+    opened = stage.page("kiosk/plain.html")
+    assert opened.run("return navigator.mediaDevices ? navigator.mediaDevices.getUserMedia({ audio: true }).then(() => 'allowed', error => error.name) : 'none'") in ("NotAllowedError", "none")
+    assert opened.run("return window.open('qc://app/') === null")
+    assert "QuickConnectKiosk" in opened.value("navigator.userAgent")
+
+
+def owners_settings(stage):
+    """What the owner sets holds: the name in the User-Agent, the zoom, no cookies, a microphone"""
+    with Site(stage.rig.folder / "pages" / "kiosk") as site:
+        opened = stage.window(f"{site.origin}/plain.html", "  userAgent: Shop/2\n  zoom: 1.5\n  cookies: never\n  microphone: true")
+        stage.go(opened, f"{site.origin}/plain.html")
+        assert opened.value("navigator.userAgent").endswith("Shop/2")
+        assert opened.run("return fetch('/echo').then(answer => answer.json())")["User-Agent"].endswith("Shop/2")
+        assert stage.state()["zoom"] == 1.5
+        # An older test may have left one.
+        assert "a=b" not in opened.value("document.cookie = 'a=b', document.cookie")
+        # This machine has none.
+        heard = opened.run("return navigator.mediaDevices.getUserMedia({ audio: true }).then(() => 'allowed', error => error.name)")
+        assert heard not in ("NotAllowedError", "TypeError"), heard
+        stage.close_window()
+
+
+def download(stage):
+    """A download lies in the daemon's media folder, and the window says so"""
+    with Site(stage.rig.folder / "pages" / "kiosk") as site:
+        opened = stage.window(f"{site.origin}/plain.html")
+        stage.go(opened, f"{site.origin}/plain.html")
+        opened.run("location = '/file'")
+        wait_until(lambda: (stage.rig.folder / "media" / "thing.dat").exists(), "the file")
+        assert (stage.rig.folder / "media" / "thing.dat").stat().st_size == 700_000
+        wait_until(lambda: "thing.dat is in the media folder" in opened.log_text(), "the sentence")
+        stage.display.picture(stage.pictures / "download.png")
+        assert opened.url() == f"{site.origin}/plain.html"
+
+
+def is_written(stage, name):
+    """Whether a database of the engine's has the word, or its log."""
+    folder = stage.rig.folder / "home" / ".local" / "share" / "quickconnect-kiosk"
+    return any(b"kept" in file.read_bytes() for file in folder.rglob(f"{name}*"))
+
+
+def kept_data(stage):
+    """Cookies and storage are kept over a restart, and not where the owner wants none kept"""
+    with Site(stage.rig.folder / "pages" / "kiosk") as site:
+        for settings, kept in (("  keepData: true", True), ("  keepData: false", False)):
+            opened = stage.window(f"{site.origin}/keep", settings)
+            opened.open(f"{site.origin}/keep")
+            opened.run("localStorage.setItem('kept', 'yes')")
+            if kept:
+                wait_until(lambda: is_written(stage, "cookies.sqlite"), "what the engine writes behind")
+            stage.close_window()
+            opened = stage.window(f"{site.origin}/plain.html", settings)
+            opened.open(f"{site.origin}/plain.html")
+            assert ("kept=yes" in opened.value("document.cookie")) == kept, opened.value("document.cookie")
+            assert (opened.value("localStorage.getItem('kept')") == "yes") == kept
+            stage.close_window()

@@ -1,0 +1,82 @@
+"""Whose pages have the bridge, and what others may hand over. Each test is a function of (stage), and its docstring's first line is its title."""
+import re
+import subprocess
+
+from rig import ROOT, wait_until
+from stage import Site
+
+
+def foreign_frame(stage):
+    """A frame of another origin tries each way in, and none leads anywhere"""
+    heard = []
+    stage.device.on("news", lambda event: heard.append(event.data))
+    stage.device.handle("shop", lambda data, call: heard.append(data))
+    with Site(stage.rig.folder / "pages" / "kiosk") as ours, Site(stage.rig.folder / "pages" / "kiosk") as theirs:
+        # The same host, another port; then another name.
+        for foreign in (theirs.origin, theirs.origin.replace("127.0.0.1", "localhost")):
+            opened = stage.window(f"{ours.origin}/plain.html", f"  resources: [{foreign}]\n  schemes: [shop]")
+            stage.go(opened, f"{ours.origin}/plain.html")
+            script = """
+                const told = new Promise(done => { addEventListener('message', event => done(event.data.found)); setTimeout(() => done('no frame'), 4000) })
+                const frame = document.createElement('iframe')
+                frame.src = arguments[0] + '/foreign.html?top=' + encodeURIComponent(location.href)
+                document.body.append(frame)
+                return told"""
+            assert opened.run(script, foreign) == [], "it has found a way"
+            # Its calls would be here by now: this page's own comes behind them.
+            opened.run("return quickconnect.call('post', 'news', 'own')")
+            wait_until(lambda: "own" in heard, "the page's own event")
+            assert [each for each in heard if each != "own"] == [], heard
+            heard.clear()
+            assert opened.url() == f"{ours.origin}/plain.html", opened.url()
+            # As a page of its own it has no bridge either.
+            opened.open(f"{foreign}/plain.html")
+            assert opened.value("[typeof makeCall, typeof quickconnect, typeof WebViewJavascriptBridge]") == ["undefined"] * 3
+            stage.close_window()
+
+
+def foreign_frame_with_url_calls(stage):
+    """While addresses are calls, a frame of another origin is not loaded at all; what is not listed is never loaded"""
+    with Site(stage.rig.folder / "pages" / "kiosk") as theirs:
+        opened = stage.window(settings=f"  resources: [{theirs.origin}]")
+        stage.go(opened, "qc://app/kiosk/plain.html")
+        script = """
+            const frame = document.createElement('iframe'), told = new Promise(done => { addEventListener('message', () => done('loaded')); setTimeout(() => done('not loaded'), 1000) })
+            frame.src = arguments[0] + '/foreign.html'
+            document.body.append(frame)
+            return told"""
+        assert opened.run(script, theirs.origin) == "not loaded"
+        # A resource may be fetched; one that is not listed may not.
+        assert opened.run("return fetch(arguments[0] + '/plain.html', { mode: 'no-cors' }).then(() => 'fetched', () => 'blocked')", theirs.origin) == "fetched"
+        with Site(stage.rig.folder / "pages" / "kiosk") as other:
+            assert opened.run("return fetch(arguments[0] + '/plain.html', { mode: 'no-cors' }).then(() => 'fetched', () => 'blocked')", other.origin) == "blocked"
+            opened.run("location = arguments[0] + '/plain.html'", other.origin)
+            wait_until(lambda: f"{other.origin} is neither in" in opened.log_text(), "the refusal")
+        for bad in ("file:///etc/passwd", "data:text/html,x", "javascript:void 0", "mailto:a@example.org"):
+            opened.run("const frame = document.createElement('iframe'); frame.src = arguments[0]; document.body.append(frame)", bad)
+        assert opened.url() == "qc://app/kiosk/plain.html"
+        for path in ("../../settings.yaml", "%2e%2e/%2e%2e/settings.yaml", "nothing.html", "kiosk"):
+            assert opened.run("return fetch(arguments[0]).then(answer => answer.text(), () => 'refused')", f"qc://app/{path}") == "refused", path
+
+
+def other_programs_links(stage):
+    """A link of the owner's scheme from outside: handed to the window that runs; others are refused with words"""
+    heard = []
+    stage.device.handle("shop", lambda data, call: heard.append(data))
+    opened = stage.window(settings="  schemes: [shop]\n  page: pages")
+    stage.go(opened, "qc://app/kiosk/plain.html")
+    program = [stage.rig.programs / "quickconnect-kiosk", "--config", stage.rig.folder / "settings.yaml", "--socket", stage.rig.socket]
+    done = subprocess.run([*program, "shop://order/9?é=1"], env=stage.rig.environment, capture_output=True, text=True, timeout=20)
+    assert done.returncode == 0, done
+    wait_until(lambda: heard == [["shop://order/9?é=1"]], "the order")
+    done = subprocess.run([*program, "other://order"], env=stage.rig.environment, capture_output=True, text=True, timeout=20)
+    assert done.returncode == 2 and "other://order" in done.stderr, done
+    # As a desktop opens it, by the file that is shipped.
+    applications = stage.rig.folder / "home" / ".local" / "share" / "applications"
+    applications.mkdir(parents=True, exist_ok=True)
+    command = " ".join(map(str, program))
+    shipped = (ROOT / "systemd" / "quickconnect-kiosk.desktop").read_text()
+    (applications / "quickconnect-kiosk.desktop").write_text(re.sub(r"^Exec=.*$", f"Exec={command} %u", shipped, flags=re.M) + "MimeType=x-scheme-handler/shop;\n")
+    (applications / "mimeapps.list").write_text("[Default Applications]\nx-scheme-handler/shop=quickconnect-kiosk.desktop\n")
+    subprocess.run(["gio", "open", "shop://from/desktop"], env=stage.rig.environment, check=True, timeout=20)
+    wait_until(lambda: ["shop://from/desktop"] in heard, "the desktop's link")
