@@ -1,0 +1,97 @@
+public import JSON
+public import Layout
+internal import Linux
+public import QuickConnect
+
+/// The actions of this device, and who may run which of them where: the one door for every program that runs them. Files
+/// are looked at anew each time.
+public struct ActionDesk: Sendable {
+    public let folders: ActionFolders
+    public let state: ActionState
+    /// The commands that actions may call.
+    public let commands: Set<String>
+
+    /// - Parameter commands: the setting `actions: commands`.
+    public init(_ folders: ActionFolders, _ state: ActionState, commands: Set<String>) {
+        self.folders = folders
+        self.state = state
+        self.commands = commands
+    }
+
+    /// An action, as lists show it.
+    public struct Entry: Sendable {
+        public let file: ActionFolders.File
+        /// Where it is allowed.
+        public let sites: [Site]
+        /// Why it cannot run, in words.
+        public let problem: String?
+
+        public var name: String { file.name }
+
+        /// {"name", "from", "file", "sites", "shadows"?, "problem"?}
+        public var json: JSONObject {
+            var members: JSONObject = [
+                "name": .string(name), "from": .string(file.place.rawValue), "file": .string(file.path),
+                "sites": .array(sites.map { .string($0.description) }),
+            ]
+            if !file.shadows.isEmpty { members["shadows"] = .array(file.shadows.map(JSONValue.string)) }
+            if let problem { members["problem"] = .string(problem) }
+            return members
+        }
+    }
+
+    /// All actions, in byte order of their names, and what is wrong with the files around them, in words.
+    public func list() -> (actions: [Entry], problems: [String]) {
+        let (files, problems) = folders.files()
+        let (rules, unread) = state.rules()
+        let entries = files.map {
+            Entry(file: $0, sites: rules.sites(of: $0.name), problem: FileTrust.problem(of: $0.path))
+        }
+        return (entries, problems + unread)
+    }
+
+    /// The text of an action that may run on a page.
+    /// - Parameter page: nil for one from nowhere, such as `about:blank`: nothing runs there.
+    public func text(of name: String, on page: WebOrigin?) throws(CommandError) -> String {
+        let file = try file(name)
+        try checkIsAllowed(name, on: page)
+        if let problem = FileTrust.problem(of: file.path) {
+            throw CommandError(.denied, "\(file.path) \(problem): it is not run")
+        }
+        switch file.text() {
+        case .success(let text): return text
+        case .failure(let problem): throw CommandError(.unavailable, "\(file.path) \(problem.message)")
+        }
+    }
+
+    public func file(_ name: String) throws(CommandError) -> ActionFolders.File {
+        if let file = folders.file(name) { return file }
+        let question = NearestNames.question(name, among: folders.files().files.map(\.name))
+        throw CommandError(.notFound, "there is no action '\(name.prefix(100))'\(question)")
+    }
+
+    public func checkIsAllowed(_ name: String, on page: WebOrigin?) throws(CommandError) {
+        guard let page else { throw CommandError(.denied, "no action runs on a page without a site") }
+        guard !state.rules().all.allows(name, on: page) else { return }
+        let remedy = "«quickconnect action enable \(name) \(page)» allows it"
+        throw CommandError(.denied, "the action '\(name.prefix(100))' is not allowed on \(page); \(remedy)")
+    }
+
+    /// Nobody types or writes more than that.
+    /// - Parameter what: what the text is, for the error.
+    public static func checkLength(of text: String, _ what: String) throws(CommandError) {
+        guard text.utf8.count > ActionFolders.maximumBytes else { return }
+        throw CommandError(.tooLarge, "\(what) has more than \(ActionFolders.maximumBytes >> 10) KiB")
+    }
+
+    /// Whether an action that may run on a page may call a command from there.
+    public func checkMayCall(_ command: String, _ action: String, on page: WebOrigin?) throws(CommandError) {
+        try checkIsAllowed(action, on: page)
+        guard !commands.contains(command) else { return }
+        let rule = "actions may call \(commands.sorted().joined(separator: ", "))"
+        throw CommandError(
+            .denied,
+            "'\(command.prefix(128))' is not listed: \(rule) (actions: commands in the settings)"
+        )
+    }
+}
