@@ -11,6 +11,7 @@ public final class DaemonChannel: Sendable {
     /// What becomes of a call: the command that its reply goes under, and its value.
     public typealias Reply = (command: String, value: JSONValue)
 
+    /// The loop that all of it runs on.
     public let eventLoop: any EventLoop
     private let driver: NIOLoopBound<ConversationDriver>
 

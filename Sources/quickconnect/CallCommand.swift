@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandLineText
 import JSON
 import QuickConnect
 
@@ -6,11 +7,13 @@ struct CallCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "call",
         abstract: "Makes a call and prints its answer as JSON.",
-        usage: "quickconnect call [--socket <PATH>] [--timeout <SECONDS>] COMMAND [ARGUMENT ...]",
+        usage: "quickconnect call [--socket <PATH>] [--timeout <SECONDS>] [--json] COMMAND [ARGUMENT ...]",
         discussion: """
-            Options stand before COMMAND; everything behind it is an argument, also what begins with a dash. Without \
-            an argument no message is sent; one is sent as it is; more become a JSON array, in which an argument \
-            that is JSON stays JSON and any other becomes a string.
+            Options come before COMMAND; everything after it is an argument, even if it begins with a dash. Without \
+            an argument, no message is sent; a single argument is sent unchanged; several become a JSON array, in which \
+            an argument that is JSON stays JSON and any other becomes a string.
+
+            With --json an error is also a line of JSON, on standard error.
 
             Examples:
               quickconnect call playSound 0
@@ -22,10 +25,13 @@ struct CallCommand: ParsableCommand {
 
     @OptionGroup var connection: ConnectionOptions
 
+    @Flag(help: "Print errors as JSON, for programs.")
+    var json = false
+
     @Argument(
         parsing: .captureForPassthrough,
         help: ArgumentHelp("The command, and its arguments.", valueName: "COMMAND [ARGUMENT…]"),
-        completion: .custom { _, _, _ in CommandNames.forCompletion() }
+        completion: Completion.call
     )
     var words: [String] = []
 
@@ -35,13 +41,11 @@ struct CallCommand: ParsableCommand {
         }
         if command == "--help" || command == "-h" { throw CleanExit.helpRequest(self) }
         guard !command.hasPrefix("-") else { throw ValidationError("Unknown option '\(command)'.") }
-        say(try connection.call(command, message: Self.message(Array(words.dropFirst()))).text)
-    }
-
-    /// The text of `msg` that arguments stand for.
-    static func message(_ arguments: [String]) -> String? {
-        guard arguments.count > 1 else { return arguments.first }
-        return JSONValue.array(arguments.map { (try? JSONParser.parse($0)) ?? .string($0) }).text
+        do {
+            say(try connection.call(command, message: CallArguments.message(Array(words.dropFirst()))).text)
+        } catch let end as ExitError {
+            throw json ? end.asJSON : end
+        }
     }
 }
 

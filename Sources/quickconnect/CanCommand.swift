@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandLineText
 import JSON
 import QuickConnect
 
@@ -7,7 +8,7 @@ struct CanCommand: ParsableCommand {
         commandName: "can",
         abstract: "Tells whether a command is allowed, without running it.",
         discussion: """
-            Exit status 0 where it is allowed, 1 where it is not.
+            Exit status: 0 allowed, 1 not allowed.
 
             Examples:
               quickconnect can reload
@@ -20,13 +21,13 @@ struct CanCommand: ParsableCommand {
 
     @Option(
         name: .customLong("as"),
-        help: ArgumentHelp("Ask for another user, or a gateway's, such as web:ann.", valueName: "USER")
+        help: ArgumentHelp("Check for another user, or a user of a gateway, such as web:ann.", valueName: "USER")
     )
     var user: String?
 
     @Option(
         name: .customLong("group"),
-        help: ArgumentHelp("A group that the gateway's user has; may be repeated.", valueName: "GROUP")
+        help: ArgumentHelp("A group of the gateway's user; may be repeated.", valueName: "GROUP")
     )
     var groups: [String] = []
 
@@ -62,7 +63,7 @@ struct CanCommand: ParsableCommand {
         } else {
             say("\(user ?? "You") may not: \(members["message"]?.stringValue ?? "").")
         }
-        if !isAllowed { throw End.refused }
+        if !isAllowed { throw ExitError.refused }
     }
 
     /// The verbs that are refused.

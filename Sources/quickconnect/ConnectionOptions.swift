@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandLineText
 import JSON
 import Linux
 import QuickConnect
@@ -9,7 +10,7 @@ struct ConnectionOptions: ParsableArguments {
     @Option(help: ArgumentHelp("\(SocketPaths.help)", valueName: "PATH"))
     var socket: String?
 
-    @Option(help: ArgumentHelp("How long to wait for the answer (default: as long as it takes).", valueName: "SECONDS"))
+    @Option(help: ArgumentHelp("How long to wait for the answer (default: no limit).", valueName: "SECONDS"))
     var timeout: Double?
 
     func validate() throws {
@@ -50,8 +51,8 @@ struct ConnectionOptions: ParsableArguments {
         do throws(SocketPaths.NoDaemon) {
             return Client(try SocketPaths.connect(candidates, before: deadline))
         } catch {
-            if error.attempts.contains(where: \.failure.isTimeout) { throw End(ClientFailure.timedOut) }
-            throw End(error)
+            if error.attempts.contains(where: \.failure.isTimeout) { throw ExitError(ClientFailure.timedOut) }
+            throw ExitError(error)
         }
     }
 
@@ -62,10 +63,10 @@ struct ConnectionOptions: ParsableArguments {
         do {
             switch try client.call(command, message: message, before: deadline) {
             case .success(let value): return value
-            case .failure(let error): throw End(error)
+            case .failure(let error): throw ExitError(error)
             }
         } catch let failure as ClientFailure {
-            throw End(failure)
+            throw ExitError(failure)
         }
     }
 }

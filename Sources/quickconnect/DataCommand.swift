@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandLineText
 import Glibc
 import JSON
 import Linux
@@ -7,7 +8,7 @@ import QuickConnectClient
 struct DataCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "data",
-        abstract: "Looks after the data that is kept for stored procedures. Root's.",
+        abstract: "Manages the recorded data of stored procedures. Needs root.",
         discussion: """
             Examples:
               quickconnect data info
@@ -24,7 +25,7 @@ struct DataCommand: ParsableCommand {
 struct DataInfoCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "info",
-        abstract: "Tells how many entries there are, of which kinds, and how much room they take."
+        abstract: "Prints the number of entries, their kinds, and their size."
     )
 
     @OptionGroup var connection: ConnectionOptions
@@ -53,24 +54,24 @@ struct DataInfoCommand: ParsableCommand {
 struct DataBackupCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "backup",
-        abstract: "Copies the data while it is used, and prints where the copy is."
+        abstract: "Copies the data while it is in use, and prints the path of the copy."
     )
 
     @OptionGroup var connection: ConnectionOptions
 
-    @Argument(help: ArgumentHelp("Where to copy it to, besides.", valueName: "FILE"), completion: .file())
+    @Argument(help: ArgumentHelp("Another file to copy it to.", valueName: "FILE"), completion: .file())
     var file: String?
 
     func run() throws {
         let answer = try connection.dataService("data", ["backup"])
         guard let path = answer.objectValue?["path"]?.stringValue else {
-            throw End(message: "the service did not say where the backup is", status: 1)
+            throw ExitError(message: "the service did not say where the backup is", status: 1)
         }
         guard let file else { return say(path) }
         do throws(SystemCallError) {
             try FileCopy.make(of: path, at: file)
         } catch {
-            throw End(message: "\(path) → \(file): \(error)", status: 1)
+            throw ExitError(message: "\(path) → \(file): \(error)", status: 1)
         }
         say(file)
     }
@@ -94,7 +95,7 @@ enum FileCopy {
 struct DataExportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
-        abstract: "Writes all entries, one a line, as JSON."
+        abstract: "Writes all entries as JSON, one per line."
     )
 
     @OptionGroup var connection: ConnectionOptions
@@ -106,7 +107,7 @@ struct DataExportCommand: ParsableCommand {
         var output = STDOUT_FILENO
         if let file {
             output = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-            guard output >= 0 else { throw End(message: "\(file): \(SystemCallError.text(errno))", status: 1) }
+            guard output >= 0 else { throw ExitError(message: "\(file): \(SystemCallError.text(errno))", status: 1) }
         }
         var last: JSONValue = 0
         while case let page = try connection.dataService("data", ["export", ["after": last]]).objectValue ?? [:],
@@ -115,7 +116,7 @@ struct DataExportCommand: ParsableCommand {
             let lines = (page["entries"]?.arrayValue ?? []).map { "\($0.text)\n" }.joined()
             let code = Descriptor.write(lines, to: output)
             guard code == 0 else {
-                throw End(message: "\(file ?? "standard output"): \(SystemCallError.text(code))", status: 1)
+                throw ExitError(message: "\(file ?? "standard output"): \(SystemCallError.text(code))", status: 1)
             }
             last = next
         }
@@ -125,10 +126,10 @@ struct DataExportCommand: ParsableCommand {
 struct DataImportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
-        abstract: "Reads entries, one a line, as export writes them.",
+        abstract: "Reads entries in the format of export, one per line.",
         discussion: """
-            An entry that is there already with all that it says is left out. Of a line that is wrong, nothing of its \
-            page is taken; pages before it stay.
+            Entries that already exist are skipped. Entries are imported in batches: if a line is invalid, its batch is not \
+            imported; earlier batches are.
             """
     )
 
@@ -144,7 +145,7 @@ struct DataImportCommand: ParsableCommand {
         if let file {
             let input = open(file, O_RDONLY | O_CLOEXEC)
             guard input >= 0, dup2(input, STDIN_FILENO) >= 0 else {
-                throw End(message: "\(file): \(SystemCallError.text(errno))", status: 1)
+                throw ExitError(message: "\(file): \(SystemCallError.text(errno))", status: 1)
             }
         }
         var page: [JSONValue] = []
@@ -162,7 +163,7 @@ struct DataImportCommand: ParsableCommand {
             do {
                 page.append(try JSONParser.parse(line))
             } catch {
-                throw End(message: "line \(number) is no JSON: \(error.message)", status: 1)
+                throw ExitError(message: "line \(number) is not JSON: \(error.message)", status: 1)
             }
             bytes += line.utf8.count
             if page.count == 500 || bytes > Self.pageBytes { try send() }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandLineText
 import Glibc
 import JSON
 import Linux
@@ -8,14 +9,14 @@ import QuickConnectClient
 struct DoctorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Looks at every device, and says what mends each fault.",
+        abstract: "Checks every device, and says how to fix each problem.",
         discussion: """
-            Asks the daemon; where none answers it runs «quickconnectd --doctor», which needs none. Exit status 0 only \
-            when all is well.
+            Asks the daemon. If none answers, it runs «quickconnectd --doctor», which needs no daemon. Exit status 0 only \
+            if no problem is found.
 
             Examples:
               quickconnect doctor
-              quickconnect doctor sound    also plays a tone, and listens to it with the microphone
+              quickconnect doctor sound    also plays a tone, and listens for it with the microphone
               quickconnect doctor --json
             """
     )
@@ -29,25 +30,32 @@ struct DoctorCommand: ParsableCommand {
     @Flag(help: "Print JSON, for programs.")
     var json = false
 
-    @Argument(help: ArgumentHelp("What to try out: sound.", valueName: "WHAT"))
+    @Argument(help: ArgumentHelp("What to test: sound.", valueName: "WHAT"))
     var test: Test?
 
     func run() throws {
         let report = try connection.isAnswered ? askDaemon() : lookWithoutDaemon()
-        say(json ? report.json.text : report.text)
-        if !report.isWell { throw End.refused }
+        say(json ? report.json.text : report.text(width: Terminal.width))
+        if !report.isOK { throw ExitError.refused }
     }
 
     private func askDaemon() throws -> DoctorReport {
         let message = test.map { JSONValue.array([.string($0.rawValue)]).text }
         let answer = try connection.call("doctor", message: message)
         guard let report = DoctorReport(answer) else {
-            throw End(message: "the daemon's report cannot be read: \(answer.text)", status: 1)
+            throw ExitError(message: "the daemon's report cannot be read: \(answer.text)", status: 1)
         }
-        return DoctorReport(report.findings + fetchedProcedures())
+        return DoctorReport(report.findings + fetchedProcedures() + fleet())
     }
 
-    /// What is known of the server of procedures, where there is one. Its service may not run, which is nobody's fault.
+    /// What the gateway of a fleet says, where one runs.
+    private func fleet() -> [Finding] {
+        let answer = try? connection.call("mqtt", message: JSONValue.array(["state"]).text)
+        return answer?.objectValue.map { [FleetState($0).finding] } ?? []
+    }
+
+    /// What is known of the server of procedures, where there is one. Only the service of the data may read that, not the
+    /// daemon; it may not run, which is nobody's fault.
     private func fetchedProcedures() -> [Finding] {
         let list = try? connection.dataService("procedures", ["list"])
         guard let sync = list?.objectValue?["sync"], sync != .null else { return [] }
@@ -56,13 +64,13 @@ struct DoctorCommand: ParsableCommand {
 
     /// No daemon is a fault of its own; what else is wrong may be why.
     private func lookWithoutDaemon() throws -> DoctorReport {
-        let mend = "sudo systemctl start quickconnectd"
-        let absent = Finding("daemon", .fault, "none answers: \(connection.attempts)", mend: mend)
-        guard let output = Program.output(of: OwnPrograms.path("quickconnectd"), ["--doctor", "--json"]),
+        let fix = "sudo systemctl start quickconnectd"
+        let absent = Finding("daemon", .error, "no daemon answers: \(connection.attempts)", fix: fix)
+        guard let output = Program.output(of: Program.installed("quickconnectd"), ["--doctor", "--json"]),
             let json = try? JSONParser.parse(output)
         else {
-            let says = "none answers, and quickconnectd cannot be run"
-            return DoctorReport([Finding("daemon", .fault, says, mend: "sudo apt-get install quickconnect")])
+            let says = "no daemon answers, and quickconnectd cannot be run"
+            return DoctorReport([Finding("daemon", .error, says, fix: "sudo apt-get install quickconnect")])
         }
         let others = DoctorReport(json)?.findings.filter { $0.subject != "daemon" } ?? []
         return DoctorReport([absent] + others)

@@ -1,17 +1,21 @@
 import ArgumentParser
+import CommandLineText
 import Glibc
 import JSON
+import Linux
 import QuickConnect
 import QuickConnectClient
 
 struct EventsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "events",
-        abstract: "Prints events as they come, one JSON object a line, until interrupted.",
+        abstract: "Prints events as they arrive, one JSON object per line, until interrupted.",
         discussion: """
-            Each line is {"event": NAME, "data": VALUE}. A last argument that is a JSON object gives options.
+            Each line is {"event": NAME, "data": VALUE}. A JSON object as the last argument sets options. Without \
+            NAME it lists all events.
 
             Examples:
+              quickconnect events
               quickconnect events doorbell
               quickconnect events location '{"maximumAge": null}'
             """
@@ -19,23 +23,49 @@ struct EventsCommand: ParsableCommand {
 
     @OptionGroup var connection: ConnectionOptions
 
-    @Argument(help: ArgumentHelp("The events' names.", valueName: "NAME"))
-    var names: [String]
+    @Flag(help: "List them as JSON, for programs.")
+    var json = false
+
+    @Argument(help: ArgumentHelp("The events' names.", valueName: "NAME"), completion: Completion.event)
+    var names: [String] = []
 
     func run() throws {
+        guard !names.isEmpty else { return try list() }
         for number in [SIGINT, SIGTERM] { signal(number) { _ in _exit(0) } }
         let deadline = connection.deadline
         let client = try connection.connect(before: deadline)
         do {
+            // Before it has subscribed itself, which makes a name known.
+            if case .success(let state) = try client.call("state", .null, before: deadline) { tellOfUnknown(state) }
             if case .failure(let error) = try client.call("subscribe", parameters, before: deadline) {
-                throw End(error)
+                throw ExitError(error)
             }
             while true {
                 let event = try client.nextEvent()
                 say(JSONValue.object(["event": .string(event.name), "data": event.value]).text)
             }
         } catch let failure as ClientFailure {
-            throw End(failure)
+            throw ExitError(failure)
+        }
+    }
+
+    private func list() throws {
+        let state = try connection.call("state", message: nil)
+        guard let events = KnownEvents(state) else {
+            throw ExitError(
+                message: "the daemon does not say which events it has: it is of an older version",
+                status: 1
+            )
+        }
+        say(json ? events.json.text : events.text(width: Terminal.width))
+    }
+
+    /// A name that nobody knows may be a slip, or what somebody is going to post.
+    private func tellOfUnknown(_ state: JSONValue) {
+        guard let events = KnownEvents(state) else { return }
+        for name in parameters.arrayValue?.compactMap(\.stringValue) ?? [] {
+            guard let hint = events.hint(of: name) else { continue }
+            write("quickconnect: \(hint)\n", to: STDERR_FILENO)
         }
     }
 

@@ -1,11 +1,13 @@
 import ArgumentParser
+import CommandLineText
 import JSON
+import Linux
 import QuickConnect
 
 struct ExplainCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain",
-        abstract: "Explains one command: parameters, stack, who may, its last error.",
+        abstract: "Explains one command: its parameters, its stack, who may call it, and its last error.",
         discussion: """
             Examples:
               quickconnect explain playSound
@@ -25,76 +27,5 @@ struct ExplainCommand: ParsableCommand {
         let answer = try connection.call("explain", message: JSONValue.array([.string(command)]).text)
         guard !json else { return say(answer.text) }
         say(Explanation(answer.objectValue ?? [:]).text(width: Terminal.width))
-    }
-}
-
-/// What `explain` answers, in words.
-private struct Explanation {
-    let answer: JSONObject
-
-    init(_ answer: JSONObject) { self.answer = answer }
-
-    func text(width: Int) -> String {
-        let name = answer["command"]?.stringValue ?? ""
-        let title = "\(name)\(ListCommand.parameters(.object(answer)))"
-        let help = answer["help"]?.stringValue.map { "\n" + Table.wrap($0, to: width).joined(separator: "\n") } ?? ""
-        return "\(title)\(help)\n\n" + Table.text(parameterRows + stackRows + ruleRows, width: width)
-    }
-
-    private var parameterRows: [[String]] {
-        if let value = answer["value"]?.objectValue { return [["value", Self.words(of: value)]] }
-        guard let parameters = answer["parameters"]?.arrayValue else { return [["parameters", "not checked"]] }
-        guard !parameters.isEmpty else { return [["parameters", "none"]] }
-        return parameters.compactMap(\.objectValue).map { parameter in
-            let type = parameter["type"]?.stringValue ?? "any"
-            var words = [parameter["optional"] == true ? "\(type), optional" : type]
-            for key in ["minimum", "maximum", "maxLength", "default", "oneOf"] {
-                if let value = parameter[key] { words.append("\(key) \(value.text)") }
-            }
-            if parameter["repeat"] == true { words.append("may be repeated") }
-            let help = parameter["help"]?.stringValue.map { ": \($0)" } ?? ""
-            return ["  \(parameter["name"]?.stringValue ?? "?")", words.joined(separator: ", ") + help]
-        }
-    }
-
-    /// What a value is, in words: `number, minimum 0, maximum 10, default 0, clamped`.
-    private static func words(of value: JSONObject) -> String {
-        var words = [value["type"]?.stringValue ?? "any"]
-        for key in ["minimum", "maximum", "maxLength", "default", "oneOf"] {
-            if let bound = value[key] { words.append("\(key) \(bound.text)") }
-        }
-        if value["clamp"] == true { words.append("clamped") }
-        if value["keep"] == true { words.append("kept over restarts") }
-        return words.joined(separator: ", ")
-    }
-
-    private var stackRows: [[String]] {
-        Phase.allCases.compactMap { phase in
-            let names = (answer[phase.rawValue]?.arrayValue ?? []).compactMap(\.stringValue)
-            return names.isEmpty ? nil : [phase.rawValue, names.joined(separator: " → ")]
-        }
-    }
-
-    private var ruleRows: [[String]] {
-        let rule = answer["allow"]?.objectValue
-        var rows = [["allowed to", rule?["rule"]?.stringValue ?? "everybody who may connect"]]
-        if let rule = answer["set"]?.objectValue { rows.append(["set by", rule["rule"]?.stringValue ?? ""]) }
-        for (verb, rule) in answer["verbs"]?.objectValue ?? [:] {
-            rows.append(["  \(verb)", rule.objectValue?["rule"]?.stringValue ?? ""])
-        }
-        if let rule = answer["answeredBy"]?.objectValue {
-            rows.append(["answered by", rule["rule"]?.stringValue ?? ""])
-        }
-        if let timeout = answer["timeout"]?.numberValue { rows.append(["timeout", "\(JSONValue.short(timeout)) s"]) }
-        if let location = answer["location"]?.stringValue { rows.append(["mapped in", location]) }
-        if let error = answer["lastError"]?.objectValue {
-            let age = error["secondsAgo"]?.integerValue ?? 0
-            rows.append(
-                [
-                    "last error",
-                    "\(error["code"]?.stringValue ?? ""): \(error["message"]?.stringValue ?? "") (\(age) s ago)",
-                ])
-        }
-        return rows
     }
 }

@@ -20,7 +20,7 @@ struct FetchedState {
         return last["outcome"] == "refused" ? "refused: \(last["says"]?.stringValue ?? "")" : nil
     }
 
-    var isWell: Bool { fault == nil && last["outcome"] != "unreachable" }
+    var isOK: Bool { fault == nil && last["outcome"] != "unreachable" }
 
     /// A sentence.
     var text: String {
@@ -37,7 +37,7 @@ struct FetchedState {
 
     /// For the doctor: a device without a network is none that is broken.
     var finding: Finding {
-        let state: Finding.State = fault != nil ? .fault : isWell && !last.isEmpty ? .well : .note
-        return Finding("procedures", state, text, mend: state == .well ? nil : "sudo quickconnect procedure sync")
+        let state: Finding.State = fault != nil ? .error : isOK && !last.isEmpty ? .ok : .warning
+        return Finding("procedures", state, text, fix: state == .ok ? nil : "sudo quickconnect procedure sync")
     }
 }

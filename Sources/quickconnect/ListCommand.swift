@@ -1,11 +1,13 @@
 import ArgumentParser
+import CommandLineText
 import JSON
+import Linux
 import QuickConnect
 
 struct ListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "Lists what can be called.",
+        abstract: "Lists the commands.",
         discussion: """
             Examples:
               quickconnect list
@@ -21,21 +23,6 @@ struct ListCommand: ParsableCommand {
     func run() throws {
         let commands = try connection.call("commands", message: nil)
         guard !json else { return say(commands.text) }
-        let rows = (commands.objectValue ?? [:]).map { name, entry in
-            [name + Self.parameters(entry), entry.objectValue?["help"]?.stringValue ?? ""]
-        }
-        say(Table.text(rows, width: Terminal.width))
-    }
-
-    /// The parameters in short: ` sound [level] names…`.
-    static func parameters(_ entry: JSONValue) -> String {
-        guard let parameters = entry.objectValue?["parameters"]?.arrayValue else {
-            return " …"
-        }
-        return parameters.compactMap(\.objectValue).map { parameter in
-            var name = parameter["name"]?.stringValue ?? "?"
-            if parameter["repeat"] == true { name += "…" }
-            return parameter["optional"] == true ? " [\(name)]" : " \(name)"
-        }.joined()
+        say(CommandListing.text(commands, width: Terminal.width))
     }
 }

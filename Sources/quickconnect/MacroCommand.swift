@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandLineText
 import JSON
 import Linux
 import QuickConnect
@@ -29,7 +30,7 @@ extension ConnectionOptions {
     func macro(_ parameters: [JSONValue]) throws -> JSONValue {
         switch try macroResult(parameters) {
         case .success(let value): return value
-        case .failure(let error): throw End(macro: error)
+        case .failure(let error): throw ExitError(macro: error)
         }
     }
 
@@ -38,12 +39,12 @@ extension ConnectionOptions {
         do {
             return try connect(before: deadline).call("macro", .array(parameters), before: deadline)
         } catch let failure as ClientFailure {
-            throw End(failure)
+            throw ExitError(failure)
         }
     }
 }
 
-extension End {
+extension ExitError {
     /// An error of a macro, with its line.
     init(macro error: ErrorReply) {
         self.init(error)
@@ -74,7 +75,7 @@ enum MacroNames {
 struct MacroListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "Lists the macros: where each comes from, its version, and mistakes in it."
+        abstract: "Lists the macros: origin, version, and syntax errors."
     )
 
     @OptionGroup var connection: ConnectionOptions
@@ -104,7 +105,7 @@ struct MacroListCommand: ParsableCommand {
 struct MacroShowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Shows a macro with line numbers; the line of a mistake is marked."
+        abstract: "Shows a macro with line numbers; the line of a syntax error is marked."
     )
 
     @OptionGroup var connection: ConnectionOptions
@@ -128,7 +129,7 @@ struct MacroShowCommand: ParsableCommand {
 struct MacroRunCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run",
-        abstract: "Runs a macro and prints what it returns as JSON.",
+        abstract: "Runs a macro and prints its return value as JSON.",
         usage: "quickconnect macro run [--socket <PATH>] [--timeout <SECONDS>] NAME [ARGUMENT ...]",
         discussion: "An argument that is JSON stays JSON, any other becomes a string."
     )
@@ -189,8 +190,8 @@ struct MacroTraceCommand: ParsableCommand {
 struct MacroCheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Parses a macro without running or saving it.",
-        discussion: "With FILE.js the text of that file is checked, else the macro of that name."
+        abstract: "Checks the syntax of a macro without running or saving it.",
+        discussion: "FILE.js checks a file, NAME the macro of that name."
     )
 
     @OptionGroup var connection: ConnectionOptions
@@ -207,13 +208,13 @@ struct MacroCheckCommand: ParsableCommand {
             return
         }
         switch FileText.read(name, maximumBytes: 16 << 20) {
-        case .failure(let problem): throw End(message: "\(name) \(problem.message)", status: 1)
+        case .failure(let problem): throw ExitError(message: "\(name) \(problem.message)", status: 1)
         case .success(let text):
             let macro = LocalFile.last(of: name).dropLast(3)
             let result = try connection.macroResult(["check", .string(String(macro)), .string(text)])
             guard case .failure(var error) = result else { return }
             error.members["file"] = .string(name)
-            throw End(macro: error)
+            throw ExitError(macro: error)
         }
     }
 }
@@ -221,7 +222,7 @@ struct MacroCheckCommand: ParsableCommand {
 struct MacroRevertCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "revert",
-        abstract: "Makes an old version the newest again, by default the one before."
+        abstract: "Restores an old version, by default the previous one."
     )
 
     @OptionGroup var connection: ConnectionOptions
@@ -229,7 +230,7 @@ struct MacroRevertCommand: ParsableCommand {
     @Argument(help: "The macro.", completion: .custom { _, _, _ in MacroNames.forCompletion() })
     var name: String
 
-    @Argument(help: "The number of a version, as history tells it.")
+    @Argument(help: "The number of a version, as history shows it.")
     var version: Int?
 
     func run() throws {

@@ -1,10 +1,11 @@
 import ArgumentParser
+import CommandLineText
 import JSON
 
 struct MacroHistoryCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "history",
-        abstract: "Lists the versions of a macro, the newest first: when, and who saved it."
+        abstract: "Lists the versions of a macro, the newest first, with time and user."
     )
 
     @OptionGroup var connection: ConnectionOptions

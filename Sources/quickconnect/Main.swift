@@ -1,6 +1,8 @@
 import ArgumentParser
+import CommandLineText
 import Glibc
 import Linux
+import QuickConnect
 
 /// The client. Each subcommand is one file.
 @main
@@ -12,54 +14,71 @@ struct QuickConnectCommand: ParsableCommand {
             Examples:
               quickconnect call playSound 0            play the laser
               quickconnect call logMessage 'it works'  write to the journal
-              quickconnect list                        what can be called
-              quickconnect explain playSound           one command, with its parameters and rules
+              quickconnect list                        list the commands
+              quickconnect explain playSound           describe one command, its parameters and rules
               quickconnect events accel                print a sensor's values
-              quickconnect doctor                      does each device work, and what would mend it?
+              quickconnect doctor                      check each device, and show how to fix it
               quickconnect run bell.js                 run a script
-              quickconnect scripts                     what the script host's scripts do
+              quickconnect scripts                     list the scripts and their state
               quickconnect macro run addInner          run a macro
               quickconnect procedure run hasEntries 2026-11-21 2026-11-22
-              quickconnect data info                   what is recorded for procedures
+              quickconnect data info                   show the recorded data
               quickconnect media put bell.wav          send a file to the media folder
-              quickconnect web open                    let a browser into the pages of this device
+              quickconnect web open                    print an address that logs a browser in
+              quickconnect action list                 list the actions for pages
+              quickconnect fleet                       list the devices at the broker
+              quickconnect --device kiosk1 call playSound 0
               makecall playSound 0                     short for quickconnect call
 
             Exit status: 0 a result, 1 an error reply, 2 wrong usage, 3 no daemon or connection lost, 4 no answer in \
-            time.
+            time, 5 the output cannot be written.
             """,
-        version: "0.1.0",
+        version: ProjectVersion.text,
         subcommands: [
             CallCommand.self, ListCommand.self, ExplainCommand.self, EventsCommand.self, CanCommand.self,
             DoctorCommand.self, RunCommand.self, ScriptsCommand.self, MacroCommand.self, ProcedureCommand.self,
-            DataCommand.self, MediaCommand.self, WebCommand.self,
+            DataCommand.self, MediaCommand.self, WebCommand.self, ActionCommand.self, FleetCommand.self,
+            BackupCommand.self, RestoreCommand.self,
         ]
     )
+
+    @Option(
+        help: ArgumentHelp(
+            "A remote device, through the broker in the settings, or group:NAME for a group. Comes before the command.",
+            valueName: "NAME"
+        )
+    )
+    var device: String?
 
     static func main() {
         signal(SIGPIPE, SIG_DFL)
         var arguments = Array(CommandLine.arguments.dropFirst())
-        if CommandLine.arguments.first?.split(separator: "/").last == "makecall" { arguments.insert("call", at: 0) }
+        if CommandLine.arguments.first?.split(separator: "/").last == "makecall", arguments.first != "---completion" {
+            arguments.insert("call", at: 0)
+        }
         do {
+            try RemoteArguments(arguments)?.become()
+            try refuseUnknownSubcommand(arguments)
             var command = try parseAsRoot(arguments)
             try command.run()
-        } catch let end as End {
-            end.exit()
+        } catch let end as ExitError {
+            end.exit(of: "quickconnect")
         } catch {
             let isSuccess = exitCode(for: error).isSuccess
             write(fullMessage(for: error) + "\n", to: isSuccess ? STDOUT_FILENO : STDERR_FILENO)
-            Glibc.exit(isSuccess ? 0 : End.usageStatus)
+            Glibc.exit(isSuccess ? 0 : ExitError.usageStatus)
         }
     }
 }
 
-/// Writes text, or ends quietly where nobody reads any more.
-func write(_ text: String, to descriptor: Int32) {
-    switch Descriptor.write(text, to: descriptor) {
-    case 0: break
-    case EPIPE: exit(0)
-    default: exit(3)
+extension QuickConnectCommand {
+    /// What is no subcommand is most likely a command of the daemon.
+    private static func refuseUnknownSubcommand(_ arguments: [String]) throws {
+        let known = configuration.subcommands.compactMap { $0.configuration.commandName }
+        guard let word = arguments.first, !word.hasPrefix("-"), !known.contains(word), word != "help" else { return }
+        let call = (["quickconnect", "call"] + arguments).map(\.shellWord).joined(separator: " ")
+        let near = NearestNames.question(word, among: known)
+        let question = near.isEmpty ? "; did you mean «\(call)»?" : "\(near) To call the daemon: «\(call)»."
+        throw ExitError(message: "there is no subcommand '\(word)'\(question)", status: ExitError.usageStatus)
     }
 }
-
-func say(_ line: String) { write(line + "\n", to: STDOUT_FILENO) }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandLineText
 import JSON
 import QuickConnect
 import QuickConnectClient
@@ -8,7 +9,7 @@ struct MediaCommand: ParsableCommand {
         commandName: "media",
         abstract: "Lists, fetches, sends and removes files of the media folder.",
         discussion: """
-            All who may call may list and play; a file's bytes are its owner's and root's.
+            Every caller may list and play files; only the owner of a file and root may read, replace or remove it.
 
             Examples:
               quickconnect media list
@@ -45,7 +46,10 @@ struct MediaRemoveCommand: ParsableCommand {
 
     @OptionGroup var connection: ConnectionOptions
 
-    @Argument(help: ArgumentHelp("Their names in the media folder.", valueName: "FILE"))
+    @Argument(
+        help: ArgumentHelp("Their names in the media folder.", valueName: "FILE"),
+        completion: Completion.mediaFile
+    )
     var files: [String]
 
     func run() throws {

@@ -1,3 +1,4 @@
+import CommandLineText
 import Glibc
 import JSON
 import QuickConnect
@@ -20,10 +21,10 @@ struct MediaConnection {
         do {
             switch try client.call("media", .array(parameters), before: options.deadline) {
             case .success(let value): return value
-            case .failure(let error): throw End(error)
+            case .failure(let error): throw ExitError(error)
             }
         } catch let failure as ClientFailure {
-            throw End(failure)
+            throw ExitError(failure)
         }
     }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandLineText
 import Glibc
 import JSON
 import Linux
@@ -8,15 +9,15 @@ struct MediaGetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "get",
         abstract: "Fetches a file.",
-        discussion: "TO is a file, a folder, or - for standard output (default: its own name in this folder)."
+        discussion: "TO is a file, a folder, or - for standard output (default: its own name in the current folder)."
     )
 
     @OptionGroup var connection: ConnectionOptions
 
-    @Argument(help: ArgumentHelp("Its name in the media folder.", valueName: "FILE"))
+    @Argument(help: ArgumentHelp("Its name in the media folder.", valueName: "FILE"), completion: Completion.mediaFile)
     var file: String
 
-    @Argument(help: ArgumentHelp("Where it shall go.", valueName: "TO"))
+    @Argument(help: ArgumentHelp("Where to save it.", valueName: "TO"), completion: .file())
     var to: String?
 
     func run() throws {
@@ -25,11 +26,11 @@ struct MediaGetCommand: ParsableCommand {
         let target = LocalFile.target(to, for: file)
         let part = "\(target).part"
         let descriptor = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
-        guard descriptor >= 0 else { throw End(local: part, SystemCallError("open")) }
+        guard descriptor >= 0 else { throw ExitError(local: part, SystemCallError("open")) }
         do {
             try fetch(media) { try Self.write($0, to: descriptor, part) }
-            guard close(descriptor) == 0 else { throw End(local: part, SystemCallError("close")) }
-            guard rename(part, target) == 0 else { throw End(local: target, SystemCallError("rename")) }
+            guard close(descriptor) == 0 else { throw ExitError(local: part, SystemCallError("close")) }
+            guard rename(part, target) == 0 else { throw ExitError(local: target, SystemCallError("rename")) }
         } catch {
             unlink(part)
             throw error
@@ -45,10 +46,10 @@ struct MediaGetCommand: ParsableCommand {
             let answer = try media.call(["read", .string(file), .integer(Int64(offset))]).objectValue ?? [:]
             let data = answer["data"]?.stringValue.flatMap(Base64.decode)
             guard let bytes = data, let whole = answer["size"]?.integerValue else {
-                throw End(message: "the daemon's answer is none of media read", status: 1)
+                throw ExitError(message: "the daemon's answer is none of media read", status: 1)
             }
             guard size ?? Int(whole) == Int(whole), !bytes.isEmpty || offset == Int(whole) else {
-                throw End(message: "'\(file)' was replaced while it was read; try again", status: 1)
+                throw ExitError(message: "'\(file)' was replaced while it was read; try again", status: 1)
             }
             try take(bytes)
             (offset, size) = (offset + bytes.count, Int(whole))
@@ -61,7 +62,7 @@ struct MediaGetCommand: ParsableCommand {
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw End(local: name, SystemCallError("write")) }
+            guard count > 0 else { throw ExitError(local: name, SystemCallError("write")) }
             rest = rest.dropFirst(count)
         }
     }
@@ -87,7 +88,7 @@ enum LocalFile {
     static func last(of path: String) -> String { path.split(separator: "/").last.map(String.init) ?? path }
 }
 
-extension End {
+extension ExitError {
     /// A file here that cannot be read or written.
     init(local path: String, _ error: SystemCallError) { self.init(message: "\(path): \(error)", status: 1) }
 }

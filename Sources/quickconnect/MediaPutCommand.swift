@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandLineText
 import Glibc
 import JSON
 import Linux
@@ -9,25 +10,28 @@ struct MediaPutCommand: ParsableCommand {
         commandName: "put",
         abstract: "Sends a file.",
         discussion: """
-            FROM is a file, or - for standard input, which needs a NAME. The file appears under its name when it is whole.
+            FROM is a file, or - for standard input, which needs a NAME. The file becomes visible when it is complete.
             """
     )
 
     @OptionGroup var connection: ConnectionOptions
 
-    @Argument(help: ArgumentHelp("The file to send.", valueName: "FROM"))
+    @Argument(help: ArgumentHelp("The file to send.", valueName: "FROM"), completion: .file())
     var from: String
 
-    @Argument(help: ArgumentHelp("Its name in the media folder (default: that of FROM).", valueName: "NAME"))
+    @Argument(
+        help: ArgumentHelp("Its name in the media folder (default: that of FROM).", valueName: "NAME"),
+        completion: Completion.mediaFile
+    )
     var name: String?
 
     func validate() throws {
-        if from == "-", name == nil { throw ValidationError("What comes from standard input needs a NAME.") }
+        if from == "-", name == nil { throw ValidationError("Standard input needs a NAME.") }
     }
 
     func run() throws {
         let descriptor = from == "-" ? STDIN_FILENO : open(from, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw End(local: from, SystemCallError("open")) }
+        guard descriptor >= 0 else { throw ExitError(local: from, SystemCallError("open")) }
         let name = name ?? LocalFile.last(of: from)
         let media = try MediaConnection(connection)
         var progress = TransferProgress(name)
@@ -56,7 +60,7 @@ struct MediaPutCommand: ParsableCommand {
                 Glibc.read(descriptor, $0.baseAddress.map { $0 + filled }, $0.count - filled)
             }
             if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw End(local: path, SystemCallError("read")) }
+            guard count >= 0 else { throw ExitError(local: path, SystemCallError("read")) }
             if count == 0 { break }
             filled += count
         }

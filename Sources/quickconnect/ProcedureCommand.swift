@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandLineText
 import Glibc
 import JSON
 import Linux
@@ -7,14 +8,15 @@ import QuickConnectClient
 struct ProcedureCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "procedure",
-        abstract: "Lists, runs and tests stored procedures: JavaScript that computes from the data of the device.",
+        abstract:
+            "Lists, runs and tests stored procedures: JavaScript that computes results from the data of the device.",
         discussion: """
             Examples:
               quickconnect procedure list
               quickconnect procedure run hasEntries 2026-11-21 2026-11-22
               quickconnect procedure check report.js
               quickconnect procedure test report.js    on report.test.json; needs no daemon
-              sudo quickconnect procedure sync         fetches what the server in the settings has
+              sudo quickconnect procedure sync         fetches procedures from the server in the settings
             """,
         subcommands: [
             ProcedureListCommand.self, ProcedureShowCommand.self, ProcedureRunCommand.self, ProcedureCheckCommand.self,
@@ -30,15 +32,15 @@ extension ConnectionOptions {
         do {
             switch try connect(before: deadline).call(command, .array(parameters), before: deadline) {
             case .success(let value): return value
-            case .failure(let error): throw End(dataService: error)
+            case .failure(let error): throw ExitError(dataService: error)
             }
         } catch let failure as ClientFailure {
-            throw End(failure)
+            throw ExitError(failure)
         }
     }
 }
 
-extension End {
+extension ExitError {
     /// An error of a procedure, with its line.
     init(dataService error: ErrorReply) {
         self.init(error)
@@ -69,7 +71,7 @@ enum ProcedureNames {
 struct ProcedureListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "Lists the stored procedures, where each comes from, and what is recorded for them."
+        abstract: "Lists the stored procedures, their origin, and the recorded events."
     )
 
     @OptionGroup var connection: ConnectionOptions
@@ -143,8 +145,8 @@ struct ProcedureRunCommand: ParsableCommand {
 struct ProcedureCheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Parses a stored procedure without running it.",
-        discussion: "With FILE.js the text of that file is checked, else the procedure of that name."
+        abstract: "Checks the syntax of a stored procedure without running it.",
+        discussion: "FILE.js checks a file, NAME the procedure of that name."
     )
 
     @OptionGroup var connection: ConnectionOptions
@@ -161,7 +163,7 @@ struct ProcedureCheckCommand: ParsableCommand {
             return
         }
         switch FileText.read(name, maximumBytes: 1 << 20) {
-        case .failure(let problem): throw End(message: "\(name) \(problem.message)", status: 1)
+        case .failure(let problem): throw ExitError(message: "\(name) \(problem.message)", status: 1)
         case .success(let text):
             let procedure = String(LocalFile.last(of: name).dropLast(3))
             _ = try connection.dataService("procedures", ["check", .string(procedure), .string(text)])
@@ -172,8 +174,8 @@ struct ProcedureCheckCommand: ParsableCommand {
 struct ProcedureTestCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "test",
-        abstract: "Runs stored procedures on their fixtures NAME.test.json. Needs no daemon.",
-        discussion: "Exit status: 0 all went well, 1 one did not."
+        abstract: "Runs stored procedures with their test cases NAME.test.json. Needs no daemon.",
+        discussion: "Exit status: 0 all tests passed, 1 a test failed."
     )
 
     @Option(help: ArgumentHelp("The settings file, for the limits.", valueName: "FILE"))
@@ -187,11 +189,7 @@ struct ProcedureTestCommand: ParsableCommand {
 
     /// Becomes the script host's program, which links the JavaScript engine; this one does not.
     func run() throws {
-        let program = OwnPrograms.path("quickconnect-scripts")
         let words = (config.map { ["--config", $0] } ?? []) + names.flatMap { ["--test-procedure", $0] }
-        var arguments = ([program] + words).map { strdup($0) }
-        arguments.append(nil)
-        execvp(program, arguments)
-        throw End(message: "\(program) cannot be run: \(SystemCallError.text(errno))", status: 1)
+        try OwnPrograms.become("quickconnect-scripts", words)
     }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandLineText
 import Glibc
 import JSON
 import Linux
@@ -6,12 +7,11 @@ import Linux
 struct ProcedureSyncCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sync",
-        abstract: "Fetches the stored procedures of the server in the settings, and puts them in place.",
+        abstract: "Fetches stored procedures from the server in the settings, and installs them.",
         discussion: """
-            All of what the server has takes the place of what was fetched before, or nothing does. As root it starts the \
-            service quickconnect-sync.
+            Either all fetched procedures are replaced, or none. As root it starts the service quickconnect-sync.
 
-            Exit status: 0 what the server has is in place, 1 it is not: what was fetched before stays.
+            Exit status: 0 the procedures are up to date, 1 they are not, and the previous ones stay.
             """
     )
 
@@ -26,14 +26,16 @@ struct ProcedureSyncCommand: ParsableCommand {
     func run() throws {
         let sync = try state("list").objectValue?["sync"]
         guard let folder = sync?.objectValue?["folder"]?.stringValue else {
-            throw End(message: "the settings name no server (procedures: sync)", status: 1)
+            throw ExitError(message: "the settings name no server (procedures: sync)", status: 1)
         }
-        guard Self.mayWrite(folder) else { throw End(message: "\(folder) is another user's: use sudo", status: 1) }
+        guard Self.mayWrite(folder) else {
+            throw ExitError(message: "\(folder) is another user's: use sudo", status: 1)
+        }
         let code = fetch()
-        guard !dryRun else { throw End(message: "", status: code) }
+        guard !dryRun else { throw ExitError(message: "", status: code) }
         let state = FetchedState(try state("sync"))
         say(state.text)
-        if !state.isWell || code != 0 { throw End.refused }
+        if !state.isOK || code != 0 { throw ExitError.refused }
     }
 
     private func state(_ verb: String) throws -> JSONValue {
@@ -49,7 +51,7 @@ struct ProcedureSyncCommand: ParsableCommand {
         let isService = geteuid() == 0 && !dryRun && config == nil && FileText.exists("/run/systemd/system")
         if isService { return Self.wait(for: "systemctl", ["start", "quickconnect-sync.service"]) }
         let words = (config.map { ["--config", $0] } ?? []) + (dryRun ? ["--dry-run"] : [])
-        return Self.wait(for: OwnPrograms.path("quickconnect-sync"), words)
+        return Self.wait(for: Program.installed("quickconnect-sync"), words)
     }
 
     /// Runs a program that writes where this one does.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandLineText
 import Glibc
 import Linux
 import QuickConnectClient
@@ -9,12 +10,12 @@ struct RunCommand: ParsableCommand {
         abstract: "Runs a script in the foreground.",
         usage: "quickconnect run [--socket <PATH>] [--config <FILE>] FILE.js [ARGUMENT ...]",
         discussion: """
-            Options stand before FILE; everything behind it is the script's. The script ends when nothing is left to \
-            wait for. Its console is printed: warnings and errors to standard error.
+            Options come before FILE; everything after it is an argument of the script. The script ends when it has nothing \
+            left to wait for. Its console goes to standard output, warnings and errors to standard error.
 
             A script may begin with «#!/usr/bin/env -S quickconnect run».
 
-            Exit status: 0 the script has ended, 1 an error that it did not handle, or a limit that it passed, 2 \
+            Exit status: 0 the script ended, 1 an unhandled error, or a limit that it exceeded, 2 \
             wrong usage or an unreadable file, 3 it made a call and no daemon answers.
 
             Examples:
@@ -41,13 +42,9 @@ struct RunCommand: ParsableCommand {
         guard let file = words.first, !file.isEmpty else { throw ValidationError("FILE.js is missing.") }
         if file == "--help" || file == "-h" { throw CleanExit.helpRequest(self) }
         guard !file.hasPrefix("-") else { throw ValidationError("Unknown option '\(file)'.") }
-        let program = OwnPrograms.path("quickconnect-scripts")
         let flags = [("--socket", socket), ("--config", config)].flatMap { flag, value in
             value.map { [flag, $0] } ?? []
         }
-        var arguments = ([program] + flags + words).map { strdup($0) }
-        arguments.append(nil)
-        execvp(program, arguments)
-        throw End(message: "\(program) cannot be run: \(SystemCallError.text(errno))", status: 1)
+        try OwnPrograms.become("quickconnect-scripts", flags + words)
     }
 }

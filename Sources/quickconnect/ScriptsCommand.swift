@@ -1,5 +1,7 @@
 import ArgumentParser
+import CommandLineText
 import JSON
+import Linux
 import QuickConnect
 
 struct ScriptsCommand: ParsableCommand {
@@ -29,9 +31,9 @@ extension ScriptsCommand {
     private func answer() throws -> JSONValue {
         do {
             return try connection.call("scripts", message: nil)
-        } catch let end as End where end.code == "unavailable" {
-            let mend = "«sudo systemctl start quickconnect-scripts», or try «quickconnect-scripts --scripts DIR»"
-            throw End(message: "unavailable: no script host is running; start it with \(mend)", status: end.status)
+        } catch let end as ExitError where end.code == "unavailable" {
+            let fix = "«sudo systemctl start quickconnect-scripts», or try «quickconnect-scripts --scripts DIR»"
+            throw ExitError(message: "unavailable: no script host is running; start it with \(fix)", status: end.status)
         }
     }
 }
@@ -57,7 +59,7 @@ private struct ScriptTable {
             }
             lines.append(cells.joined(separator: "  "))
             if let error = script?["error"]?.stringValue {
-                lines += Table.wrap(error, to: max(width - 4, 20)).map { "    \($0)" }
+                lines += error.wrapped(to: max(width - 4, 20)).map { "    \($0)" }
             }
             if let dropped = script?["droppedLines"]?.integerValue, dropped > 0 {
                 lines.append("    \(dropped) lines of its console were dropped")

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandLineText
 import Glibc
 import JSON
 import Linux
@@ -8,14 +9,14 @@ import QuickConnectClient
 struct WebCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "web",
-        abstract: "Lets browsers in: pages of this device, served by quickconnect-web.",
+        abstract: "Manages log-ins to the pages of this device, which quickconnect-web serves.",
         discussion: """
             Examples:
-              quickconnect web open                    an address that lets one browser in, once, within two minutes
+              quickconnect web open                    an address that logs one browser in, once, within two minutes
               quickconnect web user add ann --group staff
               quickconnect web sessions                who is logged in
 
-            Pages are off until the owner switches them on: docs/web.md, quickconnect-web(8).
+            Pages are off until the owner enables them: docs/web.md, quickconnect-web(8).
             """,
         subcommands: [WebOpenCommand.self, WebUserCommand.self, WebSessionsCommand.self]
     )
@@ -38,9 +39,10 @@ extension ConnectionOptions {
             switch try webResult(parameters) {
             case .success(let value): return value
             case .failure(let error):
-                guard error.isWithoutGateway else { throw End(error) }
+                guard error.isWithoutGateway else { throw ExitError(error) }
+                guard Program.isInstalled(WebService.program) else { throw ExitError.noWebPackage }
                 if !hasStarted { hasStarted = WebService.start() }
-                guard hasStarted, ContinuousClock.now < patience else { throw End.noGateway }
+                guard hasStarted, ContinuousClock.now < patience else { throw ExitError.noGateway }
                 usleep(50_000)
             }
         }
@@ -51,7 +53,7 @@ extension ConnectionOptions {
         do {
             return try connect(before: deadline).call("web", .array(parameters), before: deadline)
         } catch let failure as ClientFailure {
-            throw End(failure)
+            throw ExitError(failure)
         }
     }
 
@@ -59,22 +61,32 @@ extension ConnectionOptions {
 }
 
 extension ErrorReply {
-    /// Whether nobody answers for the pages.
-    fileprivate var isWithoutGateway: Bool { code == "unavailable" && message.contains("no client has registered") }
+    /// Whether nobody answers for the pages, or nothing of them is on this device, not even the command's mapping.
+    fileprivate var isWithoutGateway: Bool {
+        code == "unavailable" && message.contains("no client has registered")
+            || code == "unknownCommand" && !Program.isInstalled(WebService.program)
+    }
 }
 
-extension End {
-    fileprivate static let noGateway = End(
+extension ExitError {
+    fileprivate static let noGateway = ExitError(
         message: """
             unavailable: no gateway for pages is running. Where it is installed with its units, docs/web.md (section \
             Set-up) says how to switch it on; else start quickconnect-web.
             """,
         status: 1
     )
+
+    fileprivate static let noWebPackage = ExitError(
+        message: "unavailable: \(OwnPrograms.missing(WebService.program))",
+        status: 1
+    )
 }
 
 /// The service that systemd starts when the first browser comes.
 enum WebService {
+    static let program = "quickconnect-web"
+
     /// - Returns: whether it runs now. Where its socket is off, it stays off.
     static func start() -> Bool {
         guard geteuid() == 0, FileText.exists("/run/systemd/system"),
@@ -88,8 +100,8 @@ enum WebService {
 struct WebOpenCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "open",
-        abstract: "Prints an address that lets one browser in, once, within two minutes.",
-        discussion: "The page then acts as web:NAME with your name, whatever its browser's user is."
+        abstract: "Prints an address that logs one browser in, once, within two minutes.",
+        discussion: "The page then acts as web:NAME, with your user name."
     )
 
     @OptionGroup var connection: ConnectionOptions
@@ -106,8 +118,8 @@ struct WebOpenCommand: ParsableCommand {
 struct WebUserAddCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "add",
-        abstract: "Makes a user and prints the token, which is kept nowhere.",
-        discussion: "A user who is there already gets a new token and these groups, and is logged out."
+        abstract: "Adds a user and prints the token, which is not stored.",
+        discussion: "An existing user gets a new token and these groups, and is logged out."
     )
 
     @OptionGroup var connection: ConnectionOptions
@@ -141,7 +153,7 @@ struct WebUserListCommand: ParsableCommand {
         }
         say(
             rows.isEmpty
-                ? "There are no users; «quickconnect web user add NAME» makes one."
+                ? "There are no users; «quickconnect web user add NAME» adds one."
                 : Table.text(rows, width: Terminal.width)
         )
     }
@@ -150,7 +162,7 @@ struct WebUserListCommand: ParsableCommand {
 struct WebUserRemoveCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove",
-        abstract: "Removes a user, and closes what that user has open."
+        abstract: "Removes a user, and closes the user's open pages."
     )
 
     @OptionGroup var connection: ConnectionOptions
@@ -164,7 +176,7 @@ struct WebUserRemoveCommand: ParsableCommand {
 struct WebSessionsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sessions",
-        abstract: "Lists who is logged in, since when, and how many pages are open."
+        abstract: "Lists the login sessions, with their start and the number of open pages."
     )
 
     @OptionGroup var connection: ConnectionOptions

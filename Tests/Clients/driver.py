@@ -110,8 +110,16 @@ def encoded(text):
 
 
 async def main():
+    # Whoever has sent the last line is nothing that the loop knows of, and is no garbage all the same.
+    drivers = set()
+
     async def serve(reader, writer):
-        await Driver(reader, writer).run()
+        driver = Driver(reader, writer)
+        drivers.add(driver)
+        try:
+            await driver.run()
+        finally:
+            drivers.discard(driver)
 
     server = await asyncio.start_unix_server(serve, sys.argv[1], limit=1 << 30)
     await server.serve_forever()

@@ -30,6 +30,7 @@ FIRST_DELAY, LONGEST_DELAY = 0.1, 5.0  # Seconds between attempts to connect aga
 
 log = logging.getLogger("quickconnect")
 Event = collections.namedtuple("Event", "name data")
+_running = set()  # The tasks of all clients: asyncio itself keeps no task alive, nor a client that nothing else names.
 
 
 class Error(Exception):
@@ -326,8 +327,9 @@ class AsyncClient:
 
     def _spawn(self, coroutine):
         task = asyncio.get_running_loop().create_task(coroutine)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        for tasks in (self._tasks, _running):
+            tasks.add(task)
+            task.add_done_callback(tasks.discard)
         return task
 
 

@@ -58,11 +58,15 @@ extension CallFailure: CustomStringConvertible {
 
 /// An error reply: the JSON object `{"cmd", "code", "message", …}`.
 public struct ErrorReply: Error, Sendable, Hashable {
+    /// All members of the error: `code`, `message`, `cmd` and those of the code.
     public var members: JSONObject
 
+    /// An error reply, from its value.
     public init(_ value: JSONValue) { members = value.objectValue ?? [:] }
 
+    /// One of the protocol's codes, as it came.
     public var code: String { members["code"]?.stringValue ?? "internal" }
+    /// The sentence for people.
     public var message: String { members["message"]?.stringValue ?? "the daemon gave no reason" }
 
     /// The parameters that do not fit.

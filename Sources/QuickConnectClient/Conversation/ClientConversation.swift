@@ -9,6 +9,7 @@ public import QuickConnect
 /// connection was lost fail, those that had not been sent go out over the next one, in their order. Handlers and
 /// subscriptions stand until they are taken back: each new connection is told of them.
 public struct ClientConversation: Sendable {
+    /// The clock by which calls end.
     public typealias Instant = ContinuousClock.Instant
 
     /// How much a conversation may hold.
@@ -24,6 +25,7 @@ public struct ClientConversation: Sendable {
         /// The longest line that this client reads: more than a daemon sends.
         public var receivedLineBytes = 64 << 20
 
+        /// The bounds of a client whose program says nothing.
         public init() {}
     }
 
@@ -56,6 +58,7 @@ public struct ClientConversation: Sendable {
 
     /// The form of the calls. Events come in the form of their subscription, replies in that of their call.
     public let form: WireForm
+    /// What it holds at most.
     public let bounds: Bounds
     var pending: PendingCalls
     var standing = StandingOrders()
@@ -67,6 +70,7 @@ public struct ClientConversation: Sendable {
     var lastNumber = 0
     /// How many connections there have been.
     public internal(set) var connectionCount = 0
+    /// Whether a connection is there.
     public internal(set) var isConnected = false
     /// Replies to no call, dropped since the beginning.
     public internal(set) var droppedReplyCount = 0
@@ -136,6 +140,7 @@ public struct ClientConversation: Sendable {
         if isConnected { say(StandingOrders.call(subscription: name, options: options)) }
     }
 
+    /// Ends a subscription.
     public mutating func unsubscribe(from name: String) {
         guard standing.remove(subscription: name), isConnected else { return }
         submit("unsubscribe", .value([.string(name)]), .ahead, .nobody)
@@ -177,6 +182,7 @@ public struct ClientConversation: Sendable {
 
     // MARK: What came of it
 
+    /// Whether an event waits to be taken.
     public var hasEvents: Bool { !events.isEmpty }
 
     /// The events since the last time, in order.
@@ -186,6 +192,7 @@ public struct ClientConversation: Sendable {
         return taken
     }
 
+    /// Whether bytes wait to be sent.
     public var hasOutput: Bool { !output.isEmpty }
 
     /// The bytes that are to be sent over this connection. They are given once: what is taken counts as sent.

@@ -20,7 +20,7 @@ enum DaemonMessage {
 
     private static func url(_ line: UnsafeBufferPointer<UInt8>) -> DaemonMessage {
         guard let reply = URLReply(Array(line)) else {
-            return .unreadable("«\(String(decoding: line.prefix(200), as: UTF8.self))» is no message of the daemon")
+            return .unreadable("«\(String(decoding: line.prefix(200), as: UTF8.self))» is not a message of the daemon")
         }
         let isError = reply.command == CommandError.replyCommand
         guard let id = reply.id else {
@@ -33,7 +33,7 @@ enum DaemonMessage {
     private static func bridge(_ line: UnsafeBufferPointer<UInt8>) -> DaemonMessage {
         do throws(JSONError) {
             guard let members = try JSONParser.parse(line.span, maximumDepth: depth).objectValue else {
-                return .unreadable("a line of the daemon is no object")
+                return .unreadable("a line of the daemon is not an object")
             }
             return message(members)
         } catch {

@@ -55,6 +55,7 @@ public struct HandlerCall: Sendable, Hashable {
         /// Whether nothing of the stack runs behind this handler.
         public var endsStack: Bool
 
+        /// An answer, the command that its reply goes under where it is another one, and whether the stack ends.
         public init(_ value: JSONValue, replyCommand: String? = nil, endsStack: Bool = false) {
             self.value = value
             self.replyCommand = replyCommand
@@ -73,10 +74,20 @@ public struct HandlerCall: Sendable, Hashable {
         /// Of a script's or a macro's error, its place and the like; the daemon hands on the names that it knows.
         public var details: JSONObject = [:]
 
+        /// An error for the caller: its code (`scriptFailed` where there is none), a sentence, and the parameter at fault.
         public init(_ code: CommandError.Code? = nil, _ message: String, field: String? = nil) {
             self.code = code
             self.message = message
             self.field = field
+        }
+
+        /// `invalid`: a parameter is not what it must be. The message is `expected WHAT; got GIST`.
+        /// - Parameters:
+        ///   - what: what would fit, in words: `address, a string`.
+        ///   - field: the JSON pointer of the parameter: `/0`.
+        ///   - value: what came; nil where the parameter was left out.
+        public static func expected(_ what: String, at field: String, got value: JSONValue?) -> Failure {
+            Failure(.invalid, "expected \(what); got \(value?.gist ?? "nothing")", field: field)
         }
 
         var json: JSONValue {

@@ -36,12 +36,14 @@ public struct DeviceEvents: AsyncSequence, Sendable {
     /// refuses it.
     public func ready() async throws(CallFailure) { try await subscription.mailbox.ready() }
 
+    /// The events, for one reader.
     public func makeAsyncIterator() -> Iterator { Iterator(subscription: subscription) }
 
     /// Reads the events, oldest first. Where the reading task is cancelled, the sequence ends.
     public struct Iterator: AsyncIteratorProtocol {
         let subscription: Subscription
 
+        /// The next event; nil when the subscription has been ended. Throws why it could not be had.
         public mutating func next() async throws(CallFailure) -> Event? {
             guard let taken = try await subscription.mailbox.next() else { return nil }
             return Event(value: taken.element, dropped: taken.dropped)

@@ -95,7 +95,7 @@ final class DeviceLoop {
     private var calls: [ObjectIdentifier: CallID] = [:]
     private var listeners: [String: [Mailbox<JSONValue>]] = [:]
     private var handlers: [String: Mailbox<HandlerTask>] = [:]
-    /// How those who answer hear that nobody waits for it any more.
+    /// How those who answer hear that the caller no longer waits for it.
     private var cancellations: [HandlerCall.Number: HandlerTask.Cancellation] = [:]
     private var hearingCancel: Set<String> = []
     private var isClosed = false

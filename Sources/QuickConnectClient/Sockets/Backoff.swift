@@ -7,6 +7,7 @@ public struct Backoff: Sendable {
 
     private var pause = Self.shortest
 
+    /// Begins with the shortest wait.
     public init() {}
 
     /// No daemon has answered.

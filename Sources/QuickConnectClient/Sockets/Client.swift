@@ -25,6 +25,7 @@ public final class Client {
         return bounds
     }()
 
+    /// A client on a connection, which it closes with its own end.
     public init(_ connection: DaemonConnection) {
         self.connection = connection
         conversation.connected()

@@ -19,9 +19,13 @@ public final class DaemonLink {
     private let givesUp: Bool
     /// How long a daemon has to accept. The thread waits for it.
     private let patience: Duration
+    /// What is under way, what waits, and who answers.
     public var conversation: ClientConversation
+    /// The bytes that wait for the socket.
     public let outbox = Outbox()
+    /// Told of connections and of messages.
     public weak var owner: (any Owner)?
+    /// The connection; nil while there is none.
     public private(set) var connection: DaemonConnection?
     /// Why there is no connection; nil where there is one, or none was tried yet.
     public private(set) var problem: String?

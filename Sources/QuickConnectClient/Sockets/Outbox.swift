@@ -34,6 +34,7 @@ public final class Outbox: Sendable {
 
     private let state = Mutex(State())
 
+    /// An outbox with nothing in it.
     public init() {}
 
     /// - Parameter lines: each with its line break.
@@ -41,6 +42,7 @@ public final class Outbox: Sendable {
         state.withLock { $0.bytes.append(contentsOf: lines) }
     }
 
+    /// Whether all has been sent.
     public var isEmpty: Bool { state.withLock { $0.begun.isEmpty && $0.bytes.isEmpty } }
 
     /// Sends what the kernel takes now.

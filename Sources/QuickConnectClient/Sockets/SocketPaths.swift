@@ -1,5 +1,6 @@
 internal import Glibc
 public import Linux
+internal import QuickConnect
 
 /// Where a client looks for the daemon's socket.
 public enum SocketPaths {
@@ -20,18 +21,31 @@ public enum SocketPaths {
 
     /// No daemon answered: each path, and what happened there.
     public struct NoDaemon: Error, Sendable, CustomStringConvertible {
+        /// Each path that was tried, and what happened there.
         public var attempts: [(path: String, failure: SystemCallError)]
 
         /// `no daemon answers:`, and a line for each path.
         public var description: String {
-            (["no daemon answers:"] + attempts.map { "  \($0.path): \($0.failure)\(Self.hint($0.failure))" })
+            (["no daemon answers:"] + attempts.map { "  \($0.path): \($0.failure)\(Self.hint($0.path, $0.failure))" })
                 .joined(separator: "\n")
         }
 
-        private static func hint(_ failure: SystemCallError) -> String {
-            failure.code == EACCES
-                ? " (you are not in its group; «sudo usermod -aG quickconnect $USER», then log in again)" : ""
+        private static func hint(_ path: String, _ failure: SystemCallError) -> String {
+            guard failure.code == EACCES else { return "" }
+            guard let command = SocketPaths.commandToJoin(path) else {
+                return " (only its owner may connect; --socket names another one)"
+            }
+            return " (you are not in its group; «\(command)», then log in again)"
         }
+    }
+
+    /// The command that puts this user into the group of a socket; nil where the socket is not open to its group.
+    public static func commandToJoin(_ path: String) -> String? {
+        var status = stat()
+        // In a folder that may not be searched it cannot be looked at: the service's group is the likely one.
+        guard stat(path, &status) == 0 else { return "sudo usermod -aG quickconnect $USER" }
+        guard status.st_mode & 0o020 != 0, status.st_gid != 0 else { return nil }
+        return "sudo usermod -aG \(SystemNames.group(status.st_gid).shellWord) $USER"
     }
 
     /// What `--socket` is for, in the help of every client.

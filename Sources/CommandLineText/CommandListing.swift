@@ -1,0 +1,24 @@
+public import JSON
+
+/// What `commands` answers, for people.
+public enum CommandListing {
+    /// A line for each command: its parameters in short, and what it is for.
+    public static func text(_ commands: JSONValue, width: Int) -> String {
+        let rows = (commands.objectValue ?? [:]).map { name, entry in
+            [name + parameters(entry), entry.objectValue?["help"]?.stringValue ?? ""]
+        }
+        return Table.text(rows, width: width)
+    }
+
+    /// The parameters in short: ` sound [level] names…`.
+    public static func parameters(_ entry: JSONValue) -> String {
+        guard let parameters = entry.objectValue?["parameters"]?.arrayValue else {
+            return " …"
+        }
+        return parameters.compactMap(\.objectValue).map { parameter in
+            var name = parameter["name"]?.stringValue ?? "?"
+            if parameter["repeat"] == true { name += "…" }
+            return parameter["optional"] == true ? " [\(name)]" : " \(name)"
+        }.joined()
+    }
+}

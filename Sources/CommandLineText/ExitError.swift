@@ -1,0 +1,65 @@
+internal import Glibc
+internal import JSON
+internal import Linux
+public import QuickConnectClient
+
+/// Why the program ends without a result: what it says on standard error, and its exit status.
+public struct ExitError: Error {
+    public var message: String
+    public var status: Int32
+    /// The code of an error reply.
+    public var code: String?
+    /// The error as JSON, for programs.
+    private var json: JSONObject
+    private var isBare = false
+
+    public static let usageStatus: Int32 = 2
+    /// Such as for a full disk.
+    public static let outputStatus: Int32 = 5
+
+    /// An error reply: `code: message`.
+    public init(_ error: ErrorReply) {
+        message = "\(error.code): \(error.message)"
+        status = 1
+        code = error.code
+        json = error.members
+    }
+
+    /// A result that says no, told on standard output already.
+    public static let refused = ExitError(message: "", status: 1)
+
+    public init(_ failure: ClientFailure) {
+        switch failure {
+        case .connectionLost(let reason):
+            self.init(message: "the connection to the daemon was lost: \(reason)", status: 3)
+        case .timedOut: self.init(message: "no answer within the time of --timeout", status: 4)
+        }
+    }
+
+    public init(_ failure: SocketPaths.NoDaemon) {
+        // One that refuses this user runs.
+        let isRefused = failure.attempts.contains { $0.failure.code == EACCES }
+        let start = "\nStart it with «sudo systemctl start quickconnectd», or try it with «quickconnectd --simulate»."
+        self.init(message: "\(failure)\(isRefused ? "" : start)", status: 3)
+    }
+
+    public init(message: String, status: Int32) {
+        self.message = message
+        self.status = status
+        json = ["message": .string(message)]
+    }
+
+    /// The same, told as a line of JSON: the error reply, else `{"message"}`.
+    public var asJSON: ExitError {
+        var end = self
+        end.message = JSONValue.object(json).text
+        end.isBare = true
+        return end
+    }
+
+    /// - Parameter program: who says it.
+    public func exit(of program: String) -> Never {
+        if !message.isEmpty { write("\(isBare ? "" : "\(program): ")\(message)\n", to: STDERR_FILENO) }
+        Glibc.exit(status)
+    }
+}

@@ -1,0 +1,18 @@
+internal import Glibc
+internal import Linux
+
+/// Writes text, or ends: quietly where nobody reads any more.
+public func write(_ text: String, to descriptor: Int32) {
+    switch Descriptor.write(text, to: descriptor) {
+    case 0: break
+    case EPIPE: exit(0)
+    case let code:
+        let reason = SystemCallError.text(code)
+        let name = OwnProcess.program.split(separator: "/").last ?? "quickconnect"
+        Descriptor.write("\(name): the output cannot be written: \(reason)\n", to: STDERR_FILENO)
+        exit(ExitError.outputStatus)
+    }
+}
+
+/// Prints a line.
+public func say(_ line: String) { write(line + "\n", to: STDOUT_FILENO) }

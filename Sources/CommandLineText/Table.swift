@@ -1,0 +1,43 @@
+public import JSON
+internal import QuickConnect
+
+/// Columns for people.
+public enum Table {
+    /// Rows of two columns: the first as wide as it must be, the second wrapped to the terminal.
+    public static func text(_ rows: [[String]], width: Int) -> String {
+        let first = rows.compactMap(\.first?.count).max() ?? 0
+        let indent = first + 2
+        return rows.flatMap { row -> [String] in
+            let lines = (row.count > 1 ? row[1] : "").wrapped(to: max(width - indent, 20))
+            let head = (row.first ?? "").padded(to: indent)
+            return [head + (lines.first ?? "")] + lines.dropFirst().map { "".padded(to: indent) + $0 }
+        }
+        .map { $0.trimmingTrailingSpaces }.joined(separator: "\n")
+    }
+
+    /// Rows of any number of columns, each as wide as it must be.
+    public static func columns(_ rows: [[String]]) -> String {
+        let count = rows.map(\.count).max() ?? 0
+        let widths = (0..<count).map { column in
+            rows.compactMap { column < $0.count ? $0[column].count : nil }.max() ?? 0
+        }
+        return rows.map { row in
+            row.enumerated().map { $1.padded(to: widths[$0] + 2) }.joined().trimmingTrailingSpaces
+        }.joined(separator: "\n")
+    }
+}
+
+extension String {
+    fileprivate func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
+
+    fileprivate var trimmingTrailingSpaces: String {
+        var text = self[...]
+        while text.last == " " { text = text.dropLast() }
+        return String(text)
+    }
+}
+
+extension JSONValue {
+    /// A number for people: without a fraction where it has none.
+    public static func short(_ number: Double) -> String { Int64(exactly: number).map { "\($0)" } ?? "\(number)" }
+}

@@ -1,0 +1,74 @@
+import ArgumentParser
+import CommandLineText
+import Glibc
+import JSON
+import Linux
+import QuickConnect
+
+struct BackupCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "backup",
+        abstract: "Saves the settings and data of this device to one file. Needs root.",
+        discussion: """
+            The file contains the settings folder (with mappings, scripts, macros, procedures, pages and actions), kept \
+            values, saved macros with their versions, recorded data, fetched procedures, the allowed actions, and the \
+            users of pages. It does not contain the media folder, login sessions, or the state of quickconnect-mqtt. The \
+            services may keep running.
+
+            The file contains private data. Only its owner can read it.
+
+            Examples:
+              sudo quickconnect backup /media/stick/device.tar.gz
+              sudo quickconnect restore /media/stick/device.tar.gz
+            """
+    )
+
+    @OptionGroup var connection: ConnectionOptions
+
+    @Argument(
+        help: ArgumentHelp("The file to write; an older one is replaced.", valueName: "FILE"),
+        completion: .file()
+    )
+    var file: String
+
+    func run() throws {
+        let places = try BackupPlaces.find(for: "backup")
+        umask(0o077)
+        let parts = try parts(places)
+        let manifest = "\(file).manifest"
+        defer { unlink(manifest) }
+        do throws(SystemCallError) {
+            let text = BackupManifest(parts: parts.map(\.name)).text
+            try FileText.write(text, to: manifest, mode: 0o600)
+        } catch {
+            throw ExitError(message: "\(manifest): \(error)", status: 1)
+        }
+        try BackupArchive(path: file).write(parts, manifest: manifest)
+        say("\(file): \(parts.map(\.name).joined(separator: ", "))")
+        for folder in places.elsewhere {
+            write(
+                "quickconnect: not in it: \(folder), a folder outside of \(places.configuration)\n",
+                to: STDERR_FILENO
+            )
+        }
+    }
+
+    /// What is there. Of the data the service makes a copy, for it may be writing.
+    private func parts(_ places: BackupPlaces) throws -> [BackupPart] {
+        let all = places.parts.filter { $0.isThere && $0.name != "data-shm" }
+        guard all.contains(where: { $0.path == places.data }), let copy = try dataCopy() else { return all }
+        return all.filter { $0.name != "data-wal" }.map { part in
+            part.path == places.data ? BackupPart(name: part.name, path: copy) : part
+        }
+    }
+
+    /// The path of a copy that the service has made; nil where it does not run, and the file lies still.
+    private func dataCopy() throws -> String? {
+        guard connection.isAnswered else { return nil }
+        do {
+            return try connection.dataService("data", ["backup"]).objectValue?["path"]?.stringValue
+        } catch let end as ExitError where end.code == CommandError.Code.unavailable.rawValue {
+            return nil
+        }
+    }
+}

@@ -1,0 +1,77 @@
+import CommandLineText
+import Glibc
+import Linux
+import QuickConnect
+
+/// The file that the editor is given.
+struct EditedFile {
+    let path: String
+
+    /// What the lines of a message begin with, which are not the text's.
+    private static let mark = "//! "
+
+    /// - Parameters:
+    ///   - name: of what is edited.
+    ///   - kind: what it is, such as `macro`, by which a person finds a text that was kept.
+    init(_ name: String, _ kind: String) throws {
+        let safe = name.unicodeScalars.allSatisfy { $0 != "/" && $0 != "\0" } && name.utf8.count < 200 ? name : kind
+        var template = Array("\(OwnProcess.environment["TMPDIR"] ?? "/tmp")/\(kind)-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else {
+            throw ExitError(local: "a folder for the text", SystemCallError("mkdtemp"))
+        }
+        path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self) + "/\(safe).js"
+    }
+
+    /// Lets the user edit a text, and gives what it has become.
+    func edit(_ text: String, under message: [String]) throws -> String {
+        let shown = message.map { "\(Self.mark)\($0)\n" }.joined() + text
+        do throws(SystemCallError) {
+            try FileText.replace(path, with: shown)
+        } catch {
+            throw ExitError(local: path, error)
+        }
+        if let problem = try runEditor() { throw ended(problem, with: shown) }
+        switch FileText.read(path, maximumBytes: 16 << 20) {
+        case .failure(let problem): throw ExitError(message: "\(path) \(problem.message)", status: 1)
+        case .success(let text): return Self.withoutMessage(text)
+        }
+    }
+
+    private static func withoutMessage(_ text: String) -> String {
+        var rest = text[...]
+        while rest.hasPrefix(mark), let end = rest.firstIndex(of: "\n") { rest = rest[rest.index(after: end)...] }
+        return String(rest)
+    }
+
+    /// As git(1) does it: the editor may be a command with flags. Says what went wrong.
+    private func runEditor() throws -> String? {
+        let environment = OwnProcess.environment
+        let editor = ["VISUAL", "EDITOR"].compactMap { environment[$0] }.first { !$0.isEmpty } ?? "vi"
+        let words = ["/bin/sh", "-c", "\(editor) \"$1\"", "sh", path]
+        var arguments = words.map { strdup($0) } + [nil]
+        defer { for argument in arguments { free(argument) } }
+        var pid = pid_t()
+        let code = posix_spawn(&pid, words[0], nil, nil, &arguments, environ)
+        guard code == 0 else { throw ExitError(local: words[0], SystemCallError("posix_spawn", code)) }
+        var status: Int32 = 0
+        while waitpid(pid, &status, 0) < 0, errno == EINTR {}
+        return status == 0 ? nil : "the editor «\(editor)» failed"
+    }
+
+    /// The end of an editor that failed. Who has changed nothing loses nothing.
+    private func ended(_ problem: String, with shown: String) -> ExitError {
+        guard case .success(shown) = FileText.read(path, maximumBytes: 16 << 20) else { return kept(problem) }
+        remove()
+        return ExitError(message: "\(problem): nothing was changed", status: 1)
+    }
+
+    /// An end that leaves the text where it is.
+    func kept(_ reason: String) -> ExitError {
+        ExitError(message: "\(reason)\nYour text is kept in \(path).", status: 1)
+    }
+
+    func remove() {
+        unlink(path)
+        if let folder = Folders.parent(of: path) { rmdir(folder) }
+    }
+}
