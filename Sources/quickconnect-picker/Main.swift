@@ -14,12 +14,12 @@ struct QuickConnectPicker: ParsableCommand {
         abstract: "Shows native dialogs in this graphical session, for the daemon quickconnectd.",
         discussion: """
             It registers with the daemon as the handler of these commands: \(Pickers.names). It runs until SIGTERM, and \
-            connects again when the daemon restarts. The dialogs are those of zenity or yad.
+            reconnects when the daemon restarts. It shows dialogs with zenity or yad.
 
             Exit status: 0 ended by SIGTERM or SIGINT, 1 no display, no program for dialogs, or the daemon refuses the \
             handlers, 2 wrong usage.
             """,
-        version: "0.1.0"
+        version: ProjectVersion.text
     )
 
     @Option(help: ArgumentHelp("\(SocketPaths.help)", valueName: "PATH"))
@@ -36,7 +36,7 @@ struct QuickConnectPicker: ParsableCommand {
     )
     var answer: String?
 
-    @Flag(help: "Show nothing, and answer what a dialog would begin with: now, or a list's first item.")
+    @Flag(help: "Show no dialog, and answer its initial value: the current time, or the first item of a list.")
     var simulate = false
 
     @Option(help: ArgumentHelp("What to log: \(LogLevel.names).", valueName: "LEVEL"))

@@ -26,18 +26,25 @@ struct Daemon {
     }
 
     /// Checks the mappings and what the settings name, and touches no device.
-    func check() -> Int32 {
+    /// - Parameter mistakes: those of the settings.
+    func check(_ mistakes: [ConfigurationMistake]) -> Int32 {
+        let mistakes = mistakes + Sockets(settings, accounts).mistakes
         do throws(ConfigurationMistakes) {
-            let mistakes = Sockets(settings, accounts).mistakes
+            let table: MappingTable
+            let warnings: [ConfigurationMistake]
+            do throws(ConfigurationMistakes) {
+                (table, warnings) = try loadTable()
+            } catch {
+                throw ConfigurationMistakes(mistakes + error.mistakes)
+            }
             guard mistakes.isEmpty else { throw ConfigurationMistakes(mistakes) }
-            let (table, warnings) = try loadTable()
             for warning in warnings + settings.sockets.flatMap({ $0.warnings(table) }) {
                 print("warning: \(warning)", to: &standardError)
             }
             for note in ownersNotes(table) + settings.sockets.flatMap(\.notes) {
                 print("note: \(note)", to: &standardError)
             }
-            print("The settings and the mappings of \(table.count) commands are right.")
+            print("The settings and the mappings of \(table.count) commands are valid.")
             return ExitStatus.clean
         } catch {
             print(error.description, to: &standardError)
@@ -56,23 +63,23 @@ struct Daemon {
         let devices = Devices(settings, sounds: nil, logger: logger)
         let permissions = Permissions(ownUID: geteuid())
         let router = makeRouter(WaitingCalls(clock: AlarmThread.shared), permissions, nil, observer: nil)
-        let catalog = catalog(devices, [:], router, permissions, reload: {})
-        return try Tables(settings, accounts).load(catalog, router)
+        let catalog = catalog(devices, [:], router, permissions, reload: { [] })
+        return try MappingLoader(settings, accounts).load(catalog, router)
     }
 
     /// Runs until SIGTERM or SIGINT.
-    func run(in surroundings: Surroundings) async -> Int32 {
+    func run(in context: ProcessContext) async -> Int32 {
         let log = logger("quickconnectd")
         log.debug("up to \(DescriptorLimit.raise()) descriptors")
         do {
             let devices = Devices(settings, sounds: settings.sounds, logger: logger)
             let loop = ConnectionLoop()
-            let status = try await serve(devices, loop, surroundings, log)
+            let status = try await serve(devices, loop, context, log)
             await devices.close()
             await loop.close()
             return status
         } catch let error as ConfigurationMistakes {
-            Main.tell(error, surroundings.environment)
+            Main.tell(error, context.environment)
             return ExitStatus.mistake
         } catch {
             log.critical("\(error)")
@@ -83,13 +90,13 @@ struct Daemon {
     private func serve(
         _ devices: Devices,
         _ loop: ConnectionLoop,
-        _ surroundings: Surroundings,
+        _ context: ProcessContext,
         _ log: Logger
     ) async throws -> Int32 {
-        let environment = surroundings.environment
+        let environment = context.environment
         let manager = ServiceManager(environment: environment)
         let waitingCalls = WaitingCalls(clock: AlarmThread.shared)
-        let reloader = Reloader(Tables(settings, accounts), logger: log)
+        let reloader = Reloader(MappingLoader(settings, accounts), logger: log)
         let status = StatusLine(manager, devices.all, clock: AlarmThread.shared)
         let failures = FailureLogger(logger: log)
         let auditLine: @Sendable (String) -> Void = { [journal] in journal.write($0, level: .notice) }
@@ -115,7 +122,7 @@ struct Daemon {
         for source in devices.events { router.events.add(source) }
         await devices.sound.prepare(log)
 
-        let sockets = Sockets(settings, accounts, environment, defaultSocket: surroundings.defaultSocket)
+        let sockets = Sockets(settings, accounts, environment, defaultSocket: context.defaultSocket)
         let listener = UnixSocketListener(
             loop: loop,
             router: router,
@@ -125,7 +132,7 @@ struct Daemon {
             makeEndpoints: { try sockets.endpoints() },
             isListening: {
                 manager.ready(status.line)
-                Heartbeat(manager, surroundings.pool, status, logger: log).start(on: loop)
+                Heartbeat(manager, context.pool, status, logger: log).start(on: loop)
                 // Half of what a start touches is not needed again: flags, YAML, metadata. While it is mapped, the
                 // system keeps it in memory as if it were.
                 AlarmThread.shared.ring(after: Self.settleTime) { qc_release_code() }
@@ -135,7 +142,7 @@ struct Daemon {
         )
         status.show(controller, listener)
         router.connections.show(listener)
-        try await run(waitingCalls, reloader, listener, surroundings.signals) {
+        try await run(waitingCalls, reloader, listener, context.signals) {
             manager.stopping("finishing the calls under way")
         }
         valueFile.write()
@@ -196,7 +203,7 @@ struct Daemon {
         _ environment: [String: String],
         _ router: Router,
         _ permissions: Permissions,
-        reload: @escaping @Sendable () async throws(CommandError) -> Void
+        reload: @escaping @Sendable () async throws(CommandError) -> [String]
     ) -> [String: any CommandObject] {
         Catalog.make(
             Dependencies(
@@ -215,7 +222,7 @@ struct Daemon {
                 serviceBrowser: devices.nearby.browser,
                 examined: [DaemonDoctor()] + devices.examined(environment),
                 accounts: BackgroundAccounts(accounts: accounts),
-                identity: Identity(version: version, simulated: settings.simulate ? Devices.simulated : []),
+                identity: Identity(version: ProjectVersion.text, simulated: settings.simulate ? Devices.simulated : []),
                 now: Self.now,
                 logger: logger("script"),
                 reload: reload
@@ -244,7 +251,7 @@ struct Daemon {
 }
 
 /// What the process was given, and has begun with.
-struct Surroundings {
+struct ProcessContext {
     let environment: [String: String]
     /// The socket to make where neither the settings nor systemd say another.
     let defaultSocket: String

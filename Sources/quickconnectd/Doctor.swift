@@ -1,6 +1,7 @@
 import ALSAAudio
 import Configuration
 import Glibc
+import Layout
 import Linux
 import Logging
 import MediaFolder
@@ -31,7 +32,7 @@ struct Doctor {
     private func loadSettings(_ findings: inout [Finding]) -> Settings {
         do throws(ConfigurationMistakes) {
             let settings = try Settings.load(flags: flags, environment: environment, folders: folders)
-            findings.append(Finding("settings", .well, "the settings are valid"))
+            findings.append(Finding("settings", .ok, "the settings are valid"))
             return settings
         } catch {
             findings.append(finding("settings", error))
@@ -42,7 +43,7 @@ struct Doctor {
     private func examineMappings(_ settings: Settings) -> Finding {
         do throws(ConfigurationMistakes) {
             let count = try Daemon(settings, journal: journal).loadTable().table.count
-            return Finding("mappings", .well, "the mappings are valid; they define \(count) commands")
+            return Finding("mappings", .ok, "the mappings are valid; they define \(count) commands")
         } catch {
             return finding("mappings", error)
         }
@@ -52,13 +53,14 @@ struct Doctor {
         let file = mistakes.mistakes.first?.location.file
         let count = mistakes.mistakes.count
         let says = "the daemon does not start: they contain \(count == 1 ? "a mistake" : "\(count) mistakes")"
-        let mend = file.flatMap { access($0, F_OK) == 0 ? "sudoedit \($0.shellWord)" : nil }
+        let fix = file.flatMap { access($0, F_OK) == 0 ? "sudoedit \($0.shellWord)" : nil }
         return Finding(
             subject,
-            .fault,
+            .error,
             says,
             tried: mistakes.mistakes.map(\.description),
-            mend: mend ?? "quickconnectd --help"
+            fix: fix,
+            inspect: fix == nil ? "quickconnectd --help" : nil
         )
     }
 
@@ -66,14 +68,15 @@ struct Doctor {
         let path = settings.socket ?? folders.socket
         do throws(SystemCallError) {
             _ = try DaemonConnection(path: path, before: .now + .seconds(2))
-            return Finding("daemon", .well, "a daemon answers on \(path)")
+            return Finding("daemon", .ok, "a daemon answers on \(path)")
         } catch {
             guard error.code == EACCES else {
                 let says = "no daemon answers on \(path): \(error)"
-                return Finding("daemon", .note, says, mend: "sudo systemctl start quickconnectd")
+                return Finding("daemon", .warning, says, fix: "sudo systemctl start quickconnectd")
             }
             let says = "this user may not connect to the daemon on \(path): \(error)"
-            return Finding("daemon", .fault, says, mend: "sudo usermod -aG quickconnect $USER")
+            let fix = SocketPaths.commandToJoin(path)
+            return Finding("daemon", .error, says, fix: fix, inspect: fix == nil ? "ls -l \(path.shellWord)" : nil)
         }
     }
 }
@@ -84,6 +87,6 @@ struct DaemonDoctor: Examined {
     private let user = SystemAccounts().name(ofUser: geteuid())
 
     func examine(thoroughly isThorough: Bool) async -> [Finding] {
-        [Finding("daemon", .well, "quickconnectd \(version) runs as \(user), process \(getpid())")]
+        [Finding("daemon", .ok, "quickconnectd \(ProjectVersion.text) runs as \(user), process \(getpid())")]
     }
 }

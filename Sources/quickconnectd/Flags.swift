@@ -6,16 +6,16 @@ struct Flags: ParsableCommand {
     @Option(help: ArgumentHelp("The settings file.", valueName: "FILE"))
     var config: String?
 
-    @Option(help: ArgumentHelp("The Unix socket to make.", valueName: "PATH"))
+    @Option(help: ArgumentHelp("The Unix socket to create.", valueName: "PATH"))
     var socket: String?
 
-    @Option(help: ArgumentHelp("The folder of mappings, in place of the shipped and the owner's.", valueName: "DIR"))
+    @Option(help: ArgumentHelp("The folder of mappings, instead of the shipped one and the owner's.", valueName: "DIR"))
     var mappings: String?
 
     @Option(help: ArgumentHelp("The folder of system sounds.", valueName: "DIR"))
     var sounds: String?
 
-    @Option(help: ArgumentHelp("The folder that files named by callers live in.", valueName: "DIR"))
+    @Option(help: ArgumentHelp("The folder for the files of callers.", valueName: "DIR"))
     var media: String?
 
     @Option(help: ArgumentHelp("The ALSA PCM to play on.", valueName: "NAME"))
@@ -27,7 +27,7 @@ struct Flags: ParsableCommand {
     @Option(help: ArgumentHelp("Where gpsd listens.", valueName: "HOST:PORT"))
     var gpsd: String?
 
-    @Flag(help: "Simulate the devices: sound goes into WAV files, and the microphone hears a tone.")
+    @Flag(help: "Simulate the devices: sound goes into WAV files, and the microphone records a tone.")
     var simulate = false
 
     @Option(help: ArgumentHelp("What to log: \(Settings.logLevels.joined(separator: ", ")).", valueName: "LEVEL"))
@@ -36,11 +36,15 @@ struct Flags: ParsableCommand {
     @Flag(help: "Check the settings and mappings, touch no device, and exit.")
     var check = false
 
-    @Flag(help: "Look at every device, say what mends each fault, and exit: 0 only when all is well.")
+    @Flag(help: "Check every device, say how to fix each problem, and exit: 0 only if no problem is found.")
     var doctor = false
 
     @Flag(help: "With --doctor: print JSON, for programs.")
     var json = false
+
+    /// What «quickconnect backup» asks.
+    @Flag(help: .hidden)
+    var folders = false
 
     @Flag(help: "Show the version.")
     var version = false
@@ -65,16 +69,16 @@ struct Flags: ParsableCommand {
         abstract: "Lets JavaScript, web pages and any program drive this device's hardware over a Unix socket.",
         discussion: """
             Without flags it reads /etc/quickconnect/quickconnectd.yaml (an ordinary user: \
-            ~/.config/quickconnect/quickconnectd.yaml), each setting there being described in place. Flags override \
+            ~/.config/quickconnect/quickconnectd.yaml), which describes each setting. Flags override \
             environment variables (QUICKCONNECT_SOCKET, QUICKCONNECT_PCM, …), which override the file.
 
             Examples:
               quickconnectd                                as the service runs it
               quickconnectd --simulate --socket /tmp/qc    try it on a machine without sound
-              quickconnectd --check                        are the settings and mappings right?
-              quickconnectd --doctor                       does each device work, and what would mend it?
+              quickconnectd --check                        are the settings and mappings valid?
+              quickconnectd --doctor                       does each device work? If not, how to fix it
 
-            SIGHUP reads the mappings anew; SIGTERM ends it. Exit status: 0 clean, 1 failed at run time, 2 a mistake \
+            SIGHUP reloads the mappings; SIGTERM ends the daemon. Exit status: 0 clean, 1 failed at run time, 2 a mistake \
             in the flags, settings or mappings.
             """
     )

@@ -4,6 +4,7 @@ import Concurrency
 import Configuration
 import Glibc
 import JSON
+import Layout
 import Linux
 import QuickConnect
 
@@ -26,29 +27,47 @@ struct Main {
         let environment = OwnProcess.environment
         let flags = parseFlags()
         if flags.version {
-            print("quickconnectd \(version)")
+            print("quickconnectd \(ProjectVersion.text)")
             return ExitStatus.clean
         }
         let folders = StandardFolders(isRoot: geteuid() == 0, environment: environment, program: OwnProcess.program)
-        if flags.doctor || flags.check { signals.endAtOnce() }
+        if flags.doctor || flags.check || flags.folders { signals.endAtOnce() }
         if flags.doctor { return await examine(flags, folders, environment) }
+        if flags.check { return await check(flags, folders, environment) }
         do throws(ConfigurationMistakes) {
             let settings = try Settings.load(flags: flags.overrides, environment: environment, folders: folders)
+            if flags.folders {
+                print(KeptPlaces(settings, folders).json.text)
+                return ExitStatus.clean
+            }
             let journal = Journal(environment: environment)
             let daemon = Daemon(settings, journal: journal)
-            let surroundings = Surroundings(
+            let context = ProcessContext(
                 environment: environment,
                 defaultSocket: folders.socket,
                 signals: signals,
                 pool: pool
             )
-            let status = flags.check ? daemon.check() : await daemon.run(in: surroundings)
+            let status = await daemon.run(in: context)
             await journal.close()
             return status
         } catch {
             tell(error, environment)
             return ExitStatus.mistake
         }
+    }
+
+    /// Says all that is wrong with the settings and the mappings, and touches no device.
+    private static func check(
+        _ flags: Flags,
+        _ folders: StandardFolders,
+        _ environment: [String: String]
+    ) async -> Int32 {
+        let (settings, mistakes) = Settings.read(flags: flags.overrides, environment: environment, folders: folders)
+        let journal = Journal(environment: environment)
+        let status = Daemon(settings, journal: journal).check(mistakes)
+        await journal.close()
+        return status
     }
 
     /// Tells of mistakes: bare to a person, with the level of an error to the journal.
@@ -66,8 +85,8 @@ struct Main {
         let doctor = Doctor(flags: flags.overrides, environment: environment, folders: folders, journal: journal)
         let report = await doctor.report()
         await journal.close()
-        print(flags.json ? report.json.text : report.text)
-        return report.isWell ? ExitStatus.clean : ExitStatus.failed
+        print(flags.json ? report.json.text : report.text(width: Terminal.width))
+        return report.isOK ? ExitStatus.clean : ExitStatus.failed
     }
 
     private static func parseFlags() -> Flags {
@@ -94,8 +113,6 @@ enum ExitStatus {
     static let failed: Int32 = 1
     static let mistake: Int32 = 2
 }
-
-let version = "0.1.0"
 
 /// Standard error as a stream, for what is said before the log begins.
 struct StandardError: TextOutputStream {

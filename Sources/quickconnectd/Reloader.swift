@@ -12,14 +12,14 @@ final class Reloader: Sendable {
         let catalog: [String: any CommandObject]
     }
 
-    private let tables: Tables
+    private let loader: MappingLoader
     private let logger: Logger
     private let target = Mutex<Target?>(nil)
     /// One at a time, so that the last one asked for is the one that holds.
     private let thread = NIOThreadPool(numberOfThreads: 1)
 
-    init(_ tables: Tables, logger: Logger) {
-        self.tables = tables
+    init(_ loader: MappingLoader, logger: Logger) {
+        self.loader = loader
         self.logger = logger
     }
 
@@ -30,25 +30,24 @@ final class Reloader: Sendable {
     ) throws(ConfigurationMistakes) {
         target.withLock { $0 = Target(router: router, catalog: catalog) }
         thread.start()
-        try load()
+        _ = try load()
     }
 
-    /// Loads the table anew. On any mistake: `invalid`, with all of them as `mistakes`.
-    func reload() async throws(CommandError) {
-        let mistakes: ConfigurationMistakes?
+    /// Loads the table anew, and gives the warnings. On any mistake: `invalid`, with all of them as `mistakes`.
+    func reload() async throws(CommandError) -> [String] {
+        let result: Result<[String], ConfigurationMistakes>
         do {
-            mistakes = try await thread.runIfActive {
-                do throws(ConfigurationMistakes) {
-                    try self.load()
-                    return nil
-                } catch {
-                    return error
-                }
+            result = try await thread.runIfActive {
+                Result { () throws(ConfigurationMistakes) in try self.load() }
             }
         } catch {
             throw CommandError(.cancelled, "the daemon is stopping")
         }
-        guard let mistakes else { return }
+        let mistakes: ConfigurationMistakes
+        switch result {
+        case .success(let warnings): return warnings
+        case .failure(let found): mistakes = found
+        }
         for mistake in mistakes.mistakes { logger.error("\(mistake)") }
         logger.error("the mappings were not reloaded; the old ones stay")
         throw CommandError(
@@ -60,16 +59,17 @@ final class Reloader: Sendable {
 
     func close() async { try? await thread.shutdownGracefully() }
 
-    private func load() throws(ConfigurationMistakes) {
-        guard let target = target.withLock({ $0 }) else { return }
-        let (table, warnings) = try tables.load(target.catalog, target.router)
-        for warning in warnings { logger.warning("\(warning)") }
-        for warning in target.router.replaceTable(table) { logger.warning("\(warning)") }
+    private func load() throws(ConfigurationMistakes) -> [String] {
+        guard let target = target.withLock({ $0 }) else { return [] }
+        let (table, found) = try loader.load(target.catalog, target.router)
+        var warnings = found.map(\.description)
+        warnings += target.router.replaceTable(table).map { "\($0)" }
         if table.count == 0 {
-            logger.warning("no command is mapped: the folders of mappings have no files; --mappings names another")
-        } else {
-            logger.info("\(table.count) commands are mapped")
+            warnings.append("no command is mapped: the folders of mappings have no files; --mappings names another")
         }
+        for warning in warnings { logger.warning("\(warning)") }
+        if table.count > 0 { logger.info("\(table.count) commands are mapped") }
+        return warnings
     }
 }
 
@@ -82,7 +82,7 @@ struct HangUpService: Service {
         await withGracefulShutdownHandler {
             for await _ in signals.hangUps {
                 // What went wrong is in the log; nobody else asked.
-                try? await reloader.reload()
+                _ = try? await reloader.reload()
             }
         } onGracefulShutdown: {
             signals.endHangUps()

@@ -52,7 +52,10 @@ struct Sockets: Sendable {
         endpoints += try settings.sockets.compactMap { try made($0) }
         // What systemd passes is served too where the settings name another path: clients wait there.
         let path = settings.socket ?? (own.isEmpty ? defaultSocket : nil)
-        if let path, !own.contains(where: { $0.path == path }) { own.append(try ListeningSocket.bind(path: path)) }
+        if let path, !own.contains(where: { $0.path == path }) {
+            // After a boot the folder of the default path may be missing. Who names a path has made its folder.
+            own.append(try ListeningSocket.bind(path: path, makesFolder: path == defaultSocket))
+        }
         return own.map { .init($0) } + endpoints
     }
 

@@ -26,10 +26,7 @@ final class NativeDialogs: DialogShower {
 
     private static let programs = ["zenity", "yad"]
 
-    private func isInstalled(_ program: String) -> Bool {
-        let folders = (environment["PATH"] ?? "/usr/local/bin:/usr/bin:/bin").split(separator: ":")
-        return folders.contains { access("\($0)/\(program)", X_OK) == 0 }
-    }
+    private func isInstalled(_ program: String) -> Bool { Program.isInPath(program, environment) }
 
     func displayIsGone() async -> String? { try? await gone.value() }
 
@@ -43,7 +40,7 @@ final class NativeDialogs: DialogShower {
             output = try await answer(way)
             if let results = way.text(output).flatMap(dialog.results) { return results }
         }
-        throw HandlerCall.Failure(.unavailable, "\(way.program) answers «\(output)», which is no answer to this")
+        throw HandlerCall.Failure(.unavailable, "\(way.program) answers «\(output)», which is not an answer")
     }
 
     /// What the program prints, where the person has said OK. It prints the same on a timeout, with another status.

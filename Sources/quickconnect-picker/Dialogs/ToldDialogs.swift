@@ -13,7 +13,7 @@ struct ToldDialogs: DialogShower {
         guard let results = dialog.results(text) else {
             throw HandlerCall.Failure(
                 .unavailable,
-                "the simulated picker was told «\(text)», which is no answer to this"
+                "the simulated picker was told «\(text)», which is not an answer"
             )
         }
         return results

@@ -19,7 +19,8 @@ struct DatePicker: Picker {
     func dialog(_ parameters: [JSONValue]) throws -> Dialog {
         let word = parameters.first ?? .null
         guard let kind = word == .null ? .dateTime : word.stringValue.flatMap(Kind.init) else {
-            throw HandlerCall.Failure(.invalid, "expected kind, one of \"Date\", \"DateTime\", \"Time\"", field: "/0")
+            let kinds = "kind, one of \"Date\", \"DateTime\", \"Time\""
+            throw HandlerCall.Failure.expected(kinds, at: "/0", got: word)
         }
         let now = LocalTime.now
         switch kind {

@@ -10,11 +10,12 @@ struct ListPicker: Picker {
     func dialog(_ parameters: [JSONValue]) throws -> Dialog {
         let texts = try parameters.enumerated().map(Self.text)
         guard let title = texts.first, texts.count > 1, texts.count <= Self.mostItems + 1 else {
-            throw HandlerCall.Failure(.invalid, "expected a title and 1 to \(Self.mostItems) items", field: "/1")
+            let (expected, got) = ("a title and 1 to \(Self.mostItems) items", "\(max(0, texts.count - 1)) items")
+            throw HandlerCall.Failure(.invalid, "expected \(expected); got \(got)", field: "/1")
         }
         let items = Array(texts.dropFirst())
         guard Set(items).count == items.count else {
-            throw HandlerCall.Failure(.invalid, "expected items that differ", field: "/1")
+            throw HandlerCall.Failure(.invalid, "expected items that differ; got one of them twice", field: "/1")
         }
         // The programs print the number, which no item can be mistaken for.
         let rows = items.enumerated().flatMap { ["\($0.offset)", Self.row($0.element)] }

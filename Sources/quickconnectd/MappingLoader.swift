@@ -2,7 +2,7 @@ import Configuration
 import QuickConnect
 
 /// Loads the mappings into a table.
-struct Tables: Sendable {
+struct MappingLoader: Sendable {
     private let folders: [MappingFiles.Folder]
     private let accounts: SystemAccounts
 
