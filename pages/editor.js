@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // An editor of JavaScript with line numbers: CodeMirror where Debian's package is installed, else a text area. On a touch
 // screen always the text area, which keyboards and screen readers of phones know best.
-import { make, placeOf, tell } from './page.js'
+import { make, placeOf, tell } from './elements.js'
 
 /**
  * Puts an editor into `host`. Gives {value, isReadOnly, mark(line, column), focus(), onInput}; `label` is its name for
- * screen readers. Tab moves on, as everywhere on the page.
+ * screen readers; `isPlain` leaves CodeMirror out. Tab moves on, as everywhere on the page.
  */
-export async function makeEditor(host, { label, readOnly = false }) {
+export async function makeEditor(host, { label, readOnly = false, isPlain = false }) {
 	host.classList.add('editor')
 	const isTouched = matchMedia('(pointer: coarse)').matches
-	return !isTouched && await library() ? rich(host, label, readOnly) : plain(host, label, readOnly)
+	return !isPlain && !isTouched && await library() ? rich(host, label, readOnly) : plain(host, label, readOnly)
 }
 
 function plain(host, label, readOnly) {
@@ -55,7 +55,21 @@ function plain(host, label, readOnly) {
 	})
 	host.replaceChildren(lines, text)
 	number()
+	// A keyboard on the screen takes the lower part away: the line that is typed in stays in sight.
+	new ResizeObserver(() => {
+		if (document.activeElement === text) showCaret(text)
+	}).observe(text)
 	return editor
+}
+
+// Lines are not wrapped, so the caret's place follows from the line breaks before it.
+function showCaret(text) {
+	const style = getComputedStyle(text)
+	const height = parseFloat(style.lineHeight)
+	const line = text.value.slice(0, text.selectionEnd).split('\n').length - 1
+	const top = parseFloat(style.paddingTop) + line * height
+	if (top < text.scrollTop) text.scrollTop = top - height
+	else if (top + 2 * height > text.scrollTop + text.clientHeight) text.scrollTop = top + 2 * height - text.clientHeight
 }
 
 function rich(host, label, readOnly) {

@@ -15,7 +15,7 @@ async function logIn(secret) {
 		})
 		if (answer.ok) return location.replace(next())
 		const { message } = await answer.json().catch(() => ({}))
-		refuse(answer.status === 429 ? 'Too many tries. ' : secret.code ? 'This address has been used, or is too old. ' : 'That is no token of this device. ', message)
+		refuse(answer.status === 429 ? 'Too many tries. ' : secret.code ? 'This address has been used, or is too old. ' : 'That is not a token of this device. ', message)
 	} catch {
 		refuse('The device does not answer. Is it switched on, and on this network?')
 	} finally {

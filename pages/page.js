@@ -1,49 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What all pages share: their head, how errors are told, and small tools. It needs quickconnect.js before it.
+import { make, placeOf, tell } from './elements.js'
+
+export * from './elements.js'
 export const device = window.quickconnect
 /** An address beside this file: under which path a proxy shows it, only the browser knows. */
 const at = address => new URL(address, import.meta.url).href
-export const $ = id => document.getElementById(id)
-
-/** An element: `make('li', { class: 'x', onclick: f }, 'text', child)`. */
-export function make(name, properties = {}, ...children) {
-	const element = document.createElement(name)
-	for (const [key, value] of Object.entries(properties)) {
-		if (key.startsWith('on')) element.addEventListener(key.slice(2), value)
-		else if (value !== undefined && value !== null && value !== false) element.setAttribute(key, value === true ? '' : value)
-	}
-	element.append(...children.filter(child => child !== undefined && child !== null))
-	return element
-}
-
-export function makeSVG(name, properties = {}) {
-	const element = document.createElementNS('http://www.w3.org/2000/svg', name)
-	for (const [key, value] of Object.entries(properties)) element.setAttribute(key, value)
-	return element
-}
-
-const sentences = {
-	denied: 'You may not do this here.',
-	unavailable: 'This does not work at the moment.',
-	unsupported: 'This device cannot do that.',
-	notFound: 'That is not there.',
-	busy: 'Somebody else is using it.',
-	timeout: 'It took too long, and was given up.',
-	cancelled: 'It was stopped.',
-	invalid: 'The device did not understand what it was given.',
-	tooLarge: 'That is too large for the device.',
-	overloaded: 'The device has too much to do.',
-	connectionLost: 'The connection to the device was lost. Whether it was done is not known.',
-	scriptFailed: 'A script on the device made a mistake.',
-	unknownCommand: 'This device does not know that command.',
-}
-
-/** Says an error in place, in plain words first. */
-export function tell(place, error) {
-	const sentence = sentences[error.code] || 'Something went wrong.'
-	const known = error.message && error.message !== sentence ? [make('small', {}, error.message)] : []
-	place.replaceChildren(make('b', {}, sentence), ...known)
-}
 
 /** Runs `work` for a button: it shows that it is busy, and its card's `.says` what went wrong. */
 export function onPress(button, work) {
@@ -62,11 +24,6 @@ export function onPress(button, work) {
 			button.removeAttribute('aria-busy')
 		}
 	})
-}
-
-/** Where errors of an element are said: its card's. */
-export function placeOf(element) {
-	return element.closest('.card, dialog, main').querySelector('.says')
 }
 
 /** Seconds as a person reads them: 1:05. */
@@ -149,8 +106,8 @@ function showLink(link, state) {
 async function askWhy() {
 	const answer = await fetch(at('session'), { cache: 'no-store' }).catch(() => undefined)
 	if (device.state === 'connected') return
-	if (!answer) return showBanner('The device does not answer. This page goes on by itself as soon as it does.')
-	if (answer.status !== 401) return showBanner('The device is starting again. This page goes on by itself.')
+	if (!answer) return showBanner('The device does not answer. This page continues as soon as it does.')
+	if (answer.status !== 401) return showBanner('The device is restarting. This page continues automatically.')
 	const back = encodeURIComponent(location.pathname + location.search)
 	showBanner('You are logged out. ', make('a', { href: at('login.html?next=') + back }, 'Log in again'))
 }

@@ -79,6 +79,8 @@ async function choose(name) {
 	const { text, file } = await call('procedures', 'show', name)
 	if (name !== chosen) clearAnswer()
 	const isOther = name !== chosen
+	// Nobody would see its answer.
+	if (isOther) stop().catch(() => {})
 	chosen = name
 	for (const button of $('procedures').querySelectorAll('button')) button.setAttribute('aria-pressed', String(button.dataset.name === name))
 	$('run-title').textContent = name
@@ -132,7 +134,7 @@ function given() {
 	const texts = names.map((_, index) => $('argument-' + index).value.trim())
 	if (names === anything) {
 		const list = parsed(texts[0] || '[]')
-		if (!Array.isArray(list)) throw { code: 'invalid', message: 'The arguments are no JSON list: write ["2026-11-21", 2].' }
+		if (!Array.isArray(list)) throw { code: 'invalid', message: 'The arguments are not a JSON list: write ["2026-11-21", 2].' }
 		return list
 	}
 	// The callback comes behind them: what must be there keeps its place.
@@ -150,24 +152,39 @@ function parsed(text) {
 
 // Its answer
 
-let run = 0
+let run = 0, underWay
+
+/** Ends the procedure that computes, where one does. */
+const stop = () => underWay ? call('cancel', underWay.id) : Promise.resolve()
+onPress($('stop'), stop)
+
+function showStop(answer) {
+	underWay = answer
+	if (!answer && document.activeElement === $('stop')) $('go').focus()
+	$('stop').hidden = !answer
+}
 
 onPress($('go'), async () => {
 	const own = run += 1, name = chosen
 	const values = given()
 	clearAnswer()
 	$('answered').textContent = 'It computes …'
+	const answer = call('execute', name, ...values)
+	showStop(answer)
 	try {
-		const answer = await call('execute', name, ...values)
-		if (own === run && name === chosen) showAnswer(answer)
+		const value = await answer
+		if (own === run && name === chosen) showAnswer(value)
 	} catch (error) {
 		if (own !== run || name !== chosen) return
 		clearAnswer()
+		if (error.code === 'cancelled') $('answered').textContent = 'It was stopped.'
 		if (error.code === 'scriptFailed' && error.line) {
 			if (error.file === $('file').textContent) (await code).mark(error.line, error.column)
 			throw { code: 'scriptFailed', message: `Line ${error.line} of ${error.file}: ${error.message}` }
 		}
 		throw error
+	} finally {
+		if (underWay === answer) showStop()
 	}
 })
 $('run').addEventListener('submit', event => event.preventDefault())

@@ -34,19 +34,24 @@ export type Handler = (data: any, answer: (value?: JSONValue) => void, call: Han
 export interface Bridge {
 	registerHandler(name: string, handler: Handler): void
 	removeHandler(name: string): void
-	callHandler(name: string, answered?: (value: any, error?: CallError) => void): Promise<any>
-	callHandler(name: string, data: unknown, answered?: (value: any, error?: CallError) => void): Promise<any>
+	callHandler(name: string, answered?: (value: any, error?: CallError) => void): Answer
+	callHandler(name: string, data: unknown, answered?: (value: any, error?: CallError) => void): Answer
 	/** Does nothing: messages never wait for a timeout here. The name is the original's. */
 	disableJavscriptAlertBoxSafetyTimeout(): void
 	disableJavascriptAlertBoxSafetyTimeout(): void
 }
 
+/** What will be answered. `call('cancel', id)` ends the call; it then is rejected with `cancelled`. */
+export interface Answer extends Promise<any> {
+	readonly id: string
+}
+
 export interface Client extends Bridge {
 	readonly state: State
 	/** Calls a command as the book does: a text is `msg`. The promise may be ignored; the front controller sees the reply. */
-	makeCall(command: string, message?: unknown): Promise<any>
+	makeCall(command: string, message?: unknown): Answer
 	/** Calls a command with these parameters; the reply goes to the promise alone. */
-	call(command: string, ...parameters: unknown[]): Promise<any>
+	call(command: string, ...parameters: unknown[]): Answer
 	/** Calls `listener` for each event of that name, until the function that it gives is called. */
 	on(name: string, listener: (value: any, name: string) => void, options?: object): Promise<() => Promise<unknown>>
 	/** Calls `watcher` with the state of the connection, now and at each change, until the function that it gives is called. */

@@ -4,7 +4,7 @@
 'use strict'
 
 const impatience = 300, patience = 10000
-// What ends a stack.
+// End a stack.
 const ends = [null, 'stop', 'ExIt_StAcK', 'wait', 'wAiT']
 const nothing = () => {}
 const json = JSON.stringify
@@ -81,7 +81,7 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {} }) {
 		tell('waiting')
 		timer = setTimeout(open, delay * (0.75 + Math.random() / 2))
 		delay = Math.min(delay * 2, patience)
-		for (const call of calls) fail(call, 'connectionLost', 'the connection was lost meanwhile')
+		for (const call of calls) fail(call, 'connectionLost', 'the connection was lost')
 	}
 
 	function drop(each) {
@@ -114,14 +114,14 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {} }) {
 		for (const call of waiting.values()) fail(call, 'connectionLost', 'closed')
 	}
 
-	// `own`: the reply is the promise's alone. `first`: past those that wait.
+	// `own`: the reply is only the promise's. `first`: past those that wait.
 	function start(command, data, own, first) {
-		const promise = new Promise((resolve, reject) => {
-			const id = 'c' + ++count, call = { command, resolve, reject, own }
+		const id = 'c' + ++count, promise = new Promise((resolve, reject) => {
+			const call = { command, resolve, reject, own }
 			call.line = `{"handlerName":${json(command)}${data ? ',"data":' + data : ''},"callbackId":"${id}"}`
 			if (state === 'closed') return fail(call, 'connectionLost', 'closed')
-			if (call.line.length > 4 << 20) return fail(call, 'tooLarge', 'the message is too long')
-			if (queued > 16 << 20) return fail(call, 'overloaded', 'too much waits to be sent')
+			if (call.line.length > 4 << 20) return fail(call, 'tooLarge', 'the call is too long')
+			if (queued > 16 << 20) return fail(call, 'overloaded', 'too much is waiting')
 			if (first) return send(id, call)
 			queued += call.line.length
 			waiting.set(id, call)
@@ -129,7 +129,7 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {} }) {
 			pump()
 		})
 		promise.catch(own ? nothing : warn) // It may be ignored.
-		return promise
+		return Object.assign(promise, { id })
 	}
 
 	const ask = (command, parameters, first) => start(command, json(parameters), true, first)
@@ -160,10 +160,10 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {} }) {
 		line[0] === '{' ? dispatch(JSON.parse(line)) : console.warn('the device says: ' + line)
 	}
 
-	function dispatch(message) {
+	function dispatch(message, to) {
 		const { responseId, callbackId, handlerName: name, data, error } = message
 		if (responseId !== undefined) answered(responseId, message)
-		else if (callbackId !== undefined) called(message)
+		else if (callbackId !== undefined) called(message, to)
 		else if (name) happened(name, data)
 		else replied('error', error)
 	}
@@ -187,7 +187,7 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {} }) {
 	// The book's front controller
 
 	function map(kind, command, run) {
-		if (typeof run !== 'function') throw new TypeError(command + ' is mapped to no function')
+		if (typeof run !== 'function') throw new TypeError(command + ' is not mapped to a function')
 		mapped.set(kind + command, [...own(kind, command), run])
 		if (kind === 'V') setTimeout(() => commands.has(command) || viewed.add(command) && subscribe(command).catch(warn))
 	}
@@ -296,11 +296,11 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {} }) {
 	}
 
 	// A handler that takes a callback answers by it, others by what they return.
-	async function called(call) {
-		const { callbackId: responseId, handlerName: name, data } = call, each = socket
+	async function called(call, to) {
+		const { callbackId: responseId, handlerName: name, data } = call, each = to || socket
 		let isAnswered
 		const answer = body => {
-			if (!isAnswered && socket === each) each.send(json({ responseId, ...body }))
+			if (!isAnswered && (to || socket === each)) each.send(json({ responseId, ...body }))
 			isAnswered = true
 		}
 		const succeed = (responseData = null) => answer({ responseData, handlerName: call.replyCommand, end: call.end })
@@ -319,7 +319,7 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {} }) {
 	client.bridge = {
 		registerHandler, removeHandler, callHandler,
 		disableJavscriptAlertBoxSafetyTimeout: nothing, disableJavascriptAlertBoxSafetyTimeout: nothing,
-		_fetchQueue: () => '[]', _handleMessageFromObjC: text => dispatch(JSON.parse(text)),
+		_fetchQueue: () => '[]', _handleMessageFromObjC: (text, to) => dispatch(JSON.parse(text), to),
 	}
 	for (const kind of ['Val', 'B', 'V', 'E']) client[`mapCommandTo${kind}CF`] = (command, run) => map(kind, String(command), run)
 	Object.assign(scope, { handleRequest, handleJSONRequest })
@@ -334,10 +334,11 @@ if (typeof document === 'undefined') {
 }
 if (window.quickconnect) return
 
-// In a page these are globals. QuickConnectSocket is a kiosk's.
+// In a page these are globals. A kiosk has its own socket.
+const own = window.QuickConnectSocket
 const device = connect({
 	url: () => new URL('bridge', device.base).href.replace(/^http/, 'ws'), scope: window,
-	WebSocket: window.QuickConnectSocket || WebSocket,
+	WebSocket: own || WebSocket,
 })
 device.base = document.currentScript?.src || document.baseURI
 window.quickconnect = window.qc = Object.assign(device, api)
@@ -345,20 +346,20 @@ device.mapCommandToVCF('pagesChanged', () => location.reload()) // --watch
 for (const name in device) if (/^(makeCall|handle|mapCommand)/.test(name)) window[name] = device[name]
 Object.assign(window, { messages: [], storeMessage: false, canSend: true, WebViewJavascriptBridge: device.bridge })
 window.setupWebViewJavascriptBridge = callback => callback(device.bridge)
-setTimeout(() => (window.WVJBCallbacks || []).splice(0).forEach(callback => callback(device.bridge)))
-if (!window.webkit || !window.webkit.messageHandlers) {
+own || setTimeout(() => window.WVJBCallbacks?.splice(0).forEach(callback => callback(device.bridge)))
+if (!window.webkit?.messageHandlers) {
 	const get = (_, name) => ({ postMessage: body => device.callHandler(name, body) })
 	window.webkit = { ...window.webkit, messageHandlers: new Proxy({}, { get }) }
 }
 
-// The book's calls, by location = 'call?cmd=…&msg=…', a hidden frame, or a link. It does not encode what it joins.
-const queryOf = address => address.startsWith(location.origin + '/') && (/^[^?#]*\/call\?(.+)$/s.exec(address) || [])[1]
+// The book's calls: location = 'call?cmd=…&msg=…', a hidden frame, or a link. It encodes nothing.
+const queryOf = address => address.startsWith(location.origin + '/') && /^[^?#]*\/call\?(.+)$/s.exec(address)?.[1]
 const decoded = text => text.replace(/(%[0-9a-f]{2})+/gi, bytes => {
 	try { return decodeURIComponent(bytes) } catch { return bytes }
 })
 
 function callBy(query) {
-	const isPlain = /^((cmd|msg|id)=[^&]*(&|$))+$/.test(query), find = pattern => (pattern.exec(query) || [])[1]
+	const isPlain = /^((cmd|msg|id)=[^&]*(&|$))+$/.test(query), find = pattern => pattern.exec(query)?.[1]
 	const cmd = find(/(?:^|&)cmd=([^&]*)/), msg = find(isPlain ? /(?:^|&)msg=([^&]*)/ : /&msg=(.*)/s)
 	if (cmd) device.makeCall(decoded(cmd), msg && msg !== 'undefined' && decoded(msg) || '')
 	queueMicrotask(() => {
@@ -368,13 +369,21 @@ function callBy(query) {
 }
 
 function caught(event, address) {
-	const query = !event.defaultPrevented && queryOf(String(address))
+	const query = !event.defaultPrevented && queryOf(address + '')
 	if (!query) return
 	event.preventDefault()
 	callBy(query)
 }
 
-if (window.navigation) navigation.addEventListener('navigate', event => caught(event, event.destination.url))
+let told = 0
+const log = text => told++ < 20 && device.call('logMessage', text.slice(0, 500))
+addEventListener('error', ({ message, filename, lineno, colno }) => message && log(`${message} (${filename}:${lineno}:${colno})`))
+addEventListener('unhandledrejection', ({ reason }) => log('unhandled rejection: ' + reason))
+for (const name of ['online', 'pageshow', 'visibilitychange']) addEventListener(name, () => document.hidden || device.wake())
+addEventListener('pagehide', device.rest)
+
+if (own) return own.callBy = callBy
+window.navigation?.addEventListener('navigate', event => caught(event, event.destination.url))
 addEventListener('click', event => caught(event, event.target.closest?.('a[href]')?.href))
 new MutationObserver(records => {
 	const frames = new Set(records.flatMap(({ target, type, addedNodes }) => type === 'attributes' ? target : [...addedNodes]))
@@ -383,11 +392,4 @@ new MutationObserver(records => {
 		if (query) callBy(query)
 	}
 }).observe(document, { subtree: true, childList: true, attributeFilter: ['src'] })
-
-let told = 0
-const log = text => told++ < 20 && device.call('logMessage', text.slice(0, 500))
-addEventListener('error', ({ message, filename, lineno, colno }) => message && log(`${message} (${filename}:${lineno}:${colno})`))
-addEventListener('unhandledrejection', ({ reason }) => log('unhandled rejection: ' + reason))
-for (const name of ['online', 'pageshow', 'visibilitychange']) addEventListener(name, () => document.hidden || device.wake())
-addEventListener('pagehide', device.rest) // A kept page rests.
 })()

@@ -97,12 +97,13 @@ function parsed(text) {
 // The doctor
 
 async function showDoctor() {
-	const { well, findings } = await call('doctor')
-	$('well').textContent = well ? 'All is well.' : 'Something is wrong; what mends it stands beside it.'
-	$('findings').replaceChildren(...findings.map(({ subject, state, says, tried, mend }) => make('tr', {},
+	const { ok, findings } = await call('doctor')
+	$('verdict').textContent = ok ? 'No problems found.' : 'Problems found. The table says how to fix each.'
+	$('findings').replaceChildren(...findings.map(({ subject, state, says, tried, fix, inspect }) => make('tr', {},
 		make('td', {}, subject), make('td', {}, make('span', { class: 'state ' + state }, state)),
-		make('td', {}, says, mend ? make('p', {}, 'Mend: ', make('code', {}, mend)) : undefined,
-			state === 'fault' && tried.length ? make('small', {}, 'Tried: ' + tried.join(', ')) : undefined))))
+		make('td', {}, says, fix ? make('p', {}, 'Fix: ', make('code', {}, fix)) : undefined,
+			inspect ? make('p', {}, 'See: ', make('code', {}, inspect)) : undefined,
+			state === 'error' && tried.length ? make('small', {}, 'Tried: ' + tried.join(', ')) : undefined))))
 }
 
 // Commands
@@ -121,7 +122,7 @@ async function showCommands() {
 function showMay(cell, { allowed, verbs, rule, message }) {
 	const not = Object.entries(verbs || {}).filter(([, may]) => !may).map(([verb]) => verb)
 	const text = !allowed ? 'no' : not.length ? 'yes, but not ' + not.join(', ') : 'yes'
-	cell.replaceChildren(make('span', { class: 'state ' + (allowed ? 'well' : 'fault'), title: allowed ? '' : rule || message || '' }, text))
+	cell.replaceChildren(make('span', { class: 'state ' + (allowed ? 'ok' : 'error'), title: allowed ? '' : rule || message || '' }, text))
 }
 
 function find() {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CLinux
 import Configuration
+import GatewayFlags
 import Glibc
 import Linux
 import QuickConnect
@@ -14,12 +15,12 @@ struct QuickConnectWeb: ParsableCommand {
         commandName: "quickconnect-web",
         abstract: "Serves pages that drive this device's hardware through the daemon quickconnectd.",
         discussion: """
-            It answers the command web, so «quickconnect web open» prints an address that lets a browser in. It runs \
-            until SIGTERM, and pages connect again when it or the daemon restarts.
+            It answers the command web, so «quickconnect web open» prints an address that logs a browser in. It runs \
+            until SIGTERM; pages reconnect when it or the daemon restarts.
 
             Exit status: 0 ended by SIGTERM or SIGINT, 1 it cannot listen or keep its files, 2 wrong usage or settings.
             """,
-        version: "0.1.0"
+        version: ProjectVersion.text
     )
 
     @Option(
@@ -31,35 +32,16 @@ struct QuickConnectWeb: ParsableCommand {
     )
     var listen: String?
 
-    @Option(help: ArgumentHelp("\(SocketPaths.help)", valueName: "PATH"))
-    var socket: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "The daemon's socket for this gateway: an entry of «sockets» with gateway: web (default: its path there, "
-                + "else /run/quickconnect/web.sock).",
-            valueName: "PATH"
-        )
-    )
-    var bridgeSocket: String?
-
-    @Option(help: ArgumentHelp("A folder of pages, in front of those that are shipped.", valueName: "FOLDER"))
+    @Option(help: ArgumentHelp("A folder of pages, which replace shipped pages of the same name.", valueName: "FOLDER"))
     var pages: String?
-
-    @Option(help: ArgumentHelp("Where users and sessions are kept.", valueName: "FOLDER"))
-    var state: String?
-
-    @Option(help: ArgumentHelp("The settings file.", valueName: "FILE"))
-    var config: String?
 
     @Flag(help: "Tell pages to reload as their files change.")
     var watch = false
 
-    @Flag(help: "Let pages have scripts and styles in their own text, as old ones do.")
+    @Flag(help: "Allow inline scripts and styles, for old pages.")
     var inlineScripts = false
 
-    @Option(help: ArgumentHelp("What to log: \(LogLevel.names).", valueName: "LEVEL"))
-    var logLevel: LogLevel?
+    @OptionGroup var gateway: GatewayFlags
 
     static func main() {
         qc_tune_memory()

@@ -1,6 +1,8 @@
 import ArgumentParser
 import Configuration
+import GatewayFlags
 import Glibc
+import Layout
 import Linux
 import QuickConnect
 import QuickConnectClient
@@ -19,17 +21,15 @@ struct Setup {
             service: "quickconnect-web"
         )
         var overrides = Settings.Overrides()
-        overrides.config = flags.config
+        overrides.config = flags.gateway.config
         let settings = try Settings.load(flags: overrides, environment: environment, folders: folders)
         let own = settings.web
-        logLevel = flags.logLevel ?? LogLevel(rawValue: settings.logLevel) ?? .info
-        // The daemon's environment names its socket, which the client's rule looks at itself.
-        let named = flags.socket ?? (environment["QUICKCONNECT_SOCKET"] == nil ? settings.socket : nil)
-        options.daemonPaths = SocketPaths.candidates(named: named, environment: environment)
-        options.bridgePath = flags.bridgeSocket ?? settings.webSocketPath ?? options.bridgePath
+        logLevel = flags.gateway.level(settings)
+        options.daemonPaths = flags.gateway.daemonPaths(settings, environment)
+        options.bridgePath = flags.gateway.bridgePath(of: "web", settings)
         options.pages = (flags.pages ?? own.pages).map { [$0] } ?? [folders.pages]
         options.pages.append(folders.shippedPages)
-        options.state = flags.state ?? Self.state(folders, environment)
+        options.state = flags.gateway.statePath(of: "web", folders, environment)
         options.names = own.names
         options.address = own.address
         options.allowsInline = flags.inlineScripts || own.inlineScripts
@@ -38,11 +38,6 @@ struct Setup {
         options.connections = own.connections
         options.watches = flags.watch
         options.listeners = try Self.listeners(flags.listen, own, environment)
-    }
-
-    /// A service has a folder of its own; an ordinary user's is shared by several programs.
-    private static func state(_ folders: StandardFolders, _ environment: [String: String]) -> String {
-        geteuid() == 0 || environment["STATE_DIRECTORY"] != nil ? folders.state : "\(folders.state)/web"
     }
 
     /// The flag's, else systemd's, else the settings'.

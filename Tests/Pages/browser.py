@@ -1,6 +1,7 @@
 """Two browsers, driven with the standard library alone: Chromium through chromedriver, Firefox through Marionette."""
 import base64
 import json
+import os
 import shutil
 import socket
 import subprocess
@@ -10,7 +11,7 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
-from rig import wait_until
+from rig import ends_with_caller, wait_until
 
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
 
@@ -77,24 +78,20 @@ class Browser:
         self.wait("window.quickconnect?.state === 'connected'", seconds)
 
 
-class Chromium(Browser):
-    name = "chromium"
+class WebDriver(Browser):
+    """A browser behind a driver that speaks W3C's protocol. `begin` starts both; `self.folder` is theirs."""
 
-    def __init__(self):
+    def begin(self, driver, arguments, capabilities, environment=None):
         self.port = free_port()
-        self.folder = tempfile.mkdtemp(prefix="qc-chromium.")
         self.log = open(Path(self.folder) / "driver.log", "wb")
-        self.driver = subprocess.Popen([shutil.which("chromedriver"), f"--port={self.port}"],
-                                       stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log)
+        self.driver = subprocess.Popen([shutil.which(driver), f"--port={self.port}", *arguments],
+                                       stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log, env=environment,
+                                       preexec_fn=ends_with_caller)
         try:
-            wait_until(lambda: self.is_up(), "chromedriver")
-            options = {"binary": shutil.which("chromium"), "args": [
-                "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
-                f"--user-data-dir={self.folder}/profile", "--window-size=1280,900", "--lang=en-GB"]}
-            answer = self.ask("POST", "/session", {"capabilities": {"alwaysMatch": {
-                "goog:chromeOptions": options, "unhandledPromptBehavior": "accept"}}})
+            wait_until(lambda: self.is_up(), driver)
+            answer = self.ask("POST", "/session", {"capabilities": {"alwaysMatch": capabilities}})
             self.session = "/session/" + answer["sessionId"]
-            self.ask("POST", self.session + "/timeouts", {"script": 60000})
+            self.ask("POST", self.session + "/timeouts", {"script": 60000, "pageLoad": 30000})
         except BaseException:
             self.close()
             raise
@@ -149,6 +146,47 @@ class Chromium(Browser):
         path = f"{self.session}/element/{self.element(selector)}"
         return self.ask("GET", path + "/computedrole"), self.ask("GET", path + "/computedlabel")
 
+    def keys(self, text):
+        actions = [action for key in text for action in ({"type": "keyDown", "value": key}, {"type": "keyUp", "value": key})]
+        self.ask("POST", self.session + "/actions", {"actions": [{"type": "key", "id": "keys", "actions": actions}]})
+
+    def new_tab(self):
+        return self.ask("POST", self.session + "/window/new", {"type": "tab"})["handle"]
+
+    def tab(self):
+        return self.ask("GET", self.session + "/window")
+
+    def switch(self, handle):
+        self.ask("POST", self.session + "/window", {"handle": handle})
+
+    def close_tab(self):
+        self.ask("DELETE", self.session + "/window")
+
+    def tabs(self):
+        return self.ask("GET", self.session + "/window/handles")
+
+    def alert(self):
+        """The text of the alert that is open."""
+        return self.ask("GET", self.session + "/alert/text")
+
+    def accept(self):
+        self.ask("POST", self.session + "/alert/accept", {})
+
+
+class Chromium(WebDriver):
+    name = "chromium"
+
+    def __init__(self, arguments=(), prompts="accept", prepare=lambda folder: None):
+        """`prepare` is given the folder, with the profile in it, before the browser starts."""
+        self.folder = tempfile.mkdtemp(prefix="qc-chromium.")
+        (Path(self.folder) / "profile").mkdir()
+        prepare(Path(self.folder))
+        # Without the second one it hides tabs that an extension has opened.
+        options = {"binary": shutil.which("chromium"), "enableExtensionTargets": True, "args": [
+            "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
+            f"--user-data-dir={self.folder}/profile", "--window-size=1280,900", "--lang=en-GB", *arguments]}
+        self.begin("chromedriver", [], {"goog:chromeOptions": options, "unhandledPromptBehavior": prompts})
+
     def devtools(self, command, parameters):
         return self.ask("POST", self.session + "/goog/cdp/execute", {"cmd": command, "params": parameters})
 
@@ -167,29 +205,15 @@ class Chromium(Browser):
                            "clip": {"x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1}}
         Path(path).write_bytes(base64.b64decode(self.devtools("Page.captureScreenshot", parameters)["data"]))
 
-    def keys(self, text):
-        actions = [action for key in text for action in ({"type": "keyDown", "value": key}, {"type": "keyUp", "value": key})]
-        self.ask("POST", self.session + "/actions", {"actions": [{"type": "key", "id": "keys", "actions": actions}]})
-
-    def new_tab(self):
-        return self.ask("POST", self.session + "/window/new", {"type": "tab"})["handle"]
-
-    def tab(self):
-        return self.ask("GET", self.session + "/window")
-
-    def switch(self, handle):
-        self.ask("POST", self.session + "/window", {"handle": handle})
-
-    def close_tab(self):
-        self.ask("DELETE", self.session + "/window")
-
 
 class Firefox(Browser):
     name = "firefox"
 
-    def __init__(self):
+    def __init__(self, prompts="accept", prepare=lambda folder: None):
+        """`prepare` is given the folder, which is the browser's home, before the browser starts."""
         self.port = free_port()
         self.folder = tempfile.mkdtemp(prefix="qc-firefox.")
+        prepare(Path(self.folder))
         preferences = {
             "marionette.port": self.port, "layout.css.prefers-color-scheme.content-override": 1,
             "browser.shell.checkDefaultBrowser": False, "datareporting.policy.dataSubmissionEnabled": False,
@@ -205,13 +229,13 @@ class Firefox(Browser):
         self.process = subprocess.Popen(
             [program, "--headless", "--marionette", "--no-remote", "--remote-allow-system-access", "--profile", str(profile),
              "--width", "1280", "--height", "900"], stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log,
-            env={**__import__("os").environ, "HOME": self.folder, "MOZ_DISABLE_CONTENT_SANDBOX": "1"})
+            env={**os.environ, "HOME": self.folder, "MOZ_DISABLE_CONTENT_SANDBOX": "1"}, preexec_fn=ends_with_caller)
         self.count = 0
         self.bytes = b""
         try:
             self.socket = wait_until(self.connect, "Firefox", 60)
             self.read()
-            self.ask("WebDriver:NewSession", {"capabilities": {"alwaysMatch": {"unhandledPromptBehavior": "accept"}}})
+            self.ask("WebDriver:NewSession", {"capabilities": {"alwaysMatch": {"unhandledPromptBehavior": prompts}}})
             self.ask("WebDriver:SetTimeouts", {"script": 60000})
         except BaseException:
             self.close()
@@ -294,12 +318,7 @@ class Firefox(Browser):
         self.ask("WebDriver:SetWindowRect", {"width": max(width, 450), "height": height})
 
     def theme(self, name):
-        self.ask("Marionette:SetContext", {"value": "chrome"})
-        try:
-            self.ask("WebDriver:ExecuteScript", {"script": "Services.prefs.setIntPref('layout.css.prefers-color-scheme.content-override', arguments[0])",
-                                                 "args": [0 if name == "dark" else 1]})
-        finally:
-            self.ask("Marionette:SetContext", {"value": "content"})
+        self.in_chrome("Services.prefs.setIntPref('layout.css.prefers-color-scheme.content-override', arguments[0])", 0 if name == "dark" else 1)
 
     def picture(self, path, whole=True):
         Path(path).write_bytes(base64.b64decode(self.ask("WebDriver:TakeScreenshot", {"full": whole, "hash": False})))
@@ -319,6 +338,23 @@ class Firefox(Browser):
 
     def close_tab(self):
         self.ask("WebDriver:CloseWindow")
+
+    def tabs(self):
+        return self.ask("WebDriver:GetWindowHandles")
+
+    def alert(self):
+        return self.ask("WebDriver:GetAlertText")
+
+    def accept(self):
+        self.ask("WebDriver:AcceptAlert")
+
+    def in_chrome(self, script, *arguments):
+        """Runs a function body in the browser's own context."""
+        self.ask("Marionette:SetContext", {"value": "chrome"})
+        try:
+            return self.run(script, *arguments)
+        finally:
+            self.ask("Marionette:SetContext", {"value": "content"})
 
 
 def missing(kind):

@@ -108,6 +108,19 @@ test('too much and too long is refused here', async () => {
 	await assert.rejects(each.client.makeCall('x'), { code: 'connectionLost' })
 })
 
+test('a promise tells the id by which its call is cancelled', async () => {
+	const { client, said, all } = device(({ handlerName }) => handlerName === 'slow' ? undefined : null)
+	const promises = [client.makeCall('slow'), client.call('slow'), client.callHandler('slow')]
+	assert.equal(await client.call('cancel', promises[1].id), null)
+	assert.deepEqual(said('slow').map(({ callbackId }) => callbackId), promises.map(({ id }) => id))
+	assert.deepEqual(said('cancel')[0].data, [promises[1].id])
+	all[0].say({ responseId: promises[1].id, error: { cmd: 'slow', code: 'cancelled', message: 'the caller cancelled the call' } })
+	await assert.rejects(promises[1], { code: 'cancelled' })
+	for (const { id } of [promises[0], promises[2]]) all[0].say({ responseId: id, responseData: 1 })
+	assert.deepEqual([await promises[0], await promises[2]], [1, 1])
+	client.close()
+})
+
 test('an error has all that the reply has', async () => {
 	const { client } = device(() => ({ reply: { error: { cmd: 'x', code: 'invalid', message: 'no', fields: [{ field: '/0' }] } } }))
 	await assert.rejects(client.makeCall('x'), { name: 'invalid', code: 'invalid', message: 'no', cmd: 'x', fields: [{ field: '/0' }] })

@@ -1,4 +1,5 @@
 """The programs that a browser meets: a daemon with simulated devices, its scripts, and quickconnect-web, on private paths."""
+import ctypes
 import json
 import os
 import pwd
@@ -35,6 +36,11 @@ def wait_until(condition, what, seconds=30):
             return result
         time.sleep(0.02)
     raise AssertionError(f"waited {seconds} s in vain for {what}")
+
+
+def ends_with_caller():
+    """In a child before it becomes another program: the kernel ends it with this process."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
 
 
 class Rig:
@@ -107,7 +113,7 @@ class Rig:
         log = open(self.folder / f"{known_as}.log", "ab")
         process = subprocess.Popen(
             [self.programs / name, "--config", self.folder / "settings.yaml", "--socket", self.socket, *arguments],
-            stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment, cwd=ROOT)
+            stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment, cwd=ROOT, preexec_fn=ends_with_caller)
         self.running[known_as] = process
         return process
 

@@ -4,6 +4,7 @@ import json
 import re
 import time
 
+from report import Skipped
 from rig import wait_until
 
 PAGES = ("", "macros.html", "procedures.html", "state.html")
@@ -67,7 +68,7 @@ def log_in(stage):
     browser.wait("location.pathname === '/login.html'")
     browser.type("#token", "wrong")
     browser.click("#enter")
-    browser.wait_text("#says", "That is no token of this device.")
+    browser.wait_text("#says", "That is not a token of this device.")
     assert browser.value("document.activeElement.id") == "token"
     browser.run("document.getElementById('token').value = ''; return null")
     browser.type("#token", stage.token("ann", "editors"))
@@ -418,7 +419,7 @@ def macro_trace(stage):
     browser.run("document.getElementById('trace-of').value = 'addRandom'; return null")
     browser.type("#parameters", "[")
     browser.click("#trace")
-    browser.wait(says("#trace") + ".includes('no JSON')")
+    browser.wait(says("#trace") + ".includes('not JSON')")
     browser.run("document.getElementById('parameters').value = '[1]'; return null")
     browser.click("#trace")
     browser.wait_text("#traced", "after 6 calls")
@@ -548,14 +549,14 @@ def procedure_mistakes(stage):
     choose_procedure(stage, "mistaken")
     browser.wait_text("#arguments", "JSON list")
     run_procedure(browser, "{")
-    assert "no JSON list" in browser.value(says("#go")), browser.value(says("#go"))
+    assert "not a JSON list" in browser.value(says("#go")), browser.value(says("#go"))
     run_procedure(browser, "[1]")
     told = browser.value(says("#go"))
     assert "made a mistake" in told and "Line 3 of" in told, told
     browser.wait("document.querySelector('#code .wrong, #code .lines b')")
     choose_procedure(stage, "distanceToday")
     run_procedure(browser, "no day")
-    assert "'no day' is no date" in browser.value(says("#go")), browser.value(says("#go"))
+    assert "'no day' is not a date" in browser.value(says("#go")), browser.value(says("#go"))
     stage.rig.end(stage.rig.running.pop("quickconnect-data"))
     try:
         browser.wait(says("#procedures") + ".includes('systemctl status quickconnect-data')")
@@ -565,6 +566,31 @@ def procedure_mistakes(stage):
         stage.rig.start_procedures()
     browser.wait(says("#procedures") + " === ''")
     assert run_procedure(browser, "") == "The answer has 2 rows."
+
+
+def procedure_stopped(stage):
+    """Procedures: one that computes is stopped, by its button or by the choice of another, and the next one runs"""
+    browser = stage.browser
+    computes = "document.getElementById('answered').textContent === 'It computes …' && !document.getElementById('stop').hidden"
+    at_rest = lambda: stage.rig.call("procedures", "list")["running"] == 0
+    choose_procedure(stage, "endless")
+    assert browser.value("document.getElementById('stop').hidden")
+    for stop in (lambda: browser.click("#stop"), lambda: (browser.run("document.getElementById('stop').focus(); return null"), browser.keys("\ue007"))):
+        browser.click("#go")
+        browser.wait(computes)
+        wait_until(lambda: stage.rig.call("procedures", "list")["running"] == 1, "the procedure")
+        stop()
+        browser.wait_text("#answered", "It was stopped.")
+        assert browser.value(says("#go")) == "" and browser.value("document.getElementById('stop').hidden")
+        wait_until(at_rest, "its end")
+    assert browser.value("document.activeElement.id") == "go", "the focus has not gone with the button"
+    browser.click("#go")
+    browser.wait(computes)
+    browser.click("[data-name='numbers']")
+    browser.wait("document.getElementById('run-title').textContent === 'numbers' && document.getElementById('stop').hidden")
+    wait_until(at_rest, "its end")
+    browser.wait("document.getElementById('go').getAttribute('aria-busy') !== 'true'")
+    assert run_procedure(browser, '"nothing"') == "The answer: null"
 
 
 def procedures_closed(stage):
@@ -1042,14 +1068,10 @@ def pictures(stage):
     assert len(list(stage.pictures.glob(f"{browser.name}-*-*-*.png"))) == 30
 
 
-class Skipped(Exception):
-    """A test that cannot run here; says why."""
-
-
 ALL = [
     log_in, open_by_code, logged_out_elsewhere, sounds, volume, recording, upload, location, motion, pickers, nearby_and_journal, refusal,
     macros_run, macro_mistake, macros_edit, macro_typing, macro_conflict, macro_history, macro_trace, macro_rights, macro_on_touch,
-    procedures, procedure_plots, procedure_mistakes, procedures_closed, state, two_pages, left_pages, reload_in_a_call, daemon_restarts, gateway_restarts, sleep_and_wake, book, bridge, old_ways, library, live_reload,
+    procedures, procedure_plots, procedure_mistakes, procedure_stopped, procedures_closed, state, two_pages, left_pages, reload_in_a_call, daemon_restarts, gateway_restarts, sleep_and_wake, book, bridge, old_ways, library, live_reload,
     no_foreign_resource, contrast, names_and_roles, keyboard, narrow, pictures,
 ]
 # Who does it; else ann, who may save macros.

@@ -29,14 +29,6 @@ enum CallLines {
         }.filter { !$0.isEmpty }
     }
 
-    /// As the protocol has errors.
-    static func json(_ failure: CallFailure, command: String) -> JSONValue {
-        guard case .refused(let error) = failure else {
-            return ["cmd": .string(command), "code": .string(failure.code), "message": .string(failure.message)]
-        }
-        return .object(error.members)
-    }
-
     /// The status that says the same as a code of the protocol.
     static func status(_ code: String) -> HTTPResponseStatus {
         switch CommandError.Code(rawValue: code) {

@@ -32,8 +32,10 @@ public struct FrameReader {
         var left: Int
     }
 
+    /// A reader that takes messages of at most so many bytes.
     public init(limit: Int) { self.limit = limit }
 
+    /// Takes bytes as they came, in whatever pieces.
     public mutating func read(_ bytes: UnsafeRawBufferPointer) {
         var rest = bytes[...]
         while end == nil, !rest.isEmpty {

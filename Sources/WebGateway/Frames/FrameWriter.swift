@@ -1,11 +1,13 @@
 /// Writes frames as a server sends them: whole messages, not masked.
 public enum FrameWriter {
+    /// Appends a frame, which is not masked: the server's never are.
     public static func append(_ opcode: Opcode, _ payload: UnsafeRawBufferPointer, to frames: inout [UInt8]) {
         frames.append(0x80 | opcode.rawValue)
         appendLength(payload.count, to: &frames)
         frames.append(contentsOf: payload)
     }
 
+    /// The bytes of a close frame.
     public static func close(_ code: CloseCode?, _ reason: String = "") -> [UInt8] {
         var payload: [UInt8] = []
         if let code {

@@ -97,7 +97,8 @@ final class WebControl {
             case "list": return loop.makeSucceededFuture(users)
             case "sessions": return loop.makeSucceededFuture(sessions)
             default:
-                throw HandlerCall.Failure(.invalid, "open, add, list, remove or sessions was expected", field: "/0")
+                let verbs = "verb, one of open, add, list, remove, sessions"
+                throw HandlerCall.Failure.expected(verbs, at: "/0", got: parameters.first)
             }
         } catch {
             return loop.makeFailedFuture(error)
@@ -107,7 +108,7 @@ final class WebControl {
     /// An address that lets one browser in, once, as whoever asks for it.
     private func open(_ call: HandlerCall) throws(HandlerCall.Failure) -> JSONValue {
         guard let user = call.caller["user"]?.stringValue, GatewayName.isValid(user) else {
-            throw HandlerCall.Failure(.denied, "nobody can be logged in by a caller without a name")
+            throw HandlerCall.Failure(.denied, "a caller without a user name cannot log in")
         }
         guard let code = doorkeeper.makeCode(for: user) else {
             throw HandlerCall.Failure(.overloaded, "too many codes wait to be used; try again in two minutes")
@@ -125,15 +126,16 @@ final class WebControl {
         guard let names = groups?.map(\.stringValue), let options, options.names.allSatisfy({ $0 == "groups" }),
             names.count <= 64, names.allSatisfy({ $0.map(GatewayName.isValid) ?? false })
         else {
-            let what = "{groups}, up to 64 names of \(GatewayName.expectation)"
-            throw HandlerCall.Failure(.invalid, "\(what) were expected", field: "/2")
+            let what = "{groups}, up to 64 names, each of \(GatewayName.expectation)"
+            throw HandlerCall.Failure.expected(what, at: "/2", got: parameters.count > 2 ? parameters[2] : nil)
         }
         return Identity(name, groups: names.compactMap(\.self))
     }
 
     private func name(_ parameters: [JSONValue]) throws(HandlerCall.Failure) -> String {
         guard parameters.count > 1, let name = parameters[1].stringValue, GatewayName.isValid(name) else {
-            throw HandlerCall.Failure(.invalid, "a name of \(GatewayName.expectation) was expected", field: "/1")
+            let value = parameters.count > 1 ? parameters[1] : nil
+            throw HandlerCall.Failure.expected("name, \(GatewayName.expectation)", at: "/1", got: value)
         }
         return name
     }

@@ -9,7 +9,9 @@ internal import Synchronization
 ///
 /// One event loop does all of it; what reads and writes files has a thread of its own.
 public final class WebGateway: Sendable {
+    /// Why the gateway cannot start.
     public struct Failure: Error, CustomStringConvertible {
+        /// What went wrong, for people.
         public var description: String
     }
 
@@ -17,10 +19,10 @@ public final class WebGateway: Sendable {
     private let log: ServiceLog
     private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     private let disk = NIOThreadPool(numberOfThreads: 1)
-    private let parts: NIOLoopBoundBox<Parts?>
+    private let loopState: NIOLoopBoundBox<LoopState?>
 
     /// What lives on the loop.
-    private struct Parts {
+    private struct LoopState {
         var bridges: Bridges
         var control: WebControl
         var listeners: [any Channel] = []
@@ -28,10 +30,11 @@ public final class WebGateway: Sendable {
         var watcher: PageWatcher?
     }
 
+    /// A gateway that does not listen yet.
     public init(_ options: WebOptions, log: ServiceLog) {
         self.options = options
         self.log = log
-        parts = NIOLoopBoundBox.makeEmptyBox(eventLoop: group.next())
+        loopState = NIOLoopBoundBox.makeEmptyBox(eventLoop: group.next())
     }
 
     /// Listens.
@@ -45,12 +48,12 @@ public final class WebGateway: Sendable {
             for listener in options.listeners {
                 let channel = try open(listener, on: loop)
                 addresses.append(Self.address(of: channel))
-                try loop.submit { self.parts.value?.listeners.append(channel) }.wait()
+                try loop.submit { self.loopState.value?.listeners.append(channel) }.wait()
             }
             let address = options.address ?? addresses.first ?? ""
             try loop.submit {
-                self.parts.value?.entrance.address = address
-                self.parts.value?.control.start(self.options.daemonPaths, on: loop)
+                self.loopState.value?.entrance.address = address
+                self.loopState.value?.control.start(self.options.daemonPaths, on: loop)
             }.wait()
             return address
         } catch let problem as StateFolder.Problem {
@@ -70,13 +73,13 @@ public final class WebGateway: Sendable {
     public func stop() {
         let done = Bell()
         group.next().execute {
-            guard let parts = self.parts.value else { return done.ring() }
-            for listener in parts.listeners { listener.close(promise: nil) }
-            parts.control.stop()
-            parts.watcher?.stop()
-            guard !parts.bridges.isEmpty else { return done.ring() }
-            parts.bridges.emptied = { done.ring() }
-            parts.bridges.closeAll()
+            guard let loopState = self.loopState.value else { return done.ring() }
+            for listener in loopState.listeners { listener.close(promise: nil) }
+            loopState.control.stop()
+            loopState.watcher?.stop()
+            guard !loopState.bridges.isEmpty else { return done.ring() }
+            loopState.bridges.emptied = { done.ring() }
+            loopState.bridges.closeAll()
         }
         done.wait(atMost: .seconds(6))
         try? group.syncShutdownGracefully()
@@ -102,8 +105,8 @@ public final class WebGateway: Sendable {
         )
         let entrance = Entrance(site, most: options.connections) { log.write($0, .warning) }
         let control = WebControl(doorkeeper, bridges, address: { entrance.address }) { log.write($0, .warning) }
-        parts.value = Parts(bridges: bridges, control: control, entrance: entrance)
-        if options.watches { parts.value?.watcher = try watcher(bridges, loop) }
+        loopState.value = LoopState(bridges: bridges, control: control, entrance: entrance)
+        if options.watches { loopState.value?.watcher = try watcher(bridges, loop) }
     }
 
     private var facts: JSONObject {
@@ -169,7 +172,7 @@ public final class WebGateway: Sendable {
             .childChannelOption(.maxMessagesPerRead, value: 1)
             .childChannelOption(.allowRemoteHalfClosure, value: false)
             .childChannelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture { try self.parts.value?.entrance.accept(channel) }
+                channel.eventLoop.makeCompletedFuture { try self.loopState.value?.entrance.accept(channel) }
             }
     }
 

@@ -9,6 +9,7 @@ public struct WebOptions: Sendable {
         case passed(descriptor: Int32)
     }
 
+    /// Where it listens.
     public var listeners: [Listener] = []
     /// Where people are sent by `quickconnect web open`; nil: where it listens.
     public var address: String?
@@ -35,6 +36,7 @@ public struct WebOptions: Sendable {
     /// Whether pages are told when their files change.
     public var watches = false
 
+    /// The options of a gateway whose settings say nothing.
     public init() {}
 
     /// Where the tiles come from, for the Content-Security-Policy.

@@ -7,6 +7,7 @@ internal import JSON
 public enum Secret {
     private static let byteCount = 18
 
+    /// A new secret of 144 bits, as text for addresses and headers.
     public static func make() -> String {
         var generator = SystemRandomNumberGenerator()
         let bytes = (0..<byteCount).map { _ in UInt8.random(in: 0...255, using: &generator) }

@@ -34,7 +34,7 @@ extension Site {
             switch replies.first {
             case .success(let value)?: .json(value)
             case .failure(let failure)?:
-                .json(CallLines.json(failure, command: call.command), CallLines.status(failure.code))
+                .json(.object(failure.payload(command: call.command)), CallLines.status(failure.code))
             case nil: .error(.internalServerError, "internal", "no reply")
             }
         }.flatMapErrorThrowing { try Self.refusal($0) }
@@ -64,7 +64,7 @@ extension Site {
     private static func line(_ reply: CallConnection.Reply?, _ command: String) -> JSONValue {
         switch reply {
         case .success(let value)?: ["responseData": value]
-        case .failure(let failure)?: ["error": CallLines.json(failure, command: command)]
+        case .failure(let failure)?: ["error": .object(failure.payload(command: command))]
         case nil: ["error": ["code": "internal", "message": "no reply"]]
         }
     }

@@ -49,7 +49,7 @@ extension Site {
         switch error as? Doorkeeper.Refusal {
         case .unknown:
             tell("a log-in from \(request.address) was refused")
-            let message = "that token or code lets nobody in; a code works once, within two minutes"
+            let message = "that token or code is not valid; a code works once, within two minutes"
             return .error(.unauthorized, "denied", message)
         case .wait(let pause):
             let seconds = max(1, pause.components.seconds)

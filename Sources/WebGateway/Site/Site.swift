@@ -114,7 +114,7 @@ final class Site {
         var response = Response.error(
             .unauthorized,
             "denied",
-            "nobody is logged in here: open the address that «quickconnect web open» prints, or log in with a token"
+            "you are not logged in: open the address that «quickconnect web open» prints, or log in with a token"
         )
         response.headers.add(name: "www-authenticate", value: "Bearer")
         return response

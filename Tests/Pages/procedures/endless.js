@@ -1,0 +1,4 @@
+// Computes until somebody ends it.
+function execute(callback) {
+  for (;;) {}
+}
