@@ -1,7 +1,12 @@
 # make demo    installs what is needed, builds, and shows a tour of the commands with sound
 # make test    installs what is needed, builds, and runs all tests
 # make test-release    holds the conversations with the release build
+# make test-readme    the blocks of README.md and docs/recipes.md, pasted into a shell
 # make test-pages    the pages in real browsers
+# make test-kiosk    the kiosk's window
+# make test-actions    actions in real browsers and in the kiosk's window
+# make test-fleet    a fleet over a real broker
+# make demo-fleet    three simulated devices at a private broker
 SHELL := /bin/bash
 SWIFT ?= swift
 PREFIX ?= /usr/local
@@ -9,20 +14,40 @@ DESTDIR ?=
 # Where systemd looks for units; it knows /usr/local too.
 UNITDIR ?= $(PREFIX)/lib/systemd/system
 USERUNITDIR ?= $(PREFIX)/lib/systemd/user
+# Where zsh looks for completions; Debian has /usr/share/zsh/vendor-completions for packages.
+ZSHDIR ?= $(PREFIX)/share/zsh/site-functions
 BUILD := .build
 RELEASE := .build-release
 # Relocations packed into bits (RELR, which Debian 12's glibc knows): a megabyte less to read at each start, and to hold.
-STATIC := -c release --static-swift-stdlib --scratch-path $(RELEASE) \
-  -Xswiftc -use-ld=lld -Xlinker -z -Xlinker pack-relative-relocs
+# Without Foundation, which would be two thirds of the program that runs scripts, and without names for other programs.
+# Swift's runtime is one library for all programs (scripts/swift-runtime), found by where a program lies; only the daemon has its
+# own, since calls of a library cost it up to a tenth more instructions for each call that it answers.
+LINKED := -z pack-relative-relocs --no-export-dynamic
+OPTIMIZED := -c release --scratch-path $(RELEASE) --traits Programs,NIO -Xswiftc -use-ld=lld $(addprefix -Xlinker ,$(LINKED)) \
+  --disable-local-rpath -Xswiftc -no-toolchain-stdlib-rpath -Xlinker -rpath -Xlinker '$$ORIGIN/../lib/quickconnect'
 
-.PHONY: all deps test-deps demo test test-release test-package test-pages test-system fuzz lint bench release install uninstall deb clean
+# Whether the library of the web view is there, which only the kiosk needs. Asked when it is used: «make deb» installs it first.
+KIOSK = $(shell pkg-config --exists webkit2gtk-4.1 2>/dev/null && echo quickconnect-kiosk)
+PROGRAMS = quickconnectd quickconnect quickconnect-scripts quickconnect-picker quickconnect-web quickconnect-sync \
+  quickconnect-actions quickconnect-mqtt $(KIOSK)
+# Makes the library of these programs of the release build; a program that is built for a test or a benchmark is named besides.
+BUILT = $(addprefix $(RELEASE)/release/,$(PROGRAMS))
+LIBRARIES = $(RELEASE)/release/../lib/quickconnect
+RUNTIME = scripts/swift-runtime $(LIBRARIES) $(BUILT) $(addprefix $(RELEASE)/release/,$(1))
 
-all: deps
+.PHONY: all deps test-deps kiosk-deps demo demo-fleet test test-release test-package test-pages test-kiosk test-actions test-fleet test-home-assistant test-readme test-system pictures fuzz lint bench \
+  release install install-browser-actions uninstall uninstall-browser-actions deb clean
+
+all: deps kiosk-deps
 	$(SWIFT) build
 
 # What is missing is shown before it is installed. Nothing is ever removed, and no service is started.
 deps:
 	@scripts/install-packages
+
+# The web view's library, which is large.
+kiosk-deps:
+	@scripts/install-packages --kiosk
 
 test-deps:
 	@scripts/install-packages --test
@@ -35,16 +60,41 @@ demo: deps
 	$(SWIFT) build --product quickconnect-web
 	@scripts/demo $(BUILD)/debug
 
+# A private broker, and three devices of simulated hardware at it.
+demo-fleet: deps
+	@scripts/install-packages --fleet
+	$(SWIFT) build --product quickconnectd
+	$(SWIFT) build --product quickconnect
+	$(SWIFT) build --product quickconnect-mqtt
+	@scripts/demo-fleet $(BUILD)/debug
+
 test: test-deps lint
 	$(SWIFT) build --build-tests
 	# One test after the other: several of them measure time on a sound card's clock.
 	$(SWIFT) test --skip-build --no-parallel
+	@scripts/install-packages --fleet
+	Tests/Readme/run $(BUILD)/debug
 
 # Holds the conversations with the release build, too: an optimizer shows mistakes that a debug build hides.
-test-release: release test-deps
-	$(SWIFT) build $(STATIC) --product device-example
+test-release: test-deps release
+	$(SWIFT) build $(OPTIMIZED) --product device-example
+	$(call RUNTIME,device-example)
 	$(SWIFT) build --build-tests
 	QUICKCONNECT_PROGRAMS=$(CURDIR)/$(RELEASE)/release $(SWIFT) test --skip-build --no-parallel --filter ConversationTests
+	Tests/Package/prefix
+
+# Pastes the blocks of README.md and docs/recipes.md into a shell, on a clean copy with the programs of the debug build.
+test-readme:
+	@scripts/install-packages --test
+	@scripts/install-packages --fleet
+	$(SWIFT) build
+	Tests/Readme/run $(BUILD)/debug
+
+# docs/terminal.svg and docs/page.svg, from what the programs show.
+pictures:
+	@scripts/install-packages --pages poppler-utils
+	$(SWIFT) build
+	scripts/pictures $(BUILD)/debug
 
 # A package of somebody else's depends on the libraries of this one, by a version.
 test-package: deps
@@ -59,81 +109,140 @@ test-pages:
 	$(SWIFT) build --product quickconnect-web
 	Tests/Pages/run $(BUILD)/debug
 
-# Makes the package, and tries it in a virtual machine with systemd and an emulated sound card. Needs root, qemu and a
+# The kiosk's window under Xvfb, driven by WebKitGTK's driver. Pictures of it are in .build-pages/kiosk.
+test-kiosk: kiosk-deps
+	$(SWIFT) build --product quickconnectd
+	$(SWIFT) build --product quickconnect
+	$(SWIFT) build --product quickconnect-kiosk
+	Tests/Kiosk/run $(BUILD)/debug
+
+# The extension in Chromium and Firefox with its native host, and the editor in the kiosk's window. Pictures are in .build-pages.
+test-actions: kiosk-deps
+	@scripts/install-packages --pages
+	$(SWIFT) build --product quickconnectd
+	$(SWIFT) build --product quickconnect
+	$(SWIFT) build --product quickconnect-scripts
+	$(SWIFT) build --product quickconnect-actions
+	$(SWIFT) build --product quickconnect-kiosk
+	Tests/Actions/run $(BUILD)/debug
+	Tests/Kiosk/run-actions $(BUILD)/debug
+
+# A fleet over a real broker, which is restarted, killed and stopped in the middle of calls.
+test-fleet:
+	@scripts/install-packages --fleet
+	$(SWIFT) build --product quickconnectd
+	$(SWIFT) build --product quickconnect
+	$(SWIFT) build --product quickconnect-scripts
+	$(SWIFT) build --product quickconnect-mqtt
+	Tests/Fleet/run $(BUILD)/debug
+
+# A device in a real Home Assistant. Needs CPython 3.13, and gets Home Assistant from PyPI: 490 MB.
+test-home-assistant: deps
+	@scripts/install-packages --fleet
+	$(SWIFT) build --product quickconnectd
+	$(SWIFT) build --product quickconnect
+	$(SWIFT) build --product quickconnect-mqtt
+	Tests/HomeAssistant/run $(BUILD)/debug
+
+# Makes the packages, and tries them in a virtual machine with systemd and an emulated sound card. Needs root, qemu and a
 # Debian mirror.
 test-system:
 	@[ "$$(id -u)" != 0 ] || scripts/install-packages --system
 	Tests/System/run
 
-# Feeds the readers of lines, the daemon's and the client's, and that of frames, with what libFuzzer makes of a corpus.
+# Feeds the readers of lines, the daemon's and the client's, that of frames, those of actions, and that of a fleet, with what libFuzzer makes of a corpus.
 FUZZ_SECONDS ?= 60
 FUZZER = .build-fuzz/release/$(1) -max_total_time=$(FUZZ_SECONDS) -artifact_prefix=.build-fuzz/found/$(1)/ \
   .build-fuzz/found/$(1) Fuzz/$(2)
 fuzz: deps
 	$(SWIFT) build --package-path Fuzz --scratch-path .build-fuzz -c release \
 	  -Xswiftc -sanitize=fuzzer -Xswiftc -parse-as-library -Xswiftc -use-ld=lld
-	mkdir -p .build-fuzz/found/FuzzLines .build-fuzz/found/FuzzConversation .build-fuzz/found/FuzzFrames
+	mkdir -p .build-fuzz/found/FuzzLines .build-fuzz/found/FuzzConversation .build-fuzz/found/FuzzFrames .build-fuzz/found/FuzzActions .build-fuzz/found/FuzzFleet
 	$(call FUZZER,FuzzLines,corpus)
 	$(call FUZZER,FuzzConversation,conversation-corpus)
 	Fuzz/make-frames-corpus .build-fuzz/frames
 	$(call FUZZER,FuzzFrames,../.build-fuzz/frames)
+	$(call FUZZER,FuzzActions,actions-corpus)
+	$(call FUZZER,FuzzFleet,fleet-corpus)
 
 lint:
 	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests Benchmarks Examples Fuzz/Package.swift Fuzz/Sources
 	sounds/generate --check
 	tracks/generate-motion --check
-	mandoc -T lint -W warning man/*.1 man/*.8
+	mandoc -T lint -W warning man/*.[1578]
 
 release: deps
-	$(SWIFT) build $(STATIC) --product quickconnectd
-	$(SWIFT) build $(STATIC) --product quickconnect
-	$(SWIFT) build $(STATIC) --product quickconnect-scripts
-	$(SWIFT) build $(STATIC) --product quickconnect-picker
-	$(SWIFT) build $(STATIC) --product quickconnect-web
-	$(SWIFT) build $(STATIC) --product quickconnect-sync
+	for program in $(PROGRAMS); do $(SWIFT) build $(OPTIMIZED) --product $$program || exit; done
+	scripts/link-statically $(RELEASE)/release/quickconnectd $(LINKED)
+	$(call RUNTIME)
+	$(if $(KIOSK),,@echo "Without the kiosk: 'make kiosk-deps' installs its library.")
 
 bench: release
 	@scripts/install-packages --bench
 	Benchmarks/run $(RELEASE)/release/quickconnectd
 	Benchmarks/first-sound $(RELEASE)/release/quickconnectd
-	$(SWIFT) build $(STATIC) --product websocket-echo
+	$(SWIFT) build $(OPTIMIZED) --product websocket-echo
+	$(SWIFT) build $(OPTIMIZED) --product javascript-calls
+	$(call RUNTIME,websocket-echo javascript-calls)
 	Benchmarks/web $(RELEASE)/release
-	$(SWIFT) build $(STATIC) --product javascript-calls
+	$(if $(KIOSK),Benchmarks/kiosk $(RELEASE)/release)
 	$(RELEASE)/release/javascript-calls
+	@scripts/install-packages --fleet
+	Benchmarks/fleet
 
 install:
 	@test -x $(RELEASE)/release/quickconnectd || { echo "Run 'make release' first."; exit 1; }
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/quickconnect/{sounds,mappings,macros,procedures/lib,tracks,clients,pages} \
-	  $(DESTDIR)$(PREFIX)/share/doc/quickconnect/notices \
-	  $(DESTDIR)$(PREFIX)/share/man/man{1,8} $(DESTDIR)$(PREFIX)/share/bash-completion/completions \
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/quickconnect/{sounds,mappings,macros,actions,action-view,procedures/lib,tracks,clients,pages} \
+	  $(DESTDIR)$(PREFIX)/share/doc/quickconnect/{docs,examples,notices} $(DESTDIR)$(PREFIX)/lib/quickconnect \
+	  $(DESTDIR)$(PREFIX)/share/man/man{1,5,7,8} \
+	  $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d \
+	  $(DESTDIR)$(ZSHDIR) \
 	  $(DESTDIR)$(PREFIX)/lib/{sysusers.d,tmpfiles.d,udev/rules.d} $(DESTDIR)$(UNITDIR) $(DESTDIR)$(USERUNITDIR) \
-	  $(DESTDIR)/etc/quickconnect/{mappings,scripts,macros,procedures,pages}
-	install -s $(addprefix $(RELEASE)/release/,quickconnectd quickconnect quickconnect-scripts quickconnect-picker \
-	  quickconnect-web quickconnect-sync) \
-	  $(DESTDIR)$(PREFIX)/bin
+	  $(DESTDIR)/etc/quickconnect/{mappings,scripts,macros,actions,procedures,pages}
+	install -s $(filter-out %/quickconnect-kiosk,$(BUILT)) $(DESTDIR)$(PREFIX)/bin
+	rm -f $(DESTDIR)$(PREFIX)/lib/quickconnect/*.so
+	cp -P --no-preserve=ownership,timestamps $(LIBRARIES)/*.so $(DESTDIR)$(PREFIX)/lib/quickconnect
 	ln -sf quickconnect $(DESTDIR)$(PREFIX)/bin/makecall
+	[ ! -x $(RELEASE)/release/quickconnect-kiosk ] || { install -s $(RELEASE)/release/quickconnect-kiosk $(DESTDIR)$(PREFIX)/bin && \
+	  install -d $(DESTDIR)$(PREFIX)/share/applications && \
+	  sed 's|/usr/bin/quickconnect|$(PREFIX)/bin/quickconnect|' systemd/quickconnect-kiosk.desktop > $(DESTDIR)$(PREFIX)/share/applications/quickconnect-kiosk.desktop; }
 	install -m 644 sounds/*.wav $(DESTDIR)$(PREFIX)/share/quickconnect/sounds
 	install -m 644 tracks/*.json $(DESTDIR)$(PREFIX)/share/quickconnect/tracks
 	install -m 644 mappings/*.yaml $(DESTDIR)$(PREFIX)/share/quickconnect/mappings
 	install -m 644 macros/*.js $(DESTDIR)$(PREFIX)/share/quickconnect/macros
 	[ ! -d pages ] || cp -rT --no-preserve=mode,ownership pages $(DESTDIR)$(PREFIX)/share/quickconnect/pages
+	cp -rT --no-preserve=mode,ownership actions $(DESTDIR)$(PREFIX)/share/quickconnect/actions
+	install -m 644 action-view/* $(DESTDIR)$(PREFIX)/share/quickconnect/action-view
 	install -m 644 procedures/*.js* $(DESTDIR)$(PREFIX)/share/quickconnect/procedures
 	install -m 644 procedures/lib/*.js $(DESTDIR)$(PREFIX)/share/quickconnect/procedures/lib
 	install -m 644 config/quickconnectd.yaml $(DESTDIR)$(PREFIX)/share/quickconnect
+	install -m 644 README.md CHANGELOG.md SECURITY.md $(DESTDIR)$(PREFIX)/share/doc/quickconnect
+	install -m 644 docs/* $(DESTDIR)$(PREFIX)/share/doc/quickconnect/docs
+	cp -rT --no-preserve=mode,ownership,timestamps Examples $(DESTDIR)$(PREFIX)/share/doc/quickconnect/examples
 	install -m 644 NOTICE $(DESTDIR)$(PREFIX)/share/doc/quickconnect/notices
 	for notice in $(RELEASE)/checkouts/*/NOTICE.txt; do name=$${notice%/*}; \
 	  install -m 644 $$notice $(DESTDIR)$(PREFIX)/share/doc/quickconnect/notices/$${name##*/}; done
-	install -m 644 clients/*/quickconnect.* clients/procedures/procedure.js $(DESTDIR)$(PREFIX)/share/quickconnect/clients
+	install -m 644 clients/*/quickconnect.* $(DESTDIR)$(PREFIX)/share/quickconnect/clients
+	install clients/procedures/procedure.js $(DESTDIR)$(PREFIX)/share/quickconnect/clients
 	install -m 644 man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1
 	ln -sf quickconnect.1 $(DESTDIR)$(PREFIX)/share/man/man1/makecall.1
-	install -m 644 man/*.8 $(DESTDIR)$(PREFIX)/share/man/man8
-	$(RELEASE)/release/quickconnect --generate-completion-script bash \
+	for section in 5 7 8; do \
+	  install -m 644 man/*.$$section $(DESTDIR)$(PREFIX)/share/man/man$$section; done
+	set -o pipefail; $(RELEASE)/release/quickconnect --generate-completion-script bash | sed '1{/^#!/d}' \
 	  > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/quickconnect
+	$(RELEASE)/release/quickconnect --generate-completion-script zsh > $(DESTDIR)$(ZSHDIR)/_quickconnect
+	$(RELEASE)/release/quickconnect --generate-completion-script fish \
+	  > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/quickconnect.fish
+	install -m 644 completion/makecall.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/makecall
+	install -m 644 completion/makecall.zsh $(DESTDIR)$(ZSHDIR)/_makecall
+	install -m 644 completion/makecall.fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/makecall.fish
 	for unit in systemd/quickconnect*.{service,socket,path,timer}; do \
 	  sed 's|/usr/bin/quickconnect|$(PREFIX)/bin/quickconnect|' $$unit > $(DESTDIR)$(UNITDIR)/$${unit##*/}; done
 	for unit in systemd/user/*; do \
 	  sed 's|/usr/bin/quickconnect|$(PREFIX)/bin/quickconnect|' $$unit > $(DESTDIR)$(USERUNITDIR)/$${unit##*/}; done
 	install -m 644 systemd/quickconnect.sysusers $(DESTDIR)$(PREFIX)/lib/sysusers.d/quickconnect.conf
+	for part in kiosk mqtt web; do \
+	  install -m 644 systemd/quickconnect-$$part.sysusers $(DESTDIR)$(PREFIX)/lib/sysusers.d/quickconnect-$$part.conf; done
 	install -m 644 systemd/quickconnect.tmpfiles $(DESTDIR)$(PREFIX)/lib/tmpfiles.d/quickconnect.conf
 	install -m 644 systemd/quickconnect.rules $(DESTDIR)$(PREFIX)/lib/udev/rules.d/60-quickconnect.rules
 	# The owner's settings stay as they are.
@@ -144,30 +253,53 @@ install:
 	  "  udevadm control --reload && udevadm trigger --subsystem-match=iio" \
 	  "  systemctl enable --now quickconnectd.socket quickconnect-scripts.path quickconnect-scripts.service quickconnect-data.service"
 
+# The browsers' extension, for all users of this machine. Where browsers look is not below PREFIX.
+CHROMIUM = $(DESTDIR)/usr/share/chromium/extensions/quickconnect-actions $(DESTDIR)/etc/chromium/native-messaging-hosts
+FIREFOX = "$(DESTDIR)/usr/share/mozilla/extensions/{ec8030f7-c20a-464f-9b0e-13a3a9e97384}/actions@quickconnect" \
+  $(DESTDIR)/usr/lib/mozilla/native-messaging-hosts
+HOSTS := browser-extension/native-messaging-hosts
+install-browser-actions:
+	browser-extension/assemble $(firstword $(CHROMIUM))
+	browser-extension/assemble $(firstword $(FIREFOX))
+	install -d $(lastword $(CHROMIUM)) $(lastword $(FIREFOX))
+	sed 's|/usr/bin/quickconnect|$(PREFIX)/bin/quickconnect|' $(HOSTS)/chromium/quickconnect_actions.json \
+	  > $(lastword $(CHROMIUM))/quickconnect_actions.json
+	sed 's|/usr/bin/quickconnect|$(PREFIX)/bin/quickconnect|' $(HOSTS)/mozilla/quickconnect_actions.json \
+	  > $(lastword $(FIREFOX))/quickconnect_actions.json
+
+uninstall-browser-actions:
+	rm -rf $(firstword $(CHROMIUM)) $(firstword $(FIREFOX))
+	rm -f $(lastword $(CHROMIUM))/quickconnect_actions.json $(lastword $(FIREFOX))/quickconnect_actions.json
+
 # Leaves what is the owner's: /etc/quickconnect, and the recordings in /var/lib/quickconnect.
 uninstall:
 	@if [ -z "$(DESTDIR)" ] && [ -d /run/systemd/system ]; then \
 	  systemctl disable --now quickconnectd.socket quickconnectd.service quickconnect-scripts.path \
 	    quickconnect-scripts.service quickconnect-web.socket quickconnect-web.service \
 	    quickconnect-web-bridge.socket quickconnect-data.service \
-	    quickconnect-sync.timer quickconnect-sync.service || true; fi
-	rm -f $(DESTDIR)$(PREFIX)/bin/{quickconnectd,quickconnect,quickconnect-scripts,quickconnect-picker,quickconnect-web,quickconnect-sync,makecall}
-	rm -rf $(DESTDIR)$(PREFIX)/share/quickconnect $(DESTDIR)$(PREFIX)/share/doc/quickconnect
-	rm -f $(DESTDIR)$(PREFIX)/share/man/man1/{quickconnect,quickconnect-picker,makecall}.1 $(DESTDIR)$(PREFIX)/share/man/man8/quickconnect{d,-scripts,-sync,-web}.8
-	rm -f $(DESTDIR)$(PREFIX)/share/bash-completion/completions/quickconnect
+	    quickconnect-sync.timer quickconnect-sync.service quickconnect-kiosk.service \
+	    quickconnect-mqtt.service quickconnect-mqtt-bridge.socket || true; fi
+	rm -f $(DESTDIR)$(PREFIX)/bin/{quickconnectd,quickconnect,quickconnect-scripts,quickconnect-picker,quickconnect-web,quickconnect-sync,quickconnect-kiosk,quickconnect-actions,quickconnect-mqtt,makecall}
+	rm -f $(DESTDIR)$(PREFIX)/share/applications/quickconnect-kiosk.desktop $(DESTDIR)$(UNITDIR)/quickconnect-kiosk.service
+	rm -rf $(DESTDIR)$(PREFIX)/{lib,share,share/doc}/quickconnect
+	rm -f $(DESTDIR)$(PREFIX)/share/man/man1/{quickconnect,quickconnect-picker,quickconnect-kiosk,quickconnect-actions,makecall}.1 $(DESTDIR)$(PREFIX)/share/man/man8/quickconnect{d,-mqtt,-scripts,-sync,-web}.8
+	rm -f $(DESTDIR)$(PREFIX)/share/man/man5/quickconnect{d.yaml,-mappings}.5 $(DESTDIR)$(PREFIX)/share/man/man7/quickconnect-scripts.7
+	rm -f $(DESTDIR)$(PREFIX)/share/bash-completion/completions/{quickconnect,makecall} $(DESTDIR)$(ZSHDIR)/_{quickconnect,makecall} \
+	  $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/{quickconnect,makecall}.fish
 	rm -f $(DESTDIR)$(UNITDIR)/quickconnectd.{service,socket} $(DESTDIR)$(UNITDIR)/quickconnect-scripts.{service,path} \
 	  $(DESTDIR)$(UNITDIR)/quickconnect-web.{service,socket} $(DESTDIR)$(UNITDIR)/quickconnect-web-bridge.socket \
-	  $(DESTDIR)$(UNITDIR)/quickconnect-data.service $(DESTDIR)$(UNITDIR)/quickconnect-sync.{service,timer}
-	rm -f $(DESTDIR)$(USERUNITDIR)/quickconnectd.{service,socket} $(DESTDIR)$(USERUNITDIR)/quickconnect-{scripts,data,picker,sync}.service $(DESTDIR)$(USERUNITDIR)/quickconnect-sync.timer
-	rm -f $(DESTDIR)$(PREFIX)/lib/{sysusers.d,tmpfiles.d}/quickconnect.conf $(DESTDIR)$(PREFIX)/lib/udev/rules.d/60-quickconnect.rules
+	  $(DESTDIR)$(UNITDIR)/quickconnect-data.service $(DESTDIR)$(UNITDIR)/quickconnect-sync.{service,timer} \
+	  $(DESTDIR)$(UNITDIR)/quickconnect-mqtt.service $(DESTDIR)$(UNITDIR)/quickconnect-mqtt-bridge.socket
+	rm -f $(DESTDIR)$(USERUNITDIR)/quickconnectd.{service,socket} $(DESTDIR)$(USERUNITDIR)/quickconnect-{scripts,data,picker,sync,kiosk}.service $(DESTDIR)$(USERUNITDIR)/quickconnect-sync.timer
+	rm -f $(DESTDIR)$(PREFIX)/lib/{sysusers.d,tmpfiles.d}/quickconnect{,-kiosk,-mqtt,-web}.conf $(DESTDIR)$(PREFIX)/lib/udev/rules.d/60-quickconnect.rules
 
 # Debian packages in .build-deb: the programs, for this machine's architecture, and the Python client.
-deb: release
+deb: kiosk-deps release
 	@scripts/install-packages --deb
-	rm -rf .build-deb/package && mkdir -p .build-deb/package
+	rm -rf .build-deb && mkdir -p .build-deb/package
 	cp -r debian .build-deb/package
 	cd .build-deb/package && fakeroot debian/rules binary SOURCE=$(CURDIR) OUTPUT=$(CURDIR)/.build-deb
-	@ls .build-deb/*.deb
+	Tests/Package/packages .build-deb
 
 clean:
 	rm -rf $(BUILD) $(RELEASE) .build-deb .build-fuzz .build-rig .build-pages

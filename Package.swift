@@ -26,14 +26,23 @@ let package = Package(
         .executable(name: "quickconnect-picker", targets: ["quickconnect-picker"]),
         .executable(name: "quickconnect-sync", targets: ["quickconnect-sync"]),
         .executable(name: "quickconnect-web", targets: ["quickconnect-web"]),
+        .executable(name: "quickconnect-actions", targets: ["quickconnect-actions"]),
+        .executable(name: "quickconnect-kiosk", targets: ["quickconnect-kiosk"]),
+        .executable(name: "quickconnect-mqtt", targets: ["quickconnect-mqtt"]),
         .library(name: "QuickConnect", targets: ["QuickConnect"]),
         .library(name: "JSON", targets: ["JSON"]),
         .library(name: "QuickConnectClient", targets: ["QuickConnectClient"]),
         .library(name: "QuickConnectClientNIO", targets: ["QuickConnectClientNIO"]),
         .library(name: "JavaScriptCore", targets: ["JavaScriptCore"]),
         .library(name: "MacroEngine", targets: ["MacroEngine"]),
-        // For the fuzzer of its frames.
+        // For the fuzzers of its frames, of what browsers say of actions, and of what callers of a fleet say.
         .library(name: "WebGateway", targets: ["WebGateway"]),
+        .library(name: "NativeMessaging", targets: ["NativeMessaging"]),
+        .library(name: "Actions", targets: ["Actions"]),
+        .library(name: "MQTTGateway", targets: ["MQTTGateway"]),
+        .library(name: "MQTT", targets: ["MQTT"]),
+        .library(name: "Fleet", targets: ["Fleet"]),
+        .library(name: "FleetClient", targets: ["FleetClient"]),
     ],
     traits: [
         .trait(
@@ -41,7 +50,11 @@ let package = Package(
             description: "The daemon and the other programs, which need more packages than the libraries."
         ),
         .trait(name: "NIO", description: "QuickConnectClientNIO, the client for programs that run on SwiftNIO."),
-        .default(enabledTraits: ["Programs", "NIO"]),
+        .trait(
+            name: "Foundation",
+            description: "JavaScriptCore's values of Foundation: NSNumber, NSNull, Date. The programs go without them."
+        ),
+        .default(enabledTraits: ["Programs", "NIO", "Foundation"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -71,6 +84,9 @@ let package = Package(
 
         // POSIX and systemd, each thing once.
         .target(name: "Linux", dependencies: ["CLinux", "JSON"], swiftSettings: swiftSettings),
+
+        // Where the project's files lie.
+        .target(name: "Layout", dependencies: ["Linux"], swiftSettings: swiftSettings),
 
         // The architecture: no C, no NIO, no input or output.
         .target(
@@ -167,7 +183,7 @@ let package = Package(
         // YAML files with their positions: settings and mappings.
         .target(
             name: "Configuration",
-            dependencies: ["QuickConnect", "JSON", "Linux", "CYAML"],
+            dependencies: ["QuickConnect", "KioskRules", "Fleet", "JSON", "Layout", "Linux", "CYAML"],
             swiftSettings: swiftSettings
         ),
 
@@ -207,14 +223,18 @@ let package = Package(
         ),
 
         // JavaScript functions that are edited while the program runs.
-        .target(name: "MacroEngine", dependencies: ["JavaScriptCore"], swiftSettings: swiftSettings),
+        .target(
+            name: "MacroEngine",
+            dependencies: ["JavaScriptCore", "Concurrency", "Linux"],
+            swiftSettings: swiftSettings
+        ),
 
         // The script host: JavaScript that talks to the daemon.
         .target(
             name: "ScriptHost",
             dependencies: [
                 "QuickConnect", "QuickConnectClient", "Configuration", "JSON", "JavaScriptCore", "MacroEngine",
-                "Concurrency", "Linux", "CLinux",
+                "Concurrency", "Layout", "Linux", "CLinux",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HeapModule", package: "swift-collections"),
             ],
@@ -240,7 +260,7 @@ let package = Package(
         .executableTarget(
             name: "quickconnect-sync",
             dependencies: [
-                "ProcedureSync", "ProcedureSets", "Configuration", "Linux", "QuickConnect",
+                "ProcedureSync", "ProcedureSets", "Configuration", "Layout", "Linux", "QuickConnect",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
             ],
             swiftSettings: swiftSettings
@@ -251,7 +271,7 @@ let package = Package(
             name: "Procedures",
             dependencies: [
                 "QuickConnect", "QuickConnectClient", "Configuration", "DataStore", "ProcedureSets", "JSON",
-                "JavaScriptCore", "Concurrency", "Linux", "CLinux",
+                "JavaScriptCore", "Concurrency", "Layout", "Linux", "CLinux",
             ],
             resources: [.embedInCode("Runtime/procedure.js")],
             swiftSettings: swiftSettings
@@ -260,7 +280,9 @@ let package = Package(
         .executableTarget(
             name: "quickconnect-scripts",
             dependencies: [
-                "QuickConnect", "QuickConnectClient", "ScriptHost", "Procedures", "Configuration", "Linux",
+                "QuickConnect", "QuickConnectClient", "ScriptHost", "Procedures", "Configuration", "JSON", "Layout",
+                "Linux",
+                "MacroEngine",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
             ],
             swiftSettings: swiftSettings
@@ -270,7 +292,7 @@ let package = Package(
             dependencies: [
                 "QuickConnect", "QuickConnectClient", "Commands", "ALSAAudio", "AvahiBrowsing", "EvdevHaptics",
                 "GPSDLocation", "IIOMotion", "MediaFolder", "UnixSocketListener", "Configuration", "JSON",
-                "Concurrency", "Linux", "CLinux",
+                "Concurrency", "Layout", "Linux", "CLinux",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
                 .product(name: "Logging", package: "swift-log", condition: programs),
                 .product(name: "NIOPosix", package: "swift-nio", condition: programs),
@@ -278,10 +300,16 @@ let package = Package(
             ],
             swiftSettings: swiftSettings
         ),
+        // What programs say on a terminal.
+        .target(
+            name: "CommandLineText",
+            dependencies: ["QuickConnect", "QuickConnectClient", "JSON", "Linux"],
+            swiftSettings: swiftSettings
+        ),
         .executableTarget(
             name: "quickconnect",
             dependencies: [
-                "QuickConnect", "QuickConnectClient", "JSON", "Linux",
+                "QuickConnect", "QuickConnectClient", "Actions", "CommandLineText", "JSON", "Layout", "Linux",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
             ],
             swiftSettings: swiftSettings
@@ -293,6 +321,29 @@ let package = Package(
             dependencies: [
                 "QuickConnect", "QuickConnectClient", "JSON", "Concurrency", "Linux", "CLinux",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
+            ],
+            swiftSettings: swiftSettings
+        ),
+
+        // Action scripts: where they lie, where they may run, and the JavaScript that runs them in a page.
+        .target(
+            name: "Actions",
+            dependencies: ["QuickConnect", "JSON", "Layout", "Linux"],
+            resources: [.embedInCode("Runtime/run.js")],
+            swiftSettings: swiftSettings
+        ),
+
+        // The native messaging host of the browsers' extension.
+        .target(
+            name: "NativeMessaging",
+            dependencies: ["Actions", "QuickConnect", "QuickConnectClient", "JSON", "Layout", "Linux"],
+            swiftSettings: swiftSettings
+        ),
+        .executableTarget(
+            name: "quickconnect-actions",
+            dependencies: [
+                "NativeMessaging", "Actions", "QuickConnect", "QuickConnectClient", "Configuration", "JSON", "Layout",
+                "Linux",
             ],
             swiftSettings: swiftSettings
         ),
@@ -310,10 +361,86 @@ let package = Package(
             ],
             swiftSettings: swiftSettings
         ),
+        // What their command lines have in common.
+        .target(
+            name: "GatewayFlags",
+            dependencies: [
+                "Configuration", "Layout", "Linux", "QuickConnectClient",
+                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
+            ],
+            swiftSettings: swiftSettings
+        ),
         .executableTarget(
             name: "quickconnect-web",
             dependencies: [
-                "QuickConnect", "QuickConnectClient", "WebGateway", "Configuration", "Linux", "CLinux",
+                "GatewayFlags", "QuickConnect", "QuickConnectClient", "WebGateway", "Configuration", "Layout", "Linux",
+                "CLinux",
+                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
+            ],
+            swiftSettings: swiftSettings
+        ),
+
+        // What a kiosk's window lets in and through, without a window.
+        .target(name: "KioskRules", dependencies: ["JSON"], swiftSettings: swiftSettings),
+
+        // The web view of the kiosk; the only importer of WebKitGTK. All of it runs on the main thread.
+        .target(
+            name: "KioskWindow",
+            dependencies: [
+                "KioskRules", "Configuration", "QuickConnectClient", "QuickConnect", "JSON", "Linux", "CLinux",
+                "CWebKit",
+            ],
+            resources: ["link", "page"].map { .embedInCode("Runtime/\($0).js") },
+            swiftSettings: swiftSettings + [.defaultIsolation(MainActor.self)]
+        ),
+        // Actions in the window.
+        .target(
+            name: "KioskActions",
+            dependencies: [
+                "KioskWindow", "KioskRules", "Actions", "MacroEngine", "QuickConnect", "QuickConnectClient", "JSON",
+                "Linux",
+            ],
+            swiftSettings: swiftSettings + [.defaultIsolation(MainActor.self)]
+        ),
+        .executableTarget(
+            name: "quickconnect-kiosk",
+            dependencies: [
+                "KioskActions", "Actions", "KioskWindow", "KioskRules", "QuickConnect", "QuickConnectClient",
+                "Configuration", "Layout", "Linux", "CLinux",
+                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
+            ],
+            swiftSettings: swiftSettings
+        ),
+
+        // A client of a broker; the only importer of libmosquitto.
+        .target(name: "MQTT", dependencies: ["Concurrency", "Linux", "CMosquitto"], swiftSettings: swiftSettings),
+
+        // What devices and callers of a fleet say to each other: topics and payloads.
+        .target(name: "Fleet", dependencies: ["JSON"], swiftSettings: swiftSettings),
+
+        // The caller's side of it.
+        .target(
+            name: "FleetClient",
+            dependencies: ["Fleet", "MQTT", "QuickConnect", "JSON"],
+            swiftSettings: swiftSettings
+        ),
+
+        // The device's side: a gateway of the daemon.
+        .target(
+            name: "MQTTGateway",
+            dependencies: [
+                "Fleet", "MQTT", "QuickConnect", "QuickConnectClient", "Configuration", "JSON", "Digests", "Linux",
+                "CLinux",
+                .product(name: "DequeModule", package: "swift-collections"),
+            ],
+            swiftSettings: swiftSettings
+        ),
+        .executableTarget(
+            name: "quickconnect-mqtt",
+            dependencies: [
+                "MQTTGateway", "GatewayFlags", "FleetClient", "Fleet", "MQTT", "CommandLineText", "Configuration",
+                "Layout",
+                "QuickConnect", "QuickConnectClient", "JSON", "Linux", "CLinux",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
             ],
             swiftSettings: swiftSettings
@@ -354,6 +481,7 @@ let package = Package(
         .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         // Without pkg-config, whose flag -D_REENTRANT SwiftPM warns of.
         .systemLibrary(name: "CAvahi", providers: [.apt(["libavahi-client-dev"])]),
+        .systemLibrary(name: "CMosquitto", pkgConfig: "libmosquitto", providers: [.apt(["libmosquitto-dev"])]),
         .systemLibrary(name: "CGPS", pkgConfig: "libgps", providers: [.apt(["libgps-dev"])]),
         .systemLibrary(name: "CSndFile", pkgConfig: "sndfile", providers: [.apt(["libsndfile1-dev"])]),
         .systemLibrary(name: "CSampleRate", pkgConfig: "samplerate", providers: [.apt(["libsamplerate0-dev"])]),
@@ -364,6 +492,7 @@ let package = Package(
         ),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
+        .systemLibrary(name: "CWebKit", pkgConfig: "webkit2gtk-4.1", providers: [.apt(["libwebkit2gtk-4.1-dev"])]),
         .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
         .target(name: "CALSAShims", dependencies: ["CALSA"]),
         .target(name: "CJavaScriptCoreShims", dependencies: ["CJavaScriptCore"]),
@@ -408,7 +537,12 @@ let package = Package(
         ),
         .testTarget(
             name: "ConfigurationTests",
-            dependencies: ["Configuration", "QuickConnect", "JSON", "TestRig"],
+            dependencies: ["Configuration", "Layout", "QuickConnect", "JSON", "TestRig"],
+            swiftSettings: swiftSettings
+        ),
+        .testTarget(
+            name: "KioskRulesTests",
+            dependencies: ["KioskRules", "JSON"],
             swiftSettings: swiftSettings
         ),
         .testTarget(
@@ -472,7 +606,7 @@ let package = Package(
         .testTarget(
             name: "ProceduresTests",
             dependencies: [
-                "Procedures", "ProcedureSync", "DataStore", "JSON", "TestRig",
+                "Procedures", "ProcedureSync", "DataStore", "JSON", "Layout", "TestRig",
             ],
             swiftSettings: swiftSettings
         ),
@@ -488,10 +622,27 @@ let package = Package(
             swiftSettings: swiftSettings
         ),
         .testTarget(
+            name: "ActionsTests",
+            dependencies: [
+                "Actions", "NativeMessaging", "JavaScriptCore", "MacroEngine", "QuickConnect", "JSON", "Layout",
+                "TestRig",
+            ],
+            swiftSettings: swiftSettings
+        ),
+        .testTarget(
             name: "WebGatewayTests",
             dependencies: [
                 "WebGateway", "JSON", "Digests",
                 .product(name: "NIOHTTP1", package: "swift-nio", condition: programs),
+            ],
+            swiftSettings: swiftSettings
+        ),
+        .testTarget(
+            name: "MQTTGatewayTests",
+            dependencies: [
+                "MQTTGateway", "FleetClient", "Fleet", "MQTT", "Configuration", "QuickConnect", "QuickConnectClient",
+                "JSON",
+                "TestRig",
             ],
             swiftSettings: swiftSettings
         ),
