@@ -1,4 +1,5 @@
 import Foundation
+import JSON
 import QuickConnect
 import TestRig
 import Testing
@@ -102,10 +103,116 @@ struct ClientTests {
 
     @Test func `wrong usage exits with 2`() async throws {
         let daemon = try FakeDaemon { Self.echo($0) }
-        for arguments in [["call"], ["nope"], ["call", "--timeout", "x", "y"], ["events"], ["list", "--nope"]] {
+        for arguments in [["call"], ["nope"], ["call", "--timeout", "x", "y"], ["list", "--nope"]] {
             #expect(try await daemon.client(arguments).exit == .status(2), "\(arguments)")
         }
         #expect(try await daemon.client(["call", "--help"]).exit == .status(0))
+    }
+
+    @Test(arguments: [
+        (["playSound", "0"], "there is no subcommand 'playSound'; did you mean «quickconnect call playSound 0»?"),
+        (["lamp", "it's on"], "did you mean «quickconnect call lamp 'it'\\''s on'»?"),
+        (["evnts"], "did you mean 'events'? To call the daemon: «quickconnect call evnts»."),
+    ])
+    func `a command of the daemon without call is asked about`(words: [String], says: String) async throws {
+        let daemon = try FakeDaemon { Self.echo($0) }
+        let result = try await daemon.client(words)
+        #expect(result.exit == .status(2) && result.errors.contains(says), "\(result)")
+        #expect(try await daemon.client(["help", "call"]).exit == .status(0))
+    }
+
+    @Test func `with --json an error is a line of JSON on standard error`() async throws {
+        let daemon = try await DaemonProcess()
+        func errors(_ words: String...) async throws -> (exit: ChildProcess.Exit, json: JSONObject?) {
+            let child = try ChildProcess(
+                Products.path("quickconnect"),
+                words,
+                environment: ["PATH": "/usr/bin:/bin", "QUICKCONNECT_SOCKET": daemon.socket]
+            )
+            let exit = try await child.wait()
+            #expect(child.standardOutput.isEmpty)
+            return (exit, try? JSONParser.parse(String(decoding: child.standardError, as: UTF8.self)).objectValue)
+        }
+        let refused = try await errors("call", "--json", "volume", "200")
+        #expect(refused.exit == .status(1) && refused.json?["code"] == "invalid" && refused.json?["fields"] != nil)
+        let nobody = try await errors("call", "--json", "--socket", daemon.folder("none"), "ping")
+        #expect(nobody.exit == .status(3) && nobody.json?["message"]?.stringValue?.contains("no daemon") == true)
+        #expect(try await daemon.client("call", "--json", "ping").output == "null\n")
+    }
+
+    @Test func `an output that cannot be written exits with 5 and says why`() async throws {
+        let daemon = try await DaemonProcess()
+        let words = ["-c", "\"$0\" \"$@\" >/dev/full", Products.path("quickconnect")]
+        for command in [["call", "hello"], ["list"], ["doctor", "--json"]] {
+            let child = try ChildProcess(
+                "/bin/sh",
+                words + command,
+                environment: ["PATH": "/usr/bin:/bin", "QUICKCONNECT_SOCKET": daemon.socket]
+            )
+            #expect(try await child.wait() == .status(5), "\(command)")
+            #expect(String(decoding: child.standardError, as: UTF8.self).contains("No space left on device"))
+        }
+    }
+
+    @Test func `events are listed, and a name that is none is asked about`() async throws {
+        // Nothing is simulated here: this daemon has no accelerometer.
+        let daemon = try await DaemonProcess(["--pcm", "null"], settings: "motion: {device: /nonexistent}")
+        let all = try await daemon.client("events")
+        #expect(all.exit == .status(0) && all.output.contains("playState\n") && all.output.contains("innerProgress\n"))
+        #expect(all.output.contains("accel") && all.output.contains("not here: "), "\(all.output)")
+        let json = try JSONParser.parse(try await daemon.client("events", "--json").output).arrayValue ?? []
+        let lacks = json.compactMap(\.objectValue).filter { $0["lack"] != nil }
+        #expect(
+            lacks.contains { $0["event"] == "accel" && $0["code"]?.stringValue?.hasPrefix("un") == true },
+            "\(json)"
+        )
+        let events = try ChildProcess(
+            Products.path("quickconnect"),
+            ["events", "playStat"],
+            environment: ["PATH": "/usr/bin:/bin", "QUICKCONNECT_SOCKET": daemon.socket]
+        )
+        try await eventually("it says so") {
+            String(decoding: events.standardError, as: UTF8.self).contains(
+                "'playStat' is not an event of this device, did you mean 'playState'?"
+            )
+        }
+        // Somebody may post it all the same.
+        let client = try daemon.connect()
+        try await eventually("it has subscribed") {
+            try await client.ask("call?cmd=state&id=1")?.contains("playStat%22%2C%22subscribers") ?? false
+        }
+        #expect(try await daemon.client("call", "post", "playStat", "1").exit == .status(0))
+        try await eventually("the event is printed") { events.outputSize > 0 }
+    }
+
+    @Test(.enabled(if: ChildProcess.isInstalled("mandoc"), "mandoc is not installed"))
+    func `what the manual shows can be pasted`() async throws {
+        let page = try await ChildProcess.run("mandoc", ["-T", "utf8", Products.root + "/man/quickconnect.1"]).output
+        let text = page.replacing(/.\u{8}/, with: "")
+        #expect(text.contains(#"quickconnect call post doorbell '{"door": "front"}'"#))
+        #expect(text.contains(#"{"event":"#) && text.contains(#","data":"#), "\(text.prefix(3000))")
+        #expect(!text.contains("\u{2019}{") && !text.contains("\u{201c}"))
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only root may be somebody else"))
+    func `who may not connect is told the group that the socket has`() async throws {
+        let daemon = try await DaemonProcess()
+        for (group, mode, says) in [
+            ("audio", mode_t(0o660), "sudo usermod -aG audio $USER"), ("root", 0o660, "only its owner may connect"),
+            ("audio", 0o600, "only its owner may connect"),
+        ] {
+            #expect(
+                chown(daemon.socket, 0, getgrnam(group)?.pointee.gr_gid ?? 0) == 0 && chmod(daemon.socket, mode) == 0
+            )
+            let child = try ChildProcess(
+                "setpriv",
+                ["--reuid=65534", "--regid=65534", "--clear-groups", Products.path("quickconnect"), "call", "ping"],
+                environment: ["PATH": "/usr/bin:/bin", "QUICKCONNECT_SOCKET": daemon.socket]
+            )
+            #expect(try await child.wait() == .status(3))
+            let errors = String(decoding: child.standardError, as: UTF8.self)
+            #expect(errors.contains(says) && !errors.contains("systemctl start"), "\(errors)")
+        }
     }
 
     @Test func `a lost connection and no daemon exit with 3, no answer in time with 4`() async throws {
@@ -158,11 +265,11 @@ struct ClientTests {
             ["events", "door"],
             environment: ["PATH": "/usr/bin:/bin", "QUICKCONNECT_SOCKET": daemon.socket]
         )
-        let talker = try daemon.talker()
+        let client = try daemon.connect()
         try await eventually("it has subscribed") {
-            try await talker.ask("call?cmd=state&id=1")?.contains("door") ?? false
+            try await client.ask("call?cmd=state&id=1")?.contains("door") ?? false
         }
-        _ = try await talker.ask("call?cmd=post&msg=%5B%22door%22%2C1%5D&id=2")
+        _ = try await client.ask("call?cmd=post&msg=%5B%22door%22%2C1%5D&id=2")
         try await eventually("the event is printed") { events.outputSize > 0 }
         #expect(String(decoding: events.standardOutput, as: UTF8.self) == "{\"event\":\"door\",\"data\":1}\n")
         events.send(SIGINT)

@@ -25,16 +25,16 @@ struct ConnectionListTests {
         return (daemon, folder("web"), folder)
     }
 
-    private func page(of user: String, _ gateway: String) async throws -> SocketTalker {
-        let talker = try OtherUser.act(as: Self.nobody) { try SocketTalker(path: gateway) }
-        talker.send("call?cmd=actFor&msg=\(user)&id=1")
-        #expect(try await talker.nextReply()?.code == nil)
-        return talker
+    private func page(of user: String, _ gateway: String) async throws -> SocketClient {
+        let client = try OtherUser.act(as: Self.nobody) { try SocketClient(path: gateway) }
+        client.send("call?cmd=actFor&msg=\(user)&id=1")
+        #expect(try await client.nextReply()?.code == nil)
+        return client
     }
 
-    private func list(_ name: String, _ talker: SocketTalker) async throws -> [JSONValue] {
-        talker.send("call?cmd=state&id=1")
-        return try await talker.nextReply()?.value.objectValue?[name]?.arrayValue ?? []
+    private func list(_ name: String, _ client: SocketClient) async throws -> [JSONValue] {
+        client.send("call?cmd=state&id=1")
+        return try await client.nextReply()?.value.objectValue?[name]?.arrayValue ?? []
     }
 
     private static func group(_ caller: JSONValue, _ count: Int64, _ program: JSONValue) -> JSONValue {
@@ -51,18 +51,18 @@ struct ConnectionListTests {
         let (daemon, gateway, folder) = try await start()
         defer { withExtendedLifetime(folder) {} }
         let program = try Self.ownProgram
-        let root = try daemon.talker()
+        let root = try daemon.connect()
         let (root0, root1) = (
             Self.group(["uid": 0, "user": "root"], 1, program), ["uid": 0, "user": "root"] as JSONValue
         )
         // The one that awaited the daemon may be closing still.
         try await eventually("root alone is counted") { try await list("connections", root) == [root0] }
-        let stranger = try daemon.talker(as: Self.nobody)
-        let unnamed = try OtherUser.act(as: Self.nobody) { try SocketTalker(path: gateway) }
+        let stranger = try daemon.connect(as: Self.nobody)
+        let unnamed = try OtherUser.act(as: Self.nobody) { try SocketClient(path: gateway) }
         let (ann, bob, more) = (
-            try await page(of: "ann", gateway), try await page(of: "bob", gateway), try daemon.talker()
+            try await page(of: "ann", gateway), try await page(of: "bob", gateway), try daemon.connect()
         )
-        let (third, again) = (try daemon.talker(), try await page(of: "ann", gateway))
+        let (third, again) = (try daemon.connect(), try await page(of: "ann", gateway))
         let ownUser: JSONValue = ["uid": .integer(Int64(Self.nobody)), "user": "nobody"]
         try await eventually("all are counted") { try await list("connections", root).count == 4 }
         let all = [
@@ -82,10 +82,10 @@ struct ConnectionListTests {
     @Test func `a handler's owner is told with name and program`() async throws {
         let (daemon, gateway, folder) = try await start()
         defer { withExtendedLifetime(folder) {} }
-        let (root, ann) = (try daemon.talker(), try await page(of: "ann", gateway))
-        for (talker, name) in [(root, "a"), (ann, "b")] {
-            talker.send("call?cmd=registerHandler&msg=\(name)&id=1")
-            #expect(try await talker.nextReply()?.code == nil)
+        let (root, ann) = (try daemon.connect(), try await page(of: "ann", gateway))
+        for (client, name) in [(root, "a"), (ann, "b")] {
+            client.send("call?cmd=registerHandler&msg=\(name)&id=1")
+            #expect(try await client.nextReply()?.code == nil)
         }
         let program = try Self.ownProgram
         let told = try await list("handlers", ann)
@@ -101,8 +101,8 @@ struct ConnectionListTests {
     @Test func `of very many callers those with the most connections are told, and nobody waits for it`() async throws {
         let (daemon, gateway, folder) = try await start()
         defer { withExtendedLifetime(folder) {} }
-        let root = try daemon.talker()
-        var pages: [SocketTalker] = []
+        let root = try daemon.connect()
+        var pages: [SocketClient] = []
         for number in 0..<300 { pages.append(try await page(of: "user\(number)", gateway)) }
         pages.append(try await page(of: "user299", gateway))
         root.send("call?cmd=state&id=1\ncall?cmd=ping&id=2")

@@ -57,14 +57,14 @@ struct DaemonChannelTests {
             $0.register(handler: "lamp")
             $0.subscribe(to: "news")
         }
-        let talker = try daemon.talker()
-        try await talker.awaitCommand("lamp")
-        #expect(try await talker.value("lamp", [3]) == [3])
+        let client = try daemon.connect()
+        try await client.awaitCommand("lamp")
+        #expect(try await client.value("lamp", [3]) == [3])
         _ = try await channel.call("post", .value(["news", 7])).get()
         try await eventually("it hears the news") { told.values == [7] }
         try await channel.close().get()
         #expect(await failure(channel.call("ping")) != nil)
-        try await eventually("the daemon knows") { try await !talker.value("state", []).text.contains("lamp") }
+        try await eventually("the daemon knows") { try await !client.value("state", []).text.contains("lamp") }
     }
 
     @Test func `a call has a deadline, also with a frozen daemon`() async throws {
@@ -86,7 +86,7 @@ struct DaemonChannelTests {
             $0.register(handler: "lamp")
             $0.subscribe(to: "news")
         }
-        try await daemon.talker().awaitCommand("lamp")
+        try await daemon.connect().awaitCommand("lamp")
         let silent = try await daemon.silent()
         let call = channel.call("never")
         #expect(try await silent.nextMessage()?["handlerName"] == "silent")
@@ -96,11 +96,11 @@ struct DaemonChannelTests {
         try await daemon.start()
         let again = try await daemon.silent()
         #expect(try await waiting.get().value == .null)
-        let talker = try daemon.talker()
-        try await talker.awaitCommand("lamp")
-        #expect(try await talker.value("lamp", [1]) == [1])
+        let client = try daemon.connect()
+        try await client.awaitCommand("lamp")
+        #expect(try await client.value("lamp", [1]) == [1])
         #expect(try await again.ask("call?cmd=ping&id=1") == "handleJSONRequest?cmd=ping&msg=null&id=1")
-        _ = try await talker.value("post", ["news", 5])
+        _ = try await client.value("post", ["news", 5])
         try await eventually("it hears the news") { told.values == [5] }
         try await channel.close().get()
     }

@@ -28,13 +28,13 @@ final class DaemonProcess: Sendable {
         process = try ChildProcess(Products.path("quickconnectd"), arguments + flags, environment: variables)
         try await eventually("the daemon listens") { [process, folder] in
             if process.poll() != nil { throw NotInTime(description: "the daemon ended: \(log)") }
-            return (try? SocketTalker(path: folder("socket"))) != nil
+            return (try? SocketClient(path: folder("socket"))) != nil
         }
     }
 
     var log: String { String(decoding: process.standardError, as: UTF8.self) }
 
-    func talker() throws -> SocketTalker { try SocketTalker(path: socket) }
+    func connect() throws -> SocketClient { try SocketClient(path: socket) }
 
     /// Ends it as systemd does.
     func stop() async throws -> ChildProcess.Exit {
@@ -66,5 +66,16 @@ enum Products {
             return access("\(folder)/\(program)", X_OK) == 0 ? folder : nil
         }.first
         return "\(folder ?? root + "/.build/debug")/\(program)"
+    }
+
+    /// Copies a program to `bin` in a folder. It looks for other programs beside itself, and for Swift's library, where it
+    /// shares one, in the folder `lib` beside `bin`.
+    static func copy(_ program: String, to folder: TestFolder) throws {
+        let files = FileManager.default
+        try files.createDirectory(atPath: folder("bin"), withIntermediateDirectories: true)
+        try files.copyItem(atPath: path(program), toPath: folder("bin/\(program)"))
+        let built = URL(fileURLWithPath: path(program)).resolvingSymlinksInPath().deletingLastPathComponent()
+        let libraries = built.deletingLastPathComponent().path + "/lib"
+        try files.createSymbolicLink(atPath: folder("lib"), withDestinationPath: libraries)
     }
 }

@@ -107,8 +107,8 @@ struct DeviceTests {
     @Test func `a subscription ends with its sequence, and not before the last one of its name`() async throws {
         let daemon = try await DaemonProcess()
         let device = DeviceClient(socket: daemon.socket)
-        let talker = try daemon.talker()
-        func subscribers() async throws -> Bool { try await talker.value("state", []).text.contains("weather") }
+        let client = try daemon.connect()
+        func subscribers() async throws -> Bool { try await client.value("state", []).text.contains("weather") }
         var one: DeviceEvents? = device.events("weather")
         var other: DeviceEvents? = device.events("weather")
         try await one?.ready()
@@ -130,7 +130,7 @@ struct DeviceTests {
         #expect(await failure { () throws(CallFailure) in try await events.ready() }?.code == "unsupported")
         var iterator = events.makeAsyncIterator()
         #expect(await failure { () throws(CallFailure) in _ = try await iterator.next() }?.code == "unsupported")
-        let holder = try daemon.talker()
+        let holder = try daemon.connect()
         _ = try await holder.ask(#"{"handlerName":"registerHandler","data":["lamp"],"callbackId":"1"}"#)
         #expect(await failure { () throws(CallFailure) in try await device.handle("lamp") { _ in 1 } }?.code == "busy")
     }
@@ -148,16 +148,16 @@ struct DeviceTests {
                 }
             }
         }
-        let talker = try daemon.talker()
-        try await talker.awaitCommand("lamp")
-        #expect(try await talker.ask("call?cmd=lamp&msg=5&id=a") == "handleJSONRequest?cmd=showLamp&msg=5&id=a")
-        #expect(try await talker.value("lamp", []) == .null)
-        #expect(try await talker.failure("lamp", [0])["code"] == "busy")
-        let failed = try await talker.failure("lamp", [1])
+        let client = try daemon.connect()
+        try await client.awaitCommand("lamp")
+        #expect(try await client.ask("call?cmd=lamp&msg=5&id=a") == "handleJSONRequest?cmd=showLamp&msg=5&id=a")
+        #expect(try await client.value("lamp", []) == .null)
+        #expect(try await client.failure("lamp", [0])["code"] == "busy")
+        let failed = try await client.failure("lamp", [1])
         #expect(failed["code"] == "scriptFailed" && failed["message"] == "no bulb")
         lamp.cancel()
         try await lamp.value
-        try await eventually("it is taken back") { try await talker.failure("lamp", [1])["code"] == "unknownCommand" }
+        try await eventually("it is taken back") { try await client.failure("lamp", [1])["code"] == "unknownCommand" }
     }
 
     @Test func `calls that run beside each other do not wait for a slow one`() async throws {
@@ -169,12 +169,12 @@ struct DeviceTests {
                 return call.data
             }
         }
-        let talker = try daemon.talker()
-        try await talker.awaitCommand("lamp")
-        let patient = try daemon.talker()
+        let client = try daemon.connect()
+        try await client.awaitCommand("lamp")
+        let patient = try daemon.connect()
         patient.send("call?cmd=lamp&msg=0&id=slow")
         for number in 1...20 {
-            #expect(try await talker.value("lamp", [.integer(Int64(number))]) == [.integer(Int64(number))])
+            #expect(try await client.value("lamp", [.integer(Int64(number))]) == [.integer(Int64(number))])
         }
         lamp.cancel()
         let reply = try await patient.nextReply()
@@ -195,11 +195,11 @@ struct DeviceTests {
                 return .null
             }
         }
-        let talker = try daemon.talker()
-        try await talker.awaitCommand("lamp")
-        #expect(try await talker.value("lamp", [1]) == [1])
+        let client = try daemon.connect()
+        try await client.awaitCommand("lamp")
+        #expect(try await client.value("lamp", [1]) == [1])
         for (count, end) in ["cancel", "close", "kill"].enumerated() {
-            let caller = try daemon.talker()
+            let caller = try daemon.connect()
             caller.send("call?cmd=lamp&msg=0&id=slow")
             try await eventually("it has begun") { begun.load(ordering: .relaxed) == count + 1 }
             switch end {
@@ -210,7 +210,7 @@ struct DeviceTests {
             try await eventually("\(end) ends it") { cancelled.load(ordering: .relaxed) == count + 1 }
         }
         try await daemon.start()
-        let second = try daemon.talker()
+        let second = try daemon.connect()
         try await second.awaitCommand("lamp")
         #expect(try await second.value("lamp", [2]) == [2])
         lamp.cancel()
@@ -224,7 +224,7 @@ struct DeviceTests {
         let lamp = Task { try await device.handle("lamp") { _ in "on" } }
         let events = device.events("news")
         try await events.ready()
-        try await daemon.talker().awaitCommand("lamp")
+        try await daemon.connect().awaitCommand("lamp")
         let silent = try await daemon.silent()
         let call = Task { await failure { () throws(CallFailure) in _ = try await device.call("never") } }
         #expect(try await silent.nextMessage()?["handlerName"] == "silent")
@@ -235,11 +235,11 @@ struct DeviceTests {
         try await daemon.start()
         let again = try await daemon.silent()
         #expect(try await waiting.value.objectValue?["program"] == "quickconnectd")
-        let talker = try daemon.talker()
-        try await talker.awaitCommand("lamp")
-        #expect(try await talker.value("lamp", []) == "on")
+        let client = try daemon.connect()
+        try await client.awaitCommand("lamp")
+        #expect(try await client.value("lamp", []) == "on")
         #expect(try await again.ask("call?cmd=ping&id=1") == "handleJSONRequest?cmd=ping&msg=null&id=1")
-        _ = try await talker.value("post", ["news", 5])
+        _ = try await client.value("post", ["news", 5])
         var iterator = events.makeAsyncIterator()
         #expect(try await iterator.next()?.value == 5)
         lamp.cancel()
@@ -276,7 +276,7 @@ struct DeviceTests {
         let events = device.events("news")
         try await events.ready()
         let lamp = Task { await failure { () throws(CallFailure) in try await device.handle("lamp") { _ in 1 } } }
-        try await daemon.talker().awaitCommand("lamp")
+        try await daemon.connect().awaitCommand("lamp")
         let heard = Task { try await events.reduce(into: 0) { count, _ in count += 1 } }
         await device.close()
         await device.close()
@@ -288,20 +288,20 @@ struct DeviceTests {
         }
         let late = device.events("news")
         #expect(await failure { () throws(CallFailure) in try await late.ready() } != nil)
-        let talker = try daemon.talker()
-        try await eventually("the daemon knows") { try await !talker.value("state", []).text.contains("lamp") }
+        let client = try daemon.connect()
+        try await eventually("the daemon knows") { try await !client.value("state", []).text.contains("lamp") }
     }
 
     @Test func `its thread ends with the last who has it`() async throws {
         let daemon = try await DaemonProcess()
-        let talker = try daemon.talker()
+        let client = try daemon.connect()
         do {
             let device = DeviceClient(socket: daemon.socket)
             let events = device.events("weather")
             try await events.ready()
-            #expect(try await talker.value("state", []).text.contains("weather"))
+            #expect(try await client.value("state", []).text.contains("weather"))
         }
-        try await eventually("its connection is gone") { try await !talker.value("state", []).text.contains("weather") }
+        try await eventually("its connection is gone") { try await !client.value("state", []).text.contains("weather") }
     }
 
     @Test func `the example runs`() async throws {
@@ -310,12 +310,12 @@ struct DeviceTests {
             Products.path("device-example"),
             environment: ["PATH": "/usr/bin:/bin", "QUICKCONNECT_SOCKET": daemon.socket]
         )
-        let talker = try daemon.talker()
-        try await talker.awaitCommand("brighten")
-        #expect(try await talker.value("brighten", [0.25]) == 0.25)
-        #expect(try await talker.failure("brighten", ["much"])["code"] == "invalid")
+        let client = try daemon.connect()
+        try await client.awaitCommand("brighten")
+        #expect(try await client.value("brighten", [0.25]) == 0.25)
+        #expect(try await client.failure("brighten", ["much"])["code"] == "invalid")
         try await eventually("it hears the bell and plays a sound") {
-            _ = try await talker.value("post", ["doorbell", ["door": "front"]])
+            _ = try await client.value("post", ["doorbell", ["door": "front"]])
             return daemon.simulatedSounds > 0
         }
         #expect(example.poll() == nil)

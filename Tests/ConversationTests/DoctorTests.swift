@@ -34,25 +34,25 @@ struct DoctorTests {
         return Dictionary(report.findings.map { ($0.subject, $0) }) { first, _ in first }
     }
 
-    @Test func `without a daemon and without sound it says what is missing, and what mends it`() async throws {
+    @Test func `without a daemon and without sound it says what is missing, and what fixes it`() async throws {
         let result = try await run("quickconnectd", "--doctor", "--json")
         #expect(result.exit == .status(1))
         let findings = try findings(result.output)
         for subject in ["speaker", "microphone"] {
             let finding = try #require(findings[subject])
-            #expect(finding.state == .fault && finding.mend != nil && !finding.tried.isEmpty)
+            #expect(finding.state == .error && finding.fix ?? finding.inspect != nil && !finding.tried.isEmpty)
             #expect(finding.says.contains("default") && finding.says.contains("snd_pcm_open"))
         }
-        #expect(findings["settings"]?.state == .well && findings["mappings"]?.state == .well)
-        #expect(findings["daemon"]?.state == .note && findings["media folder"]?.state == .note)
+        #expect(findings["settings"]?.state == .ok && findings["mappings"]?.state == .ok)
+        #expect(findings["daemon"]?.state == .warning && findings["media folder"]?.state == .warning)
         let table = try await run("quickconnectd", "--doctor")
-        #expect(table.output.contains("speaker ") && table.output.contains("FAULT"))
-        #expect(table.output.hasSuffix("Not all is well.\n"))
+        #expect(table.output.contains("speaker ") && table.output.contains("error  "))
+        #expect(table.output.hasSuffix("Problems found.\n"))
     }
 
     @Test func `simulated, all is well`() async throws {
         let result = try await run("quickconnectd", "--simulate", "--doctor")
-        #expect(result.exit == .status(0) && result.output.hasSuffix("All is well.\n"))
+        #expect(result.exit == .status(0) && result.output.hasSuffix("No problems found.\n"))
     }
 
     @Test func `a mistake in the settings or mappings is a finding, and the devices are looked at all the same`()
@@ -62,9 +62,9 @@ struct DoctorTests {
         let settings = try findings(
             try await run("quickconnectd", "--doctor", "--json", "--config", folder("bad.yaml")).output
         )
-        #expect(settings["settings"]?.state == .fault && settings["settings"]?.mend == "sudoedit \(folder("bad.yaml"))")
+        #expect(settings["settings"]?.state == .error && settings["settings"]?.fix == "sudoedit \(folder("bad.yaml"))")
         #expect(settings["settings"]?.tried.first?.contains("did you mean 'sounds'?") == true)
-        #expect(settings["speaker"]?.state == .fault)
+        #expect(settings["speaker"]?.state == .error)
 
         try FileManager.default.createDirectory(atPath: folder("maps"), withIntermediateDirectories: true)
         try "x:\n  view: [NoSuchVCO]\n".write(toFile: folder("maps/x.yaml"), atomically: true, encoding: .utf8)
@@ -72,7 +72,7 @@ struct DoctorTests {
             try await run("quickconnectd", "--doctor", "--json", "--mappings", folder("maps")).output
         )
         #expect(
-            mappings["mappings"]?.state == .fault && mappings["mappings"]?.mend == "sudoedit \(folder("maps/x.yaml"))"
+            mappings["mappings"]?.state == .error && mappings["mappings"]?.fix == "sudoedit \(folder("maps/x.yaml"))"
         )
     }
 
@@ -81,21 +81,21 @@ struct DoctorTests {
         #expect(result.exit == .status(1))
         let findings = try findings(result.output)
         let daemon = try #require(findings["daemon"])
-        #expect(daemon.state == .fault && daemon.says.contains(folder("socket")))
-        #expect(daemon.mend == "sudo systemctl start quickconnectd")
-        #expect(findings["speaker"]?.state == .fault)
+        #expect(daemon.state == .error && daemon.says.contains(folder("socket")))
+        #expect(daemon.fix == "sudo systemctl start quickconnectd")
+        #expect(findings["speaker"]?.state == .error)
         #expect(try await run("quickconnect", "doctor", "nonsense").exit == .status(2))
     }
 
     @Test func `asked over the socket it answers for the daemon`() async throws {
         let daemon = try await DaemonProcess()
         let result = try await daemon.client("doctor")
-        #expect(result.exit == .status(0) && result.output.contains("quickconnectd 0.1.0 runs as"))
+        #expect(result.exit == .status(0) && result.output.contains("quickconnectd \(ProjectVersion.text) runs as"))
         #expect(result.output.contains("(simulated)"))
-        let talker = try daemon.talker()
-        let report = try await talker.value("doctor", [])
-        #expect(report.objectValue?["well"] == true)
-        talker.send("call?cmd=doctor&msg=heart&id=1")
-        #expect(try await talker.nextReply()?.code == "invalid")
+        let client = try daemon.connect()
+        let report = try await client.value("doctor", [])
+        #expect(report.objectValue?["ok"] == true)
+        client.send("call?cmd=doctor&msg=heart&id=1")
+        #expect(try await client.nextReply()?.code == "invalid")
     }
 }

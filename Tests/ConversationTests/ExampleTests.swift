@@ -20,15 +20,15 @@ struct ExampleTests {
     @Test func `the door bell rings`() async throws {
         let daemon = try await DaemonProcess()
         let bell = try run("door-bell.js", daemon: daemon)
-        let talker = try daemon.talker()
-        try await talker.awaitCommand("rings")
+        let client = try daemon.connect()
+        try await client.awaitCommand("rings")
         try await eventually("somebody is at the door") {
-            _ = try await talker.value("post", ["doorbell", ["door": "front"]])
+            _ = try await client.value("post", ["doorbell", ["door": "front"]])
             return output(bell).contains("somebody is at the front door")
         }
-        #expect(try await talker.value("rings", []).integerValue ?? 0 >= 1)
+        #expect(try await client.value("rings", []).integerValue ?? 0 >= 1)
         try await eventually("the laser has been played") {
-            try await talker.value("state", []).objectValue?["playing"]?.arrayValue?.isEmpty == true
+            try await client.value("state", []).objectValue?["playing"]?.arrayValue?.isEmpty == true
                 && daemon.simulatedSounds > 0
         }
     }
@@ -37,13 +37,13 @@ struct ExampleTests {
     func `the door bell rings for programs in other languages, too`(language: ClientLanguage) async throws {
         let daemon = try await DaemonProcess()
         let bell = try language.start(example: "door-bell", socket: daemon.socket)
-        let talker = try daemon.talker()
-        try await talker.awaitCommand("rings")
+        let client = try daemon.connect()
+        try await client.awaitCommand("rings")
         try await eventually("somebody is at the door") {
-            _ = try await talker.value("post", ["doorbell", ["door": "front"]])
+            _ = try await client.value("post", ["doorbell", ["door": "front"]])
             return output(bell).contains("somebody is at the front door")
         }
-        #expect(try await talker.value("rings", []).integerValue ?? 0 >= 1)
+        #expect(try await client.value("rings", []).integerValue ?? 0 >= 1)
         try await eventually("the laser has been played") { daemon.simulatedSounds > 0 }
     }
 
@@ -58,12 +58,12 @@ struct ExampleTests {
             try PCM16(Signal.tone(440, seconds: 0.2)).wav
                 .write(to: URL(fileURLWithPath: daemon.folder("media/words/\(word).wav")))
         }
-        let talker = try daemon.talker()
-        _ = try await talker.value("subscribe", ["playState"])
+        let client = try daemon.connect()
+        _ = try await client.value("subscribe", ["playState"])
         let before = Date()
         let clock = try run("talking-clock.js", "now", daemon: daemon)
         var heard: [String] = []
-        while heard.count < 3, let reply = try await talker.nextReply() {
+        while heard.count < 3, let reply = try await client.nextReply() {
             let event = reply.value.objectValue ?? [:]
             if event["state"] == "ended" { heard.append(event["file"]?.stringValue ?? "") }
         }
@@ -94,19 +94,19 @@ struct ExampleTests {
         }
         let host = try ScriptProcess.host([:], daemon: daemon)
         defer { withExtendedLifetime(host) {} }
-        let (talker, listener) = (try daemon.talker(), try daemon.talker())
-        for name in ["macroFiles", "macros"] { try await talker.awaitCommand(name) }
-        for (name, text) in macros { _ = try await talker.value("macro", ["save", .string(name), .string(text)]) }
+        let (client, listener) = (try daemon.connect(), try daemon.connect())
+        for name in ["macroFiles", "macros"] { try await client.awaitCommand(name) }
+        for (name, text) in macros { _ = try await client.value("macro", ["save", .string(name), .string(text)]) }
         #expect(try await listener.value("subscribe", ["outerProgress", "macroError"]) == .null)
-        #expect(try await talker.value("macro", ["run", "follow", 5]) == "the outer ring is full at 5 m")
+        #expect(try await client.value("macro", ["run", "follow", 5]) == "the outer ring is full at 5 m")
         var rings: [Double] = []
         while rings.last ?? 0 <= 0, let event = try await listener.nextReply() {
             rings.append(try #require(event.value.numberValue, "\(event.value)"))
         }
         #expect(rings.first == 0 && rings.allSatisfy { (0...10).contains($0) }, "\(rings)")
         // Running it again begins anew from here, and reacts once to each place.
-        _ = try await talker.value("macro", ["run", "follow", 5])
-        _ = try await talker.value(
+        _ = try await client.value("macro", ["run", "follow", 5])
+        _ = try await client.value(
             "macro",
             ["save", "moved", "place => setOuterProgress(typeof place.latitude.length, 1)"]
         )
@@ -123,11 +123,11 @@ struct ExampleTests {
         let button = try ClientLanguage.python.start(example: "macro-button", socket: daemon.socket)
         let host = try ScriptProcess.host([:], macros: ["press.js": "n => makeCall('step', n)"], daemon: daemon)
         defer { withExtendedLifetime(host) {} }
-        let talker = try daemon.talker()
-        for name in ["macroFiles", "macros", "step"] { try await talker.awaitCommand(name) }
-        #expect(try await talker.value("macro", ["run", "press", 4]) == 4)
-        #expect(try await talker.value("macro", ["run", "press", 9.5]) == 10)
-        #expect(try await talker.failure("macro", ["run", "press", "far"])["code"] == "scriptFailed")
+        let client = try daemon.connect()
+        for name in ["macroFiles", "macros", "step"] { try await client.awaitCommand(name) }
+        #expect(try await client.value("macro", ["run", "press", 4]) == 4)
+        #expect(try await client.value("macro", ["run", "press", 9.5]) == 10)
+        #expect(try await client.failure("macro", ["run", "press", "far"])["code"] == "scriptFailed")
         try await button.awaitLine("the inner ring is at 4")
         try await button.awaitLine("the inner ring is at 10")
     }

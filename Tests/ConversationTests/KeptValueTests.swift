@@ -21,9 +21,9 @@ struct KeptValueTests {
     }
 
     private func value(_ daemon: DaemonProcess, _ line: String) async throws -> JSONValue? {
-        let talker = try daemon.talker()
-        talker.send("call?cmd=\(line)&id=1")
-        return try await talker.nextReply()?.value
+        let client = try daemon.connect()
+        client.send("call?cmd=\(line)&id=1")
+        return try await client.nextReply()?.value
     }
 
     @Test func `a value that is kept outlives the daemon, another one does not`() async throws {
@@ -121,13 +121,13 @@ struct KeptValueTests {
             #expect(kept <= last && kept >= 0, "round \(round)")
             // The numbers are milliseconds, so that the next daemon shows how old its value was.
             let start = ContinuousClock.now
-            let talker = try daemon.talker()
+            let client = try daemon.connect()
             let end = Duration.milliseconds(Int.random(in: 5...1500, using: &random))
             var sets: [(Int64, Duration)] = [(kept, .zero)]
             while ContinuousClock.now - start < end {
                 let number = kept + Int64(sets.count)
-                talker.send("call?cmd=count&msg=\(number)&id=1")
-                #expect(try await talker.nextReply()?.value.integerValue == number)
+                client.send("call?cmd=count&msg=\(number)&id=1")
+                #expect(try await client.nextReply()?.value.integerValue == number)
                 sets.append((number, ContinuousClock.now - start))
             }
             let killed = ContinuousClock.now - start
@@ -168,8 +168,8 @@ struct KeptValueTests {
         #expect(try await value(first, "count&msg=5") == 5)
         try await eventually("it is kept") { (try? state.data("values.json")) != nil }
         let text = String(repeating: "x", count: 4_190_000)
-        let talker = try first.talker()
-        for number in 0..<17 { _ = try await talker.ask("call?cmd=large\(number)&msg=\(text)&id=1") }
+        let client = try first.connect()
+        for number in 0..<17 { _ = try await client.ask("call?cmd=large\(number)&msg=\(text)&id=1") }
         try await eventually("it is told") { first.log.contains("values cannot be kept") }
         #expect(try await first.stop() == .status(0))
         let second = try await daemon(mappings, state: state)

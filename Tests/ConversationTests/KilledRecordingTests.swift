@@ -39,10 +39,10 @@ struct KilledRecordingTests {
     /// Records in all formats at once, and kills the daemon at a moment that nobody chose.
     /// - Returns: the seconds of each file when the daemon was killed.
     private func recordAndKill(_ daemon: DaemonProcess) async throws -> [String: Double] {
-        let talker = try daemon.talker()
-        for file in Self.files { _ = try await talker.value("rec", [.string(file)]) }
-        try await talker.awaitRecorded(1.1 + Double.random(in: 0...0.7))
-        let state = try await talker.value("state", []).objectValue?["recording"]?.arrayValue ?? []
+        let client = try daemon.connect()
+        for file in Self.files { _ = try await client.value("rec", [.string(file)]) }
+        try await client.awaitRecorded(1.1 + Double.random(in: 0...0.7))
+        let state = try await client.value("state", []).objectValue?["recording"]?.arrayValue ?? []
         let asked = ContinuousClock.now
         #expect(state.count == Self.files.count)
         daemon.process.send(SIGKILL)

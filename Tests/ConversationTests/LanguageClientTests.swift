@@ -30,7 +30,7 @@ struct LanguageClientTests {
         let daemon = try await DaemonProcess()
         let driver = try language.start("driver", daemon.folder("driver"), socket: daemon.socket)
         try await eventually("the driver listens: \(errors(driver))") {
-            (try? SocketTalker(path: daemon.folder("driver"))) != nil
+            (try? SocketClient(path: daemon.folder("driver"))) != nil
         }
         for conversation in Conversation.throughClients {
             do {
@@ -143,9 +143,9 @@ struct LanguageClientTests {
         try await process.awaitLine("later null")
         // Each call runs once: what was under way is not sent again.
         try await process.awaitLine("rings 1")
-        let talker = try second.talker()
-        #expect(try await talker.ask("call?cmd=rings&id=1") == "handleJSONRequest?cmd=rings&msg=2&id=1")
-        #expect(try await talker.ask("call?cmd=post&msg=%5B%22news%22%2C7%5D&id=2") != nil)
+        let client = try second.connect()
+        #expect(try await client.ask("call?cmd=rings&id=1") == "handleJSONRequest?cmd=rings&msg=2&id=1")
+        #expect(try await client.ask("call?cmd=post&msg=%5B%22news%22%2C7%5D&id=2") != nil)
         try await process.awaitLine("news 7")
     }
 
@@ -220,5 +220,5 @@ private let systemSocket = "/run/quickconnect/quickconnect.sock"
 private struct DriverHost: ConversationHost {
     let path: String
 
-    func connect() throws -> any ConversationClient { try SocketTalker(path: path) }
+    func connect() throws -> any ConversationClient { try SocketClient(path: path) }
 }

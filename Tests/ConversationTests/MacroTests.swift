@@ -13,25 +13,25 @@ struct MacroTests {
         _ macros: [String: String],
         settings: String = "{}",
         mappings: TestFolder? = nil
-    ) async throws -> (daemon: DaemonProcess, host: ScriptProcess, talker: SocketTalker) {
+    ) async throws -> (daemon: DaemonProcess, host: ScriptProcess, client: SocketClient) {
         let daemon = try await DaemonProcess(mappings: mappings?.path)
         let files = Dictionary(uniqueKeysWithValues: macros.map { ("\($0).js", $1) })
         let host = try ScriptProcess.host([:], macros: files, daemon: daemon, settings: settings)
-        let talker = try daemon.talker()
-        try await talker.awaitCommand("macroFiles")
-        try await talker.awaitCommand("macros")
-        return (daemon, host, talker)
+        let client = try daemon.connect()
+        try await client.awaitCommand("macroFiles")
+        try await client.awaitCommand("macros")
+        return (daemon, host, client)
     }
 
     static let ring = "function(x) { setInnerProgress(getInnerProgress() + x); return getInnerProgress() }"
 
     @Test func `a macro moves a value, which is clamped, and each set is an event`() async throws {
-        let (daemon, host, talker) = try await Self.start(["add": Self.ring])
+        let (daemon, host, client) = try await Self.start(["add": Self.ring])
         defer { withExtendedLifetime((daemon, host)) {} }
-        let listener = try daemon.talker()
+        let listener = try daemon.connect()
         #expect(try await listener.value("subscribe", ["innerProgress"]) == .null)
         for (step, result) in [(4.0, 4.0), (50, 10), (-99, 0)] {
-            #expect(try await talker.value("macro", ["run", "add", .number(step)]).numberValue == result)
+            #expect(try await client.value("macro", ["run", "add", .number(step)]).numberValue == result)
             #expect(try await listener.nextReply()?.value.numberValue == result)
         }
         let output = try await daemon.client("macro", "run", "add", "3").output
@@ -39,32 +39,32 @@ struct MacroTests {
     }
 
     @Test func `macros call each other by name, and a global outlives the edit of a third`() async throws {
-        let (daemon, host, talker) = try await Self.start([
+        let (daemon, host, client) = try await Self.start([
             "twice": "async x => 2 * await once(x)",
             "once": "x => { counter = (globalThis.counter ?? 0) + 1; return x }",
             "third": "() => 1",
         ])
         defer { withExtendedLifetime((daemon, host)) {} }
-        #expect(try await talker.value("macro", ["run", "twice", 4]) == 8)
+        #expect(try await client.value("macro", ["run", "twice", 4]) == 8)
         try host.putMacro("() => [counter, 2]", as: "third")
         try await eventually("the third is another one") {
-            try await talker.value("macro", ["run", "third"]) == [1, 2]
+            try await client.value("macro", ["run", "third"]) == [1, 2]
         }
-        #expect(try await talker.value("macro", ["save", "fourth", "() => ++counter"]).objectValue?["version"] == 1)
-        #expect(try await talker.value("macro", ["run", "fourth"]) == 2)
+        #expect(try await client.value("macro", ["save", "fourth", "() => ++counter"]).objectValue?["version"] == 1)
+        #expect(try await client.value("macro", ["run", "fourth"]) == 2)
         for name in ["makeCall", "__proto__", "setInnerProgress", "class", "a-b", "../m", "9x", ""] {
-            let failure = try await talker.failure("macro", ["save", .string(name), "() => 1"])
+            let failure = try await client.failure("macro", ["save", .string(name), "() => 1"])
             #expect(failure["code"] == "invalid", "\(name)")
         }
     }
 
     @Test func `a mistake is told with its place, to the caller and as an event, and the old text stays`() async throws
     {
-        let (daemon, host, talker) = try await Self.start(["bad": "() => {\n  return nope.x\n}", "good": "() => 1"])
+        let (daemon, host, client) = try await Self.start(["bad": "() => {\n  return nope.x\n}", "good": "() => 1"])
         defer { withExtendedLifetime((daemon, host)) {} }
-        let listener = try daemon.talker()
+        let listener = try daemon.connect()
         #expect(try await listener.value("subscribe", ["macroError"]) == .null)
-        let thrown = try await talker.failure("macro", ["run", "bad"])
+        let thrown = try await client.failure("macro", ["run", "bad"])
         #expect(thrown["code"] == "scriptFailed" && thrown["line"] == 2 && thrown["column"] != nil)
         #expect(thrown["source"] == "  return nope.x" && thrown["macro"] == "bad")
         #expect(thrown["file"] == .string(host.folder("macros/bad.js")))
@@ -72,44 +72,44 @@ struct MacroTests {
         #expect(event["title"] == "Javascript Evaluation Error" && event["macro"] == "bad" && event["line"] == 2)
         #expect(host.errors.contains("bad.js:2"))
 
-        let invalid = try await talker.failure("macro", ["check", "good", "() => {\n  var x = ;\n}"])
+        let invalid = try await client.failure("macro", ["check", "good", "() => {\n  var x = ;\n}"])
         #expect(invalid["code"] == "invalid" && invalid["line"] == 2 && invalid["column"] == 11)
         for text in ["", "1", "evil()", "x = 1", "function() {}()", "() => 1, 2", "function() {}[0]", "function() {"] {
-            #expect(try await talker.failure("macro", ["save", "new", .string(text)])["code"] == "invalid", "\(text)")
+            #expect(try await client.failure("macro", ["save", "new", .string(text)])["code"] == "invalid", "\(text)")
         }
         for text in [
             "function() {}", "async function f(a) {}", "x => x", "async (a, b = 1) => {}", "// c\nfunction () {}",
         ] {
-            #expect(try await talker.value("macro", ["check", "new", .string(text)]) == .null, "\(text)")
+            #expect(try await client.value("macro", ["check", "new", .string(text)]) == .null, "\(text)")
         }
 
         // By hand it is the same as by save.
         try host.putMacro("() => { return ]", as: "good")
         let told = try #require(try await listener.nextReply()?.value.objectValue)
         #expect(told["macro"] == "good" && told["line"] == 1 && told["column"] == 16)
-        #expect(try await talker.value("macro", ["run", "good"]) == 1)
+        #expect(try await client.value("macro", ["run", "good"]) == 1)
         #expect(
-            try await talker.failure("macro", ["run", "goood"])["message"]?.stringValue?.contains("'good'?") == true
+            try await client.failure("macro", ["run", "goood"])["message"]?.stringValue?.contains("'good'?") == true
         )
         #expect(try await daemon.client("macro", "list").output.contains("its newest text does not run: line 1"))
         #expect(try await daemon.client("macro", "show", "good").output.contains(">  1  () => { return ]"))
     }
 
     @Test func `what a value refuses is the macro's error`() async throws {
-        let (daemon, host, talker) = try await Self.start([
+        let (daemon, host, client) = try await Self.start([
             "text": "() => setInnerProgress('x')", "nan": "() => setInnerProgress(NaN)", "own": "() => { own = 1 }",
             "over": "() => { 'use strict'; text = 5 }",
         ])
         defer { withExtendedLifetime((daemon, host)) {} }
         for name in ["text", "nan", "own", "over"] {
-            let failure = try await talker.failure("macro", ["run", .string(name)])
+            let failure = try await client.failure("macro", ["run", .string(name)])
             #expect(failure["code"] == "scriptFailed" && failure["macro"] == .string(name), "\(failure)")
         }
-        #expect(try await talker.value("innerProgress", []) == 0)
+        #expect(try await client.value("innerProgress", []) == 0)
     }
 
     @Test func `what cannot be answered is the macro's error, and told, however large it is`() async throws {
-        let (daemon, host, talker) = try await Self.start([
+        let (daemon, host, client) = try await Self.start([
             "cycle": "() => { const a = {}; a.a = a; return a }", "big": "() => 'x'.repeat(5e6)",
             "deep": "() => JSON.parse('['.repeat(600) + ']'.repeat(600))",
             "late": "async () => { await 0; return {toJSON() { nope() }} }",
@@ -117,14 +117,14 @@ struct MacroTests {
             "loud": "() => { throw new Error('x'.repeat(5e6)) }", "good": "() => 1",
         ])
         defer { withExtendedLifetime((daemon, host)) {} }
-        let listener = try daemon.talker()
+        let listener = try daemon.connect()
         #expect(try await listener.value("subscribe", ["macroError"]) == .null)
         for (name, code, message) in [
             ("cycle", "scriptFailed", "cyclic"), ("big", "tooLarge", "longer than"),
             ("deep", "tooLarge", "inside each"),
             ("late", "scriptFailed", "nope"), ("then", "scriptFailed", "no then"), ("loud", "scriptFailed", "xxx"),
         ] {
-            let failure = try await talker.failure("macro", ["run", .string(name)])
+            let failure = try await client.failure("macro", ["run", .string(name)])
             #expect(failure["code"] == .string(code) && failure["macro"] == .string(name), "\(name): \(failure)")
             let text = failure["message"]?.stringValue ?? ""
             #expect(text.contains(message) && text.utf8.count < 4096, "\(name): \(text)")
@@ -132,37 +132,37 @@ struct MacroTests {
             let told = event["message"]?.stringValue ?? ""
             #expect(event["macro"] == .string(name) && told.contains(message) && told.utf8.count < 4096, "\(name)")
         }
-        #expect(try await talker.value("macro", ["run", "good"]) == 1)
+        #expect(try await client.value("macro", ["run", "good"]) == 1)
     }
 
     @Test(arguments: ["() => { for (;;) {} }", "async () => { for (;;) await 0 }"])
     func `an endless macro is ended, the others run again at once, and it is told`(text: String) async throws {
-        let (daemon, host, talker) = try await Self.start(
+        let (daemon, host, client) = try await Self.start(
             ["endless": text, "good": "() => 1"],
             settings: "scripts: {cpuTime: 300ms}"
         )
         defer { withExtendedLifetime((daemon, host)) {} }
-        let listener = try daemon.talker()
+        let listener = try daemon.connect()
         #expect(try await listener.value("subscribe", ["macroError"]) == .null)
-        #expect(try await talker.failure("macro", ["run", "endless"])["code"] == "scriptFailed")
+        #expect(try await client.failure("macro", ["run", "endless"])["code"] == "scriptFailed")
         let event = try #require(try await listener.nextReply()?.value.objectValue)
         #expect(event["macro"] == "endless" && event["globalsLost"] == true)
         #expect(event["message"]?.stringValue?.contains("globals are lost") == true)
-        try await eventually("the others run again") { try await talker.reply("macro", ["run", "good"]).value == 1 }
+        try await eventually("the others run again") { try await client.reply("macro", ["run", "good"]).value == 1 }
     }
 
     @Test func `a macro that waits too long gives its caller timeout, is told, and keeps its globals`() async throws {
-        let (daemon, host, talker) = try await Self.start(
+        let (daemon, host, client) = try await Self.start(
             ["waits": "() => { kept = 7; return new Promise(() => {}) }", "kept7": "() => kept"],
             settings: "scripts: {handlerTime: 300ms}"
         )
         defer { withExtendedLifetime((daemon, host)) {} }
-        let listener = try daemon.talker()
+        let listener = try daemon.connect()
         #expect(try await listener.value("subscribe", ["macroError"]) == .null)
-        #expect(try await talker.failure("macro", ["run", "waits"])["code"] == "timeout")
+        #expect(try await client.failure("macro", ["run", "waits"])["code"] == "timeout")
         let event = try #require(try await listener.nextReply()?.value.objectValue)
         #expect(event["macro"] == "waits" && event["globalsLost"] == nil)
-        #expect(try await talker.value("macro", ["run", "kept7"]) == 7)
+        #expect(try await client.value("macro", ["run", "kept7"]) == 7)
     }
 
     @Test(
@@ -175,26 +175,26 @@ struct MacroTests {
         let daemon = try await DaemonProcess()
         let host = try ScriptProcess.host([:], daemon: daemon, disk: disk)
         defer { withExtendedLifetime(host) {} }
-        let talker = try daemon.talker()
-        for name in ["macroFiles", "macros"] { try await talker.awaitCommand(name) }
+        let client = try daemon.connect()
+        for name in ["macroFiles", "macros"] { try await client.awaitCommand(name) }
         func text(_ kilobytes: Int) -> JSONValue {
             .string("() => \(kilobytes) /*\(String(repeating: "x", count: kilobytes << 10))*/")
         }
-        #expect(try await talker.value("macro", ["save", "m", text(1)]).objectValue?["version"] == 1)
+        #expect(try await client.value("macro", ["save", "m", text(1)]).objectValue?["version"] == 1)
         // On the small disk the last but one fits once, as a version, and not twice.
         for kilobytes in [60, 30, 9] where disk == .shortFiles || kilobytes > 9 {
-            let failure = try await talker.failure("macro", ["save", "m", text(kilobytes)])
+            let failure = try await client.failure("macro", ["save", "m", text(kilobytes)])
             #expect(failure["code"] == "unavailable", "\(kilobytes) KiB: \(failure)")
             let message = failure["message"]?.stringValue ?? ""
             #expect(message.contains(disk == .small ? "No space left" : "File too large"), "\(message)")
-            #expect(try await talker.value("macro", ["run", "m"]) == 1)
+            #expect(try await client.value("macro", ["run", "m"]) == 1)
         }
-        #expect(try await talker.value("macro", ["show", "m"]).objectValue?["text"] == text(1))
-        #expect(try await talker.value("macro", ["history", "m"]).arrayValue?.count == 1)
+        #expect(try await client.value("macro", ["show", "m"]).objectValue?["text"] == text(1))
+        #expect(try await client.value("macro", ["history", "m"]).arrayValue?.count == 1)
         // What failed takes no room.
         let size = disk == .small ? 12 : 7
-        #expect(try await talker.value("macro", ["save", "m", text(size)]).objectValue?["version"] == 2)
-        #expect(try await talker.value("macro", ["run", "m"]) == .integer(Int64(size)))
+        #expect(try await client.value("macro", ["save", "m", text(size)]).objectValue?["version"] == 2)
+        #expect(try await client.value("macro", ["run", "m"]) == .integer(Int64(size)))
         // The editor's text is not lost either.
         let folder = try TestFolder()
         try folder.write("printf '() => 0 /*%40000s*/' x > \"$1\"", to: "editor")
@@ -202,49 +202,49 @@ struct MacroTests {
         #expect(edited.exit == .status(1))
         let kept = try folder.names().filter { $0.hasPrefix("macro-") }.map { folder.size("\($0)/m.js") }
         #expect(kept == [40_012])
-        #expect(try await talker.value("macro", ["run", "m"]) == .integer(Int64(size)))
+        #expect(try await client.value("macro", ["run", "m"]) == .integer(Int64(size)))
     }
 
     @Test func `what cannot be written to saves nothing, and says so`() async throws {
-        let (daemon, host, talker) = try await Self.start([:])
+        let (daemon, host, client) = try await Self.start([:])
         defer { withExtendedLifetime((daemon, host)) {} }
-        _ = try await talker.value("macro", ["save", "m", "() => 1"])
+        _ = try await client.value("macro", ["save", "m", "() => 1"])
         // What cannot be written to, also by root.
         try host.folder.remove("state/macros/m.js")
         try host.folder.remove("state/macros")
         try host.folder.write("no folder", to: "state/macros")
-        let failure = try await talker.failure("macro", ["save", "n", "() => 2"])
+        let failure = try await client.failure("macro", ["save", "n", "() => 2"])
         #expect(failure["code"] == "unavailable")
-        #expect(try await talker.reply("macro", ["history", "n"]).code == "notFound")
+        #expect(try await client.reply("macro", ["history", "n"]).code == "notFound")
         #expect(!host.folder.exists("state/macro-versions/n/1.json"))
     }
 
     @Test func `a killed process runs macros again, and values are as they were`() async throws {
-        let (daemon, host, talker) = try await Self.start(["add": Self.ring])
+        let (daemon, host, client) = try await Self.start(["add": Self.ring])
         defer { withExtendedLifetime((daemon, host)) {} }
-        #expect(try await talker.value("macro", ["run", "add", 3]) == 3)
-        let pid = try #require(try await talker.script("macros")["pid"]?.integerValue)
+        #expect(try await client.value("macro", ["run", "add", 3]) == 3)
+        let pid = try #require(try await client.script("macros")["pid"]?.integerValue)
         kill(pid_t(pid), SIGKILL)
         let start = ContinuousClock.now
-        try await eventually("macros run again") { try await talker.reply("macro", ["run", "add", 1]).value == 4 }
+        try await eventually("macros run again") { try await client.reply("macro", ["run", "add", 1]).value == 4 }
         print("macros ran again after \(ContinuousClock.now - start)")
     }
 
     @Test func `the second of two who save with the same base gets both numbers, and every version is kept`()
         async throws
     {
-        let (daemon, host, talker) = try await Self.start([:])
+        let (daemon, host, client) = try await Self.start([:])
         defer { withExtendedLifetime((daemon, host)) {} }
-        #expect(try await talker.value("macro", ["save", "m", "() => 1", ["base": 0]]).objectValue?["version"] == 1)
-        #expect(try await talker.value("macro", ["save", "m", "() => 2", ["base": 1]]).objectValue?["version"] == 2)
-        let busy = try await talker.failure("macro", ["save", "m", "() => 3", ["base": 1]])
+        #expect(try await client.value("macro", ["save", "m", "() => 1", ["base": 0]]).objectValue?["version"] == 1)
+        #expect(try await client.value("macro", ["save", "m", "() => 2", ["base": 1]]).objectValue?["version"] == 2)
+        let busy = try await client.failure("macro", ["save", "m", "() => 3", ["base": 1]])
         #expect(busy["code"] == "busy" && busy["base"] == 1 && busy["version"] == 2)
-        #expect(try await talker.value("macro", ["run", "m"]) == 2)
-        #expect(try await talker.value("macro", ["revert", "m"]).objectValue?["version"] == 3)
-        #expect(try await talker.value("macro", ["run", "m"]) == 1)
-        #expect(try await talker.failure("macro", ["revert", "m", 9])["code"] == "notFound")
-        for number in 0..<60 { _ = try await talker.value("macro", ["save", "m", .string("() => 'n\(number)'")]) }
-        let history = try await talker.value("macro", ["history", "m"]).arrayValue ?? []
+        #expect(try await client.value("macro", ["run", "m"]) == 2)
+        #expect(try await client.value("macro", ["revert", "m"]).objectValue?["version"] == 3)
+        #expect(try await client.value("macro", ["run", "m"]) == 1)
+        #expect(try await client.failure("macro", ["revert", "m", 9])["code"] == "notFound")
+        for number in 0..<60 { _ = try await client.value("macro", ["save", "m", .string("() => 'n\(number)'")]) }
+        let history = try await client.value("macro", ["history", "m"]).arrayValue ?? []
         #expect(history.count == 50 && history.first?.objectValue?["version"] == 63)
         #expect(history.first?.objectValue?["caller"]?.objectValue?["uid"] == .integer(Int64(geteuid())))
         let shown = try await daemon.client("macro", "history", "m", "--diff")
@@ -252,30 +252,30 @@ struct MacroTests {
     }
 
     @Test func `the owner's file counts before what was saved, and is not written to`() async throws {
-        let (daemon, host, talker) = try await Self.start(["mine": "() => 'mine'", "9lives": "() => 1"])
+        let (daemon, host, client) = try await Self.start(["mine": "() => 'mine'", "9lives": "() => 1"])
         defer { withExtendedLifetime((daemon, host)) {} }
-        #expect(try await talker.value("macro", ["save", "other", "() => 'saved'"]).objectValue?["version"] == 1)
-        #expect(try await talker.failure("macro", ["save", "mine", "() => 2"])["code"] == "unsupported")
+        #expect(try await client.value("macro", ["save", "other", "() => 'saved'"]).objectValue?["version"] == 1)
+        #expect(try await client.failure("macro", ["save", "mine", "() => 2"])["code"] == "unsupported")
         try host.putMacro("() => 'owner'", as: "other")
-        try await eventually("the owner's runs") { try await talker.value("macro", ["run", "other"]) == "owner" }
-        let list = try await talker.value("macro", ["list"]).objectValue ?? [:]
+        try await eventually("the owner's runs") { try await client.value("macro", ["run", "other"]) == "owner" }
+        let list = try await client.value("macro", ["list"]).objectValue ?? [:]
         let other = (list["macros"]?.arrayValue ?? []).compactMap(\.objectValue).first { $0["name"] == "other" }
         #expect(other?["from"] == "configuration" && other?["shadows"]?.arrayValue?.count == 1)
         #expect(list["problems"]?.arrayValue?.count == 2)
-        try await host.awaitErrors("'9lives' is no identifier")
+        try await host.awaitErrors("'9lives' is not an identifier")
         try host.folder.remove("macros/other.js")
         try await eventually("what was saved runs again") {
-            try await talker.value("macro", ["run", "other"]) == "saved"
+            try await client.value("macro", ["run", "other"]) == "saved"
         }
         try host.folder.remove("macros/mine.js")
-        try await eventually("it is gone") { try await talker.reply("macro", ["run", "mine"]).code == "notFound" }
+        try await eventually("it is gone") { try await client.reply("macro", ["run", "mine"]).code == "notFound" }
     }
 
     @Test func `who may save is the mapping's, and a handler is no second door`() async throws {
         let mappings = try TestFolder.mappings(
             "button: {business: [\"script:macro:add\"]}\nmacro: {verbs: {run: {users: []}}}"
         )
-        let (daemon, host, talker) = try await Self.start(["add": Self.ring], mappings: mappings)
+        let (daemon, host, client) = try await Self.start(["add": Self.ring], mappings: mappings)
         defer { withExtendedLifetime((daemon, host)) {} }
         let stranger = try daemon.stranger()
         #expect(try await stranger.reply("macro", ["list"]).code == nil)
@@ -285,7 +285,7 @@ struct MacroTests {
         #expect(try await stranger.reply("button", [2]).value == 2)
         #expect(try await stranger.reply("macros", ["run", "add", 1]).code != nil)
         #expect(try await stranger.reply("macroFiles", ["save", "add", "() => 1"]).code != nil)
-        #expect(try await talker.value("macro", ["run", "add", 1]) == 3)
+        #expect(try await client.value("macro", ["run", "add", 1]) == 3)
         let (otherDaemon, second, caller) = try await Self.start(["add": Self.ring])
         defer { withExtendedLifetime((otherDaemon, second)) {} }
         defer { withExtendedLifetime(second) {} }
@@ -293,18 +293,18 @@ struct MacroTests {
     }
 
     @Test func `a thousand edits under load lose no call and no global`() async throws {
-        let (daemon, host, talker) = try await Self.start(["count": "() => counter = (globalThis.counter ?? 0) + 1"])
+        let (daemon, host, client) = try await Self.start(["count": "() => counter = (globalThis.counter ?? 0) + 1"])
         defer { withExtendedLifetime((daemon, host)) {} }
-        #expect(try await talker.value("macro", ["save", "live", "() => [0, count()]"]).objectValue?["version"] == 1)
-        let caller = try daemon.talker()
+        #expect(try await client.value("macro", ["save", "live", "() => [0, count()]"]).objectValue?["version"] == 1)
+        let caller = try daemon.connect()
         let edits = 1000
         let isDone = Atomic(false)
         async let calls = Self.load(caller, until: isDone)
         for edit in 1...edits {
-            _ = try await talker.value("macro", ["save", "live", .string("() => [\(edit), count()]")])
+            _ = try await client.value("macro", ["save", "live", .string("() => [\(edit), count()]")])
             guard edit % 100 == 0 else { continue }
             // The next run is that of the new text.
-            let value = try await talker.value("macro", ["run", "live"])
+            let value = try await client.value("macro", ["run", "live"])
             #expect(value.arrayValue?.first == .integer(Int64(edit)))
         }
         isDone.store(true, ordering: .relaxed)
@@ -316,12 +316,12 @@ struct MacroTests {
             "\(Set(texts).count)"
         )
         #expect(counts.count == results.count)
-        let total = try await talker.value("macro", ["run", "count"])
+        let total = try await client.value("macro", ["run", "count"])
         #expect(total == .integer(Int64(results.count + edits / 100 + 1)))
     }
 
     /// Runs the macro `live` again and again, many times at once, and gives what each run answers.
-    private static func load(_ caller: SocketTalker, until isDone: borrowing Atomic<Bool>) async throws -> [JSONValue] {
+    private static func load(_ caller: SocketClient, until isDone: borrowing Atomic<Bool>) async throws -> [JSONValue] {
         var results: [JSONValue] = []
         var sent = 0
         while !isDone.load(ordering: .relaxed) || results.count < sent {
@@ -338,7 +338,7 @@ struct MacroTests {
 
     @Test func `a trace tells each call, and a reload gives new values their accessors`() async throws {
         let mappings = try TestFolder.mappings("{}")
-        let (daemon, host, talker) = try await Self.start(
+        let (daemon, host, client) = try await Self.start(
             [
                 "traced": "async () => { setInnerProgress(3); await makeCall('ping'); return getInnerProgress() }",
                 "late": "() => typeof setBrandNew === 'function' ? setBrandNew(5) : 0",
@@ -346,20 +346,20 @@ struct MacroTests {
             mappings: mappings
         )
         defer { withExtendedLifetime((daemon, host)) {} }
-        let trace = try await talker.value("macro", ["trace", "traced"]).objectValue ?? [:]
+        let trace = try await client.value("macro", ["trace", "traced"]).objectValue ?? [:]
         let calls = (trace["calls"]?.arrayValue ?? []).compactMap(\.objectValue)
         #expect(trace["value"] == 3 && calls.map { $0["command"] } == ["innerProgress", "ping", "innerProgress"])
         #expect(calls.first?["arguments"] == [3] && calls.first?["milliseconds"]?.numberValue ?? 0 > 0)
-        #expect(try await talker.value("macro", ["run", "late"]) == 0)
+        #expect(try await client.value("macro", ["run", "late"]) == 0)
         try "brandNew: {value: {type: number}}".write(toFile: mappings("zzz.yaml"), atomically: true, encoding: .utf8)
-        #expect(try await talker.value("reload", []) == .null)
-        try await eventually("the accessor is there") { try await talker.value("macro", ["run", "late"]) == 5 }
+        _ = try await client.value("reload", [])
+        try await eventually("the accessor is there") { try await client.value("macro", ["run", "late"]) == 5 }
     }
 
     @Test func `an editor comes back with the mistake, and saves with the base it began with`() async throws {
-        let (daemon, host, talker) = try await Self.start([:])
+        let (daemon, host, client) = try await Self.start([:])
         defer { withExtendedLifetime((daemon, host)) {} }
-        _ = try await talker.value("macro", ["save", "m", "() => 1\n"])
+        _ = try await client.value("macro", ["save", "m", "() => 1\n"])
         let folder = try TestFolder()
         // The first time it makes a mistake, the second time it mends it and keeps what it saw.
         try folder.write(
@@ -384,25 +384,25 @@ struct MacroTests {
             to: "editor"
         )
         #expect(try await edit("sh \(folder("editor"))").exit == .status(1))
-        #expect(try await talker.value("macro", ["run", "m"]) == 7)
+        #expect(try await client.value("macro", ["run", "m"]) == 7)
     }
 
     @Test func `a file that vanishes in the middle of an edit loses nothing`() async throws {
-        let (daemon, host, talker) = try await Self.start([:])
+        let (daemon, host, client) = try await Self.start([:])
         defer { withExtendedLifetime((daemon, host)) {} }
-        _ = try await talker.value("macro", ["save", "m", "() => 1\n"])
+        _ = try await client.value("macro", ["save", "m", "() => 1\n"])
         let folder = try TestFolder()
         // What the host has saved vanishes.
         try folder.write("rm \(host.folder("state/macros/m.js")); echo '() => 2' > \"$1\"", to: "editor")
         #expect(try await Self.edit("m", "sh \(folder("editor"))", daemon, folder).output == "m is version 2 now.\n")
-        #expect(try await talker.value("macro", ["run", "m"]) == 2)
-        #expect(try await talker.value("macro", ["history", "m"]).arrayValue?.count == 2)
+        #expect(try await client.value("macro", ["run", "m"]) == 2)
+        #expect(try await client.value("macro", ["history", "m"]).arrayValue?.count == 2)
         // The editor's own file vanishes.
         try folder.write("rm \"$1\"", to: "editor")
         #expect(try await Self.edit("m", "sh \(folder("editor"))", daemon, folder).exit == .status(1))
-        #expect(try await talker.value("macro", ["run", "m"]) == 2)
+        #expect(try await client.value("macro", ["run", "m"]) == 2)
         // The owner's file comes and goes while it runs: it is one of the texts, or none.
-        let caller = try daemon.talker()
+        let caller = try daemon.connect()
         try host.putMacro("() => 0", as: "owners")
         for number in 1...100 {
             try host.putMacro("() => \(number)", as: "owners")
@@ -413,25 +413,25 @@ struct MacroTests {
         }
         try host.putMacro("() => 'last'", as: "owners")
         try await eventually("the last text runs") {
-            try await talker.reply("macro", ["run", "owners"]).value == "last"
+            try await client.reply("macro", ["run", "owners"]).value == "last"
         }
-        #expect(try await talker.script("macros")["restarts"] == 0)
+        #expect(try await client.script("macros")["restarts"] == 0)
     }
 
     @Test func `what one macro does to another's name is undone by the next edit, and running it needs no name`()
         async throws
     {
-        let (daemon, host, talker) = try await Self.start([
+        let (daemon, host, client) = try await Self.start([
             "good": "() => 1", "calls": "() => good()",
             "tampers": "() => { delete globalThis.good; Object.defineProperty = 5; Function.prototype.apply = null }",
         ])
         defer { withExtendedLifetime((daemon, host)) {} }
-        #expect(try await talker.value("macro", ["run", "calls"]) == 1)
-        #expect(try await talker.value("macro", ["run", "tampers"]) == .null)
-        #expect(try await talker.failure("macro", ["run", "calls"])["code"] == "scriptFailed")
-        #expect(try await talker.value("macro", ["run", "good"]) == 1)
+        #expect(try await client.value("macro", ["run", "calls"]) == 1)
+        #expect(try await client.value("macro", ["run", "tampers"]) == .null)
+        #expect(try await client.failure("macro", ["run", "calls"])["code"] == "scriptFailed")
+        #expect(try await client.value("macro", ["run", "good"]) == 1)
         try host.putMacro("() => 2", as: "good")
-        try await eventually("the name is back") { try await talker.reply("macro", ["run", "calls"]).value == 2 }
+        try await eventually("the name is back") { try await client.reply("macro", ["run", "calls"]).value == 2 }
     }
 
     /// `quickconnect macro edit` with an editor, which finds `folder` as `$DIR`.

@@ -14,8 +14,8 @@ struct MediaOwnerTests {
         try daemon.folder.write(text, to: "media/\(name)")
     }
 
-    private func owners(_ talker: SocketTalker) async throws -> [String: JSONValue] {
-        let list = try await talker.value("media", []).arrayValue ?? []
+    private func owners(_ client: SocketClient) async throws -> [String: JSONValue] {
+        let list = try await client.value("media", []).arrayValue ?? []
         return list.compactMap(\.objectValue).reduce(into: [:]) { owners, file in
             owners[file["name"]?.stringValue ?? ""] = file["owner"]
         }
@@ -25,24 +25,24 @@ struct MediaOwnerTests {
         try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
     }
 
-    private func record(_ file: String, _ talker: SocketTalker) async throws {
-        _ = try await talker.value("rec", [.string(file)])
-        try await talker.awaitRecorded(0.05)
-        _ = try await talker.value("rec", [.string(file), "stop"])
+    private func record(_ file: String, _ client: SocketClient) async throws {
+        _ = try await client.value("rec", [.string(file)])
+        try await client.awaitRecorded(0.05)
+        _ = try await client.value("rec", [.string(file), "stop"])
     }
 
     @Test func `a recording and a written file belong to their caller, what lies there to root`() async throws {
         let daemon = try await DaemonProcess()
-        let (root, stranger) = (try daemon.talker(), try daemon.stranger())
+        let (root, stranger) = (try daemon.connect(), try daemon.stranger())
         try put("by hand", as: "hand.txt", in: daemon)
         try await record("take.wav", stranger)
         _ = try await stranger.value("media", ["write", "note.txt", 0, "aGk=", ["end": true]])
         _ = try await root.value("media", ["write", "own.txt", 0, "aGk=", ["end": true]])
         let nobody: JSONValue = ["uid": 65_534, "user": "nobody"]
         let rootOwner: JSONValue = ["uid": 0, "user": "root"]
-        for talker in [root, stranger] {
+        for client in [root, stranger] {
             #expect(
-                try await owners(talker)
+                try await owners(client)
                     == ["hand.txt": rootOwner, "note.txt": nobody, "own.txt": rootOwner, "take.wav": nobody]
             )
         }
@@ -52,13 +52,13 @@ struct MediaOwnerTests {
         let daemon = try await DaemonProcess()
         let strangers = try (0..<5).map { _ in try daemon.stranger() }
         var codes: [String?] = []
-        for (number, talker) in strangers.enumerated() {
+        for (number, client) in strangers.enumerated() {
             for file in 0..<4 {
-                codes.append(try await talker.reply("media", ["write", "\(number)-\(file)", 0, ""]).code)
+                codes.append(try await client.reply("media", ["write", "\(number)-\(file)", 0, ""]).code)
             }
         }
         #expect(codes == Array(repeating: nil, count: 16) + Array(repeating: "overloaded", count: 4))
-        let other = try daemon.talker(as: Self.other)
+        let other = try daemon.connect(as: Self.other)
         #expect(try await other.reply("media", ["write", "other.txt", 0, "", ["end": true]]).code == nil)
     }
 
@@ -71,7 +71,7 @@ struct MediaOwnerTests {
         call: [String]
     ) async throws {
         let daemon = try await DaemonProcess()
-        let (root, owner, stranger) = (try daemon.talker(), try daemon.talker(as: Self.other), try daemon.stranger())
+        let (root, owner, stranger) = (try daemon.connect(), try daemon.connect(as: Self.other), try daemon.stranger())
         try await record("take.wav", owner)
         try put("root's", as: "root.wav", in: daemon)
         let before = try daemon.folder.data("media/take.wav")
@@ -90,12 +90,12 @@ struct MediaOwnerTests {
         #expect(try files(daemon.folder("media")) == ["root.wav", "take.wav"])
         // Its owner and root may.
         let allowed: [JSONValue] = call == ["rec"] ? [] : [.string(call[1]), "take.wav"]
-        for talker in [owner, root] {
+        for client in [owner, root] {
             switch call.last {
-            case "rec": try await record("take.wav", talker)
-            case "write": _ = try await talker.value("media", ["write", "take.wav", 0, "aGk=", ["end": true]])
-            case "remove" where talker === root: continue
-            default: _ = try await talker.value("media", .array(allowed))
+            case "rec": try await record("take.wav", client)
+            case "write": _ = try await client.value("media", ["write", "take.wav", 0, "aGk=", ["end": true]])
+            case "remove" where client === root: continue
+            default: _ = try await client.value("media", .array(allowed))
             }
         }
     }
@@ -103,14 +103,14 @@ struct MediaOwnerTests {
     @Test func `everybody may play and list another user's file`() async throws {
         let daemon = try await DaemonProcess()
         let stranger = try daemon.stranger()
-        try await record("take.wav", try daemon.talker(as: Self.other))
+        try await record("take.wav", try daemon.connect(as: Self.other))
         #expect(try await stranger.value("play", ["take.wav", ["wait": true]]) == .null)
         #expect(try await owners(stranger).keys.sorted() == ["take.wav"])
     }
 
     @Test func `whoever replaces a file owns it from then on`() async throws {
         let daemon = try await DaemonProcess()
-        let (root, stranger) = (try daemon.talker(), try daemon.stranger())
+        let (root, stranger) = (try daemon.connect(), try daemon.stranger())
         _ = try await stranger.value("media", ["write", "a.txt", 0, "aGk=", ["end": true]])
         _ = try await root.value("media", ["write", "a.txt", 0, "aG8=", ["end": true]])
         #expect(try await stranger.reply("media", ["read", "a.txt"]).code == "denied")
@@ -135,13 +135,13 @@ struct MediaOwnerTests {
         let second = try await DaemonProcess(flags)
         try await eventually("it is told") { second.log.contains("'cut.wav' was cut off, and is recovered") }
         let nobody: JSONValue = ["uid": 65_534, "user": "nobody"]
-        #expect(try await owners(second.talker()) == ["cut.wav": nobody, "whole.wav": nobody])
+        #expect(try await owners(second.connect()) == ["cut.wav": nobody, "whole.wav": nobody])
         #expect(try files(folder("media")) == ["cut.wav", "whole.wav"])
         // What goes while no daemon looks is forgotten.
         #expect(try await second.stop() == .status(0))
         try folder.remove("media/cut.wav")
         let third = try await DaemonProcess(flags)
-        #expect(try await owners(third.talker()) == ["whole.wav": nobody])
+        #expect(try await owners(third.connect()) == ["whole.wav": nobody])
         #expect(!String(decoding: try folder.data("media.owners"), as: UTF8.self).contains("cut.wav"))
     }
 
@@ -153,7 +153,7 @@ struct MediaOwnerTests {
         try folder.write(text, to: "media.owners")
         let daemon = try await DaemonProcess(["--simulate", "--media", folder("media")])
         try await eventually("it is told") {
-            daemon.log.contains("\(folder("media.owners")) is no index of owners; it is kept as")
+            daemon.log.contains("\(folder("media.owners")) is not an index of owners; it is kept as")
         }
         #expect(try folder.data("media.owners.damaged") == Data(text.utf8))
         #expect(try await daemon.stranger().reply("media", ["read", "take.wav"]).code == "denied")
@@ -162,7 +162,7 @@ struct MediaOwnerTests {
     @Test func `a caller fills the folder to its quota and no further, root as it likes`() async throws {
         let settings = "recording: {quotaBytes: 100000, quotaFiles: 3}"
         let daemon = try await DaemonProcess(settings: settings)
-        let (root, stranger) = (try daemon.talker(), try daemon.stranger())
+        let (root, stranger) = (try daemon.connect(), try daemon.stranger())
         let piece = JSONValue.string(Data(count: 60_000).base64EncodedString())
         _ = try await stranger.value("media", ["write", "one.bin", 0, piece, ["end": true]])
         // What is being written counts, in several files at a time too.
@@ -188,7 +188,7 @@ struct MediaOwnerTests {
 
     @Test func `uploads leave the reserve of the disk free`() async throws {
         let daemon = try await DaemonProcess(settings: "recording: {reserveBytes: 1125899906842624}")
-        let reply = try await daemon.talker().reply("media", ["write", "a.bin", 0, "aGk=", ["end": true]])
+        let reply = try await daemon.connect().reply("media", ["write", "a.bin", 0, "aGk=", ["end": true]])
         #expect(reply.code == "unavailable" && reply.message.contains("the disk is full"))
         #expect(try files(daemon.folder("media")) == [])
     }

@@ -19,7 +19,7 @@ struct MediaTransferTests {
 
     @Test func `a file is written and read in pieces of any length`() async throws {
         let daemon = try await DaemonProcess()
-        let talker = try daemon.talker()
+        let client = try daemon.connect()
         let bytes = Data((0..<2_500_000).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 13) })
         var offset = 0
         for length in [1, 2, 3, 1 << 20, 1000, 1 << 20, 401_842] {
@@ -29,12 +29,12 @@ struct MediaTransferTests {
             let end: JSONValue = .bool(offset == bytes.count)
             let start = JSONValue.integer(Int64(offset - length))
             let call: JSONValue = ["write", "big.bin", start, .string(piece), ["end": end]]
-            #expect(try await talker.value("media", call) == .null)
+            #expect(try await client.value("media", call) == .null)
         }
         #expect(try daemon.folder.data("media/big.bin") == bytes && files(daemon) == ["big.bin"])
         var read = Data()
         while read.count < bytes.count {
-            let answer = try await talker.value("media", ["read", "big.bin", .integer(Int64(read.count))]).objectValue
+            let answer = try await client.value("media", ["read", "big.bin", .integer(Int64(read.count))]).objectValue
             #expect(answer?["size"] == 2_500_000 && answer?["offset"] == .integer(Int64(read.count)))
             let piece = try #require(Data(base64Encoded: answer?["data"]?.stringValue ?? "-"))
             #expect(piece.count == min(1 << 20, bytes.count - read.count))
@@ -42,7 +42,7 @@ struct MediaTransferTests {
         }
         #expect(read == bytes)
         let end: JSONValue = ["data": "", "offset": 2_500_001, "size": 2_500_000]
-        #expect(try await talker.value("media", ["read", "big.bin", 2_500_001, 5]) == end)
+        #expect(try await client.value("media", ["read", "big.bin", 2_500_001, 5]) == end)
     }
 
     @Test(
@@ -65,40 +65,40 @@ struct MediaTransferTests {
         expected: [String]
     ) async throws {
         let daemon = try await DaemonProcess()
-        let reply = try await daemon.talker().reply("media", try JSONParser.parse(parameters))
+        let reply = try await daemon.connect().reply("media", try JSONParser.parse(parameters))
         #expect(Set(fields(reply).compactMap { $0?.stringValue }) == Set(expected), "\(reply.message)")
         #expect(try files(daemon) == [])
     }
 
     @Test func `the longest piece is a megabyte, and a longer one is invalid`() async throws {
         let daemon = try await DaemonProcess()
-        let talker = try daemon.talker()
+        let client = try daemon.connect()
         for (count, fits) in [(1 << 20, true), (1 << 20 + 1, false)] {
             let piece = JSONValue.string(Data(count: count).base64EncodedString())
-            let reply = try await talker.reply("media", ["write", "a.bin", 0, piece, ["end": true, "begin": true]])
+            let reply = try await client.reply("media", ["write", "a.bin", 0, piece, ["end": true, "begin": true]])
             #expect(fits ? reply.value == .null : fields(reply) == ["/3"])
         }
     }
 
     @Test func `pieces must follow on, and one that does not changes nothing`() async throws {
         let daemon = try await DaemonProcess()
-        let talker = try daemon.talker()
-        _ = try await talker.value("media", ["write", "a.txt", 0, "YWJj"])
+        let client = try daemon.connect()
+        _ = try await client.value("media", ["write", "a.txt", 0, "YWJj"])
         for offset in [0, 2, 4] as [JSONValue] {
-            let reply = try await talker.reply("media", ["write", "a.txt", offset, "eHh4"])
+            let reply = try await client.reply("media", ["write", "a.txt", offset, "eHh4"])
             #expect(fields(reply) == ["/2"] && reply.message.contains("offset, 3, "))
         }
-        _ = try await talker.value("media", ["write", "a.txt", 3, "ZGVm", ["end": true]])
+        _ = try await client.value("media", ["write", "a.txt", 3, "ZGVm", ["end": true]])
         #expect(try daemon.folder.data("media/a.txt") == Data("abcdef".utf8))
         // And begin begins anew.
-        _ = try await talker.value("media", ["write", "a.txt", 0, "YWJj"])
-        _ = try await talker.value("media", ["write", "a.txt", 0, "eHh4", ["begin": true, "end": true]])
+        _ = try await client.value("media", ["write", "a.txt", 0, "YWJj"])
+        _ = try await client.value("media", ["write", "a.txt", 0, "eHh4", ["begin": true, "end": true]])
         #expect(try daemon.folder.data("media/a.txt") == Data("xxx".utf8) && files(daemon) == ["a.txt"])
     }
 
     @Test func `an upload is gone with its connection, and another one cannot go on with it`() async throws {
         let daemon = try await DaemonProcess()
-        let (one, other) = (try daemon.talker(), try daemon.talker())
+        let (one, other) = (try daemon.connect(), try daemon.connect())
         try daemon.folder.write("old", to: "media/a.txt")
         _ = try await one.value("media", ["write", "a.txt", 0, "YWJj"])
         #expect(fields(try await other.reply("media", ["write", "a.txt", 3, "YWJj"])) == ["/2"])
@@ -114,33 +114,33 @@ struct MediaTransferTests {
 
     @Test func `pieces that are sent before the end of input are all written`() async throws {
         let daemon = try await DaemonProcess()
-        let talker = try daemon.talker()
+        let client = try daemon.connect()
         for offset in 0..<50 {
             let end = offset == 49
-            talker.send("call?cmd=media&id=\(offset)&msg=[\"write\",\"a.txt\",\(offset),\"eA==\",{\"end\":\(end)}]")
+            client.send("call?cmd=media&id=\(offset)&msg=[\"write\",\"a.txt\",\(offset),\"eA==\",{\"end\":\(end)}]")
         }
-        talker.endInput()
-        #expect(try await talker.rest().count == 50)
+        client.endInput()
+        #expect(try await client.rest().count == 50)
         #expect(try daemon.folder.data("media/a.txt") == Data(repeating: UInt8(ascii: "x"), count: 50))
     }
 
     @Test func `the end of input with half an upload leaves nothing`() async throws {
         let daemon = try await DaemonProcess()
-        let talker = try daemon.talker()
-        talker.send("call?cmd=media&id=1&msg=[\"write\",\"a.txt\",0,\"eA==\"]")
-        talker.endInput()
-        #expect(try await talker.rest().count == 1)
+        let client = try daemon.connect()
+        client.send("call?cmd=media&id=1&msg=[\"write\",\"a.txt\",0,\"eA==\"]")
+        client.endInput()
+        #expect(try await client.rest().count == 1)
         try await eventually("nothing is left of it") { try files(daemon) == [] }
     }
 
     @Test func `a connection writes four files at a time, and one more is overloaded`() async throws {
         let daemon = try await DaemonProcess()
-        let talker = try daemon.talker()
-        for number in 0..<4 { _ = try await talker.value("media", ["write", "\(number).txt", 0, "eA=="]) }
-        #expect(try await talker.reply("media", ["write", "4.txt", 0, "eA=="]).code == "overloaded")
-        _ = try await talker.value("media", ["write", "0.txt", 1, "eA==", ["end": true]])
-        _ = try await talker.value("media", ["write", "4.txt", 0, "eA==", ["end": true]])
-        let others = try (0..<20).map { _ in try daemon.talker() }
+        let client = try daemon.connect()
+        for number in 0..<4 { _ = try await client.value("media", ["write", "\(number).txt", 0, "eA=="]) }
+        #expect(try await client.reply("media", ["write", "4.txt", 0, "eA=="]).code == "overloaded")
+        _ = try await client.value("media", ["write", "0.txt", 1, "eA==", ["end": true]])
+        _ = try await client.value("media", ["write", "4.txt", 0, "eA==", ["end": true]])
+        let others = try (0..<20).map { _ in try daemon.connect() }
         var refused = 0
         for (number, other) in others.enumerated() {
             for file in 0..<4 where try await other.reply("media", ["write", "\(number)-\(file)", 0, ""]).code != nil {
@@ -152,7 +152,7 @@ struct MediaTransferTests {
 
     @Test func `reading much does not hold up others`() async throws {
         let daemon = try await DaemonProcess()
-        let (greedy, other) = (try daemon.talker(), try daemon.talker())
+        let (greedy, other) = (try daemon.connect(), try daemon.connect())
         try daemon.folder.write(Data(count: 1 << 20), to: "media/a.bin")
         try daemon.folder.write("hi", to: "media/b.txt")
         for id in 0..<50 { greedy.send("call?cmd=media&id=\(id)&msg=[\"read\",\"a.bin\"]") }

@@ -8,7 +8,7 @@ import Testing
 struct MotionOnTheWayTests {
     @Test func `accel answers one value, and the event tells them on, each at its rate`() async throws {
         let daemon = try await DaemonProcess()
-        let (slow, fast) = (try daemon.talker(), try daemon.talker())
+        let (slow, fast) = (try daemon.connect(), try daemon.connect())
         let value = try #require(try await slow.ask(#"{"handlerName":"accel","callbackId":"1"}"#))
         let one = try #require(JSONParser.parse(value).objectValue?["responseData"]?.objectValue)
         // It lies on the table.
@@ -40,10 +40,10 @@ struct MotionOnTheWayTests {
 
     @Test func `without an accelerometer it is unsupported, with what was looked at`() async throws {
         let daemon = try await DaemonProcess([], settings: "motion: {device: none such}")
-        let talker = try daemon.talker()
+        let client = try daemon.connect()
         for call in ["accel&msg=", "subscribe&msg=accel"] {
-            talker.send("call?cmd=\(call)&id=1")
-            let reply = try #require(try await talker.nextReply())
+            client.send("call?cmd=\(call)&id=1")
+            let reply = try #require(try await client.nextReply())
             #expect(reply.code == "unsupported" && reply.message.contains("no accelerometer 'none such'"))
         }
         #expect(try await daemon.client("doctor").output.contains("no accelerometer 'none such'"))
@@ -57,13 +57,13 @@ struct MotionOnTheWayTests {
         try folder.write("# nothing\n", to: "empty")
         try folder.write("{\"time\":0,\"x\":1,\"y\":2,\"z\":3}\n{\"time\":1,\"x\":1,\"y\":2,\"z\":3}\n", to: "still")
         let broken = try await DaemonProcess(settings: "motion: {replay: \(folder("empty"))}")
-        #expect(try await broken.talker().ask("call?cmd=accel&id=1")?.contains("unavailable") == true)
+        #expect(try await broken.connect().ask("call?cmd=accel&id=1")?.contains("unavailable") == true)
         #expect(try await broken.stop() == .status(0))
         let settings = "motion: {replay: \(folder("still")), matrix: [[0, 1, 0], [-1, 0, 0], [0, 0, -1]]}"
         let daemon = try await DaemonProcess(settings: settings)
-        let talker = try daemon.talker()
-        talker.send("call?cmd=accel&id=1")
-        let value = try #require(try await talker.nextReply()?.value.objectValue)
+        let client = try daemon.connect()
+        client.send("call?cmd=accel&id=1")
+        let value = try #require(try await client.nextReply()?.value.objectValue)
         #expect(value["x"] == 2.0 && value["y"] == -1.0 && value["z"] == -3.0)
         #expect(try await daemon.stop() == .status(0))
     }
@@ -71,10 +71,10 @@ struct MotionOnTheWayTests {
     /// The sensor sleeps, and so does the daemon.
     @Test func `when the last subscriber is gone nothing wakes for it`() async throws {
         let daemon = try await DaemonProcess()
-        let talker = try daemon.talker()
-        talker.send("call?cmd=subscribe&msg=%5B%22accel%22%2C%7B%22rate%22%3A100%7D%5D")
-        _ = try await talker.nextReply()
-        talker.close()
+        let client = try daemon.connect()
+        client.send("call?cmd=subscribe&msg=%5B%22accel%22%2C%7B%22rate%22%3A100%7D%5D")
+        _ = try await client.nextReply()
+        client.close()
         try await Task.sleep(for: .seconds(1))
         let threads = ThreadList(process: daemon.process.pid)
         let before = threads.switches

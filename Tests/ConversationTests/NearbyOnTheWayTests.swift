@@ -17,8 +17,8 @@ struct NearbyOnTheWayTests {
     }
 
     /// The next event, as `NAME here`.
-    private func next(_ talker: SocketTalker) async throws -> String {
-        let event = try #require(try await talker.nextReply())
+    private func next(_ client: SocketClient) async throws -> String {
+        let event = try #require(try await client.nextReply())
         let value = event.value.objectValue
         return "\(event.command) \(value?["name"]?.stringValue ?? "?") \(value?["here"] == true)"
     }
@@ -30,10 +30,10 @@ struct NearbyOnTheWayTests {
         #expect(all.first?.names == ["name", "type", "domain", "host", "address", "port", "txt"])
         #expect(try await services(daemon, "_ipp._tcp").map { $0["port"] } == [631])
         #expect(try await services(daemon, "_ssh._tcp", #"{"timeout": 500}"#) == [])
-        let talker = try daemon.talker()
-        talker.send("call?cmd=subscribe&msg=%5B%22nearby%22%2C%7B%22type%22%3A%22_ipp._tcp%22%7D%5D&id=1")
-        #expect(try await talker.nextReply()?.id == "1")
-        for here in [true, false, true] { #expect(try await next(talker) == "nearby Hall Printer \(here)") }
+        let client = try daemon.connect()
+        client.send("call?cmd=subscribe&msg=%5B%22nearby%22%2C%7B%22type%22%3A%22_ipp._tcp%22%7D%5D&id=1")
+        #expect(try await client.nextReply()?.id == "1")
+        for here in [true, false, true] { #expect(try await next(client) == "nearby Hall Printer \(here)") }
         let state = try await daemon.client("call", "state").output
         #expect(state.contains(#"{"event":"nearby","subscribers":1}"#) && state.contains(#""browsing":[]"#))
         #expect(try await daemon.client("call", "hello").output.contains(#""nearby""#))
@@ -49,15 +49,15 @@ struct NearbyOnTheWayTests {
     ])
     func `what does not fit is invalid, and says what would`(message: String, says: String) async throws {
         let daemon = try await DaemonProcess()
-        let reply = try await daemon.talker().ask(#"{"handlerName":"nearby","data":\#(message),"callbackId":"1"}"#)
+        let reply = try await daemon.connect().ask(#"{"handlerName":"nearby","data":\#(message),"callbackId":"1"}"#)
         #expect(reply?.contains(#""code":"invalid""#) == true && reply?.contains(says) == true, "\(reply ?? "")")
         #expect(try await daemon.stop() == .status(0))
     }
 
     @Test func `without a system bus it is unavailable, with the command that mends it`() async throws {
         let daemon = try await DaemonProcess([], environment: ["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nowhere/bus"])
-        let reply = try await daemon.talker().ask(#"{"handlerName":"nearby","callbackId":"1"}"#)
-        #expect(reply?.contains(#""code":"unavailable""#) == true && reply?.contains(#""mend":"sudo "#) == true)
+        let reply = try await daemon.connect().ask(#"{"handlerName":"nearby","callbackId":"1"}"#)
+        #expect(reply?.contains(#""code":"unavailable""#) == true && reply?.contains(#""fix":"sudo "#) == true)
         #expect(try await daemon.client("doctor").output.contains("Avahi"))
         #expect(try await daemon.stop() == .status(0))
     }
@@ -70,13 +70,13 @@ struct NearbyOnTheWayTests {
     .enabled(if: AvahiServer.whyNot == nil, "no Avahi here: \(AvahiServer.whyNot ?? "")")
 )
 struct AvahiOnTheWayTests {
-    private func ask(_ talker: SocketTalker, _ message: String) async throws -> [JSONObject] {
-        let reply = try await talker.ask(#"{"handlerName":"nearby","data":\#(message),"callbackId":"1"}"#) ?? ""
+    private func ask(_ client: SocketClient, _ message: String) async throws -> [JSONObject] {
+        let reply = try await client.ask(#"{"handlerName":"nearby","data":\#(message),"callbackId":"1"}"#) ?? ""
         return try JSONParser.parse(reply).objectValue?["responseData"]?.arrayValue?.compactMap(\.objectValue) ?? []
     }
 
-    private func code(_ talker: SocketTalker) async throws -> String? {
-        let reply = try await talker.ask(
+    private func code(_ client: SocketClient) async throws -> String? {
+        let reply = try await client.ask(
             #"{"handlerName":"nearby","data":["_http._tcp",{"timeout":20000}],"callbackId":"1"}"#
         )
         return try JSONParser.parse(reply ?? "null").objectValue?["error"]?.objectValue?["code"]?.stringValue
@@ -85,19 +85,19 @@ struct AvahiOnTheWayTests {
     @Test func `services are found with all that they say, and told when they go`() async throws {
         let avahi = try await AvahiServer.start()
         let daemon = try await DaemonProcess([], environment: avahi.environment)
-        let (talker, subscriber) = (try daemon.talker(), try daemon.talker())
+        let (client, subscriber) = (try daemon.connect(), try daemon.connect())
         let name = "Küche · 100 % \"neu\""
         var kitchen: ChildProcess? = try avahi.publish(name, type: "_http._tcp", port: 8080, txt: "path=/", "flag")
         let printer = try avahi.publish("Printer", type: "_ipp._tcp", port: 631)
         // In its first moments it may have been seen by IPv6 alone.
         try await eventually("the kitchen is found by IPv4") {
-            try await ask(talker, #"["_http._tcp"]"#).map { $0["address"] } == ["127.0.0.1"]
+            try await ask(client, #"["_http._tcp"]"#).map { $0["address"] } == ["127.0.0.1"]
         }
-        let found = try #require(try await ask(talker, #"["_http._tcp"]"#).first)
+        let found = try #require(try await ask(client, #"["_http._tcp"]"#).first)
         #expect(found["name"] == .string(name) && found["type"] == "_http._tcp" && found["domain"] == "local")
         #expect(found["host"] == "rig.local" && found["address"] == "127.0.0.1" && found["port"] == 8080, "\(found)")
         #expect(found["txt"]?.objectValue?["path"] == "/" && found["txt"]?.objectValue?["flag"] == true)
-        #expect(try await ask(talker, "[]").map { $0["type"] } == ["_http._tcp", "_ipp._tcp"])
+        #expect(try await ask(client, "[]").map { $0["type"] } == ["_http._tcp", "_ipp._tcp"])
 
         subscriber.send(#"{"handlerName":"subscribe","data":["nearby",{"type":"_http._tcp"}],"callbackId":"1"}"#)
         _ = try await subscriber.nextMessage()
@@ -117,20 +117,20 @@ struct AvahiOnTheWayTests {
     @Test func `one that is killed is unavailable, and found again; a frozen one costs its deadline`() async throws {
         let avahi = try await AvahiServer.start()
         let daemon = try await DaemonProcess([], environment: avahi.environment)
-        let (talker, subscriber) = (try daemon.talker(), try daemon.talker())
+        let (client, subscriber) = (try daemon.connect(), try daemon.connect())
         subscriber.send(#"{"handlerName":"subscribe","data":["nearby",{"type":"_http._tcp"}],"callbackId":"1"}"#)
         _ = try await subscriber.nextMessage()
         var service = try avahi.publish("A", type: "_http._tcp", port: 1)
         #expect(try await subscriber.nextMessage()?["data"]?.objectValue?["here"] == true)
         try await avahi.kill()
         #expect(try await subscriber.nextMessage()?["data"]?.objectValue?["here"] == false)
-        #expect(try await code(talker) == "unavailable")
+        #expect(try await code(client) == "unavailable")
         try await avahi.restart()
         service = try avahi.publish("A", type: "_http._tcp", port: 1)
         #expect(try await subscriber.nextMessage()?["data"]?.objectValue?["here"] == true)
 
         avahi.send(SIGSTOP)
-        let other = try daemon.talker()
+        let other = try daemon.connect()
         let time = try await seconds {
             let reply = try await other.ask(
                 #"{"handlerName":"nearby","data":["_ssh._tcp",{"timeout":20000}],"callbackId":"1"}"#
@@ -141,7 +141,7 @@ struct AvahiOnTheWayTests {
         #expect(try await other.ask(#"{"handlerName":"ping","callbackId":"2"}"#) != nil)
         avahi.send(SIGCONT)
         try await eventually("it answers again", within: .seconds(40)) {
-            try await ask(talker, #"["_http._tcp"]"#).count == 1
+            try await ask(client, #"["_http._tcp"]"#).count == 1
         }
         _ = service
         #expect(try await daemon.stop() == .status(0))

@@ -25,7 +25,7 @@ struct PageTests {
 
     @Test func `a page finds the bridge as it does in a web view`() async throws {
         let daemon = try await DaemonProcess()
-        let native = try daemon.talker()
+        let native = try daemon.connect()
         _ = try await native.ask(#"{"handlerName":"registerHandler","data":["nativeEcho"],"callbackId":"r"}"#)
         let script = try ScriptProcess.run(
             Self.document + """
@@ -51,20 +51,20 @@ struct PageTests {
         )
         try await script.awaitOutput("null unknownCommand")
         try await script.awaitOutput("ping: null")
-        let talker = try daemon.talker()
-        try await talker.awaitCommand("ask native")
+        let client = try daemon.connect()
+        try await client.awaitCommand("ask native")
         for value: JSONValue in ["a text", "'\"/\\\u{2028}", [1, 2, 3], ["a": 1, "b": 2]] {
             let message: JSONValue = ["handlerName": "echo", "data": value, "callbackId": "1"]
-            let answer = try await talker.ask(message.text)
+            let answer = try await client.ask(message.text)
             #expect(answer == JSONValue.object(["responseId": "1", "responseData": value]).text)
         }
         // The native side answers what it got.
-        talker.send(#"{"handlerName":"ask native","data":7,"callbackId":"2"}"#)
+        client.send(#"{"handlerName":"ask native","data":7,"callbackId":"2"}"#)
         let call = try #require(try await native.nextMessage())
         #expect(call["data"] == ["foo": 7])
         let response: JSONObject = ["responseId": call["callbackId"] ?? .null, "responseData": call["data"] ?? .null]
         native.send(JSONValue.object(response).text)
-        #expect(try await talker.next() == #"{"responseId":"2","responseData":7}"#)
+        #expect(try await client.next() == #"{"responseId":"2","responseData":7}"#)
     }
 
     @Test func `the safety timeout may be disabled under both spellings, from either side`() async throws {

@@ -25,8 +25,8 @@ final class PickerProcess: Sendable {
     func awaitReady(_ socket: String) async throws {
         try await eventually("the picker registers: \(log)") {
             if process.poll() != nil { throw NotInTime(description: "the picker ended: \(log)") }
-            let talker = try SocketTalker(path: socket)
-            let handlers = try await talker.value("state", []).objectValue?["handlers"]?.text ?? ""
+            let client = try SocketClient(path: socket)
+            let handlers = try await client.value("state", []).objectValue?["handlers"]?.text ?? ""
             return ["showDate", "showList"].allSatisfy(handlers.contains)
         }
     }

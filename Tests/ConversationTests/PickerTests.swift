@@ -9,13 +9,13 @@ import Testing
 struct SimulatedPickerTests {
     @Test func `nobody who picks is unavailable, with what starts the picker`() async throws {
         let daemon = try await DaemonProcess()
-        let talker = try daemon.talker()
+        let client = try daemon.connect()
         for (command, parameters) in [("showDate", ["Date"] as JSONValue), ("showList", ["Colour", "red"])] {
-            let error = try await talker.failure(command, parameters)
+            let error = try await client.failure(command, parameters)
             #expect(error["code"] == "unavailable")
             #expect(error["message"]?.stringValue?.contains("systemctl --user start quickconnect-picker") == true)
         }
-        #expect(try await talker.failure("showDate", ["Month"])["code"] == "invalid")
+        #expect(try await client.failure("showDate", ["Month"])["code"] == "invalid")
     }
 
     @Test func `each kind answers the book's text and ISO 8601, whatever the language and the time zone`() async throws
@@ -27,24 +27,24 @@ struct SimulatedPickerTests {
             "2027-03-04 05:09",
             environment: ["LC_ALL": "fa_IR.UTF-8", "LANG": "de_DE.UTF-8", "TZ": "Asia/Kolkata"]
         )
-        let talker = try daemon.talker()
+        let client = try daemon.connect()
         let noon = "2027-03-04 12:00:00 +0530"
-        #expect(try await talker.value("showDate", ["Date"]) == [.string(noon), "2027-03-04"])
+        #expect(try await client.value("showDate", ["Date"]) == [.string(noon), "2027-03-04"])
         let both: JSONValue = ["2027-03-04 05:09:00 +0530", "2027-03-04T05:09:00+05:30"]
-        #expect(try await talker.value("showDate", ["DateTime"]) == both)
-        #expect(try await talker.value("showDate", []) == both)
-        let time = try await talker.value("showDate", ["Time"]).arrayValue ?? []
+        #expect(try await client.value("showDate", ["DateTime"]) == both)
+        #expect(try await client.value("showDate", []) == both)
+        let time = try await client.value("showDate", ["Time"]).arrayValue ?? []
         #expect(time.last == "05:09" && time.first?.stringValue?.hasSuffix(" 05:09:00 +0530") == true)
         // Without an id, as a page of the book calls, and as a text of the bridge.
-        talker.send("call?cmd=showDate&msg=Date")
-        let reply = try await talker.nextReply()
+        client.send("call?cmd=showDate&msg=Date")
+        let reply = try await client.nextReply()
         #expect(reply?.command == "showPickResults" && reply?.value == [.string(noon), "2027-03-04"])
-        talker.send(#"{"handlerName":"showDate","data":"Date","callbackId":"1"}"#)
+        client.send(#"{"handlerName":"showDate","data":"Date","callbackId":"1"}"#)
         #expect(
-            try await talker.next()
+            try await client.next()
                 == #"{"responseId":"1","responseData":["\#(noon)","2027-03-04"],"handlerName":"showPickResults"}"#
         )
-        #expect(try await talker.failure("showList", ["Colour", "red"])["code"] == "unavailable")
+        #expect(try await client.failure("showList", ["Colour", "red"])["code"] == "unavailable")
         #expect(try await picker.stop() == .status(0))
     }
 
@@ -54,7 +54,7 @@ struct SimulatedPickerTests {
     func `what is no date and time is no answer`(text: String) async throws {
         let daemon = try await DaemonProcess()
         let picker = try await PickerProcess(daemon.socket, "--answer", text)
-        #expect(try await daemon.talker().failure("showDate", ["DateTime"])["code"] == "unavailable")
+        #expect(try await daemon.connect().failure("showDate", ["DateTime"])["code"] == "unavailable")
         withExtendedLifetime(picker) {}
     }
 
@@ -63,7 +63,7 @@ struct SimulatedPickerTests {
         let zones = ["Europe/Berlin": "2027-03-28 02:30", "America/Asuncion": "2024-10-06 00:30"]
         for (zone, text) in zones {
             let picker = try await PickerProcess(daemon.socket, "--answer", text, environment: ["TZ": zone])
-            let answer = try await daemon.talker().value("showDate", ["DateTime"]).arrayValue ?? []
+            let answer = try await daemon.connect().value("showDate", ["DateTime"]).arrayValue ?? []
             #expect(answer.last?.stringValue?.hasPrefix(text.prefix(10)) == true, "\(zone): \(answer)")
             #expect(try await picker.stop() == .status(0))
         }
@@ -72,16 +72,16 @@ struct SimulatedPickerTests {
     @Test func `an empty answer is cancel, and a list answers the item and its number`() async throws {
         let daemon = try await DaemonProcess()
         let cancelling = try await PickerProcess(daemon.socket, "--answer", "")
-        let talker = try daemon.talker()
-        #expect(try await talker.failure("showDate", ["Date"])["code"] == "cancelled")
+        let client = try daemon.connect()
+        #expect(try await client.failure("showDate", ["Date"])["code"] == "cancelled")
         #expect(try await cancelling.stop() == .status(0))
         let picker = try await PickerProcess(daemon.socket, "--answer", "green")
-        #expect(try await talker.value("showList", ["Colour", "red", "green"]) == ["green", 1])
+        #expect(try await client.value("showList", ["Colour", "red", "green"]) == ["green", 1])
         for (parameters, field) in [
             (["Colour"] as JSONValue, "/1"), (["Colour", "red", ""], "/2"), (["a\nb", "red"], "/0"),
             (["Colour", "red", "red"], "/1"), (["Colour", 7], "/1"),
         ] {
-            let error = try await talker.failure("showList", parameters)
+            let error = try await client.failure("showList", parameters)
             #expect(error["code"] == "invalid", "\(parameters)")
             #expect(JSONValue.object(error).text.contains("\"\(field)\""), "\(error)")
         }
@@ -90,20 +90,20 @@ struct SimulatedPickerTests {
 
     @Test func `what a page's own picker has chosen is shown as the book does`() async throws {
         let daemon = try await DaemonProcess()
-        let talker = try daemon.talker()
-        talker.send("call?cmd=sendPickResults&msg=%5B%22red%22%2C1%5D")
-        let reply = try await talker.nextReply()
+        let client = try daemon.connect()
+        client.send("call?cmd=sendPickResults&msg=%5B%22red%22%2C1%5D")
+        let reply = try await client.nextReply()
         #expect(reply?.command == "showPickResults" && reply?.value == ["red", 1])
     }
 
     @Test func `a handler of anybody's that answers a text is shown under showPickResults`() async throws {
         let daemon = try await DaemonProcess()
-        let (handler, talker) = (try daemon.talker(), try daemon.talker())
+        let (handler, client) = (try daemon.connect(), try daemon.connect())
         _ = try await handler.ask(#"{"handlerName":"registerHandler","data":["showDate"],"callbackId":"1"}"#)
-        talker.send("call?cmd=showDate&msg=Date&id=1")
+        client.send("call?cmd=showDate&msg=Date&id=1")
         _ = try await handler.next()
         handler.send(#"{"responseId":"q1","responseData":"today"}"#)
-        let reply = try await talker.nextReply()
+        let reply = try await client.nextReply()
         #expect(reply?.command == "showPickResults" && reply?.value == ["today"] && reply?.id == "1")
     }
 
@@ -125,7 +125,7 @@ struct SimulatedPickerTests {
         try await eventually("the second waits: \(second.log)") { second.log.contains("waits until showDate is free") }
         #expect(try await first.stop() == .status(0))
         try await second.awaitReady(daemon.socket)
-        #expect(try await daemon.talker().value("showDate", ["Date"]).arrayValue?.last == "2027-02-02")
+        #expect(try await daemon.connect().value("showDate", ["Date"]).arrayValue?.last == "2027-02-02")
     }
 
     @Test func `it ends with status 1 without a display, and with 2 where it is called wrongly`() async throws {
@@ -152,7 +152,7 @@ struct SimulatedPickerTests {
         for _ in 0..<2 {
             try await daemon.start()
             try await picker.awaitReady(daemon.socket)
-            #expect(try await daemon.talker().value("showDate", ["Date"]).arrayValue?.last == "2027-03-14")
+            #expect(try await daemon.connect().value("showDate", ["Date"]).arrayValue?.last == "2027-03-14")
             try await daemon.kill()
         }
         #expect(try await picker.stop() == .status(0))
@@ -194,7 +194,7 @@ struct PickerTests {
     @Test(arguments: [[:], ["LC_ALL": "C.UTF-8", "LANGUAGE": "de:fa", "LANG": "de_DE.UTF-8"]])
     func `OK answers today, where nobody chooses another day`(environment: [String: String]) async throws {
         let scene = try await Scene(environment: environment)
-        let caller = try scene.daemon.talker()
+        let caller = try scene.daemon.connect()
         let before = today("yyyy-MM-dd")
         caller.send("call?cmd=showDate&msg=Date&id=1")
         try await scene.display.answer("^Choose a date$", keys: "Return")
@@ -208,7 +208,7 @@ struct PickerTests {
 
     @Test func `Escape is cancelled, and the next dialog opens`() async throws {
         let scene = try await Scene()
-        let caller = try scene.daemon.talker()
+        let caller = try scene.daemon.connect()
         for _ in 0..<2 {
             caller.send("call?cmd=showDate&msg=Date&id=1")
             try await scene.display.answer("^Choose a date$", keys: "Escape")
@@ -218,7 +218,7 @@ struct PickerTests {
 
     @Test func `zenity alone asks for a date and a time, again where that is none`() async throws {
         let scene = try await Scene(only: "zenity")
-        let caller = try scene.daemon.talker()
+        let caller = try scene.daemon.connect()
         caller.send("call?cmd=showDate&msg=Time&id=1")
         _ = try await scene.display.focus("^Choose a time$")
         try await Task.sleep(for: .milliseconds(500))
@@ -243,7 +243,7 @@ struct PickerTests {
     @Test(.enabled(if: ChildProcess.isInstalled("yad"), "yad is missing"))
     func `yad's fields for hours and minutes are read`() async throws {
         let scene = try await Scene(only: "yad")
-        let caller = try scene.daemon.talker()
+        let caller = try scene.daemon.connect()
         for (kind, title) in [("DateTime", "^Choose a date and a time$"), ("Time", "^Choose a time$")] {
             caller.send("call?cmd=showDate&msg=\(kind)&id=1")
             try await scene.display.answer(title, keys: "Return")
@@ -257,7 +257,7 @@ struct PickerTests {
 
     @Test func `a list answers the item, also one that looks like an option or like markup`() async throws {
         let scene = try await Scene()
-        let caller = try scene.daemon.talker()
+        let caller = try scene.daemon.connect()
         let items: [JSONValue] = ["-red", "<b>|green&", "blue"]
         caller.send(
             #"{"handlerName":"showList","data":\#(JSONValue.array(["Colour & <so>"] + items).text),"callbackId":"1"}"#
@@ -274,7 +274,7 @@ struct PickerTests {
 
     @Test func `one dialog at a time, whichever picker's`() async throws {
         let scene = try await Scene()
-        let (first, second) = (try scene.daemon.talker(), try scene.daemon.talker())
+        let (first, second) = (try scene.daemon.connect(), try scene.daemon.connect())
         first.send("call?cmd=showDate&msg=Date&id=1")
         _ = try await scene.display.focus("^Choose a date$")
         for (command, parameters) in [("showDate", ["Time"] as JSONValue), ("showList", ["Colour", "red"])] {
@@ -287,7 +287,7 @@ struct PickerTests {
     @Test(arguments: ["close", "cancel", "kill the picker"])
     func `the dialog closes with its caller, and with the picker`(end: String) async throws {
         let scene = try await Scene()
-        let caller = try scene.daemon.talker()
+        let caller = try scene.daemon.connect()
         caller.send("call?cmd=showDate&msg=Date&id=1")
         _ = try await scene.display.focus("^Choose a date$")
         switch end {
@@ -301,7 +301,7 @@ struct PickerTests {
         try await scene.display.awaitNone("^Choose a date$")
         guard end != "kill the picker" else { return }
         // The next one may open.
-        let next = try scene.daemon.talker()
+        let next = try scene.daemon.connect()
         next.send("call?cmd=showDate&msg=Date&id=2")
         try await scene.display.answer("^Choose a date$", keys: "Escape")
         #expect(try await next.nextReply()?.code == "cancelled")
@@ -309,7 +309,7 @@ struct PickerTests {
 
     @Test func `SIGTERM closes the dialog, and its caller is answered`() async throws {
         let scene = try await Scene()
-        let caller = try scene.daemon.talker()
+        let caller = try scene.daemon.connect()
         caller.send("call?cmd=showDate&msg=Date&id=1")
         _ = try await scene.display.focus("^Choose a date$")
         #expect(try await scene.picker.stop() == .status(0))
@@ -319,7 +319,7 @@ struct PickerTests {
 
     @Test func `a display that goes is told to the caller, and ends the picker`() async throws {
         let scene = try await Scene()
-        let caller = try scene.daemon.talker()
+        let caller = try scene.daemon.connect()
         caller.send("call?cmd=showDate&msg=Date&id=1")
         _ = try await scene.display.focus("^Choose a date$")
         try await scene.display.end()
@@ -332,14 +332,14 @@ struct PickerTests {
         let display = try await VirtualDisplay()
         let daemon = try await RestartedDaemon()
         let picker = try await PickerProcess(daemon.socket, environment: display.environment)
-        let caller = try daemon.talker()
+        let caller = try daemon.connect()
         caller.send("call?cmd=showDate&msg=Date&id=1")
         _ = try await display.focus("^Choose a date$")
         try await daemon.kill()
         try await display.awaitNone("^Choose a date$")
         try await daemon.start()
         try await picker.awaitReady(daemon.socket)
-        let next = try daemon.talker()
+        let next = try daemon.connect()
         next.send("call?cmd=showDate&msg=Date&id=2")
         try await display.answer("^Choose a date$", keys: "Escape")
         #expect(try await next.nextReply()?.code == "cancelled")

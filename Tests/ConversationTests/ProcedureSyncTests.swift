@@ -31,7 +31,7 @@ struct ProcedureSyncTests {
         let again = try rig.requests()
         #expect(again.count == 1 && again[0].contains("manifest.json \""), "a mark goes along: \(again)")
         try rig.serve(["a.js": Self.b, "b.js": Self.b], version: 2)
-        let dry = try await rig.sync("--dry-run")
+        let dry = try await rig.sync(["--dry-run"])
         #expect(dry.text.contains("new      b.js\nchanged  a.js\nremoved  lib/x.js\n"), "\(dry.text)")
         #expect(rig.staged() == Self.old, "a dry run changes nothing")
         #expect(try await rig.sync().exit == .status(0))
@@ -60,7 +60,7 @@ struct ProcedureSyncTests {
         ("/uploads/b.js", "status 404", "has no b.js"), ("/uploads/b.js", "status 500", "answers 500"),
         ("/uploads/b.js", "status 403", "refused to this device"), ("/uploads/b.js", "status 206", "only 200"),
         ("/uploads/b.js", "half", "partial file"), ("/uploads/b.js", "short", "not what the manifest says"),
-        ("/uploads/b.js", "html", "not what the manifest says"), ("/uploads/b.js", "empty", "no text"),
+        ("/uploads/b.js", "html", "not what the manifest says"), ("/uploads/b.js", "empty", "not text"),
         ("/uploads/b.js", "large", "more than 1048576 bytes"), ("/uploads/b.js", "endless", "more than 1048576 bytes"),
         ("/uploads/b.js", "silent", "Timeout"), ("/uploads/b.js", "status 304", "304"),
         ("/uploads/b.js", "redirect http://localhost:1/uploads/b.js", "another server"),
@@ -103,7 +103,7 @@ struct ProcedureSyncTests {
         let rig = try await Self.fetched()
         try rig.serve(Self.old, version: 2, hashes: [name: String(repeating: "0", count: 64)])
         let (exit, text) = try await rig.sync()
-        #expect(exit == .status(1) && text.contains("no name of a procedure's file"), "\(text)")
+        #expect(exit == .status(1) && text.contains("not the name of a procedure's file"), "\(text)")
         #expect(rig.staged() == Self.old)
         #expect(
             Set(try rig.folder.names()).isSubset(of: [
@@ -137,6 +137,20 @@ struct ProcedureSyncTests {
         #expect(exit == .status(1) && text.contains("1001 files") && rig.staged().count == 1000)
     }
 
+    @Test func `more than 32 MiB together are refused, and what was fetched before stays`() async throws {
+        let rig = try await Self.fetched()
+        let megabyte = "function execute() {}\n".padding(toLength: 1 << 20, withPad: " ", startingAt: 0)
+        let most = Dictionary(uniqueKeysWithValues: (0..<32).map { ("p\($0).js", megabyte) })
+        try rig.serve(most.merging(["one.js": Self.a]) { $1 }, version: 2)
+        for words in [[], ["--dry-run"]] {
+            let (exit, text) = try await rig.sync(words)
+            #expect(exit == .status(1) && text.contains("have more than 32 MiB together"), "\(text)")
+        }
+        #expect(rig.staged() == Self.old)
+        try rig.serve(most, version: 3)
+        #expect(try await rig.sync().exit == .status(0) && rig.staged() == most)
+    }
+
     @Test(.enabled(if: ChildProcess.isInstalled("openssl"), "openssl is not installed"))
     func `a certificate of nobody is refused, and a token goes only where it may`() async throws {
         let made = try TestFolder()
@@ -163,6 +177,43 @@ struct ProcedureSyncTests {
         #expect(try await open.sync(environment: credentials).exit == .status(2))
         try open.settings("sync: \"http://192.0.2.1\"")
         #expect(try await open.sync().text.contains("must be an https: address"))
+    }
+
+    @Test(.enabled(if: PrivateAuthority.isPossible, "openssl or a mount namespace is missing"))
+    func `a certificate of an authority that the device knows is accepted, and another name's is not`() async throws {
+        let authority = try await PrivateAuthority()
+        let rig = try await SyncRig(certificate: try await authority.certificate(for: "IP:127.0.0.1"))
+        try rig.serve(Self.old)
+        #expect(rig.address.hasPrefix("https://127.0.0.1:"))
+        let stranger = try await rig.sync()
+        #expect(stranger.exit == .status(1) && stranger.text.contains("certificate"), "\(stranger.text)")
+        let known = try await rig.sync(knowing: authority)
+        #expect(known.exit == .status(0) && rig.staged() == Self.old, "\(known.text)")
+        #expect(try await rig.sync(knowing: PrivateAuthority()).text.contains("certificate"))
+        let other = try await SyncRig(certificate: try await authority.certificate(for: "DNS:elsewhere.example"))
+        try other.serve(Self.old)
+        let (exit, text) = try await other.sync(knowing: authority)
+        #expect(exit == .status(1) && text.contains("certificate") && other.staged().isEmpty, "\(text)")
+        #expect(try other.requests().isEmpty)
+    }
+
+    @Test func `by hand the token is that of the owner's folder`() async throws {
+        let rig = try await SyncRig()
+        try rig.serve(Self.old)
+        for name in ["owner", "credentials"] {
+            try FileManager.default.createDirectory(atPath: rig.folder(name), withIntermediateDirectories: false)
+        }
+        try rig.folder.write("by hand\n", to: "owner/sync.token")
+        let owner = ["CONFIGURATION_DIRECTORY": rig.folder("owner")]
+        for words in [["--dry-run"], []] {
+            #expect(try await rig.sync(words, environment: owner).exit == .status(0))
+            #expect(try rig.requests().allSatisfy { $0.hasSuffix(" Bearer byhand") })
+        }
+        // What systemd passes counts, even where that is nothing.
+        try rig.folder.write("\n", to: "credentials/token")
+        let both = owner.merging(["CREDENTIALS_DIRECTORY": rig.folder("credentials")]) { $1 }
+        #expect(try await rig.sync(environment: both).exit == .status(0))
+        #expect(try rig.requests().allSatisfy { !$0.contains("Bearer") })
     }
 
     @Test(.enabled(if: ChildProcess.isInstalled("openssl"), "openssl is not installed"))

@@ -12,12 +12,12 @@ struct ProcedureTests {
         _ procedures: [String: String] = [:],
         settings: String = "{}",
         folder: TestFolder? = nil
-    ) async throws -> (daemon: DaemonProcess, service: ScriptProcess, talker: SocketTalker) {
+    ) async throws -> (daemon: DaemonProcess, service: ScriptProcess, client: SocketClient) {
         let daemon = try await DaemonProcess()
         let service = try ScriptProcess.procedures(procedures, daemon: daemon, settings: settings, folder: folder)
-        let talker = try daemon.talker()
-        try await talker.awaitCommand("data")
-        return (daemon, service, talker)
+        let client = try daemon.connect()
+        try await client.awaitCommand("data")
+        return (daemon, service, client)
     }
 
     /// As the article prints it.
@@ -37,7 +37,7 @@ struct ProcedureTests {
     static let count = "function execute(kind, callback) { callback(Context.context().count({kind})) }"
 
     @Test func `the printed procedure, unchanged, says the same by the command, the client and Node`() async throws {
-        let (daemon, service, talker) = try await Self.start(
+        let (daemon, service, client) = try await Self.start(
             ["printed": Self.printed],
             settings: "record: [{event: walk}]"
         )
@@ -46,12 +46,12 @@ struct ProcedureTests {
             ("2001-01-01", "9999-12-31T23:59:59+00:00", "true"),
         ]
         try await eventually("walk is recorded") {
-            _ = try await talker.value("post", ["walk", ["steps": 1]])
-            return try await talker.value("data", ["info"]).objectValue?["entries"]?.integerValue ?? 0 > 0
+            _ = try await client.value("post", ["walk", ["steps": 1]])
+            return try await client.value("data", ["info"]).objectValue?["entries"]?.integerValue ?? 0 > 0
         }
         #expect(try await daemon.client("data", "export", service.folder("entries.jsonl")).exit == .status(0))
         for (start, end, answer) in days {
-            #expect(try await talker.value("execute", ["printed", .string(start), .string(end)]).text == answer)
+            #expect(try await client.value("execute", ["printed", .string(start), .string(end)]).text == answer)
             #expect(try await daemon.client("procedure", "run", "printed", start, end).output == "\(answer)\n")
             let node = try await ChildProcess.run(
                 "node",
@@ -85,42 +85,51 @@ struct ProcedureTests {
         ),
     ])
     func `a procedure answers by its callback, its promise or its value`(body: String, answer: String) async throws {
-        let (daemon, service, talker) = try await Self.start(["p": "function execute(callback) { \(body) }"])
+        let (daemon, service, client) = try await Self.start(["p": "function execute(callback) { \(body) }"])
         defer { withExtendedLifetime((daemon, service)) {} }
-        #expect(try await talker.value("execute", ["p"]).text == answer)
+        #expect(try await client.value("execute", ["p"]).text == answer)
     }
 
     @Test func `an error tells its place, is logged as in the article, and undoes what was saved`() async throws {
-        let (daemon, service, talker) = try await Self.start([
+        let (daemon, service, client) = try await Self.start([
             "thrown": "function execute(callback) {\n  Context.context().save({kind: 'x'})\n  callback(1)\n  null.x\n}",
             "rejected":
                 "async function execute(callback) {\n  Context.context().save({kind: 'x'})\n  await 0\n  throw new Error('no')\n}",
             "own": "function execute(callback) { throw Object.assign(new Error('no such room'), {code: 'notFound'}) }",
             "syntax": "function execute(callback) {\n  var x = ;\n}", "never": "function execute() {}",
-            "missing": "var x = 1", "circle": "function execute(c) { const a = []; a.push(a); c(a) }",
+            "evaluated": "function execute(callback) {\n  eval('var x = ;')\n}", "missing": "var x = 1",
+            "circle": "function execute(c) { const a = []; a.push(a); c(a) }",
             "large": "function execute(c) { c('x'.repeat(4e6)) }", "count": Self.count,
             "long": "function execute(c) { throw new Error('x'.repeat(1e6) + '\\n') }",
             "silent":
                 "function execute(c) { Object.defineProperty(globalThis, 'execute', {get() { throw 1 }}); throw {get message() { throw 2 }} }",
         ])
         defer { withExtendedLifetime(daemon) {} }
-        let thrown = try await talker.failure("execute", ["thrown"])
+        let thrown = try await client.failure("execute", ["thrown"])
         #expect(thrown["code"] == "scriptFailed" && thrown["line"] == 4 && thrown["column"] != nil)
         #expect(thrown["file"] == .string(service.folder("procedures/thrown.js")) && thrown["source"] == "  null.x")
         #expect(service.errors.contains("JS Error: TypeError: null is not an object"))
         #expect(service.errors.contains("in method execute@\(service.folder("procedures/thrown.js")):4"))
         #expect(service.errors.contains(" line number 4"))
-        #expect(try await talker.failure("execute", ["rejected"])["line"] == 4)
-        #expect(try await talker.value("execute", ["count", "x"]) == 0)
-        #expect(try await talker.failure("execute", ["own"])["code"] == "notFound")
-        #expect(try await talker.failure("execute", ["syntax"])["line"] == 2)
-        #expect(try await talker.failure("execute", ["never"])["code"] == "timeout")
-        #expect(try await talker.failure("execute", ["large"])["code"] == "tooLarge")
-        #expect(try await talker.failure("execute", ["nobody"])["code"] == "notFound")
-        #expect(try await talker.failure("execute", ["../thrown"])["code"] == "notFound")
-        #expect(try await talker.failure("execute", ["long"])["message"]?.stringValue?.count ?? 0 < 2000)
+        #expect(try await client.failure("execute", ["rejected"])["line"] == 4)
+        #expect(try await client.value("execute", ["count", "x"]) == 0)
+        #expect(try await client.failure("execute", ["own"])["code"] == "notFound")
+        for syntax in [
+            try await client.failure("execute", ["syntax"]),
+            try await client.failure("procedures", ["check", "syntax"]),
+            try await client.failure("procedures", ["check", "text", "function execute(callback) {\n  var x = ;\n}"]),
+        ] {
+            #expect(syntax["line"] == 2 && syntax["column"] == 11 && syntax["source"] == "  var x = ;", "\(syntax)")
+        }
+        let evaluated = try await client.failure("execute", ["evaluated"])
+        #expect(evaluated["code"] == "scriptFailed" && evaluated["message"] != nil, "\(evaluated)")
+        #expect(try await client.failure("execute", ["never"])["code"] == "timeout")
+        #expect(try await client.failure("execute", ["large"])["code"] == "tooLarge")
+        #expect(try await client.failure("execute", ["nobody"])["code"] == "notFound")
+        #expect(try await client.failure("execute", ["../thrown"])["code"] == "notFound")
+        #expect(try await client.failure("execute", ["long"])["message"]?.stringValue?.count ?? 0 < 2000)
         for name in ["missing", "circle", "silent"] {
-            #expect(try await talker.failure("execute", [.string(name)])["code"] == "scriptFailed", "\(name)")
+            #expect(try await client.failure("execute", [.string(name)])["code"] == "scriptFailed", "\(name)")
         }
         #expect(try await daemon.client("procedure", "check", "syntax").exit == .status(1))
         #expect(try await daemon.client("procedure", "check", "thrown").exit == .status(0))
@@ -139,19 +148,19 @@ struct ProcedureTests {
         body: String,
         code: String
     ) async throws {
-        let (daemon, service, talker) = try await Self.start(
+        let (daemon, service, client) = try await Self.start(
             [
                 "p": "function execute(callback) { Context.context().save({kind: 'x'}); \(body) }", "count": Self.count,
             ],
             settings: "procedures: {time: \(code == "timeout" ? 3 : 60)s, parallel: 1}"
         )
         defer { withExtendedLifetime((daemon, service)) {} }
-        #expect(try await talker.failure("execute", ["p"])["code"]?.stringValue == code)
-        #expect(try await talker.value("execute", ["count", "x"]) == 0)
+        #expect(try await client.failure("execute", ["p"])["code"]?.stringValue == code)
+        #expect(try await client.value("execute", ["count", "x"]) == 0)
     }
 
     @Test func `a process that is killed in the middle of a call leaves nothing half written`() async throws {
-        let (daemon, service, talker) = try await Self.start([
+        let (daemon, service, client) = try await Self.start([
             "p":
                 "function execute(c) { const d = Context.context(); for (let i = 0; i < 10; i++) d.save({kind: 'x'}); console.log('saved'); for (;;) {} }",
             "count": Self.count,
@@ -159,11 +168,11 @@ struct ProcedureTests {
         defer { withExtendedLifetime(daemon) {} }
         for _ in 0..<3 {
             let seen = service.errors.count
-            talker.send("call?cmd=execute&msg=p&id=1")
+            client.send("call?cmd=execute&msg=p&id=1")
             try await eventually("it has saved") { service.errors.dropFirst(seen).contains("saved") }
             for child in Self.children(of: service.process.pid) { kill(child, SIGKILL) }
-            #expect(try await talker.nextReply()?.code == "scriptFailed")
-            #expect(try await talker.value("execute", ["count", "x"]) == 0)
+            #expect(try await client.nextReply()?.code == "scriptFailed")
+            #expect(try await client.value("execute", ["count", "x"]) == 0)
         }
     }
 
@@ -177,25 +186,25 @@ struct ProcedureTests {
     }
 
     @Test func `a call ends with its caller, or when it is cancelled`() async throws {
-        let (daemon, service, talker) = try await Self.start(["p": "function execute() { for (;;) {} }"])
+        let (daemon, service, client) = try await Self.start(["p": "function execute() { for (;;) {} }"])
         defer { withExtendedLifetime((daemon, service)) {} }
         func isRunning() async throws -> Bool {
-            try await talker.value("procedures", ["list"]).objectValue?["running"] != 0
+            try await client.value("procedures", ["list"]).objectValue?["running"] != 0
         }
-        let other = try daemon.talker()
+        let other = try daemon.connect()
         other.send("call?cmd=execute&msg=p&id=1")
         try await eventually("it runs") { try await isRunning() }
         other.close()
         try await eventually("it has ended") { try await !isRunning() }
-        talker.send("call?cmd=execute&msg=p&id=2")
+        client.send("call?cmd=execute&msg=p&id=2")
         try await eventually("it runs") { try await isRunning() }
-        talker.send("call?cmd=cancel&msg=2")
-        #expect(try await talker.nextReply()?.code == "cancelled")
+        client.send("call?cmd=cancel&msg=2")
+        #expect(try await client.nextReply()?.code == "cancelled")
         try await eventually("it has ended") { try await !isRunning() }
     }
 
     @Test func `nothing that is given is SQL, and what is no date is an error`() async throws {
-        let (daemon, service, talker) = try await Self.start([
+        let (daemon, service, client) = try await Self.start([
             "save": Self.save, "count": Self.count, "printed": Self.printed,
             "all": """
             function execute(what, callback) {
@@ -207,35 +216,84 @@ struct ProcedureTests {
             "sql": "function execute(text, callback) { callback(Context.context().sql(text)) }",
         ])
         defer { withExtendedLifetime((daemon, service)) {} }
-        #expect(try await talker.value("execute", ["save", "x"]) == 1)
+        #expect(try await client.value("execute", ["save", "x"]) == 1)
         for evil in [
             "' OR '1'='1", "\"; DROP TABLE entries; --", "x') UNION SELECT 1 --", "%", "\u{0}", "$", "[0]", "..",
         ] {
-            #expect(try await talker.value("execute", ["all", .string(evil)]) == [0, 0, 0, 0], "\(evil)")
+            #expect(try await client.value("execute", ["all", .string(evil)]) == [0, 0, 0, 0], "\(evil)")
             #expect(
-                try await talker.failure("execute", ["printed", .string(evil), "2026-01-01"])["code"] == "scriptFailed"
+                try await client.failure("execute", ["printed", .string(evil), "2026-01-01"])["code"] == "scriptFailed"
             )
             #expect(
-                try await talker.failure("execute", ["printed", "2026-01-01", .string(evil)])["code"] == "scriptFailed"
+                try await client.failure("execute", ["printed", "2026-01-01", .string(evil)])["code"] == "scriptFailed"
             )
         }
         for wrong: JSONValue in [nil, 5, true, [], [:], "2026-02-30", "2026-01-01T00:00:00"] {
             #expect(
-                try await talker.failure("execute", ["printed", wrong, wrong])["code"] == "scriptFailed",
+                try await client.failure("execute", ["printed", wrong, wrong])["code"] == "scriptFailed",
                 "\(wrong)"
             )
         }
         for sql in ["DELETE FROM entries", "ATTACH '/tmp/x' AS x", "PRAGMA user_version", "SELECT load_extension('x')"]
         {
-            #expect(try await talker.failure("execute", ["sql", .string(sql)])["code"] == "scriptFailed", "\(sql)")
+            #expect(try await client.failure("execute", ["sql", .string(sql)])["code"] == "scriptFailed", "\(sql)")
         }
-        #expect(try await talker.value("execute", ["sql", "SELECT count(*) AS n FROM entries"]) == [["n": 1]])
+        #expect(try await client.value("execute", ["sql", "SELECT count(*) AS n FROM entries"]) == [["n": 1]])
         let many = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 20000) SELECT i FROM n"
-        #expect(try await talker.failure("execute", ["sql", .string(many)])["code"] == "tooLarge")
+        #expect(try await client.failure("execute", ["sql", .string(many)])["code"] == "tooLarge")
+    }
+
+    @Test(.enabled(if: ["node", "sqlite3"].allSatisfy(ChildProcess.isInstalled), "node or sqlite3 is not installed"))
+    func `sql says the same under Node as on the device`() async throws {
+        let (daemon, service, client) = try await Self.start([
+            "save": Self.save,
+            "sql": """
+            function execute(text, values, callback) {
+                const data = Context.context(), id = data.save({kind: 'during the call'})
+                const rows = data.sql(text, values)
+                data.delete(id)
+                callback(rows)
+            }
+            """,
+        ])
+        for kind in ["walk", "it's;\n"] { _ = try await client.value("execute", ["save", .string(kind)]) }
+        #expect(try await daemon.client("data", "export", service.folder("entries.jsonl")).exit == .status(0))
+        let cases: [(String, JSONValue)] = [
+            ("SELECT * FROM entries ORDER BY id DESC", []),
+            ("SELECT count(*) AS n FROM entries WHERE kind = ?", ["it's;\n"]),
+            ("SELECT ?1 AS a, :b AS b, ?1 AS c, 5 / ? AS d; -- ?", ["x'\n.shell ls", 1.5, 2]),
+            ("SELECT 1 WHERE 0;;", []),
+            ("SELECT json_extract(data, '$.a') + 0.1 + 0.1 AS f, ? AS t, ? AS n FROM entries /* ; */", [true, nil]),
+            ("WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 20000) SELECT i FROM n", []),
+            ("SELECT ?", []), ("SELECT 1", [1]), ("SELECT ?", [[1]]), ("SELECT 1; SELECT 2", []), ("", []),
+            (" -- none", []),
+            ("DELETE FROM entries", []), ("WITH x AS (SELECT 1) DELETE FROM entries", []), ("PRAGMA user_version", []),
+            ("ATTACH '/tmp/x' AS x", []), ("SELECT load_extension('x')", []), ("SELECT readfile('/etc/passwd')", []),
+            ("SELECT * FROM pragma_table_info('entries')", []), ("SELECT * FROM \"sqlite_schema\"", []),
+            ("SELECT * FROM nowhere", []), ("SELECT", []), ("SELECT 'a", []), ("SELECT 1\n.shell echo hi", []),
+        ]
+        for (sql, values) in cases {
+            let reply = try await client.reply("execute", ["sql", .string(sql), values])
+            let node = try ChildProcess(
+                "node",
+                [
+                    Products.root + "/clients/procedures/procedure.js", service.folder("procedures/sql.js"),
+                    service.folder("entries.jsonl"), JSONValue.string(sql).text, values.text,
+                ]
+            )
+            try await node.wait(within: .seconds(30))
+            let errors = String(decoding: node.standardError, as: UTF8.self)
+            if let code = reply.code {
+                #expect(errors.hasPrefix("\(code): "), "\(sql): \(code), \(errors)")
+            } else {
+                let value = try? JSONParser.parse(String(decoding: node.standardOutput, as: UTF8.self))
+                #expect(value == reply.value, "\(sql): \(errors)")
+            }
+        }
     }
 
     @Test func `calls that meet each other's writes are run again, and none is lost`() async throws {
-        let (daemon, service, talker) = try await Self.start(
+        let (daemon, service, client) = try await Self.start(
             [
                 "add": """
                 function execute(callback) {
@@ -250,35 +308,35 @@ struct ProcedureTests {
             settings: "procedures: {parallel: 4}"
         )
         defer { withExtendedLifetime((daemon, service)) {} }
-        for id in 0..<60 { talker.send("call?cmd=execute&msg=add&id=\(id)") }
-        for _ in 0..<60 { #expect(try await talker.nextReply()?.code == nil) }
-        #expect(try await talker.value("execute", ["value"]) == 60)
+        for id in 0..<60 { client.send("call?cmd=execute&msg=add&id=\(id)") }
+        for _ in 0..<60 { #expect(try await client.nextReply()?.code == nil) }
+        #expect(try await client.value("execute", ["value"]) == 60)
     }
 
     @Test func `the deepest and the longest that may be called comes back`() async throws {
-        let (daemon, service, talker) = try await Self.start(["same": "function execute(x, c) { c(x) }"])
+        let (daemon, service, client) = try await Self.start(["same": "function execute(x, c) { c(x) }"])
         defer { withExtendedLifetime((daemon, service)) {} }
         let deep = (0..<500).reduce(JSONValue.integer(1)) { value, _ in .array([value]) }
-        #expect(try await talker.value("execute", ["same", deep]) == deep)
+        #expect(try await client.value("execute", ["same", deep]) == deep)
         let long = JSONValue.string(String(repeating: "ä", count: 500_000))
-        #expect(try await talker.value("execute", ["same", long]) == long)
-        #expect(try await talker.value("execute", ["same", "\u{0}\u{2028}\u{1F600}"]) == "\u{0}\u{2028}\u{1F600}")
+        #expect(try await client.value("execute", ["same", long]) == long)
+        #expect(try await client.value("execute", ["same", "\u{0}\u{2028}\u{1F600}"]) == "\u{0}\u{2028}\u{1F600}")
     }
 
     @Test func `of more calls than may wait the last are refused, and the others are answered`() async throws {
-        let (daemon, service, talker) = try await Self.start(["one": "function execute(c) { c(1) }"])
+        let (daemon, service, client) = try await Self.start(["one": "function execute(c) { c(1) }"])
         defer { withExtendedLifetime((daemon, service)) {} }
-        for id in 0..<600 { talker.send("call?cmd=execute&msg=one&id=\(id)") }
+        for id in 0..<600 { client.send("call?cmd=execute&msg=one&id=\(id)") }
         var codes: [String: Int] = [:]
-        for _ in 0..<600 { codes[try await talker.nextReply()?.code ?? "", default: 0] += 1 }
+        for _ in 0..<600 { codes[try await client.nextReply()?.code ?? "", default: 0] += 1 }
         #expect(Set(codes.keys).isSubset(of: ["", "overloaded"]) && codes["", default: 0] >= 256, "\(codes)")
-        #expect(try await talker.value("execute", ["one"]) == 1)
+        #expect(try await client.value("execute", ["one"]) == 1)
     }
 
     @Test func `procedures call each other and load what they share, and a changed file is the next call's`()
         async throws
     {
-        let (daemon, service, talker) = try await Self.start([
+        let (daemon, service, client) = try await Self.start([
             "outer":
                 "load('lib/twice.js'); var own = 1\nfunction execute(x, c) { c([twice(x), Procedure.call('inner', {x}), own]) }",
             "inner": "function execute(x, c) { c([x, typeof own, typeof twice]) }",
@@ -287,10 +345,10 @@ struct ProcedureTests {
         ])
         defer { withExtendedLifetime(daemon) {} }
         try service.folder.write("function twice(x) { return 2 * x }", to: "procedures/lib/twice.js")
-        #expect(try await talker.value("execute", ["outer", 4]) == [8, [["x": 4], "undefined", "undefined"], 1])
-        #expect(try await talker.value("execute", ["later"]) == "slow")
+        #expect(try await client.value("execute", ["outer", 4]) == [8, [["x": 4], "undefined", "undefined"], 1])
+        #expect(try await client.value("execute", ["later"]) == "slow")
         try service.folder.write("function execute(x, c) { c('new') }", to: "procedures/inner.js")
-        #expect(try await talker.value("execute", ["outer", 4]) == [8, "new", 1])
+        #expect(try await client.value("execute", ["outer", 4]) == [8, "new", 1])
     }
 
     @Test func `the shipped procedures pass their own tests, and a wrong one does not`() async throws {

@@ -7,37 +7,37 @@ import Testing
 /// What is recorded, and what root does with it, through the real service and the real daemon.
 @Suite("Recorded data")
 struct RecordedDataTests {
-    private func entries(_ talker: SocketTalker) async throws -> Int64 {
-        try await talker.value("data", ["info"]).objectValue?["entries"]?.integerValue ?? -1
+    private func entries(_ client: SocketClient) async throws -> Int64 {
+        try await client.value("data", ["info"]).objectValue?["entries"]?.integerValue ?? -1
     }
 
     @Test func `a burst of ten thousand events loses none`() async throws {
-        let (daemon, service, talker) = try await ProcedureTests.start(settings: "record: [{event: door, keep: 1d}]")
+        let (daemon, service, client) = try await ProcedureTests.start(settings: "record: [{event: door, keep: 1d}]")
         defer { withExtendedLifetime((daemon, service)) {} }
         try await eventually("door is recorded") {
-            _ = try await talker.value("post", ["door", 0])
-            return try await entries(talker) > 0
+            _ = try await client.value("post", ["door", 0])
+            return try await entries(client) > 0
         }
         try await eventually("all so far are written") {
-            let recording = try await talker.value("procedures", []).objectValue?["recording"]?.objectValue
+            let recording = try await client.value("procedures", []).objectValue?["recording"]?.objectValue
             return recording?["waiting"] == 0
         }
-        let before = try await entries(talker)
-        for number in 1...10_000 { talker.send("call?cmd=post&msg=%5B%22door%22,\(number)%5D") }
-        #expect(try await talker.value("ping", []) == .null)
-        try await eventually("all are written") { try await entries(talker) >= before + 10_000 }
-        #expect(try await entries(talker) == before + 10_000)
+        let before = try await entries(client)
+        for number in 1...10_000 { client.send("call?cmd=post&msg=%5B%22door%22,\(number)%5D") }
+        #expect(try await client.value("ping", []) == .null)
+        try await eventually("all are written") { try await entries(client) >= before + 10_000 }
+        #expect(try await entries(client) == before + 10_000)
     }
 
     @Test func `an event too large for an entry is left out, and those behind it are recorded`() async throws {
-        let (daemon, service, talker) = try await ProcedureTests.start(settings: "record: [{event: door}]")
+        let (daemon, service, client) = try await ProcedureTests.start(settings: "record: [{event: door}]")
         defer { withExtendedLifetime(daemon) {} }
         try await eventually("door is recorded") {
-            _ = try await talker.value("post", ["door", 0])
-            return try await entries(talker) > 0
+            _ = try await client.value("post", ["door", 0])
+            return try await entries(client) > 0
         }
-        _ = try await talker.value("post", ["door", .string(String(repeating: "x", count: 2 << 20))])
-        _ = try await talker.value("post", ["door", "last"])
+        _ = try await client.value("post", ["door", .string(String(repeating: "x", count: 2 << 20))])
+        _ = try await client.value("post", ["door", "last"])
         try await eventually("the last is there") {
             try await daemon.client("data", "export").output.contains(#""last""#)
         }
@@ -46,10 +46,10 @@ struct RecordedDataTests {
 
     @Test(.enabled(if: OtherUser.isPossible, "only root can connect as another user"))
     func `the data are root's, and a stranger holds no handler of theirs`() async throws {
-        let (daemon, service, talker) = try await ProcedureTests.start(["save": ProcedureTests.save])
+        let (daemon, service, client) = try await ProcedureTests.start(["save": ProcedureTests.save])
         chmod(daemon.folder.path, 0o755)
         chmod(daemon.socket, 0o666)
-        let stranger = try OtherUser.act(as: OtherUser.stranger) { try daemon.talker() }
+        let stranger = try OtherUser.act(as: OtherUser.stranger) { try daemon.connect() }
         for verb in ["info", "backup", "export", "import"] {
             #expect(try await stranger.failure("data", [.string(verb)])["code"] == "denied", "\(verb)")
         }
@@ -57,7 +57,7 @@ struct RecordedDataTests {
         service.process.send(SIGKILL)
         _ = try await service.end()
         try await eventually("the handlers are free") {
-            try await talker.failure("execute", ["save", "x"])["code"] == "unavailable"
+            try await client.failure("execute", ["save", "x"])["code"] == "unavailable"
         }
         for name in ["execute", "data", "procedures"] {
             #expect(try await stranger.failure("registerHandler", [.string(name)])["code"] == "denied", "\(name)")
@@ -66,34 +66,34 @@ struct RecordedDataTests {
 
     @Test func `what was heard is written at the end, and is there again`() async throws {
         let folder = try TestFolder()
-        let (daemon, service, talker) = try await ProcedureTests.start(
+        let (daemon, service, client) = try await ProcedureTests.start(
             settings: "record: [{event: door}]",
             folder: folder
         )
         try await eventually("door is recorded") {
-            _ = try await talker.value("post", ["door", 0])
-            return try await entries(talker) > 0
+            _ = try await client.value("post", ["door", 0])
+            return try await entries(client) > 0
         }
-        let before = try await entries(talker)
-        for number in 1...500 { talker.send("call?cmd=post&msg=%5B%22door%22,\(number)%5D") }
+        let before = try await entries(client)
+        for number in 1...500 { client.send("call?cmd=post&msg=%5B%22door%22,\(number)%5D") }
         try await eventually("they came") {
-            let recording = try await talker.value("procedures", []).objectValue?["recording"]?.objectValue ?? [:]
+            let recording = try await client.value("procedures", []).objectValue?["recording"]?.objectValue ?? [:]
             return (recording["saved"]?.integerValue ?? 0) + (recording["waiting"]?.integerValue ?? 0) >= before + 500
         }
         service.process.send(SIGTERM)
         #expect(try await service.end() == .status(0))
         let again = try ScriptProcess.procedures([:], daemon: daemon, folder: folder)
         defer { withExtendedLifetime(again) {} }
-        try await talker.awaitCommand("data")
-        #expect(try await entries(talker) >= before + 500)
+        try await client.awaitCommand("data")
+        #expect(try await entries(client) >= before + 500)
     }
 
     @Test func `backup, export and import, while it goes on`() async throws {
-        let (daemon, service, talker) = try await ProcedureTests.start([
+        let (daemon, service, client) = try await ProcedureTests.start([
             "fill":
                 "function execute(n, c) { for (let i = 0; i < n; i++) Context.context().save({kind: 'x', data: {i, t: 'ä\\n'}}); c() }"
         ])
-        #expect(try await talker.value("execute", ["fill", 1200]) == .null)
+        #expect(try await client.value("execute", ["fill", 1200]) == .null)
         let folder = service.folder
         #expect(try await daemon.client("data", "export", folder("out.jsonl")).exit == .status(0))
         let lines = try String(contentsOfFile: folder("out.jsonl"), encoding: .utf8).split(separator: "\n")
@@ -112,7 +112,7 @@ struct RecordedDataTests {
         try folder.write("{\"colour\":\"y\"}\n", to: "in.jsonl")
         #expect(try await daemon.client("data", "import", folder("in.jsonl")).exit == .status(1))
         #expect(try await daemon.client("data", "info").output.hasPrefix("1202 entries"))
-        #expect(try await talker.failure("data", ["burn"])["code"] == "invalid")
+        #expect(try await client.failure("data", ["burn"])["code"] == "invalid")
     }
 
     @Test func `a file that cannot be used is said so, left as it is, and a good one is taken at the next start`()
@@ -121,10 +121,10 @@ struct RecordedDataTests {
         let folder = try TestFolder()
         try FileManager.default.createDirectory(atPath: folder("state"), withIntermediateDirectories: true)
         try folder.write("this is no database at all, and long enough to be seen as none", to: "state/data.db")
-        let (daemon, service, talker) = try await ProcedureTests.start(["save": ProcedureTests.save], folder: folder)
-        let failure = try await talker.failure("execute", ["save", "x"])
+        let (daemon, service, client) = try await ProcedureTests.start(["save": ProcedureTests.save], folder: folder)
+        let failure = try await client.failure("execute", ["save", "x"])
         #expect(failure["code"] == "unavailable", "\(failure)")
-        #expect(try await talker.failure("data", ["info"])["code"] == "unavailable")
+        #expect(try await client.failure("data", ["info"])["code"] == "unavailable")
         #expect(try await daemon.client("procedure", "list").output.contains("warning: "))
         #expect(try folder.data("state/data.db").starts(with: Data("this is no".utf8)))
         service.process.send(SIGTERM)
@@ -132,8 +132,8 @@ struct RecordedDataTests {
         try folder.remove("state/data.db")
         let again = try ScriptProcess.procedures([:], daemon: daemon, folder: folder)
         defer { withExtendedLifetime(again) {} }
-        try await talker.awaitCommand("data")
-        #expect(try await talker.value("execute", ["save", "x"]) == 1)
+        try await client.awaitCommand("data")
+        #expect(try await client.value("execute", ["save", "x"]) == 1)
     }
 
     @Test(.enabled(if: OtherUser.isPossible, "only root can mount a small disk"))
@@ -146,29 +146,29 @@ struct RecordedDataTests {
         )
         guard mounted.exit == .status(0) else { return }
         defer { umount2(folder("state"), Int32(MNT_DETACH)) }
-        let (daemon, service, talker) = try await ProcedureTests.start(
+        let (daemon, service, client) = try await ProcedureTests.start(
             settings: "record: [{event: door}]",
             folder: folder
         )
-        let listener = try daemon.talker()
+        let listener = try daemon.connect()
         #expect(try await listener.value("subscribe", ["dataState"]) == .null)
         try await eventually("door is recorded") {
-            _ = try await talker.value("post", ["door", 0])
-            return try await entries(talker) > 0
+            _ = try await client.value("post", ["door", 0])
+            return try await entries(client) > 0
         }
         try folder.write(Data(repeating: 1, count: 2 << 20), to: "state/ballast")
         let text = String(repeating: "x", count: 2000)
-        for _ in 0..<800 { _ = try await talker.value("post", ["door", .string(text)]) }
+        for _ in 0..<800 { _ = try await client.value("post", ["door", .string(text)]) }
         let stopped = try await listener.nextReply()?.value.objectValue
         #expect(stopped?["recording"] == false && stopped?["reason"] != nil)
         #expect(service.errors.contains("nothing is recorded: "))
-        #expect(try await talker.value("ping", []) == .null)
-        let before = try await entries(talker)
+        #expect(try await client.value("ping", []) == .null)
+        let before = try await entries(client)
         try folder.remove("state/ballast")
         _ = try await ChildProcess.run("/usr/bin/mount", ["-o", "remount,size=64m", folder("state")])
         let goesOn = try await listener.nextReply()?.value.objectValue
         #expect(goesOn?["recording"] == true && goesOn?["lost"] == 0)
-        try await eventually("what waited is written") { try await entries(talker) > before }
+        try await eventually("what waited is written") { try await entries(client) > before }
         #expect(service.errors.components(separatedBy: "nothing is recorded").count == 2)
     }
 }

@@ -32,9 +32,9 @@ struct RecordingOnTheWayTests {
         let (server, daemon) = try await start()
         defer { withExtendedLifetime(server) {} }
         try put(Signal.tone(440, seconds: 5), as: "tone.wav", in: daemon)
-        let talker = try daemon.talker()
-        #expect(try await talker.value("play", ["tone.wav"]) == .null)
-        let answer = try await record(3, talker)
+        let client = try daemon.connect()
+        #expect(try await client.value("play", ["tone.wav"]) == .null)
+        let answer = try await record(3, client)
         #expect(answer["path"] == .string(daemon.folder("media/take.wav")))
         #expect(abs((answer["peak"]?.numberValue ?? 0) - 0.4) < 0.01)
         let sound = try recording("take.wav", in: daemon).channel(0)
@@ -47,8 +47,8 @@ struct RecordingOnTheWayTests {
         let (server, daemon) = try await start(microphone: "sine")
         defer { withExtendedLifetime(server) {} }
         try await server.pactl("load-module", "module-sine-source", "source_name=sine", "frequency=440", "rate=48000")
-        let talker = try daemon.talker()
-        _ = try await record(3, talker)
+        let client = try daemon.connect()
+        _ = try await record(3, client)
         let sound = try recording("take.wav", in: daemon).channel(0)
         #expect(sound.count == 3 * 48_000 && abs(Signal.peakFrequency(sound) - 440) < 1)
         // A sine's neighbouring samples differ by a few hundredths at most: a lost frame or silence would jump.
@@ -59,11 +59,11 @@ struct RecordingOnTheWayTests {
     }
 
     /// Records for some seconds, to the frame.
-    private func record(_ seconds: Double, _ talker: SocketTalker) async throws -> JSONObject {
-        #expect(try await talker.value("rec", ["take.wav", "start", ["limit": .number(seconds)]]) == .null)
-        try talker.subscribe("recState")
-        try await talker.awaitEvent("recState", state: "ended")
-        let answer = try await talker.value("rec", ["take.wav", "stop"]).objectValue ?? [:]
+    private func record(_ seconds: Double, _ client: SocketClient) async throws -> JSONObject {
+        #expect(try await client.value("rec", ["take.wav", "start", ["limit": .number(seconds)]]) == .null)
+        try client.subscribe("recState")
+        try await client.awaitEvent("recState", state: "ended")
+        let answer = try await client.value("rec", ["take.wav", "stop"]).objectValue ?? [:]
         #expect(answer["seconds"] == .number(seconds) && answer["ending"] == "limit" && answer["format"] == "wav")
         return answer
     }
@@ -73,12 +73,12 @@ struct RecordingOnTheWayTests {
         defer { withExtendedLifetime(server) {} }
         let chirp = Signal.chirp(from: 300, to: 6000, seconds: 1.5)
         try put(chirp, as: "chirp.wav", in: daemon)
-        let talker = try daemon.talker()
-        #expect(try await talker.value("rec", ["take.wav"]) == .null)
-        try talker.subscribe("playState")
-        #expect(try await talker.value("play", ["chirp.wav"]) == .null)
-        try await talker.awaitEvent("playState", state: "ended")
-        _ = try await talker.value("rec", ["take.wav", "stop"])
+        let client = try daemon.connect()
+        #expect(try await client.value("rec", ["take.wav"]) == .null)
+        try client.subscribe("playState")
+        #expect(try await client.value("play", ["chirp.wav"]) == .null)
+        try await client.awaitEvent("playState", state: "ended")
+        _ = try await client.value("rec", ["take.wav", "stop"])
         let found = Signal.find(chirp, in: try recording("take.wav", in: daemon).channel(0))
         #expect(found.correlation > 0.98)
     }
@@ -87,13 +87,13 @@ struct RecordingOnTheWayTests {
         let (server, daemon) = try await start()
         let chirp = Signal.chirp(from: 300, to: 6000, seconds: 1)
         try put(chirp, as: "chirp.wav", in: daemon)
-        let talker = try daemon.talker()
-        try talker.subscribe("playState")
+        let client = try daemon.connect()
+        try client.subscribe("playState")
         // The sink goes on without sound where this machine is busy for longer than a buffer: such a run says nothing.
         for attempt in 1...4 {
             let recorder = try await server.record()
-            #expect(try await talker.value("play", ["chirp.wav"]) == .null)
-            try await talker.awaitEvent("playState", state: "ended")
+            #expect(try await client.value("play", ["chirp.wav"]) == .null)
+            try await client.awaitEvent("playState", state: "ended")
             try await recorder.recordOn(for: 0.3)
             let heard = try await recorder.finish()
             let start = Signal.find(chirp, in: heard).start
@@ -106,9 +106,9 @@ struct RecordingOnTheWayTests {
     @Test func `SIGTERM closes a recording properly`() async throws {
         let (server, daemon) = try await start()
         defer { withExtendedLifetime(server) {} }
-        let talker = try daemon.talker()
-        #expect(try await talker.value("rec", ["take.wav"]) == .null)
-        try await talker.awaitRecorded(0.5)
+        let client = try daemon.connect()
+        #expect(try await client.value("rec", ["take.wav"]) == .null)
+        try await client.awaitRecorded(0.5)
         #expect(try await daemon.stop() == .status(0))
         #expect(try recording("take.wav", in: daemon).frames > 20_000)
         #expect(try FileManager.default.contentsOfDirectory(atPath: daemon.folder("media")) == ["take.wav"])
@@ -116,14 +116,14 @@ struct RecordingOnTheWayTests {
 
     @Test func `a killed sound server ends the recording, whose file is whole`() async throws {
         let (server, daemon) = try await start()
-        let talker = try daemon.talker()
-        #expect(try await talker.value("rec", ["take.wav"]) == .null)
-        try await talker.awaitRecorded(0.3)
-        try talker.subscribe("recState")
+        let client = try daemon.connect()
+        #expect(try await client.value("rec", ["take.wav"]) == .null)
+        try await client.awaitRecorded(0.3)
+        try client.subscribe("recState")
         try await server.kill()
-        let event = try await talker.awaitEvent("recState", state: "failed")
+        let event = try await client.awaitEvent("recState", state: "failed")
         #expect(event["code"] == "unavailable")
-        let answer = try await talker.value("rec", ["take.wav", "stop"]).objectValue ?? [:]
+        let answer = try await client.value("rec", ["take.wav", "stop"]).objectValue ?? [:]
         #expect(answer["ending"]?.objectValue?["code"] == "unavailable")
         #expect(try recording("take.wav", in: daemon).frames > 10_000)
     }
@@ -131,35 +131,35 @@ struct RecordingOnTheWayTests {
     @Test func `a stopped sound server costs a recording its deadline, and nobody else anything`() async throws {
         let (server, daemon) = try await start()
         defer { withExtendedLifetime(server) {} }
-        let talker = try daemon.talker()
+        let client = try daemon.connect()
         server.send(SIGSTOP)
-        talker.send("call?cmd=rec&msg=take.wav&id=rec")
-        talker.send("call?cmd=ping&id=ping")
-        #expect(try await talker.nextReply()?.id == "ping")
-        let reply = try await talker.nextReply()
+        client.send("call?cmd=rec&msg=take.wav&id=rec")
+        client.send("call?cmd=ping&id=ping")
+        #expect(try await client.nextReply()?.id == "ping")
+        let reply = try await client.nextReply()
         #expect(reply?.id == "rec" && reply?.code == "timeout")
         #expect(try FileManager.default.contentsOfDirectory(atPath: daemon.folder("media")) == [])
         server.send(SIGCONT)
         try await eventually("it records again") {
-            talker.send("call?cmd=rec&msg=take.wav&id=again")
-            return try await talker.nextReply()?.code == nil
+            client.send("call?cmd=rec&msg=take.wav&id=again")
+            return try await client.nextReply()?.code == nil
         }
-        _ = try await talker.value("rec", ["take.wav", "stop"])
+        _ = try await client.value("rec", ["take.wav", "stop"])
     }
 
     @Test func `a recording that is stopped plays at once, in one turn`() async throws {
         let (server, daemon) = try await start()
         defer { withExtendedLifetime(server) {} }
-        let talker = try daemon.talker()
+        let client = try daemon.connect()
         for format in ["caf", "flac", "opus"] {
-            #expect(try await talker.value("rec", [.string("take.\(format)")]) == .null)
-            try await talker.awaitRecorded(0.2)
+            #expect(try await client.value("rec", [.string("take.\(format)")]) == .null)
+            try await client.awaitRecorded(0.2)
             let turn = [("rec", "stop"), ("play", "start")].map { command, verb in
                 "call?cmd=\(command)&id=\(command)&msg=%5B%22take.\(format)%22%2C%22\(verb)%22%5D\n"
             }
-            talker.send(Array(turn.joined().utf8))
+            client.send(Array(turn.joined().utf8))
             for _ in turn {
-                let reply = try await talker.nextReply()
+                let reply = try await client.nextReply()
                 #expect(reply?.code == nil, "\(reply?.id ?? "") of \(format): \(reply?.message ?? "")")
             }
         }
@@ -169,22 +169,22 @@ struct RecordingOnTheWayTests {
     @Test func `doctor answers in time while the sound server is stopped, and holds up nobody`() async throws {
         let (server, daemon) = try await start()
         defer { withExtendedLifetime(server) {} }
-        let talkers = try (0..<8).map { _ in try daemon.talker() }
-        _ = try await talkers[0].value("doctor", [])
+        let clients = try (0..<8).map { _ in try daemon.connect() }
+        _ = try await clients[0].value("doctor", [])
         var usual: (threads: Int, descriptors: Int)?
         server.send(SIGSTOP)
         for _ in 0..<3 {
             let time = try await seconds {
-                for talker in talkers { talker.send("call?cmd=doctor&id=1") }
-                let alone = try daemon.talker()
+                for client in clients { client.send("call?cmd=doctor&id=1") }
+                let alone = try daemon.connect()
                 let answer = try await seconds { _ = try await alone.value("state", []) }
                 #expect(answer < 2)
                 alone.close()
-                for talker in talkers {
-                    let report = try await talker.nextReply().flatMap { DoctorReport($0.value) }
+                for client in clients {
+                    let report = try await client.nextReply().flatMap { DoctorReport($0.value) }
                     let findings = Dictionary(report?.findings.map { ($0.subject, $0) } ?? []) { first, _ in first }
                     for subject in ["speaker", "microphone", "sound server"] {
-                        #expect(findings[subject]?.state == .fault, "\(subject): \(findings[subject]?.says ?? "")")
+                        #expect(findings[subject]?.state == .error, "\(subject): \(findings[subject]?.says ?? "")")
                     }
                 }
             }
@@ -196,8 +196,8 @@ struct RecordingOnTheWayTests {
         }
         server.send(SIGCONT)
         try await eventually("the speaker is found again") {
-            let report = DoctorReport(try await talkers[0].value("doctor", []))
-            return report?.findings.contains { $0.subject == "speaker" && $0.state == .well } == true
+            let report = DoctorReport(try await clients[0].value("doctor", []))
+            return report?.findings.contains { $0.subject == "speaker" && $0.state == .ok } == true
         }
     }
 
@@ -207,15 +207,15 @@ struct RecordingOnTheWayTests {
         let report = try await daemon.client("doctor", "--json", "sound")
         let findings = try #require(DoctorReport(try JSONParser.parse(report.output))).findings
         let states = Dictionary(findings.map { ($0.subject, $0.state) }) { first, _ in first }
-        #expect(states["tone"] == .well && states["speaker"] == .well && states["microphone"] == .well)
-        #expect(states["daemon"] == .well && states["media folder"] == .well && states["sound server"] == .well)
+        #expect(states["tone"] == .ok && states["speaker"] == .ok && states["microphone"] == .ok)
+        #expect(states["daemon"] == .ok && states["media folder"] == .ok && states["sound server"] == .ok)
         // Whether this machine has gpsd is not this test's business.
-        let isWell = findings.allSatisfy { $0.state != .fault }
-        #expect(report.exit == .status(isWell ? 0 : 1))
+        let isOK = findings.allSatisfy { $0.state != .error }
+        #expect(report.exit == .status(isOK ? 0 : 1))
     }
 }
 
-extension SocketTalker {
+extension SocketClient {
     /// Makes a call and gives its value; an error is the test's failure.
     func value(_ command: String, _ parameters: JSONValue) async throws -> JSONValue {
         let id = "v\(Int.random(in: 0...Int.max))"

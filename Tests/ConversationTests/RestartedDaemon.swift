@@ -29,7 +29,7 @@ final class RestartedDaemon {
     }
 
     private func awaitReady() async throws {
-        try await eventually("the daemon listens") { (try? SocketTalker(path: socket)) != nil }
+        try await eventually("the daemon listens") { (try? SocketClient(path: socket)) != nil }
     }
 
     /// Leaves its socket's file behind.
@@ -44,14 +44,14 @@ final class RestartedDaemon {
     }
 
     /// A client that has the handler behind `never`, and is told of its calls.
-    func silent() async throws -> SocketTalker {
-        let talker = try talker()
-        _ = try await talker.value("registerHandler", ["silent"])
-        return talker
+    func silent() async throws -> SocketClient {
+        let client = try connect()
+        _ = try await client.value("registerHandler", ["silent"])
+        return client
     }
 
     func freeze() { process.send(SIGSTOP) }
     func thaw() { process.send(SIGCONT) }
 
-    func talker() throws -> SocketTalker { try SocketTalker(path: socket) }
+    func connect() throws -> SocketClient { try SocketClient(path: socket) }
 }

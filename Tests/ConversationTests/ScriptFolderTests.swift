@@ -16,22 +16,22 @@ struct ScriptFolderTests {
             ],
             daemon: daemon
         )
-        let talker = try daemon.talker()
-        try await talker.awaitScript("lamp.js", "running")
-        try await talker.awaitScript("once.js", "ended")
-        try await talker.awaitScript("bad.js", "failed")
-        try await talker.awaitCommand("lamp")
-        #expect(try await talker.value("lamp", []) == .null)
+        let client = try daemon.connect()
+        try await client.awaitScript("lamp.js", "running")
+        try await client.awaitScript("once.js", "ended")
+        try await client.awaitScript("bad.js", "failed")
+        try await client.awaitCommand("lamp")
+        #expect(try await client.value("lamp", []) == .null)
         try await eventually("the counts are told") {
-            let lamp = try await talker.script("lamp.js")
+            let lamp = try await client.script("lamp.js")
             return lamp["calls"] == 1 && lamp["answers"] == 1
         }
-        let lamp = try await talker.script("lamp.js")
+        let lamp = try await client.script("lamp.js")
         #expect((lamp["memoryBytes"]?.integerValue ?? 0) > 10 << 20)
         // A release build needs less than a tick of the clock for one call.
         try await eventually("its CPU time is told") {
-            for _ in 0..<100 { _ = try await talker.value("lamp", []) }
-            return try await talker.script("lamp.js")["cpuSeconds"]?.numberValue ?? 0 > 0
+            for _ in 0..<100 { _ = try await client.value("lamp", []) }
+            return try await client.script("lamp.js")["cpuSeconds"]?.numberValue ?? 0 > 0
         }
         let table = try await daemon.client("scripts")
         #expect(table.exit == .status(0))
@@ -45,27 +45,27 @@ struct ScriptFolderTests {
     @Test func `without a host scripts is unavailable`() async throws {
         let daemon = try await DaemonProcess()
         #expect(try await daemon.client("scripts").exit == .status(1))
-        #expect(try await daemon.talker().failure("scripts")["code"] == "unavailable")
+        #expect(try await daemon.connect().failure("scripts")["code"] == "unavailable")
     }
 
     @Test func `a changed script is taken up, one that does not load is told and the old one runs on`() async throws {
         let daemon = try await DaemonProcess()
         func text(_ answer: String) -> String { "WebViewJavascriptBridge.registerHandler('lamp', () => \(answer))" }
         let host = try ScriptProcess.host(["lamp.js": text("1")], daemon: daemon)
-        let talker = try daemon.talker()
-        try await talker.awaitCommand("lamp")
-        #expect(try await talker.value("lamp", []) == 1)
+        let client = try daemon.connect()
+        try await client.awaitCommand("lamp")
+        #expect(try await client.value("lamp", []) == 1)
 
         for broken in ["var x = ;", "throw new Error('at load')", "for (;;) {}"] {
             try host.put(broken, as: "lamp.js")
             try await eventually("the mistake is told") {
-                let error = try await talker.script("lamp.js")["error"]?.stringValue ?? ""
+                let error = try await client.script("lamp.js")["error"]?.stringValue ?? ""
                 return error.contains(
                     broken.contains("throw") ? "at load" : broken.contains("for") ? "CPU time" : "Syntax"
                 )
             }
-            #expect(try await talker.value("lamp", []) == 1)
-            #expect(try await talker.script("lamp.js")["state"] == "running")
+            #expect(try await client.value("lamp", []) == 1)
+            #expect(try await client.script("lamp.js")["state"] == "running")
         }
         #expect(host.errors.contains("the new text does not load, so the old one keeps running"))
 
@@ -75,19 +75,19 @@ struct ScriptFolderTests {
             return lines == "2\n"
         }
         // What was wrong is mended, so nothing is told of it any more.
-        let mended = try await talker.script("lamp.js")
+        let mended = try await client.script("lamp.js")
         #expect(mended["error"] == nil && mended["limit"] == nil, "\(mended)")
     }
 
     @Test func `an error of the first text is told until the text is mended`() async throws {
         let daemon = try await DaemonProcess()
         let host = try ScriptProcess.host(["lamp.js": "var x = ;"], daemon: daemon)
-        let talker = try daemon.talker()
-        try await talker.awaitScript("lamp.js", "failed")
-        #expect(try await talker.script("lamp.js")["error"]?.stringValue?.contains("Syntax") == true)
+        let client = try daemon.connect()
+        try await client.awaitScript("lamp.js", "failed")
+        #expect(try await client.script("lamp.js")["error"]?.stringValue?.contains("Syntax") == true)
         try host.put("WebViewJavascriptBridge.registerHandler('lamp', () => 1)", as: "lamp.js")
-        try await talker.awaitScript("lamp.js", "running")
-        #expect(try await talker.script("lamp.js")["error"] == nil)
+        try await client.awaitScript("lamp.js", "running")
+        #expect(try await client.script("lamp.js")["error"] == nil)
     }
 
     @Test func `calls that the old text has begun are answered by it, new ones by the new text`() async throws {
@@ -103,27 +103,27 @@ struct ScriptFolderTests {
             """
         }
         let host = try ScriptProcess.host(["lamp.js": text("old")], daemon: daemon)
-        let talker = try daemon.talker()
-        try await talker.awaitCommand("lamp")
-        let patient = try daemon.talker()
+        let client = try daemon.connect()
+        try await client.awaitCommand("lamp")
+        let patient = try daemon.connect()
         patient.send("call?cmd=lamp&msg=true&id=1")
         // The script has begun that call when it has answered one that came later.
-        #expect(try await talker.value("lamp", [false]) == "old")
+        #expect(try await client.value("lamp", [false]) == "old")
         try host.put(text("new"), as: "lamp.js")
         try await eventually("the new text answers") {
             try await daemon.client("call", "lamp").output == "\"new\"\n"
         }
         #expect(try await patient.next() == "handleJSONRequest?cmd=lamp&msg=%22old%22&id=1")
-        #expect(try await talker.value("lamp", [false]) == "new")
-        let pid = try await talker.script("lamp.js")["pid"]?.integerValue
+        #expect(try await client.value("lamp", [false]) == "new")
+        let pid = try await client.script("lamp.js")["pid"]?.integerValue
         #expect(pid != nil)
-        #expect(try await talker.script("lamp.js")["restarts"] == 0)
+        #expect(try await client.script("lamp.js")["restarts"] == 0)
     }
 
     @Test func `calls that the old text has made come to their end`() async throws {
         let mappings = try TestFolder.mappings("slow: {business: [\"script:slow\"], timeout: 60s}")
         let daemon = try await DaemonProcess(mappings: mappings.path)
-        let slow = try daemon.talker()
+        let slow = try daemon.connect()
         _ = try await slow.ask(#"{"handlerName":"registerHandler","data":["slow"],"callbackId":"r"}"#)
         let host = try ScriptProcess.host(
             [
@@ -136,8 +136,8 @@ struct ScriptFolderTests {
         )
         let call = try #require(try await slow.nextMessage())
         try host.put("WebViewJavascriptBridge.registerHandler('lamp', () => 'new')", as: "lamp.js")
-        let talker = try daemon.talker()
-        try await talker.awaitCommand("lamp")
+        let client = try daemon.connect()
+        try await client.awaitCommand("lamp")
         slow.send(JSONValue.object(["responseId": call["callbackId"] ?? .null, "responseData": 1]).text)
         try await eventually("the old text goes on with the reply") { daemon.log.contains("the old one heard") }
     }
@@ -149,10 +149,10 @@ struct ScriptFolderTests {
             daemon: daemon,
             settings: "scripts: {handlerTime: 1s}"
         )
-        let talker = try daemon.talker()
-        try await talker.awaitCommand("lamp")
-        let old = try #require(try await talker.script("lamp.js")["pid"]?.integerValue)
-        async let failure = daemon.talker().failure("lamp")
+        let client = try daemon.connect()
+        try await client.awaitCommand("lamp")
+        let old = try #require(try await client.script("lamp.js")["pid"]?.integerValue)
+        async let failure = daemon.connect().failure("lamp")
         try host.put("WebViewJavascriptBridge.registerHandler('lamp', () => 'new')", as: "lamp.js")
         try await eventually("the new text answers") {
             try await daemon.client("call", "lamp").output == "\"new\"\n"
@@ -171,32 +171,32 @@ struct ScriptFolderTests {
         )
         try host.folder.write("var word = 'one'", to: "scripts/lib/words.js")
         try host.put("load('lib/words.js'); WebViewJavascriptBridge.registerHandler('word', () => word)", as: "a.js")
-        let talker = try daemon.talker()
-        try await talker.awaitCommand("word")
-        #expect(try await talker.value("word", []) == "one")
+        let client = try daemon.connect()
+        try await client.awaitCommand("word")
+        #expect(try await client.value("word", []) == "one")
         try host.folder.write("var word = 'two'", to: "scripts/lib/words.js")
         try await eventually("the loaded file is taken up") {
             try await daemon.client("call", "word").output == "\"two\"\n"
         }
         try host.folder.remove("scripts/a.js")
-        try await eventually("the script is gone") { try await talker.script("a.js").isEmpty }
-        #expect(try await talker.failure("word")["code"] == "unknownCommand")
+        try await eventually("the script is gone") { try await client.script("a.js").isEmpty }
+        #expect(try await client.failure("word")["code"] == "unknownCommand")
     }
 
     @Test func `a script that is gone for a moment comes back`() async throws {
         let daemon = try await DaemonProcess()
         let text = "WebViewJavascriptBridge.registerHandler('lamp', () => 1)"
         let host = try ScriptProcess.host(["lamp.js": text], daemon: daemon)
-        let talker = try daemon.talker()
+        let client = try daemon.connect()
         // Some of these rounds meet the host between two looks at the folder, which are 50 ms apart.
         for pause in [0, 20, 45, 55, 100, 150] {
-            try await talker.awaitCommand("lamp")
+            try await client.awaitCommand("lamp")
             try host.folder.remove("scripts/lamp.js")
             try await Task.sleep(for: .milliseconds(pause))
             try host.put(text, as: "lamp.js")
-            try await talker.awaitScript("lamp.js", "running")
+            try await client.awaitScript("lamp.js", "running")
         }
-        #expect(try await talker.value("lamp", []) == 1)
+        #expect(try await client.value("lamp", []) == 1)
     }
 
     @Test func `a text that is killed before it may connect is tried no more, and the old one runs on`() async throws {
@@ -206,12 +206,12 @@ struct ScriptFolderTests {
             daemon: daemon,
             settings: "scripts: {memoryBytes: 134217728}"
         )
-        let talker = try daemon.talker()
-        try await talker.awaitCommand("lamp")
+        let client = try daemon.connect()
+        try await client.awaitCommand("lamp")
         try host.put("const all = []; for (;;) all.push(new Array(1000).fill(7))", as: "lamp.js")
-        try await eventually("the limit is told") { try await talker.script("lamp.js")["limit"] == "memoryBytes" }
-        #expect(try await talker.value("lamp", []) == 1)
-        #expect(try await talker.script("lamp.js")["state"] == "running")
+        try await eventually("the limit is told") { try await client.script("lamp.js")["limit"] == "memoryBytes" }
+        #expect(try await client.value("lamp", []) == 1)
+        #expect(try await client.script("lamp.js")["state"] == "running")
     }
 
     @Test func `a script that fails restarts, later each time`() async throws {
@@ -220,14 +220,14 @@ struct ScriptFolderTests {
             ["bad.js": "makeCallSync('ping'); throw new Error('always')"],
             daemon: daemon
         )
-        let talker = try daemon.talker()
+        let client = try daemon.connect()
         try await eventually("it has begun again twice") {
-            try await talker.script("bad.js")["restarts"]?.integerValue ?? 0 >= 2
+            try await client.script("bad.js")["restarts"]?.integerValue ?? 0 >= 2
         }
         #expect(
             host.errors.contains("bad.js restarts in 1 s:") && host.errors.contains("bad.js restarts in 2 s:")
         )
-        #expect(try await talker.script("bad.js")["error"]?.stringValue?.hasSuffix("Error: always") == true)
+        #expect(try await client.script("bad.js")["error"]?.stringValue?.hasSuffix("Error: always") == true)
     }
 
     @Test func `a killed process heals, and a killed host leaves none`() async throws {
@@ -236,19 +236,19 @@ struct ScriptFolderTests {
             ["lamp.js": "WebViewJavascriptBridge.registerHandler('lamp', () => 1)"],
             daemon: daemon
         )
-        let talker = try daemon.talker()
-        try await talker.awaitCommand("lamp")
-        let first = try #require(try await talker.script("lamp.js")["pid"]?.integerValue)
+        let client = try daemon.connect()
+        try await client.awaitCommand("lamp")
+        let first = try #require(try await client.script("lamp.js")["pid"]?.integerValue)
         kill(pid_t(first), SIGKILL)
         try await eventually("another process answers") {
-            let pid = try await talker.script("lamp.js")["pid"]?.integerValue
+            let pid = try await client.script("lamp.js")["pid"]?.integerValue
             return pid != nil && pid != first
         }
-        try await talker.awaitCommand("lamp")
-        #expect(try await talker.value("lamp", []) == 1)
-        #expect(try await talker.script("lamp.js")["error"]?.stringValue?.contains("signal 9") == true)
+        try await client.awaitCommand("lamp")
+        #expect(try await client.value("lamp", []) == 1)
+        #expect(try await client.script("lamp.js")["error"]?.stringValue?.contains("signal 9") == true)
 
-        let second = try #require(try await talker.script("lamp.js")["pid"]?.integerValue)
+        let second = try #require(try await client.script("lamp.js")["pid"]?.integerValue)
         host.process.send(SIGKILL)
         try await host.process.wait()
         try await eventually("its process is gone") { kill(pid_t(second), 0) != 0 }
@@ -260,9 +260,9 @@ struct ScriptFolderTests {
             ["lamp.js": "WebViewJavascriptBridge.registerHandler('lamp', () => 1); setInterval(() => {}, 1)"],
             daemon: daemon
         )
-        let talker = try daemon.talker()
-        try await talker.awaitCommand("lamp")
-        let pid = try #require(try await talker.script("lamp.js")["pid"]?.integerValue)
+        let client = try daemon.connect()
+        try await client.awaitCommand("lamp")
+        let pid = try #require(try await client.script("lamp.js")["pid"]?.integerValue)
         host.process.send(SIGTERM)
         #expect(try await host.process.wait() == .status(0))
         #expect(kill(pid_t(pid), 0) != 0)

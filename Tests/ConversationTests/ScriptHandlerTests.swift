@@ -23,16 +23,16 @@ struct ScriptHandlerTests {
             daemon: daemon
         )
         try await script.awaitOutput("ready")
-        let talker = try daemon.talker()
-        try await talker.awaitCommand("place")
+        let client = try daemon.connect()
+        try await client.awaitCommand("place")
         #expect(try await daemon.client("call", "brighten", "3").output == "3\n")
-        #expect(try await talker.value("brighten", [4]) == 7)
-        #expect(try await talker.value("later", ["x"]) == ["got": ["x"]])
-        #expect(try await talker.value("promise", [1]) == [[1]])
-        #expect(try await talker.value("nothing", []) == .null)
-        #expect(try await talker.value("place", []) == 4)
+        #expect(try await client.value("brighten", [4]) == 7)
+        #expect(try await client.value("later", ["x"]) == ["got": ["x"]])
+        #expect(try await client.value("promise", [1]) == [[1]])
+        #expect(try await client.value("nothing", []) == .null)
+        #expect(try await client.value("place", []) == 4)
         #expect(
-            try await talker.ask(#"{"handlerName":"promise","data":"as it is","callbackId":"b"}"#)
+            try await client.ask(#"{"handlerName":"promise","data":"as it is","callbackId":"b"}"#)
                 == #"{"responseId":"b","responseData":["as it is"]}"#
         )
     }
@@ -58,15 +58,15 @@ struct ScriptHandlerTests {
             """,
             daemon: daemon
         )
-        let talker = try daemon.talker()
-        try await talker.awaitCommand("chained")
+        let client = try daemon.connect()
+        try await client.awaitCommand("chained")
         let answers: KeyValuePairs<String, JSONValue> = [
             "timer": "late", "async": "late", "arrow": "at once", "both": "first", "value": "called back",
             "promise": "promise", "plain": "returned", "nothing": .null, "chained": "later",
         ]
-        for (name, answer) in answers { #expect(try await talker.value(name, []) == answer, "\(name)") }
-        #expect(try await talker.failure("rejects")["message"] == "rejected")
-        #expect(try await talker.failure("throws")["message"] == "thrown")
+        for (name, answer) in answers { #expect(try await client.value(name, []) == answer, "\(name)") }
+        #expect(try await client.failure("rejects")["message"] == "rejected")
+        #expect(try await client.failure("throws")["message"] == "thrown")
         #expect(script.process.poll() == nil)
     }
 
@@ -82,15 +82,15 @@ struct ScriptHandlerTests {
             """,
             daemon: daemon
         )
-        let talker = try daemon.talker()
-        try await talker.awaitCommand("cyclic")
-        let thrown = try await talker.failure("throws")
+        let client = try daemon.connect()
+        try await client.awaitCommand("cyclic")
+        let thrown = try await client.failure("throws")
         #expect(thrown["code"] == "scriptFailed" && thrown["line"] == 2 && thrown["handler"] == "throws")
         #expect(thrown["file"] == .string(script.folder("bell.js")))
         #expect(thrown["message"] == "ReferenceError: Can't find variable: nope")
-        #expect(try await talker.failure("rejects")["code"] == "unavailable")
-        #expect(try await talker.failure("answers")["message"] == "no")
-        #expect(try await talker.failure("cyclic")["code"] == "scriptFailed")
+        #expect(try await client.failure("rejects")["code"] == "unavailable")
+        #expect(try await client.failure("answers")["message"] == "no")
+        #expect(try await client.failure("cyclic")["code"] == "scriptFailed")
         #expect(script.process.poll() == nil)
         #expect(script.errors.contains("bell.js:2"))
     }
@@ -122,13 +122,13 @@ struct ScriptHandlerTests {
             """,
             daemon: daemon
         )
-        let talker = try daemon.talker()
-        let client = try daemon.talker()
+        let client = try daemon.connect()
+        let caller = try daemon.connect()
         try await eventually("the handlers are there") {
-            try await client.ask("call?cmd=shown&msg=1&id=s") == "handleJSONRequest?cmd=showLamp&msg=2&id=s"
+            try await caller.ask("call?cmd=shown&msg=1&id=s") == "handleJSONRequest?cmd=showLamp&msg=2&id=s"
         }
-        #expect(try await talker.value("lamp", [3]) == ["lamp", "business", [4]])
-        let refused = try await talker.failure("lamp", [10])
+        #expect(try await client.value("lamp", [3]) == ["lamp", "business", [4]])
+        let refused = try await client.failure("lamp", [10])
         #expect(refused["code"] == "invalid")
         #expect(refused["fields"] == [["field": "/0", "expected": "at most 9"]])
         #expect(!script.output.contains("never"))
@@ -147,7 +147,7 @@ struct ScriptHandlerTests {
             daemon: daemon
         )
         try await script.awaitOutput("busy true")
-        #expect(try await daemon.talker().value("self", []) == 1)
+        #expect(try await daemon.connect().value("self", []) == 1)
     }
 
     @Test func `two scripts that wait for each other are no deadlock`() async throws {
@@ -166,11 +166,11 @@ struct ScriptHandlerTests {
             daemon: daemon
         )
         defer { withExtendedLifetime((a, b)) {} }
-        let talker = try daemon.talker()
-        try await talker.awaitCommand("start")
-        try await talker.awaitCommand("b")
-        #expect(try await talker.value("start", []) == "busy")
-        #expect(try await talker.value("a", []) == "a")
+        let client = try daemon.connect()
+        try await client.awaitCommand("start")
+        try await client.awaitCommand("b")
+        #expect(try await client.value("start", []) == "busy")
+        #expect(try await client.value("a", []) == "a")
     }
 
     @Test func `makeCallSync lets its callers' time run out, and the script goes on`() async throws {
@@ -184,12 +184,12 @@ struct ScriptHandlerTests {
             daemon: daemon,
             settings: "scripts: {handlerTime: 1s}"
         )
-        let silent = try daemon.talker()
+        let silent = try daemon.connect()
         _ = try await silent.ask(#"{"handlerName":"registerHandler","data":["silent"],"callbackId":"1"}"#)
-        let talker = try daemon.talker()
-        try await talker.awaitCommand("works")
-        #expect(try await talker.failure("waits")["code"] == "timeout")
-        #expect(try await talker.value("works", []) == "yes")
+        let client = try daemon.connect()
+        try await client.awaitCommand("works")
+        #expect(try await client.failure("waits")["code"] == "timeout")
+        #expect(try await client.value("works", []) == "yes")
         #expect(script.process.poll() == nil)
     }
 
@@ -200,9 +200,9 @@ struct ScriptHandlerTests {
             daemon: daemon,
             settings: "scripts: {handlerTime: 300ms}"
         )
-        let talker = try daemon.talker()
-        try await talker.awaitCommand("silent")
-        let failure = try await talker.failure("silent")
+        let client = try daemon.connect()
+        try await client.awaitCommand("silent")
+        let failure = try await client.failure("silent")
         #expect(failure["code"] == "timeout")
         #expect(failure["message"]?.stringValue?.contains("bell.js") == true)
         #expect(script.process.poll() == nil)
@@ -211,7 +211,7 @@ struct ScriptHandlerTests {
     @Test func `a name that another one holds is told`() async throws {
         let daemon = try await DaemonProcess()
         let first = try ScriptProcess.run("WebViewJavascriptBridge.registerHandler('x', () => 1)", daemon: daemon)
-        try await daemon.talker().awaitCommand("x")
+        try await daemon.connect().awaitCommand("x")
         let second = try ScriptProcess.run("WebViewJavascriptBridge.registerHandler('x', () => 2)", daemon: daemon)
         #expect(try await second.end() == .status(0))
         #expect(second.errors.contains("the handler x is not registered"))
@@ -229,7 +229,7 @@ struct ScriptHandlerTests {
                 ],
                 environment: ["PATH": "/usr/bin:/bin", "HOME": folder("home")]
             )
-            try await eventually("the daemon listens") { (try? SocketTalker(path: folder("socket"))) != nil }
+            try await eventually("the daemon listens") { (try? SocketClient(path: folder("socket"))) != nil }
             return daemon
         }
         var daemon = try await start()
@@ -248,29 +248,29 @@ struct ScriptHandlerTests {
             environment: ["PATH": "/usr/bin:/bin", "HOME": folder("home")]
         )
         func output() -> String { String(decoding: script.standardOutput, as: UTF8.self) }
-        let holder = try SocketTalker(path: folder("socket"))
+        let holder = try SocketClient(path: folder("socket"))
         try await holder.awaitCommand("count")
         #expect(try await holder.value("count", []) == 1)
 
         daemon.send(SIGKILL)
         try await daemon.wait()
         daemon = try await start()
-        let talker = try SocketTalker(path: folder("socket"))
-        try await talker.awaitCommand("count")
-        #expect(try await talker.value("count", []) == 2)
+        let client = try SocketClient(path: folder("socket"))
+        try await client.awaitCommand("count")
+        #expect(try await client.value("count", []) == 2)
         try await eventually("the script hears news again") {
-            _ = try await talker.value("post", ["news", 5])
+            _ = try await client.value("post", ["news", 5])
             return output().contains("news 5")
         }
         // The recording was not begun a second time.
-        #expect(try await talker.value("state", []).objectValue?["recording"] == [])
+        #expect(try await client.value("state", []).objectValue?["recording"] == [])
         withExtendedLifetime(daemon) {}
     }
 
     @Test func `a call under way when the daemon dies gets unavailable`() async throws {
         let mappings = try TestFolder.mappings("never: {business: [\"script:silent\"], timeout: 60s}")
         let daemon = try await DaemonProcess(mappings: mappings.path)
-        let silent = try daemon.talker()
+        let silent = try daemon.connect()
         _ = try await silent.ask(#"{"handlerName":"registerHandler","data":["silent"],"callbackId":"1"}"#)
         let script = try ScriptProcess.run(
             "makeCall('never').catch(error => console.log(error.code, error.message))",
@@ -283,7 +283,7 @@ struct ScriptHandlerTests {
     }
 }
 
-extension SocketTalker {
+extension SocketClient {
     /// Makes a call that must fail, and gives the error.
     func failure(_ command: String, _ parameters: JSONValue = []) async throws -> JSONObject {
         let id = "f\(Int.random(in: 0...Int.max))"

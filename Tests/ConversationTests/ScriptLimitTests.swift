@@ -75,8 +75,8 @@ struct ScriptLimitTests {
 
     @Test(arguments: handlers) func `it is stopped and nobody else notices`(bad: Case) async throws {
         let daemon = try await DaemonProcess()
-        let talker = try daemon.talker()
-        #expect(try await talker.value("rec", ["take.wav", "start", ["limit": 60]]) == .null)
+        let client = try daemon.connect()
+        #expect(try await client.value("rec", ["take.wav", "start", ["limit": 60]]) == .null)
         let host = try ScriptProcess.host(
             [
                 "bad.js": "WebViewJavascriptBridge.registerHandler('bad', () => { \(bad.body) })",
@@ -86,15 +86,15 @@ struct ScriptLimitTests {
             settings: "scripts: {\(bad.settings)}"
         )
         defer { withExtendedLifetime(host) {} }
-        try await talker.awaitCommand("bad")
-        try await talker.awaitCommand("good")
+        try await client.awaitCommand("bad")
+        try await client.awaitCommand("good")
 
-        let victim = try daemon.talker()
+        let victim = try daemon.connect()
         async let failure = victim.failure("bad")
         var longest = 0.0
         for _ in 0..<20 {
             let start = ContinuousClock.now
-            #expect(try await talker.value("good", [21]) == 42)
+            #expect(try await client.value("good", [21]) == 42)
             longest = max(longest, (ContinuousClock.now - start) / .seconds(1))
         }
         let error = try await failure
@@ -104,18 +104,18 @@ struct ScriptLimitTests {
         #expect(longest < 2, "another script's caller waited \(longest) s")
 
         try await eventually("the host tells the limit") {
-            try await talker.script("bad.js")["limit"]?.stringValue == bad.limit
+            try await client.script("bad.js")["limit"]?.stringValue == bad.limit
         }
-        #expect(try await talker.script("good.js")["restarts"] == 0)
+        #expect(try await client.script("good.js")["restarts"] == 0)
         // It is there again, and works.
-        try await talker.awaitScript("bad.js", "running")
-        try await checkRecording(talker, daemon)
+        try await client.awaitScript("bad.js", "running")
+        try await checkRecording(client, daemon)
     }
 
     /// The recording has no hole: it is as long as the microphone says, and a tone from end to end.
-    private func checkRecording(_ talker: SocketTalker, _ daemon: DaemonProcess) async throws {
-        try await talker.awaitRecorded(1)
-        let answer = try await talker.value("rec", ["take.wav", "stop"]).objectValue ?? [:]
+    private func checkRecording(_ client: SocketClient, _ daemon: DaemonProcess) async throws {
+        try await client.awaitRecorded(1)
+        let answer = try await client.value("rec", ["take.wav", "stop"]).objectValue ?? [:]
         #expect(answer["ending"] == nil)
         let file = try PCM16(wav: try Data(contentsOf: URL(fileURLWithPath: daemon.folder("media/take.wav"))))
         let sound = file.channel(0)
@@ -193,9 +193,9 @@ struct ScriptLimitTests {
             "WebViewJavascriptBridge.registerHandler('idle', () => 1)",
             daemon: daemon
         )
-        let talker = try daemon.talker()
-        try await talker.awaitCommand("idle")
-        #expect(try await talker.value("idle", []) == 1)
+        let client = try daemon.connect()
+        try await client.awaitCommand("idle")
+        #expect(try await client.value("idle", []) == 1)
         var (last, quietLooks) = (-1, 0)
         try await eventually("its threads have gone to sleep") {
             let now = Self.switches(script.process.pid)

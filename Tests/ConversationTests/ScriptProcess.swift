@@ -66,21 +66,11 @@ final class ScriptProcess: Sendable {
                 case .small: "mkdir -p \"$0\" && mount -t tmpfs -o size=64k none \"$0\" && exec \"$@\""
                 case .shortFiles: "trap '' XFSZ; exec prlimit --fsize=8192 \"$@\""
                 }
-            return (self == .small ? Self.unshare : []) + ["/bin/sh", "-c", script, state]
+            return (self == .small ? MountNamespace.words : []) + ["/bin/sh", "-c", script, state]
         }
-
-        private static let unshare = ["unshare"] + (geteuid() == 0 ? ["-m"] : ["-rm"])
 
         /// Whether this machine lets the user have such a disk.
-        var isPossible: Bool {
-            let process = Process()
-            process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-            process.arguments = command(on: NSTemporaryDirectory()) + ["true"]
-            process.standardError = FileHandle.nullDevice
-            guard (try? process.run()) != nil else { return false }
-            process.waitUntilExit()
-            return process.terminationStatus == 0
-        }
+        var isPossible: Bool { MountNamespace.isPossible(command(on: NSTemporaryDirectory()) + ["true"]) }
 
         static let possible = allCases.filter(\.isPossible)
     }
@@ -149,7 +139,7 @@ extension TestFolder {
     }
 }
 
-extension SocketTalker {
+extension SocketClient {
     /// What the host tells of a script; empty where there is no host yet.
     func script(_ name: String) async throws -> JSONObject {
         let id = "s\(Int.random(in: 0...Int.max))"

@@ -32,7 +32,9 @@ struct ScriptRunTests {
         ("setTimeout(() => { null.x }, 1)", ":1:24: TypeError: null is not an object (evaluating 'null.x')"),
         ("Promise.reject(new RangeError('far'))", ":1:30: RangeError: far"),
         ("(async () => { await 0; throw 'text' })()", ": text"),
-        ("throw {message: 'like an error'}", ": like an error"),
+        ("throw {message: 'like an error'}", ": like an error"), ("throw {a: 1, b: ['x']}", #": {a: 1, b: ["x"]}"#),
+        ("throw [1]", ": [1]"), ("await 0\nawait 0; null.x", ":2:14: TypeError: null is not an object"),
+        ("var x = await 0 +* 1", ":1: SyntaxError"),
         ("(function down() { down() })()", "RangeError: Maximum call stack size exceeded."),
     ])
     func `an error that nobody handles ends it with its place`(text: String, message: String) async throws {
@@ -40,6 +42,46 @@ struct ScriptRunTests {
         #expect(try await script.end() == .status(1))
         #expect(script.errors.contains("bell.js"))
         #expect(script.errors.contains(message), "\(script.errors)")
+    }
+
+    @Test func `an await may stand outside of functions`() async throws {
+        let script = try ScriptProcess.run(
+            """
+            #!/usr/bin/env -S quickconnect run
+            // await
+            const later = new Promise(done => setTimeout(() => done('later'), 5))
+            console.log(await later, this === globalThis)
+            for (const value of [1, 2]) console.log(await value)
+            function own() { return 'own' }
+            console.log(own(), typeof globalThis.own)
+            """,
+            daemon: nil
+        )
+        #expect(try await script.end() == .status(0), "\(script.errors)")
+        #expect(script.lines == ["later true", "1", "2", "own undefined"])
+        // Where all of them stand in functions, functions are global.
+        let global = try ScriptProcess.run(
+            "async function f() { await 0 }\nconsole.log(typeof globalThis.f)",
+            daemon: nil
+        )
+        #expect(try await global.end() == .status(0) && global.lines == ["function"])
+    }
+
+    @Test func `its program says its version, and whom a handler's name already belongs to`() async throws {
+        let version = try await ChildProcess.run(Products.path("quickconnect-scripts"), ["--version"])
+        let own = try await ChildProcess.run(Products.path("quickconnectd"), ["--version"]).output
+        #expect(version.exit == .status(0) && own == "quickconnectd \(version.output)")
+        let daemon = try await DaemonProcess()
+        let text = """
+            const {registerHandler, removeHandler} = WebViewJavascriptBridge
+            registerHandler('ping', () => 1)
+            registerHandler('mine', () => 1)
+            makeCall('ping').then(() => { removeHandler('ping'); removeHandler('mine') })
+            """
+        let script = try ScriptProcess.run(text, daemon: daemon)
+        #expect(try await script.end() == .status(0), "\(script.errors)")
+        #expect(script.errors.contains("the handler ping: 'ping' is a command of the mappings already"))
+        #expect(!script.errors.contains("mine"), "\(script.errors)")
     }
 
     @Test func `the stack is told, without the runtime's own calls`() async throws {
@@ -369,15 +411,15 @@ struct ScriptRunTests {
 
     @Test func `alert is logged and posted, confirm is declined and prompt has no answer`() async throws {
         let daemon = try await DaemonProcess()
-        let talker = try daemon.talker()
-        _ = try await talker.value("subscribe", ["alert"])
+        let client = try daemon.connect()
+        _ = try await client.value("subscribe", ["alert"])
         let script = try ScriptProcess.run(
             "alert('Fire!'); console.log(confirm('Sure?'), prompt('Who?'))",
             daemon: daemon
         )
         #expect(try await script.end() == .status(0))
         #expect(script.lines == ["Fire!", "false null"])
-        let event = try #require(try await talker.nextReply())
+        let event = try #require(try await client.nextReply())
         #expect(event.command == "alert" && event.value == "Fire!" && event.id == nil)
         let alone = try ScriptProcess.run("alert('nobody hears')", daemon: nil)
         #expect(try await alone.end() == .status(0))
@@ -402,11 +444,11 @@ struct ScriptRunTests {
             daemon: daemon,
             settings: "limits: {lineBytes: 65536}"
         )
-        let talker = try daemon.talker()
-        try await talker.awaitCommand("brackets")
-        #expect(try await talker.failure("long")["code"] == "tooLarge")
-        #expect(try await talker.failure("deep")["code"] == "tooLarge")
-        #expect(try await talker.value("brackets", []).stringValue?.count == 600)
+        let client = try daemon.connect()
+        try await client.awaitCommand("brackets")
+        #expect(try await client.failure("long")["code"] == "tooLarge")
+        #expect(try await client.failure("deep")["code"] == "tooLarge")
+        #expect(try await client.value("brackets", []).stringValue?.count == 600)
         #expect(script.lines == ["tooLarge", "tooLarge", "tooLarge 5", "tooLarge 5"])
     }
 
@@ -418,9 +460,9 @@ struct ScriptRunTests {
             "mapCommandToVCF('doorbell', (data, event) => console.log(event.door)); makeCall('ping')",
             daemon: daemon
         )
-        let talker = try daemon.talker()
+        let client = try daemon.connect()
         try await eventually("the script hears the bell") {
-            _ = try await talker.value("post", ["doorbell", ["door": "front"]])
+            _ = try await client.value("post", ["doorbell", ["door": "front"]])
             return script.output.contains("front")
         }
         #expect(script.process.poll() == nil)
@@ -445,9 +487,9 @@ struct ScriptRunTests {
             "\(way); mapCommandToVCF('default', (data, n) => { if (n && n.it) console.log(n.it) })",
             daemon: daemon
         )
-        let talker = try daemon.talker()
+        let client = try daemon.connect()
         try await eventually("it hears the news") {
-            _ = try await talker.value("post", ["news", ["it": "rains"]])
+            _ = try await client.value("post", ["news", ["it": "rains"]])
             return script.output.contains("rains")
         }
         #expect(script.process.poll() == nil)

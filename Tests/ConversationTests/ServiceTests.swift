@@ -24,13 +24,13 @@ struct ServiceTests {
             told += systemd.messages()
             return told.filter { $0 == "WATCHDOG=1" }.count >= 4
         }
-        let talker = try daemon.talker()
-        talker.send("call?cmd=playSound&msg=0&id=1")
+        let client = try daemon.connect()
+        client.send("call?cmd=playSound&msg=0&id=1")
         try await eventually("a line tells of the sound") {
             told += systemd.messages()
             return told.contains { $0.hasPrefix("STATUS=") && $0.contains("1 connection") && $0.hasSuffix("plays 1") }
         }
-        talker.close()
+        client.close()
         try await eventually("another one that it is over") {
             told += systemd.messages()
             return told.last { $0.hasPrefix("STATUS=") }?.hasSuffix(" 0 connections") == true
@@ -43,7 +43,7 @@ struct ServiceTests {
         let daemon = try await DaemonProcess(environment: [
             "NOTIFY_SOCKET": "/nowhere/notify", "WATCHDOG_USEC": "50000",
         ])
-        #expect(try await daemon.talker().ask("call?cmd=ping&id=1") != nil)
+        #expect(try await daemon.connect().ask("call?cmd=ping&id=1") != nil)
         #expect(try await daemon.stop() == .status(0))
     }
 
@@ -57,12 +57,12 @@ struct ServiceTests {
         let daemon = try await DaemonProcess([], environment: environment)
         server.send(SIGSTOP)
         defer { server.send(SIGCONT) }
-        let talker = try daemon.talker()
-        talker.send("call?cmd=playSound&msg=0&id=1")
-        #expect(try await talker.nextReply()?.code == "timeout")
+        let client = try daemon.connect()
+        client.send("call?cmd=playSound&msg=0&id=1")
+        #expect(try await client.nextReply()?.code == "timeout")
         try await eventually("the log says so") { daemon.log.contains("the watchdog is not fed: opening") }
         _ = systemd.messages()
-        #expect(try await talker.ask("call?cmd=ping&id=2") != nil)
+        #expect(try await client.ask("call?cmd=ping&id=2") != nil)
         try await eventually("the status says so") {
             systemd.messages().contains { $0.hasPrefix("STATUS=stuck: opening") }
         }
@@ -76,11 +76,11 @@ struct ServiceTests {
 
     @Test func `an idle daemon does not wake, also after its devices were used`() async throws {
         let daemon = try await DaemonProcess()
-        let talker = try daemon.talker()
+        let client = try daemon.connect()
         for call in [
             "playSound&msg=0", "loc", "rec&msg=[\"a\"]", "rec&msg=[\"a\",\"stop\"]", "can&msg=[\"rec\",\"root\"]",
         ] {
-            #expect(try await talker.ask("call?cmd=\(call)&id=1")?.contains("cmd=error") == false, "\(call)")
+            #expect(try await client.ask("call?cmd=\(call)&id=1")?.contains("cmd=error") == false, "\(call)")
         }
         // What ends by itself after a sound, such as an open card, has ended by then.
         try await eventually("it is at rest", within: .seconds(60)) {
@@ -92,7 +92,7 @@ struct ServiceTests {
 
     @Test func `who has just connected is answered though the daemon stops`() async throws {
         let daemon = try await DaemonProcess()
-        let (silent, other) = (try daemon.talker(), try daemon.talker())
+        let (silent, other) = (try daemon.connect(), try daemon.connect())
         // Connections are taken in their order.
         #expect(try await other.ask("call?cmd=ping&id=1") != nil)
         daemon.process.send(SIGTERM)
@@ -111,7 +111,7 @@ struct ServiceTests {
         )
         var status = stat()
         #expect(stat(folder("guest"), &status) == 0 && status.st_mode & 0o777 == 0o606)
-        let guest = try SocketTalker(path: folder("guest"))
+        let guest = try SocketClient(path: folder("guest"))
         #expect(try await guest.ask("call?cmd=ping&id=1") == "handleJSONRequest?cmd=ping&msg=null&id=1")
         for command in ["playSound", "registerHandler", "noSuchCommand"] {
             guest.send("call?cmd=\(command)&msg=0&id=1")
@@ -127,7 +127,7 @@ struct ServiceTests {
         #expect(listed?.map(\.name) == ["can", "commands", "ping", "sounds"])
         guest.send("call?cmd=can&msg=stop&id=1")
         #expect(try await guest.nextReply()?.value.objectValue?["allowed"] == false)
-        let own = try daemon.talker()
+        let own = try daemon.connect()
         #expect(try await own.ask("call?cmd=playSound&msg=0&id=1")?.contains("cmd=playSound") == true)
         // What a guest asked for is nothing that a command failed of.
         own.send("call?cmd=explain&msg=playSound&id=1")
@@ -142,11 +142,11 @@ struct ServiceTests {
         let daemon = try await DaemonProcess(
             settings: "sockets: [{path: \(folder("guest")), commands: []}]"
         )
-        let talker = try daemon.talker()
+        let client = try daemon.connect()
         for call in ["playSound&msg=0", "ping", "sounds", "play&msg=[\"nothing.wav\"]", "playSound&msg=1000"] {
-            _ = try await talker.ask("call?cmd=\(call)&id=1")
+            _ = try await client.ask("call?cmd=\(call)&id=1")
         }
-        _ = try await SocketTalker(path: folder("guest")).ask("call?cmd=sounds&id=1")
+        _ = try await SocketClient(path: folder("guest")).ask("call?cmd=sounds&id=1")
         try await eventually("all are logged") { daemon.auditLines.count >= 4 }
         let lines = daemon.auditLines
         let who = " uid=\(getuid()) pid=\(getpid()) "
@@ -167,11 +167,11 @@ struct ServiceTests {
         let daemon = try await DaemonProcess(
             settings: "sockets: [{path: \(folder("guest")), commands: [], connections: 2}]"
         )
-        let guests = try (0..<3).map { _ in try SocketTalker(path: folder("guest")) }
+        let guests = try (0..<3).map { _ in try SocketClient(path: folder("guest")) }
         #expect(try await guests[2].nextReply()?.code == "overloaded")
         guests[0].send([UInt8]((0..<500).map { "call?cmd=ping&id=\($0)\n" }.joined().utf8))
         for _ in 0..<500 { #expect(try await guests[0].nextReply()?.code == "denied") }
-        #expect(try await daemon.talker().ask("call?cmd=playSound&msg=0&id=1")?.contains("cmd=playSound") == true)
+        #expect(try await daemon.connect().ask("call?cmd=playSound&msg=0&id=1")?.contains("cmd=playSound") == true)
         try await eventually("what was left out is told") {
             daemon.auditLines.contains { $0.hasSuffix(" more refused calls of uid=\(getuid()) within a second") }
         }
@@ -181,18 +181,18 @@ struct ServiceTests {
 
     @Test func `the log of calls can be turned off, and what callers say cannot forge a line`() async throws {
         let silent = try await DaemonProcess(settings: "audit: false")
-        _ = try await silent.talker().ask("call?cmd=playSound&msg=0&id=1")
+        _ = try await silent.connect().ask("call?cmd=playSound&msg=0&id=1")
         #expect(try await silent.stop() == .status(0))
         #expect(silent.auditLines.isEmpty)
 
         let folder = try TestFolder()
         let daemon = try await DaemonProcess(settings: "sockets: [{path: \(folder("guest")), commands: []}]")
-        let talker = try daemon.talker()
+        let client = try daemon.connect()
         let name = String(repeating: "x", count: 100_000)
-        _ = try await SocketTalker(path: folder("guest")).ask("call?cmd=\(name)&id=1")
-        _ = try await talker.ask("call?cmd=play&msg=%22b%0D%0Aaudit: command=x%22&id=1")
-        _ = try await talker.ask("call?cmd=play&msg=%22a%0Aaudit: command=x%22&id=1")
-        _ = try await talker.ask("call?cmd=play&msg=%22\(name)%22&id=1")
+        _ = try await SocketClient(path: folder("guest")).ask("call?cmd=\(name)&id=1")
+        _ = try await client.ask("call?cmd=play&msg=%22b%0D%0Aaudit: command=x%22&id=1")
+        _ = try await client.ask("call?cmd=play&msg=%22a%0Aaudit: command=x%22&id=1")
+        _ = try await client.ask("call?cmd=play&msg=%22\(name)%22&id=1")
         try await eventually("all are logged") { daemon.auditLines.count >= 4 }
         #expect(daemon.auditLines.count == 4)
         #expect(daemon.auditLines.allSatisfy { $0.utf8.count < 600 })
@@ -207,9 +207,9 @@ struct ServiceTests {
         try settings.write(toFile: folder("settings.yaml"), atomically: true, encoding: .utf8)
         let daemon = try passing(["": "main", "guests": "guests"], folder)
         try await eventually("it answers") {
-            (try? await SocketTalker(path: folder("main")).ask("call?cmd=sounds&id=1"))?.contains("laser") == true
+            (try? await SocketClient(path: folder("main")).ask("call?cmd=sounds&id=1"))?.contains("laser") == true
         }
-        let guest = try SocketTalker(path: folder("guests"))
+        let guest = try SocketClient(path: folder("guests"))
         #expect(try await guest.ask("call?cmd=sounds&id=1")?.contains("denied") == true)
         #expect(try await guest.ask("call?cmd=ping&id=1") == "handleJSONRequest?cmd=ping&msg=null&id=1")
         daemon.send(SIGTERM)
@@ -255,6 +255,7 @@ struct ServiceTests {
         arguments: [
             ("quickconnectd.service", "15"), ("quickconnect-scripts.service", "25"),
             ("quickconnect-data.service", "25"), ("quickconnect-web.service", "25"),
+            ("quickconnect-mqtt.service", "25"),
         ]
     )
     func `the units expose little`(unit: String, limit: String) async throws {

@@ -38,5 +38,5 @@ struct SocketConversations {
 private struct SocketHost: ConversationHost {
     let daemon: DaemonProcess
 
-    func connect() throws -> any ConversationClient { try daemon.talker() }
+    func connect() throws -> any ConversationClient { try daemon.connect() }
 }

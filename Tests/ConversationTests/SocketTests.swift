@@ -8,7 +8,7 @@ import Testing
 struct SocketTests {
     @Test func `a client that never reads is dropped, and costs no other client anything`() async throws {
         let daemon = try await DaemonProcess(settings: "limits: {stalledAfter: 1s}")
-        let (deaf, other) = (try daemon.talker(), try daemon.talker())
+        let (deaf, other) = (try daemon.connect(), try daemon.connect())
         let calls = [UInt8](String(repeating: "call?cmd=commands&id=1\n", count: 2000).utf8)
         deaf.send(calls)
         for id in 0..<200 {
@@ -21,16 +21,16 @@ struct SocketTests {
 
     @Test func `a client that reads late gets every reply`() async throws {
         let daemon = try await DaemonProcess()
-        let talker = try daemon.talker()
+        let client = try daemon.connect()
         // Some 10 MB of replies: far more than socket buffers hold, so the daemon must pause and go on. Each tells of
         // sixteen parameters that ping does not take, and none waits, so they come in order.
         let surplus = Array(repeating: "1", count: 16).joined(separator: ",")
         let calls = (0..<3000).map { "call?cmd=ping&msg=[\(surplus)]&id=\($0)\n" }.joined()
-        talker.send([UInt8](calls.utf8))
-        talker.endInput()
+        client.send([UInt8](calls.utf8))
+        client.endInput()
         var expected = 0
         var size = 0
-        while let reply = try await talker.nextReply() {
+        while let reply = try await client.nextReply() {
             #expect(reply.id == "\(expected)")
             size += reply.value.text.utf8.count
             expected += 1
@@ -42,53 +42,53 @@ struct SocketTests {
     @Test func `half a line and then the end leaves no trace`() async throws {
         let daemon = try await DaemonProcess()
         for _ in 0..<50 {
-            let talker = try daemon.talker()
-            talker.send([UInt8]("call?cmd=pi".utf8))
-            talker.close()
+            let client = try daemon.connect()
+            client.send([UInt8]("call?cmd=pi".utf8))
+            client.close()
         }
-        let talker = try daemon.talker()
-        talker.send([UInt8]("call?cmd=ping&id=1\ncall?cmd=ping&id=2".utf8))
-        talker.endInput()
-        #expect(try await talker.rest() == ["handleJSONRequest?cmd=ping&msg=null&id=1"])
+        let client = try daemon.connect()
+        client.send([UInt8]("call?cmd=ping&id=1\ncall?cmd=ping&id=2".utf8))
+        client.endInput()
+        #expect(try await client.rest() == ["handleJSONRequest?cmd=ping&msg=null&id=1"])
     }
 
     @Test func `a line of 10 MiB is tooLarge, and the next line is answered`() async throws {
         let daemon = try await DaemonProcess()
-        let talker = try daemon.talker()
-        talker.send([UInt8]("call?cmd=logMessage&msg=".utf8))
-        for _ in 0..<10 { talker.send([UInt8](repeating: UInt8(ascii: "x"), count: 1 << 20)) }
-        talker.send("")
-        talker.send("call?cmd=ping&id=after")
-        #expect(try await talker.nextReply()?.code == "tooLarge")
-        #expect(try await talker.nextReply()?.id == "after")
+        let client = try daemon.connect()
+        client.send([UInt8]("call?cmd=logMessage&msg=".utf8))
+        for _ in 0..<10 { client.send([UInt8](repeating: UInt8(ascii: "x"), count: 1 << 20)) }
+        client.send("")
+        client.send("call?cmd=ping&id=after")
+        #expect(try await client.nextReply()?.code == "tooLarge")
+        #expect(try await client.nextReply()?.id == "after")
     }
 
     @Test func `500 connections are served at once`() async throws {
         let daemon = try await DaemonProcess()
-        let talkers = try (0..<500).map { _ in try daemon.talker() }
-        for (index, talker) in talkers.enumerated() { talker.send("call?cmd=hello&id=\(index)") }
-        for (index, talker) in talkers.enumerated() { #expect(try await talker.nextReply()?.id == "\(index)") }
+        let clients = try (0..<500).map { _ in try daemon.connect() }
+        for (index, client) in clients.enumerated() { client.send("call?cmd=hello&id=\(index)") }
+        for (index, client) in clients.enumerated() { #expect(try await client.nextReply()?.id == "\(index)") }
     }
 
     @Test func `one connection more than the limit gets overloaded, and those open go on`() async throws {
         let daemon = try await DaemonProcess(settings: "limits: {connections: 8}")
-        var talkers: [SocketTalker] = []
+        var clients: [SocketClient] = []
         // The connection by which the test saw that the daemon listens may still be open.
         try await eventually("eight are served") {
-            let talker = try daemon.talker()
-            let answer = try await talker.ask("call?cmd=ping&id=1")
-            if answer?.contains("overloaded") == false { talkers.append(talker) }
-            return talkers.count == 8
+            let client = try daemon.connect()
+            let answer = try await client.ask("call?cmd=ping&id=1")
+            if answer?.contains("overloaded") == false { clients.append(client) }
+            return clients.count == 8
         }
-        let surplus = try daemon.talker()
+        let surplus = try daemon.connect()
         #expect(try await surplus.nextReply()?.code == "overloaded")
         #expect(try await surplus.next() == nil)
-        #expect(try await talkers[0].ask("call?cmd=ping&id=2") != nil)
+        #expect(try await clients[0].ask("call?cmd=ping&id=2") != nil)
     }
 
     @Test func `SIGTERM gives the calls under way their time, then cancelled, and exits with 0`() async throws {
         let daemon = try await DaemonProcess(settings: "limits: {shutdownAfter: 1s}")
-        let (script, page) = (try daemon.talker(), try daemon.talker())
+        let (script, page) = (try daemon.connect(), try daemon.connect())
         _ = try await script.ask("call?cmd=registerHandler&msg=slow&id=r")
         page.send("call?cmd=slow&id=never")
         page.send("call?cmd=playSound&msg=0&id=sound")
@@ -120,7 +120,7 @@ struct SocketTests {
             Products.path("quickconnectd"),
             ["--simulate", "--socket", daemon.socket, "--mappings", Products.root + "/mappings"]
         )
-        try await eventually("the stale socket is replaced") { (try? SocketTalker(path: daemon.socket)) != nil }
+        try await eventually("the stale socket is replaced") { (try? SocketClient(path: daemon.socket)) != nil }
         third.send(SIGTERM)
         #expect(try await third.wait() == .status(0))
     }
@@ -136,21 +136,21 @@ struct SocketTests {
             atomically: true,
             encoding: .utf8
         )
-        let talker = try daemon.talker()
-        talker.send("call?cmd=reload&id=1")
-        let reply = try await talker.nextReply()
+        let client = try daemon.connect()
+        client.send("call?cmd=reload&id=1")
+        let reply = try await client.nextReply()
         #expect(reply?.code == "invalid")
         #expect(
             reply?.message.contains("own.yaml:2:20: unknown command object 'HelloBC', did you mean 'HelloBCO'?")
                 ?? false
         )
-        talker.send("call?cmd=hello&id=2")
-        #expect(try await talker.nextReply()?.value.objectValue?["protocol"] == 1)
+        client.send("call?cmd=hello&id=2")
+        #expect(try await client.nextReply()?.value.objectValue?["protocol"] == 1)
         try "ping: {parameters: [], view: []}\n".write(toFile: file, atomically: true, encoding: .utf8)
         daemon.process.send(SIGHUP)
         try await eventually("SIGHUP reloads") {
-            talker.send("call?cmd=hello&id=3")
-            return try await talker.nextReply()?.code == "unknownCommand"
+            client.send("call?cmd=hello&id=3")
+            return try await client.nextReply()?.code == "unknownCommand"
         }
     }
 
@@ -163,5 +163,78 @@ struct SocketTests {
         }
         let good = try await ChildProcess.run(daemon, ["--check", "--mappings", Products.root + "/mappings"])
         #expect(good.exit == .status(0))
+    }
+
+    @Test func `a check tells the mistakes of settings and of mappings at once`() async throws {
+        let folder = try TestFolder()
+        try FileManager.default.createDirectory(atPath: folder("m"), withIntermediateDirectories: false)
+        try folder.write("plays: 3\nmedia: [a]\nsockets: [{path: s, commands: [ping], group: nobodys}]\n", to: "s.yaml")
+        try folder.write("ring:\n\tview: []\n", to: "m/a.yaml")
+        try folder.write("lamp: {vew: []}\n", to: "m/b.yaml")
+        let child = try ChildProcess(
+            Products.path("quickconnectd"),
+            ["--check", "--config", folder("s.yaml"), "--mappings", folder("m")]
+        )
+        #expect(try await child.wait() == .status(2))
+        let errors = String(decoding: child.standardError, as: UTF8.self)
+        for told in [
+            "s.yaml:1:1: unknown key 'plays'", "s.yaml:2:8: 'media'", "s.yaml:3:", "no group 'nobodys'",
+            "m/a.yaml:2:1: YAML is not indented by tabs: use spaces", "m/b.yaml:1:8: unknown key 'vew'",
+        ] { #expect(errors.contains(told), "\(told): \(errors)") }
+    }
+
+    @Test func `a reload tells warnings, and a handler whose name is a command's that no call comes to it`()
+        async throws
+    {
+        let folder = try TestFolder()
+        try folder.write("default: {}\n", to: "own.yml")
+        let lines =
+            "ping: {parameters: [], view: []}\nreload: {business: [ReloadBCO]}\nlamp: {business: ['script:lamp']}\n"
+        let handlers = "registerHandler: {business: [RegisterHandlerBCO]}\n"
+        try folder.write(lines + handlers, to: "own.yaml")
+        let daemon = try await DaemonProcess(mappings: folder.path)
+        let client = try daemon.connect()
+        let told = try await client.value("reload", []).objectValue?["warnings"]?.arrayValue?.compactMap(\.stringValue)
+        #expect(
+            told?.count == 1 && told?.first?.contains("own.yml:1:1: this file is not read") == true,
+            "\(told ?? [])"
+        )
+        try folder.remove("own.yml")
+        #expect(try await client.value("reload", []) == .null)
+        let ping = try await client.value("registerHandler", ["ping"]).objectValue?["warning"]?.stringValue
+        #expect(ping?.contains("no call comes to this handler") == true)
+        for name: JSONValue in ["lamp", "own"] { #expect(try await client.value("registerHandler", [name]) == .null) }
+    }
+
+    @Test func `a system sound has a name, too`() async throws {
+        let daemon = try await DaemonProcess()
+        let client = try daemon.connect()
+        let sounds = try await client.value("sounds", []).arrayValue?.compactMap { $0.objectValue?["name"] } ?? []
+        #expect(sounds.contains("laser.wav"))
+        for name: JSONValue in ["laser", "laser.wav", 0, "0"] {
+            let reply = try await client.reply("playSound", [name])
+            #expect(reply.code == (name == "0" ? "invalid" : nil), "\(name)")
+        }
+        for wrong: JSONValue in ["lase", "", -2, 1.5, true, [], ["laser"], nil, "../laser", "LASER"] {
+            let error = try await client.failure("playSound", [wrong])
+            #expect(error["code"] == "invalid" && error["fields"]?.arrayValue?.first?.objectValue?["field"] == "/0")
+        }
+        #expect(try await client.failure("playSound", [99])["code"] == "notFound")
+    }
+
+    @Test func `a recording's path begins at the root, also where the media folder was named otherwise`() async throws {
+        let folder = try TestFolder()
+        let words = [Products.path("quickconnectd"), "--simulate", "--socket", folder("s"), "--media", "media"]
+        let process = try ChildProcess(
+            "/bin/sh",
+            ["-c", "cd \"$0\" && exec \"$@\"", folder.path] + words + ["--mappings", Products.root + "/mappings"],
+            environment: ["PATH": "/usr/bin:/bin", "HOME": folder("home")]
+        )
+        try await eventually("it listens") { (try? SocketClient(path: folder("s"))) != nil }
+        let client = try SocketClient(path: folder("s"))
+        _ = try await client.value("rec", ["take.wav", "start"])
+        let stopped = try await client.value("rec", ["take.wav", "stop"]).objectValue
+        #expect(stopped?["path"] == .string(folder("media/take.wav")) && folder.exists("media/take.wav"))
+        withExtendedLifetime(process) {}
     }
 }

@@ -33,10 +33,10 @@ struct SoundOnTheWayTests {
     @Test func `two sounds at once are both in it`() async throws {
         let (server, daemon) = try await start()
         let recorder = try await server.record()
-        let talker = try daemon.talker()
-        talker.send("call?cmd=playSound&msg=7&id=robot")
-        talker.send("call?cmd=playSound&msg=0&id=laser")
-        #expect(try await Set([talker.nextReply()?.id, talker.nextReply()?.id]) == ["robot", "laser"])
+        let client = try daemon.connect()
+        client.send("call?cmd=playSound&msg=7&id=robot")
+        client.send("call?cmd=playSound&msg=0&id=laser")
+        #expect(try await Set([client.nextReply()?.id, client.nextReply()?.id]) == ["robot", "laser"])
         try await recorder.recordOn(for: 0.3)
         let recording = try await recorder.finish()
         // Each is a part of the sum, so it correlates less than alone; what is not in it stays below 0.1.
@@ -46,32 +46,32 @@ struct SoundOnTheWayTests {
 
     @Test func `a killed server gives the caller unavailable, and the next sound plays when it is back`() async throws {
         let (server, daemon) = try await start()
-        let talker = try daemon.talker()
-        talker.send("call?cmd=playSound&msg=3&id=bell")
+        let client = try daemon.connect()
+        client.send("call?cmd=playSound&msg=3&id=bell")
         try await eventually("the bell plays") {
-            talker.send("call?cmd=state&id=s")
-            let playing = try await talker.nextReply()?.value.objectValue?["playing"]?.arrayValue ?? []
+            client.send("call?cmd=state&id=s")
+            let playing = try await client.nextReply()?.value.objectValue?["playing"]?.arrayValue ?? []
             return (playing.first?.objectValue?["position"]?.numberValue ?? 0) > 0.1
         }
         try await server.kill()
-        let reply = try await talker.nextReply()
+        let reply = try await client.nextReply()
         #expect(reply?.id == "bell" && reply?.code == "unavailable")
         try await server.restart()
         let recorder = try await server.record()
-        talker.send("call?cmd=playSound&msg=0&id=laser")
-        #expect(try await talker.nextReply()?.value == .null)
+        client.send("call?cmd=playSound&msg=0&id=laser")
+        #expect(try await client.nextReply()?.value == .null)
         try await recorder.recordOn(for: 0.3)
         #expect(Signal.find(try sound("laser.wav"), in: try await recorder.finish()).correlation > 0.95)
     }
 
     @Test func `stop ends a sound, whose caller gets cancelled`() async throws {
         let daemon = try await DaemonProcess()
-        let talker = try daemon.talker()
-        talker.send("call?cmd=playSound&msg=3&id=bell")
-        talker.send("call?cmd=stop&id=stop")
+        let client = try daemon.connect()
+        client.send("call?cmd=playSound&msg=3&id=bell")
+        client.send("call?cmd=stop&id=stop")
         var codes: [String: String?] = [:]
         for _ in 0..<2 {
-            let reply = try await talker.nextReply()
+            let reply = try await client.nextReply()
             codes[reply?.id ?? ""] = reply?.code
         }
         #expect(codes == ["stop": nil, "bell": "cancelled"])
@@ -93,9 +93,9 @@ struct SoundOnTheWayTests {
             ["--pcm", "nosuchcard"],
             environment: ["ALSA_CONFIG_PATH": folder("asound.conf")]
         )
-        let talker = try daemon.talker()
-        talker.send("call?cmd=playSound&msg=0&id=1")
-        let reply = try await talker.nextReply()
+        let client = try daemon.connect()
+        client.send("call?cmd=playSound&msg=0&id=1")
+        let reply = try await client.nextReply()
         #expect(reply?.code == "unavailable")
         #expect(reply?.message.contains("nosuchcard") ?? false)
     }

@@ -26,13 +26,13 @@ struct StrangerTests {
         return (daemon, folder)
     }
 
-    private func talker(_ user: UInt32, _ socket: String) throws -> SocketTalker {
-        try OtherUser.act(as: user) { try SocketTalker(path: socket) }
+    private func connect(_ user: UInt32, _ socket: String) throws -> SocketClient {
+        try OtherUser.act(as: user) { try SocketClient(path: socket) }
     }
 
-    private func code(_ talker: SocketTalker, _ line: String) async throws -> String? {
-        talker.send("\(line)&id=1")
-        return try await talker.nextReply()?.code
+    private func code(_ client: SocketClient, _ line: String) async throws -> String? {
+        client.send("\(line)&id=1")
+        return try await client.nextReply()?.code
     }
 
     private static let lamp = """
@@ -45,9 +45,9 @@ struct StrangerTests {
 
     @Test func `what a mapping guards has no second door, and its handler no other holder`() async throws {
         let (daemon, _) = try await openDaemon(mappings: ["60-lamp.yaml": Self.lamp])
-        let script = try daemon.talker()
+        let script = try daemon.connect()
         _ = try await script.ask("call?cmd=registerHandler&msg=brighten&id=1")
-        let stranger = try talker(Self.nobody, daemon.socket)
+        let stranger = try connect(Self.nobody, daemon.socket)
         #expect(try await code(stranger, "call?cmd=lamp&msg=5") == "denied")
         #expect(try await code(stranger, "call?cmd=brighten&msg=99999") == "unknownCommand")
         for name in ["brighten", "scriptHost"] {
@@ -71,13 +71,13 @@ struct StrangerTests {
                     + "nearby: {allow: {users: []}}\n"
             ]
         )
-        let stranger = try talker(Self.nobody, daemon.socket)
+        let stranger = try connect(Self.nobody, daemon.socket)
         #expect(try await code(stranger, "call?cmd=subscribe&msg=location") == "denied")
         #expect(try await code(stranger, "call?cmd=subscribe&msg=nearby") == "denied")
         #expect(try await code(stranger, "call?cmd=subscribe&msg=%5B%22news%22%2C%22location%22%5D") == "denied")
         #expect(try await code(stranger, "call?cmd=subscribe&msg=playState") == nil)
         for user in [Self.nobody, 0] {
-            let guest = try talker(user, folder("guest"))
+            let guest = try connect(user, folder("guest"))
             for event in ["location", "nearby", "playState", "recState", "news", "handlers"] {
                 #expect(try await code(guest, "call?cmd=subscribe&msg=\(event)") == "denied", "\(event)")
             }
@@ -87,10 +87,10 @@ struct StrangerTests {
     @Test func `a reload takes a subscription and a held handler in the middle`() async throws {
         let free = Self.lamp + "\n  answeredBy: {users: [nobody]}\nalarm: {view: []}\n"
         let (daemon, mappings) = try await openDaemon(mappings: ["60-lamp.yaml": free])
-        let stranger = try talker(Self.nobody, daemon.socket)
+        let stranger = try connect(Self.nobody, daemon.socket)
         #expect(try await code(stranger, "call?cmd=registerHandler&msg=brighten") == nil)
         #expect(try await code(stranger, "call?cmd=subscribe&msg=alarm") == nil)
-        let root = try daemon.talker()
+        let root = try daemon.connect()
         root.send("call?cmd=lamp&msg=5&id=lamp")
         #expect(try await stranger.next()?.contains(#""caller":{"uid":0,"user":"root"}"#) == true)
         try (Self.lamp + "\nalarm: {view: [], allow: {users: []}}\n").write(
@@ -98,7 +98,7 @@ struct StrangerTests {
             atomically: true,
             encoding: .utf8
         )
-        let other = try daemon.talker()
+        let other = try daemon.connect()
         #expect(try await code(other, "call?cmd=reload") == nil)
         var told: Set<String> = []
         for _ in 0..<2 {
@@ -131,31 +131,31 @@ struct StrangerTests {
             ]
         )
         for user in [0, Self.ann] {
-            let wrong = try talker(user, folder("web"))
+            let wrong = try connect(user, folder("web"))
             #expect(try await wrong.nextReply()?.code == "denied")
             #expect(try await wrong.next() == nil)
         }
-        let late = try talker(Self.nobody, folder("web"))
+        let late = try connect(Self.nobody, folder("web"))
         #expect(try await code(late, "call?cmd=ping") == "denied")
         #expect(try await code(late, "call?cmd=actFor&msg=ann") == "denied")
-        let twice = try talker(Self.nobody, folder("web"))
+        let twice = try connect(Self.nobody, folder("web"))
         #expect(try await code(twice, "call?cmd=actFor&msg=ann") == nil)
         #expect(try await code(twice, "call?cmd=logMessage&msg=hello") == nil)
         #expect(try await code(twice, "call?cmd=ping") == "denied")
         #expect(try await code(twice, "call?cmd=actFor&msg=root") == "denied")
         #expect(try await code(twice, "call?cmd=logMessage&msg=hello") == nil)
-        let root = try talker(Self.nobody, folder("web"))
+        let root = try connect(Self.nobody, folder("web"))
         #expect(try await code(root, "call?cmd=actFor&msg=%5B%22mqtt%3Aann%22%5D") == "invalid")
         #expect(try await code(root, "call?cmd=actFor&msg=root") == nil)
         for command in ["reload", "logMessage&msg=x", "ping", "hello"] {
             #expect(try await code(root, "call?cmd=\(command)") == "denied", "\(command)")
         }
-        let plain = try talker(Self.nobody, daemon.socket)
+        let plain = try connect(Self.nobody, daemon.socket)
         #expect(try await code(plain, "call?cmd=actFor&msg=ann") == "denied")
         try await eventually("the log knows the names") {
             daemon.log.contains("command=logMessage allowed=no outcome=denied seconds=0.000 gateway=web user=root")
         }
-        let asked = try daemon.talker()
+        let asked = try daemon.connect()
         asked.send("call?cmd=can&msg=%5B%22logMessage%22%2C%22web%3Aann%22%5D&id=1")
         #expect(try await asked.nextReply()?.value.objectValue?["allowed"] == true)
         asked.send(#"call?cmd=can&msg=["logMessage","web:x",{"groups":["ops"]}]&id=1"#)

@@ -64,13 +64,19 @@ final class SyncRig: Sendable {
     }
 
     /// Fetches once.
+    /// - Parameter authority: what the device believes in place of its own authorities.
     func sync(
-        _ words: String...,
+        _ words: [String] = [],
+        knowing authority: PrivateAuthority? = nil,
         environment more: [String: String] = [:]
     ) async throws -> (exit: ChildProcess.Exit, text: String) {
+        let command = [
+            Products.path("quickconnect-sync"), "--config", folder("settings.yaml"), "--patience", "2",
+        ]
+        let all = (authority?.prefix ?? []) + command + words
         let child = try ChildProcess(
-            Products.path("quickconnect-sync"),
-            ["--config", folder("settings.yaml"), "--patience", "2"] + words,
+            all[0],
+            Array(all.dropFirst()),
             environment: environment.merging(more) { $1 }
         )
         let exit = try await child.wait(within: .seconds(60))

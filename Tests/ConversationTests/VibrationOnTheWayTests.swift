@@ -25,9 +25,9 @@ struct VibrationOnTheWayTests {
 
     @Test func `vibrate and playSound -1 answer when they are over`() async throws {
         let daemon = try await DaemonProcess()
-        let talker = try daemon.talker()
+        let client = try daemon.connect()
         #expect(
-            try await talker.ask("call?cmd=vibrate&msg=%5B40%2C30%2C20%5D&id=1")
+            try await client.ask("call?cmd=vibrate&msg=%5B40%2C30%2C20%5D&id=1")
                 == "handleJSONRequest?cmd=vibrate&msg=null&id=1"
         )
         let time = try await seconds {
@@ -38,21 +38,21 @@ struct VibrationOnTheWayTests {
         #expect(try steps(daemon) == [40, 0, 20, 0, 400, 0])
         #expect(try await daemon.client("call", "vibrate", "30", "20", "10").exit == .status(0))
         #expect(try steps(daemon).suffix(4) == [30, 0, 10, 0])
-        let hello = try await talker.ask(#"{"handlerName":"hello","callbackId":"h"}"#)
+        let hello = try await client.ask(#"{"handlerName":"hello","callbackId":"h"}"#)
         #expect(hello?.contains(#""simulated":["sound","location","vibration","motion","nearby"]"#) == true)
         #expect(try await daemon.stop() == .status(0))
     }
 
     @Test func `it ends with a newer one, with 0, with cancel and with stop`() async throws {
         let daemon = try await DaemonProcess()
-        let talker = try daemon.talker()
+        let client = try daemon.connect()
         for ending in ["vibrate&msg=20", "vibrate&msg=0", "vibrate&msg=%5B%5D", "cancel&msg=%5B%22long%22%5D", "stop"] {
-            talker.send("call?cmd=vibrate&msg=9000&id=long")
+            client.send("call?cmd=vibrate&msg=9000&id=long")
             try await vibrating(daemon)
             let state = try await daemon.client("call", "state").output
             #expect(state.contains(#""vibrating":[{"pattern":[9000],"for":{"uid":"#))
-            talker.send("call?cmd=\(ending)&id=ending")
-            let replies = [try #require(try await talker.nextReply()), try #require(try await talker.nextReply())]
+            client.send("call?cmd=\(ending)&id=ending")
+            let replies = [try #require(try await client.nextReply()), try #require(try await client.nextReply())]
             #expect(replies.first { $0.id == "long" }?.code == "cancelled", "\(ending)")
             #expect(replies.first { $0.id == "ending" }?.code == nil, "\(ending)")
             try await resting(daemon)
@@ -63,12 +63,12 @@ struct VibrationOnTheWayTests {
 
     @Test func `it ends with its connection, and a sound with it does not`() async throws {
         let daemon = try await DaemonProcess()
-        let talker = try daemon.talker()
-        talker.send("call?cmd=vibrate&msg=9000&id=1")
+        let client = try daemon.connect()
+        client.send("call?cmd=vibrate&msg=9000&id=1")
         try await vibrating(daemon)
-        talker.close()
+        client.close()
         try await resting(daemon)
-        let other = try daemon.talker()
+        let other = try daemon.connect()
         other.send("call?cmd=playSound&msg=-1&id=1")
         try await vibrating(daemon)
         other.close()
@@ -79,11 +79,11 @@ struct VibrationOnTheWayTests {
 
     @Test func `it ends with the daemon`() async throws {
         let daemon = try await DaemonProcess(settings: "limits: {shutdownAfter: 500ms}")
-        let talker = try daemon.talker()
-        talker.send("call?cmd=vibrate&msg=9000&id=1")
+        let client = try daemon.connect()
+        client.send("call?cmd=vibrate&msg=9000&id=1")
         try await vibrating(daemon)
         #expect(try await daemon.stop() == .status(0))
-        #expect(try await talker.nextReply()?.code == "cancelled")
+        #expect(try await client.nextReply()?.code == "cancelled")
         #expect(try steps(daemon) == [9000, 0])
     }
 
@@ -97,26 +97,26 @@ struct VibrationOnTheWayTests {
             ]
             return try await ChildProcess.run("setpriv", flags + arguments).output
         }
-        let talker = try daemon.talker()
-        talker.send("call?cmd=vibrate&msg=9000&id=1")
+        let client = try daemon.connect()
+        client.send("call?cmd=vibrate&msg=9000&id=1")
         try await vibrating(daemon)
         #expect(try await asNobody("vibrate", "0") == "null\n")
         #expect(try await asNobody("stop") == "null\n")
         #expect(try steps(daemon) == [9000])
         #expect(try await asNobody("vibrate", "10") == "null\n")
-        #expect(try await talker.nextReply()?.code == "cancelled")
+        #expect(try await client.nextReply()?.code == "cancelled")
         #expect(try await daemon.stop() == .status(0))
     }
 
     @Test func `without a motor it is unsupported, with what was looked at`() async throws {
         let daemon = try await DaemonProcess([], settings: "vibration: {device: \(#filePath)}")
-        let talker = try daemon.talker()
+        let client = try daemon.connect()
         for call in ["vibrate&msg=200", "playSound&msg=-1"] {
-            talker.send("call?cmd=\(call)&id=1")
-            let reply = try #require(try await talker.nextReply())
+            client.send("call?cmd=\(call)&id=1")
+            let reply = try #require(try await client.nextReply())
             #expect(reply.code == "unsupported" && reply.message.contains(#filePath))
         }
-        #expect(try await talker.ask("call?cmd=vibrate&msg=0&id=2") == "handleJSONRequest?cmd=vibrate&msg=null&id=2")
+        #expect(try await client.ask("call?cmd=vibrate&msg=0&id=2") == "handleJSONRequest?cmd=vibrate&msg=null&id=2")
         #expect(try await daemon.stop() == .status(0))
     }
 }

@@ -82,7 +82,7 @@ final class WebProcess {
     private func awaitDaemon() async throws {
         try await eventually("the daemon listens") { [daemon, socket] in
             if daemon.poll() != nil { throw NotInTime(description: "the daemon ended: \(daemon.errors)") }
-            return (try? SocketTalker(path: socket)) != nil
+            return (try? SocketClient(path: socket)) != nil
         }
     }
 
@@ -99,9 +99,9 @@ final class WebProcess {
     }
 
     func awaitControl() async throws {
-        let talker = try talker()
+        let client = try connect()
         try await eventually("it answers the command web") {
-            try await talker.value("state", []).text.contains("\"web\"")
+            try await client.value("state", []).text.contains("\"web\"")
         }
     }
 
@@ -127,12 +127,12 @@ final class WebProcess {
 
     // MARK: As its users
 
-    func talker() throws -> SocketTalker { try SocketTalker(path: socket) }
+    func connect() throws -> SocketClient { try SocketClient(path: socket) }
 
     /// Makes a user, and gives the token.
     func token(of name: String, groups: [String] = []) async throws -> String {
         let options: JSONValue = ["groups": .array(groups.map { .string($0) })]
-        let answer = try await talker().value("web", ["add", .string(name), options])
+        let answer = try await connect().value("web", ["add", .string(name), options])
         return answer.objectValue?["token"]?.stringValue ?? ""
     }
 

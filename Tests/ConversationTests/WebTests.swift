@@ -150,7 +150,7 @@ struct WebTests {
 
     @Test func `who hangs up cancels the call that waits`() async throws {
         let web = try await WebProcess()
-        let silent = try web.talker()
+        let silent = try web.connect()
         _ = try await silent.value("registerHandler", ["silent", ["cancel": true]])
         let token = ["Authorization: Bearer \(try await web.token(of: "ann"))"]
         let connection = try web.connection()
@@ -226,7 +226,7 @@ struct WebTests {
         let (program, answer) = try await web.handshake(["Authorization: Bearer \(token)"])
         #expect(answer.status == 101)
         let page = try await web.page(bob)
-        _ = try await web.talker().value("web", ["remove", "bob"])
+        _ = try await web.connect().value("web", ["remove", "bob"])
         #expect(try await page.closeCode() == 1008)
         #expect(try await program.closeCode() == 1008)
         #expect(try await web.ask("GET", "/session", ["Cookie: \(bob)"]).status == 401)
@@ -294,7 +294,7 @@ struct WebTests {
     }
 
     @Test(arguments: [
-        ("web: {names: [\"*\"]}", "'*' is no name of this host"), ("web: {names: [\"a:1\"]}", "'a:1' is no name"),
+        ("web: {names: [\"*\"]}", "'*' is not a name of this host"), ("web: {names: [\"a:1\"]}", "'a:1' is not a name"),
         ("web: {listen: here}", "'here' is not ADDRESS:PORT"), ("web: {lisen: x}", "did you mean 'listen'"),
         ("web: {tiles: \"https://x/\"}", "{z}, {x} and {y}"), ("web: {session: long}", "a duration"),
         ("web: {address: kiosk}", "http:// or https://"), ("web: {connections: 0}", "from 1 to"),

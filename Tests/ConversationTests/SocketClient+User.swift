@@ -5,16 +5,16 @@ import TestRig
 
 extension DaemonProcess {
     /// A client of another user, on the ordinary socket.
-    func talker(as user: UInt32) throws -> SocketTalker {
+    func connect(as user: UInt32) throws -> SocketClient {
         guard chmod(socket, 0o666) == 0 else { throw NotInTime(description: "the socket cannot be opened to others") }
-        return try OtherUser.act(as: user) { try talker() }
+        return try OtherUser.act(as: user) { try connect() }
     }
 
     /// A client of nobody's.
-    func stranger() throws -> SocketTalker { try talker(as: OtherUser.stranger) }
+    func stranger() throws -> SocketClient { try connect(as: OtherUser.stranger) }
 }
 
-extension SocketTalker {
+extension SocketClient {
     /// Makes a call and gives its reply, whatever it is.
     func reply(_ command: String, _ parameters: JSONValue) async throws -> URLReply {
         let id = "r\(Int.random(in: 0...Int.max))"

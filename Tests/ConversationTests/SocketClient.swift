@@ -13,7 +13,7 @@ extension URLReply {
 }
 
 /// A client over the real socket. Its calls block threads of its own, not those of the tests' pool.
-final class SocketTalker: ConversationClient, @unchecked Sendable {
+final class SocketClient: ConversationClient, @unchecked Sendable {
     // Sendable because sending only uses the descriptor, and a test awaits one line before it asks for the next.
     private let connection: DaemonConnection
     private let sending = DispatchQueue(label: "sending")
@@ -79,7 +79,7 @@ final class SocketTalker: ConversationClient, @unchecked Sendable {
     }
 }
 
-extension SocketTalker {
+extension SocketClient {
     func next() async throws -> String? { try await nextLine(within: Self.patience) }
 
     /// Sends a line and gives the next one.

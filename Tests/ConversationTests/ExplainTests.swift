@@ -1,0 +1,82 @@
+import Foundation
+import JSON
+import TestRig
+import Testing
+
+/// What `explain` says of a command, to programs and to people.
+@Suite("An explanation")
+struct ExplainTests {
+    private static let mapping = """
+        beep:
+          help: Beeps.
+          answers: "null, when it is over"
+          timeout: 3s
+          parameters:
+            - {name: pitch, type: integer, minimum: 1, maximum: 9, help: how high}
+            - {name: tune, type: string, maxLength: 8, optional: true, default: plain, oneOf: [plain, siren]}
+            - {name: options, type: object, optional: true, members: {loud: true or false, length: "seconds, up to 9"}}
+          view: [LoggingVCO]
+        silent:
+          view: []
+        """
+
+    /// The lines for people, with one space between words.
+    private func lines(_ daemon: DaemonProcess, _ command: String) async throws -> [String] {
+        let result = try await daemon.client("explain", command)
+        #expect(result.exit == .status(0))
+        return result.output.split(separator: "\n").map { $0.split(separator: " ").joined(separator: " ") }
+    }
+
+    @Test func `has what a command answers, its parameters with their bounds, and the members of its options`()
+        async throws
+    {
+        let folder = try TestFolder()
+        try folder.write(Self.mapping, to: "own.yaml")
+        try FileManager.default.copyItem(
+            atPath: Products.root + "/mappings/daemon.yaml",
+            toPath: folder("daemon.yaml")
+        )
+        let daemon = try await DaemonProcess(mappings: folder.path)
+        let lines = try await lines(daemon, "beep")
+        let wanted = [
+            "beep pitch [tune] [options]", "Beeps.", "pitch integer, minimum 1, maximum 9: how high",
+            #"tune string, optional, maxLength 8, default "plain", oneOf ["plain","siren"]"#,
+            "options object, optional",
+            "loud true or false", "length seconds, up to 9", "answers null, when it is over", "view LoggingVCO",
+            "allowed to everybody who may connect", "timeout 3 s",
+        ]
+        #expect(lines.filter(wanted.contains) == wanted, "\(lines)")
+        let json = try JSONParser.parse(try await daemon.client("explain", "--json", "beep").output).objectValue
+        #expect(json?["answers"] == "null, when it is over" && json?["timeout"] == 3)
+        let options = json?["parameters"]?.arrayValue?.last?.objectValue
+        #expect(options?["members"] == ["loud": "true or false", "length": "seconds, up to 9"])
+        let silent = try await self.lines(daemon, "silent")
+        #expect(silent.contains("parameters not checked") && !silent.contains { $0.hasPrefix("answers") }, "\(silent)")
+    }
+
+    @Test func `has the answer of each shipped command that does something, and the options of those with some`()
+        async throws
+    {
+        let daemon = try await DaemonProcess()
+        let client = try daemon.connect()
+        let commands = try await client.value("commands", []).objectValue ?? [:]
+        #expect(commands.count > 30)
+        for name in commands.names {
+            let entry = try await client.value("explain", [.string(name)]).objectValue
+            #expect(entry?["answers"]?.stringValue?.isEmpty == false, "\(name) does not say what it answers")
+            for parameter in entry?["parameters"]?.arrayValue?.compactMap(\.objectValue) ?? []
+            where parameter["type"] == "object" {
+                #expect(parameter["members"]?.objectValue?.isEmpty == false, "\(name) does not say what its object has")
+            }
+        }
+        let play = try await lines(daemon, "play")
+        #expect(play.contains { $0.hasPrefix("answers null, when the first of it is heard") }, "\(play)")
+        for option in ["volume ", "from ", "wait "] { #expect(play.contains { $0.hasPrefix(option) }, "\(play)") }
+    }
+
+    @Test func `of playSound says that it takes a number or a name`() async throws {
+        let lines = try await lines(try await DaemonProcess(), "playSound")
+        let parameter = lines.drop { !$0.hasPrefix("sound any") }.prefix(3).joined(separator: " ")
+        #expect(parameter.contains("an integer, its number") && parameter.contains("or a string, its name"), "\(lines)")
+    }
+}

@@ -1,0 +1,60 @@
+import Foundation
+import TestRig
+import Testing
+
+/// A device that has the client, and no part that is a package of its own.
+@Suite("A part that is not installed")
+struct MissingPartTests {
+    private let folder: TestFolder
+
+    /// Copies the client, which looks for the other programs beside itself; Swift's library stays where it finds it.
+    init() throws {
+        folder = try TestFolder()
+        try Products.copy("quickconnect", to: folder)
+    }
+
+    private func client(_ arguments: [String], socket: String) async throws -> (ChildProcess.Exit, String) {
+        let child = try ChildProcess(
+            folder("bin/quickconnect"),
+            arguments,
+            environment: ["PATH": folder("bin"), "QUICKCONNECT_SOCKET": socket]
+        )
+        let exit = try await child.wait()
+        return (exit, String(decoding: child.standardError, as: UTF8.self))
+    }
+
+    @Test(
+        "is named with its package",
+        arguments: [
+            (["fleet"], "quickconnect-mqtt is not installed. Install the package quickconnect-mqtt."),
+            (["--device", "kiosk1", "call", "ping"], "Install the package quickconnect-mqtt."),
+            (["run", "bell.js"], "quickconnect-scripts is not installed. Install the package quickconnect."),
+            (["procedure", "test", "x.js"], "quickconnect-scripts is not installed."),
+        ]
+    )
+    func isNamed(_ words: [String], _ text: String) async throws {
+        let (exit, errors) = try await client(words, socket: folder("none"))
+        #expect(exit == .status(1) && errors.contains(text), "\(errors)")
+    }
+
+    @Test("is named, where its mapping is there and where it is not", arguments: [true, false])
+    func mapping(_ isThere: Bool) async throws {
+        try FileManager.default.copyItem(atPath: "\(Products.root)/mappings", toPath: folder("mappings"))
+        if !isThere { try FileManager.default.removeItem(atPath: folder("mappings/web.yaml")) }
+        let daemon = try await DaemonProcess(mappings: folder("mappings"))
+        let pages = try await client(["web", "open"], socket: daemon.socket)
+        let text = "unavailable: quickconnect-web is not installed. Install the package quickconnect-web."
+        #expect(pages.0 == .status(1) && pages.1.contains(text), "\(pages.1)")
+        let window = try await client(["action", "run", "page-title"], socket: daemon.socket)
+        #expect(window.0 == .status(1) && window.1.contains("Install the package quickconnect-kiosk."), "\(window.1)")
+        _ = try await daemon.stop()
+    }
+
+    @Test("is not named where the program cannot be run for another reason")
+    func another() async throws {
+        try folder.write("#!/no/such/interpreter\n", to: "bin/quickconnect-mqtt")
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder("bin/quickconnect-mqtt"))
+        let (exit, errors) = try await client(["fleet"], socket: folder("none"))
+        #expect(exit == .status(1) && errors.contains("quickconnect-mqtt cannot be run: No such file"), "\(errors)")
+    }
+}
