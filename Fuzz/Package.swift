@@ -32,5 +32,26 @@ let package = Package(
             dependencies: ["Fuzzer", .product(name: "WebGateway", package: "quickconnect")],
             swiftSettings: swiftSettings
         ),
+        .executableTarget(
+            name: "FuzzActions",
+            dependencies: [
+                "Fuzzer",
+                .product(name: "Actions", package: "quickconnect"),
+                .product(name: "NativeMessaging", package: "quickconnect"),
+            ],
+            swiftSettings: swiftSettings
+        ),
+        .executableTarget(
+            name: "FuzzFleet",
+            dependencies: [
+                "Fuzzer",
+                .product(name: "MQTTGateway", package: "quickconnect"),
+                .product(name: "FleetClient", package: "quickconnect"),
+                .product(name: "Fleet", package: "quickconnect"),
+                .product(name: "MQTT", package: "quickconnect"),
+                .product(name: "JSON", package: "quickconnect"),
+            ],
+            swiftSettings: swiftSettings
+        ),
     ]
 )
