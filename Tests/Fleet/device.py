@@ -133,6 +133,11 @@ mqtt:
         return len(re.findall(rf"(?<![\w-]){re.escape(text)}(?![\w-])", self.log_messages()))
 
     def log_messages(self):
+        """What the daemon has written so far; it answers before it writes."""
+        if "quickconnectd" in self.running:
+            mark = f"mark-{os.urandom(8).hex()}"
+            self.say(f'call?cmd=logMessage&msg="{mark}"')
+            wait_until(lambda: mark in self.log("quickconnectd"), "the log")
         return "\n".join(line for line in self.log("quickconnectd").splitlines() if " audit: " not in line)
 
     def memory(self, name):

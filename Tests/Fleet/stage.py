@@ -52,6 +52,8 @@ class Stage:
             (thing.close if isinstance(thing, Caller) else thing.stop)()
         self.open = []
 
+    stop = close
+
     def keep(self, thing):
         self.open.append(thing)
         return thing
