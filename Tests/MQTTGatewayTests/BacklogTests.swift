@@ -134,7 +134,7 @@ struct BacklogTests {
         var handedOver = HandedOver()
         for number in Int32(1)...100 { handedOver.add(number, MQTTMessage("t", [UInt8(number)]), .event) }
         #expect(!handedOver.hasRoom)
-        let removed = [handedOver.remove(2), handedOver.remove(2)]
+        let removed = [handedOver.remove(2)?.topic, handedOver.remove(2)?.topic]
         #expect(removed == ["t", nil] && handedOver.hasRoom)
         let lost = handedOver.takeAll().map(\.message.payload)
         #expect(lost == (1...100).filter { $0 != 2 }.map { [UInt8($0)] })

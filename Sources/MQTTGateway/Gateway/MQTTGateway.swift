@@ -82,7 +82,6 @@ public final class MQTTGateway {
             return 1
         }
         device.start()
-        publisher.add(presence.removals())
         while !isOver { turn() }
         leave()
         return 0
@@ -125,9 +124,8 @@ public final class MQTTGateway {
     private func heed(_ event: MQTTClient.Event) {
         switch event {
         case .connected(let isKnown): greet(isKnown)
-        case .message(let message):
-            for (address, reply) in calls.take(message, isFull: publisher.isFull) { publisher.add(reply, to: address) }
-        case .published(let number, let reason): publisher.heed(number, reason)
+        case .message(let message): take(message)
+        case .published(let number, let reason): note(number, reason)
         case .subscribed(let number, let granted):
             let topic = subscribing.removeValue(forKey: number) ?? ""
             if granted.contains(where: { $0 >= 128 }) {
@@ -138,6 +136,14 @@ public final class MQTTGateway {
             if reason == .takenOver { tellOfNamesake() }
         case .refused: break
         }
+    }
+
+    private func take(_ message: MQTTMessage) {
+        for (address, reply) in calls.take(message, isFull: publisher.isFull) { publisher.add(reply, to: address) }
+    }
+
+    private func note(_ number: Int32, _ reason: MQTTReason) {
+        if let message = publisher.heed(number, reason) { presence.heed(message) }
     }
 
     private func greet(_ isKnown: Bool) {
@@ -239,7 +245,12 @@ public final class MQTTGateway {
             var entries = [broker.events]
             _ = waker.sleep(watching: &entries, until: end)
             for event in broker.advance(entries[0].revents) {
-                if case .published(let number, let reason) = event { publisher.heed(number, reason) }
+                switch event {
+                // A call that comes now is told that the gateway is stopping.
+                case .message(let message): take(message)
+                case .published(let number, let reason): note(number, reason)
+                default: break
+                }
             }
         }
         broker.close()

@@ -27,12 +27,13 @@ final class Presence {
         (self.options, self.topics, self.complain) = (options, topics, complain)
         kept = KeptTopics(options.state.map { "\($0)/topics" }, complain: complain)
         record = recordPath.flatMap { DiscoveryRecord(path: $0) }
+        forgetOldRecord()
     }
 
     private var recordPath: String? { options.state.map { "\($0)/discovery.json" } }
 
-    /// All of it.
-    var all: [MQTTMessage] { retained.values.sorted { $0.topic < $1.topic } }
+    /// All of it, and what takes back the rest.
+    var all: [MQTTMessage] { removals + retained.values.sorted { $0.topic < $1.topic } }
 
     func note(_ message: MQTTMessage) {
         retained[message.topic] = message
@@ -114,18 +115,30 @@ final class Presence {
         }
     }
 
+    private var discoveryTopic: String? {
+        options.settings.homeAssistant.map { Discovery.topic($0, options.device) }
+    }
+
+    private func forgetOldRecord() {
+        guard let old = record?.topic, old != discoveryTopic else { return }
+        if let path = recordPath { unlink(path) }
+        record = nil
+    }
+
+    // MARK: What is not to be kept any more
+
     /// What takes back whatever the broker keeps of before and is not to keep any more: states that the settings list no more, what
     /// Home Assistant was told, a name that the device had.
-    func removals() -> [MQTTMessage] {
-        let discovery = options.settings.homeAssistant.map { Discovery.topic($0, options.device) }
-        if let old = record?.topic, old != discovery {
-            if let path = recordPath { unlink(path) }
-            record = nil
-        }
+    private var removals: [MQTTMessage] {
         let states = options.settings.states.map(\.name.rawValue) + options.settings.values
         let subjects = [.status, .info] + states.map { FleetTopics.Subject.state($0) }
-        let wanted = subjects.map { topics.topic($0, of: options.device) } + [discovery].compactMap(\.self)
-        return kept.takeAll(except: Set(wanted)).map { MQTTMessage($0, [], isRetained: true) }
+        let wanted = subjects.map { topics.topic($0, of: options.device) } + [discoveryTopic].compactMap(\.self)
+        return kept.others(than: Set(wanted)).map { MQTTMessage($0, [], isRetained: true) }
+    }
+
+    /// The broker has taken a message.
+    func heed(_ message: MQTTMessage) {
+        if message.isRetained, message.payload.isEmpty { kept.remove(message.topic) }
     }
 }
 

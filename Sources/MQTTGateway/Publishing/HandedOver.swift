@@ -22,14 +22,13 @@ struct HandedOver: Sendable {
         bytes += message.byteCount
     }
 
-    /// - Returns: its topic.
     @discardableResult
-    mutating func remove(_ number: Int32) -> String? {
+    mutating func remove(_ number: Int32) -> MQTTMessage? {
         guard let (message, _) = messages.removeValue(forKey: number) else { return nil }
         bytes -= message.byteCount
         // Nearly always the first one.
         if let place = order.firstIndex(of: number) { order.remove(at: place) }
-        return message.topic
+        return message
     }
 
     /// The connection is lost: what may not have arrived, in its order.

@@ -22,13 +22,12 @@ struct KeptTopics {
         if topics.insert(topic).inserted { write() }
     }
 
-    /// Those that are not to be any more, which are forgotten.
-    mutating func takeAll(except wanted: Set<String>) -> [String] {
-        let others = topics.subtracting(wanted)
-        guard !others.isEmpty else { return [] }
-        topics.formIntersection(wanted)
-        write()
-        return others.sorted()
+    /// Those that are not to be any more. They are remembered until the broker has taken them back.
+    func others(than wanted: Set<String>) -> [String] { topics.subtracting(wanted).sorted() }
+
+    /// The broker keeps nothing there any more.
+    mutating func remove(_ topic: String) {
+        if topics.remove(topic) != nil { write() }
     }
 
     private func write() {

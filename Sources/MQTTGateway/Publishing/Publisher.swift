@@ -85,10 +85,12 @@ final class Publisher {
     }
 
     /// The broker has answered for a message.
-    func heed(_ number: Int32, _ reason: MQTTReason) {
-        let topic = handedOver.remove(number)
-        guard reason.isRefusal else { return }
-        complaints.tell("the broker refuses what is published to \(topic ?? "it"): \(reason)")
+    /// - Returns: the message, where the broker has taken it.
+    func heed(_ number: Int32, _ reason: MQTTReason) -> MQTTMessage? {
+        let message = handedOver.remove(number)
+        guard reason.isRefusal else { return message }
+        complaints.tell("the broker refuses what is published to \(message?.topic ?? "it"): \(reason)")
+        return nil
     }
 
     /// The connection is lost. Of what was on its way, states are told again anyway. An answer is not sent again: it may have come, and
