@@ -20,8 +20,7 @@ BUILD := .build
 RELEASE := .build-release
 # Relocations packed into bits (RELR, which Debian 12's glibc knows): a megabyte less to read at each start, and to hold.
 # Without Foundation, which would be two thirds of the program that runs scripts, and without names for other programs.
-# Swift's runtime is one library for all programs (scripts/swift-runtime), found by where a program lies; only the daemon has its
-# own, since calls of a library cost it up to a tenth more instructions for each call that it answers.
+# Swift's runtime is one library for all programs (scripts/swift-runtime), found by where a program lies.
 LINKED := -z pack-relative-relocs --no-export-dynamic
 OPTIMIZED := -c release --scratch-path $(RELEASE) --traits Programs,NIO -Xswiftc -use-ld=lld $(addprefix -Xlinker ,$(LINKED)) \
   --disable-local-rpath -Xswiftc -no-toolchain-stdlib-rpath -Xlinker -rpath -Xlinker '$$ORIGIN/../lib/quickconnect'
@@ -35,7 +34,7 @@ BUILT = $(addprefix $(RELEASE)/release/,$(PROGRAMS))
 LIBRARIES = $(RELEASE)/release/../lib/quickconnect
 RUNTIME = scripts/swift-runtime $(LIBRARIES) $(BUILT) $(addprefix $(RELEASE)/release/,$(1))
 
-.PHONY: all deps test-deps kiosk-deps demo demo-fleet test test-release test-package test-pages test-kiosk test-actions test-fleet test-home-assistant test-readme test-system pictures fuzz lint bench \
+.PHONY: all deps test-deps kiosk-deps demo demo-fleet build-tests test test-release test-package test-pages test-kiosk test-actions test-fleet test-home-assistant test-readme test-system pictures fuzz lint bench \
   release install install-browser-actions uninstall uninstall-browser-actions deb clean
 
 all: deps kiosk-deps
@@ -68,8 +67,10 @@ demo-fleet: deps
 	$(SWIFT) build --product quickconnect-mqtt
 	@scripts/demo-fleet $(BUILD)/debug
 
-test: test-deps lint
+build-tests: test-deps
 	$(SWIFT) build --build-tests
+
+test: lint build-tests
 	# One test after the other: several of them measure time on a sound card's clock.
 	$(SWIFT) test --skip-build --no-parallel
 	@scripts/install-packages --fleet
@@ -173,7 +174,6 @@ lint:
 
 release: deps
 	for program in $(PROGRAMS); do $(SWIFT) build $(OPTIMIZED) --product $$program || exit; done
-	scripts/link-statically $(RELEASE)/release/quickconnectd $(LINKED)
 	$(call RUNTIME)
 	$(if $(KIOSK),,@echo "Without the kiosk: 'make kiosk-deps' installs its library.")
 
