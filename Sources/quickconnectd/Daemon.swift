@@ -129,7 +129,7 @@ struct Daemon {
             waitingCalls: waitingCalls,
             logger: logger("listener"),
             userName: { [accounts] in accounts.name(ofUser: $0) },
-            makeEndpoints: { try sockets.endpoints() },
+            makeEndpoints: { try sockets.endpoints { log.error("\($0)") } },
             isListening: {
                 manager.ready(status.line)
                 Heartbeat(manager, context.pool, status, logger: log).start(on: loop)

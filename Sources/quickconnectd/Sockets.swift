@@ -29,7 +29,8 @@ struct Sockets: Sendable {
     var gateways: [SocketRule] { settings.sockets.map { $0.rule(accounts) }.filter { $0.gateway != nil } }
 
     /// Takes those that systemd passes, and makes the others.
-    func endpoints() throws -> [UnixSocketListener.Endpoint] {
+    /// - Parameter tell: told what no entry of the settings is for.
+    func endpoints(tell: (String) -> Void = { _ in }) throws -> [UnixSocketListener.Endpoint] {
         guard mistakes.isEmpty else { throw ConfigurationMistakes(mistakes) }
         let passed = ListeningSocket.passedBySystemd(environment: environment)
         var endpoints: [UnixSocketListener.Endpoint] = []
@@ -40,13 +41,7 @@ struct Sockets: Sendable {
             } else if SocketSetting.ownNames.contains(socket.name) {
                 own.append(socket)
             } else {
-                // With a mistake in its name, a socket for guests would be one for everything.
-                throw Sockets.mistake(
-                    """
-                    systemd passed a socket named '\(socket.name)', and no entry of 'sockets' has systemd: \(socket.name)
-                    """,
-                    at: SourceLocation(file: "LISTEN_FDNAMES", line: 1, column: 1)
-                )
+                endpoints.append(unnamed(socket, tell))
             }
         }
         endpoints += try settings.sockets.compactMap { try made($0) }
@@ -57,6 +52,15 @@ struct Sockets: Sendable {
             own.append(try ListeningSocket.bind(path: path, makesFolder: path == defaultSocket))
         }
         return own.map { .init($0) } + endpoints
+    }
+
+    /// One that no entry is for. With a mistake in its name, a socket for guests must not be one for everything, nor keep
+    /// the device from its work.
+    private func unnamed(_ socket: ListeningSocket, _ tell: (String) -> Void) -> UnixSocketListener.Endpoint {
+        let name = socket.name
+        tell("systemd passed a socket named '\(name)', which no entry of 'sockets' has; it denies every call")
+        let place = SourceLocation(file: "no entry of 'sockets' has systemd: \(name)", line: 1, column: 1)
+        return .init(socket, SocketRule(name: name, commands: [], connections: 16, location: place))
     }
 
     private func made(_ setting: SocketSetting) throws -> UnixSocketListener.Endpoint? {

@@ -217,9 +217,22 @@ struct ServiceTests {
         // They are systemd's, so they stay.
         #expect(folder.exists("main") && folder.exists("guests"))
 
-        let mistaken = try passing(["": "main2", "geusts": "guests2"], folder)
-        #expect(try await mistaken.wait() == .status(2))
-        #expect(String(decoding: mistaken.standardError, as: UTF8.self).contains("named 'geusts'"))
+    }
+
+    @Test(.enabled(if: ChildProcess.isInstalled("python3"), "python3 is not installed"))
+    func `a socket of systemd's that no entry is for denies every call`() async throws {
+        let folder = try TestFolder()
+        try "sockets: [{systemd: guests, commands: [ping]}]"
+            .write(toFile: folder("settings.yaml"), atomically: true, encoding: .utf8)
+        let daemon = try passing(["": "main", "geusts": "guests"], folder)
+        try await eventually("it answers") {
+            (try? await SocketClient(path: folder("main")).ask("call?cmd=ping&id=1"))?.contains("cmd=ping") == true
+        }
+        let refusal = try await SocketClient(path: folder("guests")).ask("call?cmd=ping&id=1") ?? ""
+        #expect(refusal.contains("denied") && refusal.contains("systemd%3A%20geusts"), "\(refusal)")
+        #expect(String(decoding: daemon.standardError, as: UTF8.self).contains("a socket named 'geusts'"))
+        daemon.send(SIGTERM)
+        #expect(try await daemon.wait() == .status(0))
     }
 
     /// Starts a daemon as systemd does, with listening sockets from descriptor 3 on.
