@@ -130,6 +130,16 @@ struct BacklogTests {
         #expect(taken == ["s"] + (19_002...20_000).map(String.init) && backlog.bytes == 0)
     }
 
+    @Test func `a thousand answers to one caller at once leave out none of another's`() {
+        var backlog = Backlog(messages: 200, bytes: 1 << 20)
+        let most = CallerSessions.most
+        for _ in 0..<1000 { backlog.add(message("reply/ann", "a"), .reply(of: "ping", to: "ann")) }
+        for caller in 1...most { backlog.add(message("reply/\(caller)", "b"), .reply(of: "ping", to: "\(caller)")) }
+        #expect(backlog.droppedReplies == 600 && backlog.count == 400 + most)
+        for _ in 0..<1000 { backlog.add(message("reply/1", "b"), .reply(of: "ping", to: "1", isRefusal: true)) }
+        #expect(backlog.count < 410 + most)
+    }
+
     @Test func `so much is handed over and no more`() {
         var handedOver = HandedOver()
         for number in Int32(1)...100 { handedOver.add(number, MQTTMessage("t", [UInt8(number)]), .event) }

@@ -105,10 +105,11 @@ struct Backlog: Sendable {
         }
     }
 
-    /// How many answers of done calls there may be is decided when the calls are begun. Refusals of one caller's flood leave
-    /// room for others'.
+    /// Refusals of one caller's flood leave room for answers. Who has little waiting has room whatever others have: a
+    /// daemon that comes back may answer a thousand calls of one caller at once.
     private func hasRoom(forReply size: Int, to caller: String, _ isRefusal: Bool) -> Bool {
-        count < 2 * mostMessages && bytes + size <= 2 * mostBytes + (8 << 20)
+        if !hasMore(caller, than: 1.0 / Double(CallerSessions.most)) { return true }
+        return count < 2 * mostMessages && bytes + size <= 2 * mostBytes + (8 << 20)
             && !(isRefusal && hasMore(caller, than: 0.75))
     }
 
