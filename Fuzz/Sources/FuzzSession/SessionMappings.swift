@@ -38,6 +38,7 @@ struct SessionMappings {
         map("fail", [.business: ["FailBCO"], .error: ["WaitECO", "script:bell"]])
         map("wait", [.validation: ["WaitValCO"], .business: ["WaitBCO"], .view: ["LoudVCO", "WaitVCO"]])
         map("late", [.business: ["WaitBCO"], .error: ["WaitECO"]], timeout: .nanoseconds(1))
+        map("slow", [.business: ["WaitBCO"]], timeout: .seconds(3600))
         map("ask", [.business: ["script:lamp"]])
         map("asks", [.validation: ["script:lamp"], .business: ["WaitBCO"], .view: ["script:lamp", "LoudVCO"]])
         map("askLate", [.business: ["script:lamp"], .error: ["script:bell"]], timeout: .nanoseconds(1))
