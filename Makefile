@@ -34,7 +34,8 @@ BUILT = $(addprefix $(RELEASE)/release/,$(PROGRAMS))
 LIBRARIES = $(RELEASE)/release/../lib/quickconnect
 RUNTIME = scripts/swift-runtime $(LIBRARIES) $(BUILT) $(addprefix $(RELEASE)/release/,$(1))
 
-.PHONY: all deps test-deps kiosk-deps demo demo-fleet build-tests test test-release test-package test-pages test-kiosk test-actions test-fleet test-home-assistant test-readme test-system pictures fuzz lint bench \
+.PHONY: all deps test-deps kiosk-deps demo demo-fleet build-tests test test-release test-package test-pages test-kiosk \
+  test-actions test-fleet test-home-assistant test-readme test-system pictures fuzz lint bench fuzz-build \
   release install install-browser-actions uninstall uninstall-browser-actions deb clean
 
 all: deps kiosk-deps
@@ -151,20 +152,16 @@ test-system:
 	@[ "$$(id -u)" != 0 ] || scripts/install-packages --system
 	Tests/System/run
 
-# Feeds the readers of lines, the daemon's and the client's, that of frames, those of actions, and that of a fleet, with what libFuzzer makes of a corpus.
-FUZZ_SECONDS ?= 60
-FUZZER = .build-fuzz/release/$(1) -max_total_time=$(FUZZ_SECONDS) -artifact_prefix=.build-fuzz/found/$(1)/ \
-  .build-fuzz/found/$(1) Fuzz/$(2)
-fuzz: deps
-	$(SWIFT) build --package-path Fuzz --scratch-path .build-fuzz -c release \
-	  -Xswiftc -sanitize=fuzzer -Xswiftc -parse-as-library -Xswiftc -use-ld=lld
-	mkdir -p .build-fuzz/found/FuzzLines .build-fuzz/found/FuzzConversation .build-fuzz/found/FuzzFrames .build-fuzz/found/FuzzActions .build-fuzz/found/FuzzFleet
-	$(call FUZZER,FuzzLines,corpus)
-	$(call FUZZER,FuzzConversation,conversation-corpus)
-	Fuzz/make-frames-corpus .build-fuzz/frames
-	$(call FUZZER,FuzzFrames,../.build-fuzz/frames)
-	$(call FUZZER,FuzzActions,actions-corpus)
-	$(call FUZZER,FuzzFleet,fleet-corpus)
+# Feeds what reads the words of others, and whole sessions, with what libFuzzer makes of a corpus, for TIME in all (90s, 10m, 1h).
+# AddressSanitizer is there for the parsers that work on pointers; testing is enabled so that modules let the fuzzers at what they
+# read with. Traits come as flags in the order of a set: without a fixed one nearly everything is built anew each time.
+TIME ?= 10m
+FUZZERS ?=
+fuzz-build: deps
+	SWIFT_DETERMINISTIC_HASHING=1 $(SWIFT) build --package-path Fuzz --scratch-path .build-fuzz -c release -Xswiftc -sanitize=fuzzer,address \
+	  -Xswiftc -enable-testing -Xswiftc -parse-as-library -Xswiftc -use-ld=lld
+fuzz: fuzz-build
+	Fuzz/run $(TIME) $(FUZZERS)
 
 lint:
 	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests Benchmarks Examples Fuzz/Package.swift Fuzz/Sources

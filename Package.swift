@@ -35,7 +35,15 @@ let package = Package(
         .library(name: "QuickConnectClientNIO", targets: ["QuickConnectClientNIO"]),
         .library(name: "JavaScriptCore", targets: ["JavaScriptCore"]),
         .library(name: "MacroEngine", targets: ["MacroEngine"]),
-        // For the fuzzers of its frames, of what browsers say of actions, and of what callers of a fleet say.
+        // For the fuzzers alone: what else reads what others write.
+        .library(name: "Commands", targets: ["Commands"]),
+        .library(name: "Concurrency", targets: ["Concurrency"]),
+        .library(name: "Configuration", targets: ["Configuration"]),
+        .library(name: "Layout", targets: ["Layout"]),
+        .library(name: "ALSAAudio", targets: ["ALSAAudio"]),
+        .library(name: "GPSDLocation", targets: ["GPSDLocation"]),
+        .library(name: "MediaFolder", targets: ["MediaFolder"]),
+        .library(name: "ProcedureSets", targets: ["ProcedureSets"]),
         .library(name: "WebGateway", targets: ["WebGateway"]),
         .library(name: "NativeMessaging", targets: ["NativeMessaging"]),
         .library(name: "Actions", targets: ["Actions"]),

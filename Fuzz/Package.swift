@@ -3,55 +3,37 @@ import PackageDescription
 
 let swiftSettings: [SwiftSetting] = [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]
 
+/// A fuzzer, and the modules of the project that it feeds.
+func fuzzer(_ name: String, of modules: [String], _ others: [Target.Dependency] = []) -> Target {
+    .executableTarget(
+        name: name,
+        dependencies: ["Fuzzer"] + modules.map { .product(name: $0, package: "quickconnect") } + others,
+        swiftSettings: swiftSettings
+    )
+}
+
 // A package of its own, for it must be built with flags that nothing else is built with: see `make fuzz`.
 let package = Package(
     name: "fuzz",
-    dependencies: [.package(name: "quickconnect", path: "..")],
+    dependencies: [
+        .package(name: "quickconnect", path: ".."),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    ],
     targets: [
         .target(name: "Fuzzer", swiftSettings: swiftSettings),
-        .executableTarget(
-            name: "FuzzLines",
-            dependencies: [
-                "Fuzzer",
-                .product(name: "QuickConnect", package: "quickconnect"),
-                .product(name: "JSON", package: "quickconnect"),
-            ],
-            swiftSettings: swiftSettings
+        fuzzer("FuzzLines", of: ["QuickConnect", "JSON"]),
+        fuzzer("FuzzTexts", of: ["QuickConnect", "JSON"]),
+        fuzzer("FuzzSession", of: ["QuickConnect", "Commands", "Concurrency", "JSON"]),
+        fuzzer("FuzzConversation", of: ["QuickConnectClient", "JSON"]),
+        fuzzer("FuzzFrames", of: ["WebGateway"]),
+        fuzzer("FuzzSettings", of: ["Configuration", "QuickConnect", "Layout", "JSON"]),
+        fuzzer(
+            "FuzzDevices",
+            of: ["ALSAAudio", "GPSDLocation", "MediaFolder", "QuickConnect", "JSON"],
+            [.product(name: "Logging", package: "swift-log")]
         ),
-        .executableTarget(
-            name: "FuzzConversation",
-            dependencies: [
-                "Fuzzer",
-                .product(name: "QuickConnectClient", package: "quickconnect"),
-                .product(name: "JSON", package: "quickconnect"),
-            ],
-            swiftSettings: swiftSettings
-        ),
-        .executableTarget(
-            name: "FuzzFrames",
-            dependencies: ["Fuzzer", .product(name: "WebGateway", package: "quickconnect")],
-            swiftSettings: swiftSettings
-        ),
-        .executableTarget(
-            name: "FuzzActions",
-            dependencies: [
-                "Fuzzer",
-                .product(name: "Actions", package: "quickconnect"),
-                .product(name: "NativeMessaging", package: "quickconnect"),
-            ],
-            swiftSettings: swiftSettings
-        ),
-        .executableTarget(
-            name: "FuzzFleet",
-            dependencies: [
-                "Fuzzer",
-                .product(name: "MQTTGateway", package: "quickconnect"),
-                .product(name: "FleetClient", package: "quickconnect"),
-                .product(name: "Fleet", package: "quickconnect"),
-                .product(name: "MQTT", package: "quickconnect"),
-                .product(name: "JSON", package: "quickconnect"),
-            ],
-            swiftSettings: swiftSettings
-        ),
+        fuzzer("FuzzManifests", of: ["ProcedureSets", "Configuration", "Actions", "JSON"]),
+        fuzzer("FuzzActions", of: ["Actions", "NativeMessaging"]),
+        fuzzer("FuzzFleet", of: ["MQTTGateway", "FleetClient", "Fleet", "MQTT", "JSON"]),
     ]
 )

@@ -14,7 +14,7 @@ struct MappingReader {
     /// Whether nothing of it could be read.
     private(set) var isUnreadable = false
 
-    init(path: String) { file = YAMLFile(path: path) }
+    init(path: String, text: String? = nil) { file = YAMLFile(path: path, text: text) }
 
     var mistakes: [ConfigurationMistake] { file.mistakes }
 

@@ -23,8 +23,8 @@ struct SettingsReader {
         "subscriptionsPerConnection", "replyBytes", "stalledAfter", "shutdownAfter",
     ]
 
-    init(path: String) {
-        file = YAMLFile(path: path)
+    init(path: String, text: String? = nil) {
+        file = YAMLFile(path: path, text: text)
         folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
     }
 

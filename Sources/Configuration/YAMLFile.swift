@@ -10,16 +10,21 @@ import QuickConnect
 struct YAMLFile {
     let path: String
     private(set) var mistakes: [ConfigurationMistake] = []
+    /// What is in the file, where somebody has read it already.
+    private let text: String?
 
     /// More than this is no settings file, and would only cost time.
     private static let maximumBytes = 32 << 20
 
-    init(path: String) { self.path = path }
+    init(path: String, text: String? = nil) {
+        self.path = path
+        self.text = text
+    }
 
     /// The top of the file; nil where the file is empty or cannot be read, the mistake then being noted.
     mutating func root() -> YAMLNode? {
         let text: String
-        switch FileText.read(path, maximumBytes: Self.maximumBytes) {
+        switch self.text.map(Result.success) ?? FileText.read(path, maximumBytes: Self.maximumBytes) {
         case .success(let content): text = content
         case .failure(let problem):
             mistake(problem.message, at: SourceLocation(file: path, line: 1, column: 1))
@@ -195,9 +200,12 @@ extension Duration {
         guard let unit = units.first(where: { text.hasSuffix($0.suffix) }) else { return nil }
         let number = text.dropLast(unit.suffix.count)
         guard number.allSatisfy({ ($0.isASCII && $0.isNumber) || $0 == "." }), let value = Double(number),
-            value > 0, value * unit.seconds <= 3660 * 24 * 3600
+            value * unit.seconds <= 3660 * 24 * 3600
         else { return nil }
-        self = .milliseconds(Int64((value * unit.seconds * 1000).rounded()))
+        let milliseconds = Int64((value * unit.seconds * 1000).rounded())
+        // Less is no time at all, and would end each call at once.
+        guard milliseconds > 0 else { return nil }
+        self = .milliseconds(milliseconds)
     }
 
     /// The duration in seconds.

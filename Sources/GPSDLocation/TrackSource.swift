@@ -1,4 +1,3 @@
-internal import CGPS
 internal import Glibc
 import Linux
 
@@ -13,7 +12,7 @@ struct TrackSource: ReportSource {
 
 private final class TrackStream: ReportStream, @unchecked Sendable {
     // Sendable because one thread at a time uses it.
-    private let data: UnsafeMutablePointer<gps_data_t>
+    private let unpacker: LineUnpacker
     private let path: String
     private let lines: [String]
     private var greetings: [Report] = [.devices(1), .service]
@@ -25,12 +24,9 @@ private final class TrackStream: ReportStream, @unchecked Sendable {
         }
         lines = text.split(separator: "\n").filter { $0.hasPrefix("{") }.map(String.init)
         guard !lines.isEmpty else { throw Unreachable(reason: "there is no track in it") }
-        guard let data = qc_gps_new() else { throw Unreachable(reason: "no memory") }
-        self.data = data
+        unpacker = try LineUnpacker()
         self.path = path
     }
-
-    deinit { qc_gps_delete(data) }
 
     func next(_ waker: Waker, until end: ContinuousClock.Instant?) throws(Unreachable) -> Report? {
         if let greeting = greetings.popLast() { return greeting }
@@ -48,11 +44,8 @@ private final class TrackStream: ReportStream, @unchecked Sendable {
     /// The line for this second, there and back again for ever.
     private func report(at now: Double) -> Report {
         let step = Int(now) % max(1, 2 * lines.count - 2)
-        var bytes = lines[step < lines.count ? step : 2 * lines.count - 2 - step].utf8CString.map { $0 }
-        guard qc_gps_unpack(&bytes, data) == 0 else { return .service }
-        var report = qc_gps_report(data)
-        report.time = now
-        return Report(report, receiver: path)
+        let line = lines[step < lines.count ? step : 2 * lines.count - 2 - step]
+        return unpacker.report(line, receiver: path, at: now) ?? .service
     }
 
     private static func text(of path: String) -> String? {

@@ -235,12 +235,12 @@ struct MappingFilesTests {
         #expect(throws: ConfigurationMistakes.self) { try build(isRequired: true) }
     }
 
-    @Test(arguments: [("500ms", 0.5), ("30s", 30), ("2m", 120), ("1h", 3600), ("1.5s", 1.5)])
+    @Test(arguments: [("1ms", 0.001), ("500ms", 0.5), ("30s", 30), ("2m", 120), ("1h", 3600), ("1.5s", 1.5)])
     func `a duration is a number and a unit`(text: String, seconds: Double) {
         #expect(Duration(text: text)?.seconds == seconds)
     }
 
-    @Test(arguments: ["", "s", "30", "-1s", "1e3s", "0s", "nan s", "1 s", "9999999h"])
+    @Test(arguments: ["", "s", "30", "-1s", "1e3s", "0s", "0.4ms", "0.0001s", "nan s", "1 s", "9999999h"])
     func `anything else is no duration`(text: String) {
         #expect(Duration(text: text) == nil)
     }
