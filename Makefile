@@ -6,6 +6,8 @@
 # make test-kiosk    the kiosk's window
 # make test-actions    actions in real browsers and in the kiosk's window
 # make test-fleet    a fleet over a real broker
+# make test-sanitized    the tests under the thread and the address sanitizer
+# make model    a million histories of the core, made at random, beside a small model
 # make demo-fleet    three simulated devices at a private broker
 SHELL := /bin/bash
 SWIFT ?= swift
@@ -35,7 +37,7 @@ BUILT = $(addprefix $(RELEASE)/release/,$(PROGRAMS))
 LIBRARIES = $(RELEASE)/release/../lib/quickconnect
 RUNTIME = scripts/swift-runtime $(LIBRARIES) $(BUILT) $(addprefix $(RELEASE)/release/,$(1))
 
-.PHONY: all deps test-deps kiosk-deps demo demo-fleet test test-release test-package test-pages test-kiosk test-actions test-fleet test-home-assistant test-readme test-system pictures fuzz lint bench \
+.PHONY: all deps test-deps kiosk-deps demo demo-fleet test test-release test-package test-pages test-kiosk test-actions test-fleet test-home-assistant test-readme test-system test-sanitized model pictures fuzz lint bench \
   release install install-browser-actions uninstall uninstall-browser-actions deb clean
 
 all: deps kiosk-deps
@@ -149,6 +151,21 @@ test-home-assistant: deps
 test-system:
 	@[ "$$(id -u)" != 0 ] || scripts/install-packages --system
 	Tests/System/run
+
+# The tests under the thread sanitizer, then under the address sanitizer, which looks for leaks too. Each builds everything anew,
+# in a folder of its own. SANITIZERS=address runs the one; FILTER=Suite runs some of the tests.
+SANITIZERS ?= thread address
+FILTER ?=
+test-sanitized: test-deps
+	for sanitizer in $(SANITIZERS); do SWIFT=$(SWIFT) scripts/test-sanitized $$sanitizer $(FILTER) || exit; done
+
+# Histories of the core, made at random, in which it must do what a small model does: Tests/CoreModel. Ends with the seed and
+# the shortest history that shows what is wrong; ONE=yes SEED=n plays that of a seed which it has told.
+HISTORIES ?= 1000000
+SEED ?=
+model: deps
+	$(SWIFT) build -c release --scratch-path .build-model --product core-model
+	.build-model/release/core-model $(if $(ONE),one,$(HISTORIES)) $(SEED)
 
 # Feeds the readers of lines, the daemon's and the client's, that of frames, those of actions, and that of a fleet, with what libFuzzer makes of a corpus.
 FUZZ_SECONDS ?= 60
@@ -302,4 +319,4 @@ deb: kiosk-deps release
 	Tests/Package/packages .build-deb
 
 clean:
-	rm -rf $(BUILD) $(RELEASE) .build-deb .build-fuzz .build-rig .build-pages
+	rm -rf $(BUILD) $(RELEASE) .build-deb .build-fuzz .build-rig .build-pages .build-model .build-tsan .build-asan
