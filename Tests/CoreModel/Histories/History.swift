@@ -14,7 +14,9 @@ extension History: CustomStringConvertible {
             \(device.mostSubscriptions) subscriptions
             """
         let tables = self.device.tables.enumerated().flatMap { number, table in
-            ["mappings \(number):"] + table.filter { $0.isWorthTelling }.map { "  \($0)" }
+            let words = table.filter(\.isWorthTelling).map { "  \($0)" }
+            return words.isEmpty
+                ? [] : ["mappings \(number), of whose commands those that are not told do nothing:"] + words
         }
         let lines = steps.enumerated().map { "  \($0 + 1). \($1)" }
         return ([device] + tables + ["what happens:"] + lines).joined(separator: "\n")
@@ -25,10 +27,8 @@ extension History: CustomStringConvertible {
 func connectionName(_ number: Int) -> String { String(UnicodeScalar(UInt8(ascii: "a") + UInt8(number))) }
 
 extension MappedCommand: CustomStringConvertible {
-    /// Everybody knows the daemon's own, and a `default` that says nothing.
     fileprivate var isWorthTelling: Bool {
-        if name == MappingDeclaration.defaultName { return !parts.isEmpty || patience != .inherited }
-        return !parts.contains { $0.way == .shipped }
+        parts.contains { $0.way != .shipped } || patience != .inherited || takesNumber || allowed != nil
     }
 
     var description: String {

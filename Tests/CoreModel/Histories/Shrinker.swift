@@ -8,6 +8,7 @@ struct Shrinker {
         while true {
             let before = best
             best = withoutSteps(best)
+            best = withoutLines(best)
             best = withoutParts(best)
             best = plainer(best)
             if size(best) == size(before) { return best }
@@ -15,14 +16,13 @@ struct Shrinker {
     }
 
     private func size(_ history: History) -> Int {
-        history.steps.count
-            + history.device.tables.joined().reduce(0) { sum, command in
-                sum + command.parts.count + (command.patience == .inherited ? 0 : 1) + (command.takesNumber ? 1 : 0)
-                    + (command.allowed == nil ? 0 : 1)
-            }
-            + [history.device.mostCalls, history.device.mostHandlers, history.device.mostSubscriptions].count {
-                $0 < 1024
-            }
+        let device = history.device
+        let calls = history.steps.map { step in if case .calls(_, let lines) = step { lines.count } else { 1 } }
+        let commands = device.tables.joined().map { command in
+            command.parts.count + (command.patience == .inherited ? 0 : 1) + (command.takesNumber ? 1 : 0)
+        }
+        let limits = [device.mostCalls, device.mostHandlers, device.mostSubscriptions].filter { $0 < 1024 }
+        return (calls + commands).reduce(limits.count, +)
     }
 
     /// Takes out runs of steps, long ones first.
@@ -39,6 +39,21 @@ struct Shrinker {
             if length == 1 { return best }
             length /= 2
         }
+    }
+
+    /// Takes calls out of lines that have several.
+    private func withoutLines(_ history: History) -> History {
+        var best = history
+        for step in best.steps.indices {
+            var index = 0
+            while case .calls(let connection, var lines) = best.steps[step], lines.count > 1, index < lines.count {
+                lines.remove(at: index)
+                var smaller = best
+                smaller.steps[step] = .calls(connection, lines)
+                if mistake(smaller) != nil { best = smaller } else { index += 1 }
+            }
+        }
+        return best
     }
 
     private func withoutParts(_ history: History) -> History {
