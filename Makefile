@@ -6,6 +6,8 @@
 # make test-kiosk    the kiosk's window
 # make test-actions    actions in real browsers and in the kiosk's window
 # make test-fleet    a fleet over a real broker
+# make test-sanitized    the tests under the thread and the address sanitizer
+# make model    a million histories of the core, made at random, beside a small model
 # make demo-fleet    three simulated devices at a private broker
 SHELL := /bin/bash
 SWIFT ?= swift
@@ -36,6 +38,7 @@ RUNTIME = scripts/swift-runtime $(LIBRARIES) $(BUILT) $(addprefix $(RELEASE)/rel
 
 .PHONY: all deps test-deps kiosk-deps demo demo-fleet build-tests test test-release test-package test-pages test-kiosk \
   test-actions test-fleet test-home-assistant test-readme test-system pictures fuzz lint bench fuzz-build \
+  test-sanitized model \
   release install install-browser-actions uninstall uninstall-browser-actions deb clean
 
 all: deps kiosk-deps
@@ -151,6 +154,21 @@ test-home-assistant: deps
 test-system:
 	@[ "$$(id -u)" != 0 ] || scripts/install-packages --system
 	Tests/System/run
+
+# The tests under the thread sanitizer, then under the address sanitizer, which looks for leaks too. Each builds everything anew,
+# in a folder of its own. SANITIZERS=address runs the one; FILTER=Suite runs some of the tests.
+SANITIZERS ?= thread address
+FILTER ?=
+test-sanitized: test-deps
+	for sanitizer in $(SANITIZERS); do SWIFT=$(SWIFT) scripts/test-sanitized $$sanitizer $(FILTER) || exit; done
+
+# Histories of the core, made at random, in which it must do what a small model does: Tests/CoreModel. Ends with the seed and
+# the shortest history that shows what is wrong; ONE=yes SEED=n plays that of a seed which it has told.
+HISTORIES ?= 1000000
+SEED ?=
+model: deps
+	$(SWIFT) build -c release --scratch-path .build-model --product core-model
+	.build-model/release/core-model $(if $(ONE),one,$(HISTORIES)) $(SEED)
 
 # Feeds what reads the words of others, and whole sessions, with what libFuzzer makes of a corpus, for TIME in all (90s, 10m, 1h).
 # AddressSanitizer is there for the parsers that work on pointers; testing is enabled so that modules let the fuzzers at what they
@@ -299,4 +317,4 @@ deb: kiosk-deps release
 	Tests/Package/packages .build-deb
 
 clean:
-	rm -rf $(BUILD) $(RELEASE) .build-deb .build-fuzz .build-rig .build-pages
+	rm -rf $(BUILD) $(RELEASE) .build-deb .build-fuzz .build-rig .build-pages .build-model .build-tsan .build-asan

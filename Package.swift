@@ -524,10 +524,27 @@ let package = Package(
             swiftSettings: swiftSettings
         ),
 
+        // A small model of the core, and the histories in which both must do the same.
+        .target(
+            name: "CoreModel",
+            dependencies: [
+                "QuickConnect", "JSON", "Commands", "Concurrency", "TestRig",
+                .product(name: "Logging", package: "swift-log", condition: programs),
+            ],
+            path: "Tests/CoreModel",
+            swiftSettings: swiftSettings
+        ),
+        .executableTarget(
+            name: "core-model",
+            dependencies: ["CoreModel"],
+            path: "Tests/CoreModelRunner",
+            swiftSettings: swiftSettings
+        ),
+
         .testTarget(
             name: "QuickConnectTests",
             dependencies: [
-                "QuickConnect", "JSON", "Commands", "Conversations", "Concurrency", "Linux", "TestRig",
+                "QuickConnect", "JSON", "Commands", "Conversations", "CoreModel", "Concurrency", "Linux", "TestRig",
                 .product(name: "Logging", package: "swift-log", condition: programs),
             ],
             swiftSettings: swiftSettings

@@ -1,4 +1,5 @@
 import Conversations
+import CoreModel
 import QuickConnect
 import Synchronization
 import Testing

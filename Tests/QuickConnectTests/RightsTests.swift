@@ -1,3 +1,4 @@
+import CoreModel
 import JSON
 import QuickConnect
 import Testing

@@ -1,4 +1,5 @@
 import Concurrency
+import CoreModel
 import JSON
 import Synchronization
 import Testing

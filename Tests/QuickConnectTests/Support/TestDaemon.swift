@@ -1,4 +1,5 @@
 import Concurrency
+import CoreModel
 import QuickConnect
 import Synchronization
 import Testing

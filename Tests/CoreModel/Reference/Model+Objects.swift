@@ -1,0 +1,94 @@
+import QuickConnect
+
+extension Model {
+    // MARK: The ends
+
+    mutating func endInput(_ connection: Int) {
+        guard isOpen(connection) else { return }
+        ended.insert(connection)
+        let isFinished = waitingCount(connection) == 0
+        retire(connection)
+        if isFinished { tell(connection, Told.finished(connection)) }
+    }
+
+    mutating func close(_ connection: Int) {
+        guard !closed.contains(connection) else { return }
+        closed.insert(connection)
+        retire(connection)
+        subscriptions.removeAll { $0.client == connection }
+        inAnyOrder(kept.filter { $0.connection == connection }) { $0.interrupt($1, .cancelled) }
+    }
+
+    mutating func reload(_ number: Int) {
+        table = number
+        publish([("commands", "null")])
+    }
+}
+
+extension Model {
+    // MARK: The daemon's own command objects
+
+    mutating func perform(_ name: String, _ run: Run) -> Outcome {
+        let strings = run.line.arguments.map { $0.replacing("\"", with: "") }
+        let (connection, done) = (run.connection, Outcome.give("null", under: nil, ends: false))
+        switch name {
+        case "CancelBCO":
+            inAnyOrder(kept.filter { $0.connection == connection && $0.line.id == strings[0] }) {
+                $0.interrupt($1, .cancelled)
+            }
+        case "RegisterHandlerBCO": return register(strings[0], connection, hearsCancel: strings[1].contains("true"))
+        case "RemoveHandlerBCO":
+            let index = handlers.firstIndex { $0.name == strings[0] && $0.client == connection }
+            guard let index else { return .fail(.notFound) }
+            handlers.remove(at: index)
+            publish([("handlers", #"{"name":"\#(strings[0])","registered":false}"#)])
+        case "SubscribeValCO": return strings.count > device.mostSubscriptions ? .fail(.overloaded) : .next
+        case "SubscribeBCO": return subscribe(strings, connection, run.line.form)
+        case "UnsubscribeBCO":
+            subscriptions.removeAll { $0.client == connection && strings.contains($0.event) }
+        default:
+            guard !["handlers", "commands"].contains(strings[0]) else { return .fail(.denied) }
+            publish([(strings[0], run.line.arguments[1])])
+        }
+        return done
+    }
+
+    mutating func register(_ name: String, _ connection: Int, hearsCancel: Bool) -> Outcome {
+        if isOpen(connection) {
+            let mine = handlers.filter { $0.client == connection }.map(\.name)
+            if handlers.contains(where: { $0.name == name && $0.client != connection }) { return .fail(.busy) }
+            if mine.count >= device.mostHandlers, !mine.contains(name) { return .fail(.overloaded) }
+            handlers.removeAll { $0.name == name }
+            handlers.append(Handler(name: name, client: connection, hearsCancel: hearsCancel))
+            if !mine.contains(name) { publish([("handlers", #"{"name":"\#(name)","registered":true}"#)]) }
+        }
+        let isHidden = commands.dropFirst().contains { $0.name == name } && !isUsed(name)
+        return .give(isHidden ? #"{"warning"}"# : "null", under: nil, ends: false)
+    }
+
+    mutating func subscribe(_ events: [String], _ connection: Int, _ form: WireForm) -> Outcome {
+        for event in events {
+            if let command = commands.dropFirst().first(where: { $0.name == event }), !may(connection, command) {
+                return .fail(.denied)
+            }
+        }
+        if !closed.contains(connection) {
+            let known = Set(subscriptions.filter { $0.client == connection }.map(\.event)).union(events)
+            if known.count > device.mostSubscriptions { return .fail(.overloaded) }
+            subscriptions.removeAll { $0.client == connection && events.contains($0.event) }
+            subscriptions += events.map { Subscription(event: $0, client: connection, form: form) }
+        }
+        return .give("null", under: nil, ends: false)
+    }
+
+    mutating func publish(_ events: [(name: String, value: String)]) {
+        let all = events.flatMap { event in
+            subscriptions.filter { $0.event == event.name }.map { ($0, event.value) }
+        }
+        inAnyOrder(all) { model, told in
+            let (subscription, value) = told
+            let line = Told.line(subscription.client, subscription.form, subscription.event, value, nil)
+            model.tell(subscription.client, line)
+        }
+    }
+}
