@@ -6,6 +6,8 @@
 # make test-kiosk    the kiosk's window
 # make test-actions    actions in real browsers and in the kiosk's window
 # make test-fleet    a fleet over a real broker
+# make soak TIME=30m SEED=7    chaos on one device for a time, and a table of what became of each call
+# make year SCALE=0.01    a year of use by count, or a part of it, and how large each program is after each tenth
 # make demo-fleet    three simulated devices at a private broker
 SHELL := /bin/bash
 SWIFT ?= swift
@@ -35,7 +37,7 @@ BUILT = $(addprefix $(RELEASE)/release/,$(PROGRAMS))
 LIBRARIES = $(RELEASE)/release/../lib/quickconnect
 RUNTIME = scripts/swift-runtime $(LIBRARIES) $(BUILT) $(addprefix $(RELEASE)/release/,$(1))
 
-.PHONY: all deps test-deps kiosk-deps demo demo-fleet test test-release test-package test-pages test-kiosk test-actions test-fleet test-home-assistant test-readme test-system pictures fuzz lint bench \
+.PHONY: all deps test-deps kiosk-deps demo demo-fleet test test-release test-package test-pages test-kiosk test-actions test-fleet soak year test-home-assistant test-readme test-system pictures fuzz lint bench \
   release install install-browser-actions uninstall uninstall-browser-actions deb clean
 
 all: deps kiosk-deps
@@ -135,6 +137,24 @@ test-fleet:
 	$(SWIFT) build --product quickconnect-scripts
 	$(SWIFT) build --product quickconnect-mqtt
 	Tests/Fleet/run $(BUILD)/debug
+
+# All programs of a device with a private sound server, gpsd and broker, while programs are killed and frozen, files are saved,
+# and disk, descriptors and memory run out. Root's, for a disk that is filled.
+TIME ?= 2m
+SEED ?=
+SCALE ?= 1
+PROGRAMS_OF_SOAK = quickconnectd quickconnect quickconnect-scripts quickconnect-web quickconnect-mqtt
+soak:
+	@scripts/install-packages --test
+	@scripts/install-packages --fleet
+	for program in $(PROGRAMS_OF_SOAK); do $(SWIFT) build --product $$program || exit; done
+	Tests/Soak/soak $(BUILD)/debug --time $(TIME) --seed "$(SEED)"
+
+# 10,000,000 calls, 100,000 sounds, 10,000 recordings, 1,000,000 events, 1,000 saved scripts, 1,000 loaded pages.
+year:
+	@scripts/install-packages --fleet
+	for program in $(PROGRAMS_OF_SOAK); do $(SWIFT) build --product $$program || exit; done
+	Tests/Soak/year $(BUILD)/debug --scale $(SCALE)
 
 # A device in a real Home Assistant. Needs CPython 3.13, and gets Home Assistant from PyPI: 490 MB.
 test-home-assistant: deps

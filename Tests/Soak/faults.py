@@ -1,16 +1,17 @@
 """What happens to the device: programs that are killed, frozen and started again, files that are saved, and what runs out."""
+import base64
 import json
 import os
 import resource
 import signal
 import socket
-import subprocess
 import time
+from threading import Event
 
 import links
-from links import Cut, message
+from links import Cut, message, until
 from privately import MemoryGroup
-from soak_device import MACRO, PROCEDURE, SCRIPT
+from soak_device import MACRO, PROCEDURE, QUOTA, SCRIPT
 
 ALL_PARTS = ("daemon", "handler", "scripts", "data", "sound", "gpsd", "web", "mqtt", "disk")
 # What is affected, and whose connections are cut, where a program is killed.
@@ -29,7 +30,7 @@ class Faults:
         self.kinds = {self.kill_program: 4, self.freeze_program: 3, self.kill_daemon: 2, self.freeze_daemon: 1, self.stop_daemon: 1, self.kill_server: 3,
                       self.freeze_server: 2, self.save_mapping: 1, self.save_wrong_mapping: 1, self.save_macro: 1, self.save_wrong_macro: 1,
                       self.save_procedure: 1, self.save_wrong_procedure: 1, self.save_script: 1, self.save_wrong_script: 1,
-                      self.exhaust_descriptors: 1, self.exhaust_memory: 1, self.suspend: 1}
+                      self.fill_quota: 1, self.exhaust_descriptors: 1, self.exhaust_memory: 1, self.suspend: 1}
         if disk_problem is None:
             self.kinds[self.fill_disk] = 2
         self.bag = []
@@ -299,6 +300,37 @@ class Faults:
             pass
         self.later(self.chance.uniform(1, 5), ("disk",), fault, lambda: path.unlink())
 
+    def fill_quota(self):
+        """A user of pages writes until there is no room for it, removes it, and may write again. It is nobody else's matter."""
+        if self.is_busy("quickconnectd", "quickconnect-web", "disk"):
+            return
+        self.at_once("fill the quota of a user", (), self.write_until_full)
+
+    def write_until_full(self):
+        page = until(lambda: links.WebSocketLink(self.device.port, self.device.rude_token, 60), Event(), 20)
+        data = base64.b64encode(bytes(QUOTA // 4)).decode()
+
+        def call(*parameters):
+            page.send([message("media", list(parameters), "q")])
+            while True:
+                lines = page.receive(60)
+                assert lines, f"media {parameters[0]} has no reply"
+                for line in lines:
+                    reply = json.loads(line)
+                    if reply.get("responseId") == "q":
+                        return reply.get("error", {}).get("code")
+        try:
+            codes = [call("write", f"quota{number}.bin", 0, data, {"end": True}) for number in range(6)]
+            written = codes.index("tooLarge") if "tooLarge" in codes else len(codes)
+            if codes != [None] * 4 + ["tooLarge"] * 2:
+                self.ledger.problem("saved files", f"six files of a quarter of the quota each: {codes}")
+            removed = [call("remove", f"quota{number}.bin") for number in range(written)]
+            again = call("write", "quota0.bin", 0, data, {"end": True}), call("remove", "quota0.bin")
+            if any(removed) or any(again):
+                self.ledger.problem("saved files", f"the quota is not free again: {removed}, {again}")
+        finally:
+            page.close()
+
     def exhaust_descriptors(self):
         """No descriptor is left for the daemon, and many want one."""
         if self.is_busy():
@@ -364,8 +396,12 @@ class Faults:
                 else:
                     resource.prlimit(process.pid, resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
                 self.ledger.count("out of memory: the daemon lived")
-                fault.cuts.clear()
-                # Who was sent away was told why; nothing else was cut.
+                if by_group:
+                    fault.cuts.clear()
+                    return
+                # Started anew: libpulse keeps the descriptors of connections that failed for want of address space.
+                self.device.end("quickconnectd")
+                self.device.start_daemon()
                 return
             self.ledger.count(f"out of memory: the daemon ended with {process.returncode}")
             if by_group:
@@ -374,11 +410,3 @@ class Faults:
             self.device.start_daemon()
         self.later(self.chance.uniform(0.5, 2), ("all",), fault, free)
 
-
-def can_connect(path):
-    with socket.socket(socket.AF_UNIX) as each:
-        return each.connect_ex(str(path)) == 0
-
-
-def kernel():
-    return subprocess.run(["uname", "-r"], capture_output=True, text=True).stdout.strip()

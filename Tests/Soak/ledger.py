@@ -123,6 +123,14 @@ class Ledger:
                  if way is None or each[0] == way]
         return max(found, default=(0.25, "any", 0))
 
+    def calm_seconds(self, parts, until):
+        """How long no fault explained anything of these parts."""
+        calm, at = 0.0, self.start
+        for fault in sorted((each for each in self.faults if each.parts & set(parts)), key=lambda each: each.begin):
+            calm += max(0.0, fault.begin - at)
+            at = max(at, (fault.end or until) + GRACE)
+        return calm + max(0.0, until - at)
+
     def deaths(self, part, begin, end):
         """When that part was killed, where that may have been in a time."""
         return [fault.begin for fault in self.faults if part in fault.cuts and fault.begin <= end and (fault.end is None or fault.end >= begin)]

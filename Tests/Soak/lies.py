@@ -38,6 +38,7 @@ class LyingLink(links.Link):
 
 def post_behind(device, soak):
     """An event that the subscriber never gets: it is counted as posted."""
+    soak.over.wait(5)
     soak.poster.posted[10_000_000] = [time.monotonic(), time.monotonic()]
 
 

@@ -23,7 +23,8 @@ MACRO = "function(amount = 1) {{\n    return amount + {0}\n}}\n"
 PROCEDURE = "function execute(amount, callback) {{\n    callback(amount + {0})\n}}\n"
 SCRIPT = "WebViewJavascriptBridge.registerHandler('soakScript', data => [data, {0}])\n"
 ACL = "user {device}\ntopic readwrite #\nuser soak\ntopic readwrite #\nuser rude\ntopic readwrite #\n"
-PROGRAMS = ("quickconnectd", "quickconnect-scripts", "quickconnect-data", "quickconnect-web", "quickconnect-mqtt")
+# Of a user of pages, in the media folder.
+QUOTA = 2 << 20
 
 
 class SoakDevice(Device):
@@ -41,13 +42,16 @@ class SoakDevice(Device):
         settings = (self.folder / "settings.yaml").read_text()
         web = (f"sockets:\n  - {{path: {self.folder}/web.sock, gateway: web, user: {account}, connections: 64, "
                f"commands: [{', '.join(sorted({*WEB_COMMANDS, *OWN}))}]}}")
-        (self.folder / "settings.yaml").write_text(settings.replace("sockets:", web, 1) + "record: [{event: soakEvent, keep: 1h}]\n")
+        (self.folder / "settings.yaml").write_text(settings.replace("sockets:", web, 1) + "record: [{event: soakEvent, keep: 1h}]\n"
+                                                   + f"recording: {{quotaBytes: {QUOTA}}}\n")
         if not simulated:
             self.sound, self.receiver = SoundServer(folder / "sound"), Receiver(folder / "gps")
             self.environment = self.sound.for_clients
 
     def spawn(self, name, *arguments, known_as=None, **variables):
-        environment = {**os.environ, "HOME": str(self.folder / "home"), "XDG_RUNTIME_DIR": str(self.folder), **self.environment}
+        environment = {**os.environ, "HOME": str(self.folder / "home"), "XDG_RUNTIME_DIR": str(self.folder),
+                       # As where the programs are installed: what shows the place of a crash would keep connections open meanwhile.
+                       "SWIFT_BACKTRACE": "enable=no", **self.environment}
         for key in ("QUICKCONNECT_SOCKET", "NOTIFY_SOCKET", "CONFIGURATION_DIRECTORY", "STATE_DIRECTORY", "QUICKCONNECT_CONFIG",
                     "CREDENTIALS_DIRECTORY", "XDG_CONFIG_HOME", "XDG_DATA_HOME"):
             environment.pop(key, None)
@@ -123,9 +127,6 @@ class SoakDevice(Device):
                 server.end()
         if self.receiver:
             self.receiver.over.set()
-
-    def restore_mappings(self):
-        (self.folder / "mappings" / "zz-soak.yaml").unlink(missing_ok=True)
 
     def keep_logs(self, folder):
         folder = Path(folder)

@@ -56,6 +56,8 @@ def show(soak):
     errors = ledger.unexplained_errors()
     table.row("errors without a fault", f"{len(errors)} of {len(ledger.errors)}: {dict(ledger.errors_by_code)}", "0", not errors)
     table.detail(errors, "no fault explains")
+    kinds = collections.Counter((kind, text.split(":")[0]) for _, kind, _, _, _, text in ledger.errors)
+    samples = {(each[1], each[5].split(":")[0]): each[5] for each in ledger.errors}
     made, answered, double = counts["handler calls made"], counts["handler calls answered"], counts["handler calls made twice"]
     table.row("handler calls", f"{made} made, {answered} answered to clients that count, {double} twice", "none twice", double == 0 and 0 < answered <= made)
     posted = sum(1 for each in soak.poster.posted.values() if each[1])
@@ -73,7 +75,8 @@ def show(soak):
     waited = {name: number for name, number in counts.items() if name.startswith("waited for")}
     table.row("descriptors", f"{dict(waited)}", "who waited is served or told", True)
     seconds, kind, when = ledger.longest_wait()
-    table.row("longest wait", f"{seconds:.2f} s without a fault ({kind}, at {when:.0f} s); "
+    calm = ledger.calm_seconds(("daemon",), ledger.start + soak.seconds)
+    table.row("longest wait", f"{seconds:.2f} s without a fault ({kind}, at {when:.0f} s; {calm:.0f} s were without one of the daemon); "
               + ", ".join(f"{name} {ledger.longest_wait(name)[0]:.2f}" for name in sorted(ledger.ways)), f"at most {LONGEST_WAIT:.0f} s", seconds <= LONGEST_WAIT)
     table.row("programs that ended", f"{sum(each[0] == 'programs that ended' for each in ledger.problems)} by themselves", "0", True)
     table.row("clients", f"{sum(each[0] == 'clients' for each in ledger.problems)} failed", "0", True)
@@ -86,6 +89,9 @@ def show(soak):
     for name, number in sorted(counts.items()):
         if name.startswith("out of memory"):
             print(f"  {number:4} {name}")
+    print("errors, such as:")
+    for (kind, code), number in kinds.most_common():
+        print(f"  {number:6} {kind}: {samples[kind, code][:140]}")
     return table.print(soak.seed)
 
 
