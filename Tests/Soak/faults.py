@@ -18,6 +18,9 @@ ALL_PARTS = ("daemon", "handler", "scripts", "data", "sound", "gpsd", "web", "mq
 PROGRAM_PARTS = {"quickconnectd": (ALL_PARTS, ("daemon",)), "quickconnect-scripts": (("scripts",), ()), "quickconnect-data": (("data",), ()),
                  "quickconnect-web": (("web",), ("web",)), "quickconnect-mqtt": (("mqtt",), ("mqtt",))}
 
+# A gateway is started again when it has found its broker: not both at a time.
+NEEDED = {"quickconnect-mqtt": ("the broker",), "the broker": ("quickconnect-mqtt",)}
+
 
 class Faults:
     """One of them at a time, or two of different parts. Each is begun, and its end comes later, by `step`."""
@@ -82,7 +85,7 @@ class Faults:
 
     def pick_program(self):
         name = self.chance.choice([each for each in PROGRAM_PARTS if each != "quickconnectd"])
-        return None if self.is_busy(name) or self.is_busy("quickconnectd") else name
+        return None if self.is_busy(name, "quickconnectd", *NEEDED.get(name, ())) else name
 
     def kill_program(self):
         name = self.pick_program()
@@ -127,7 +130,7 @@ class Faults:
 
     def kill_server(self):
         name, server, parts, cuts = self.chance.choice(self.servers())
-        if self.is_busy(name) or self.is_busy("quickconnectd"):
+        if self.is_busy(name, "quickconnectd", *NEEDED.get(name, ())):
             return
         fault = self.ledger.begin(f"kill {name}", parts, cuts)
         (server.stop if name == "the broker" else server.end)(signal.SIGKILL)
@@ -135,7 +138,7 @@ class Faults:
 
     def freeze_server(self):
         name, server, parts, _ = self.chance.choice(self.servers())
-        if self.is_busy(name) or self.is_busy("quickconnectd"):
+        if self.is_busy(name, "quickconnectd", *NEEDED.get(name, ())):
             return
         fault = self.ledger.begin(f"freeze {name}", parts)
         server.process.send_signal(signal.SIGSTOP)

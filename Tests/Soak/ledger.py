@@ -117,10 +117,10 @@ class Ledger:
     def unexplained_losses(self):
         return self.unexplained(self.losses, "cuts", CUT_GRACE)
 
-    def longest_wait(self, way=None):
+    def longest_wait(self, way=None, procedures=False):
         """Of a call that no fault explains: seconds, kind and time."""
         found = [(each[4] - each[3], each[1], each[3] - self.start) for each in self.unexplained(self.waits, "parts", GRACE)
-                 if way is None or each[0] == way]
+                 if way in (None, each[0]) and procedures == (each[1] == "procedure")]
         return max(found, default=(0.25, "any", 0))
 
     def calm_seconds(self, parts, until):

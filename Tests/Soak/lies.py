@@ -1,10 +1,7 @@
 """What proves the checks: each of these does, behind the ledger's back, what a check must find. `Tests/Soak/prove` plays them all."""
 import json
 import os
-import random
 import signal
-import socket
-import threading
 import time
 
 import links

@@ -5,6 +5,7 @@ import json
 import random
 import threading
 import time
+import traceback
 
 import quickconnect
 from links import Cut, message, until
@@ -55,8 +56,8 @@ class Kinds:
             return Kind("wrong", "playSound", ["no such sound"], (), refused("invalid"))
         return Kind("wrong", "noSuchCommand", None, (), refused("unknownCommand"))
 
-    def versioned(self, what, value, number, wrap=lambda value: value):
-        return None if wrap(value) - number in self.versions[what] else f"{what} answered {value!r} for {number}"
+    def versioned(self, what, value, number):
+        return None if value - number in self.versions[what] else f"{what} answered {value!r} for {number}"
 
     def script(self):
         number = self.chance.randrange(1000)
@@ -149,7 +150,6 @@ class Worker(threading.Thread):
         try:
             self.work()
         except Exception as error:
-            import traceback
             self.ledger.problem("clients", f"{self.name} failed: {error!r}\n{traceback.format_exc()}")
 
     def end(self):

@@ -4,8 +4,8 @@ import os
 
 import sizes
 
-# As in the script; here for what it judges by.
-from __main__ import (AUDIT_LINES, GROWTH_DESCRIPTORS, GROWTH_KIB, GROWTH_PART, GROWTH_THREADS, LINES_ALWAYS, LINES_FAULT, LINES_RUDE, LONGEST_WAIT)
+from bounds import (AUDIT_LINES, AUDIT_USERS, GROWTH_DESCRIPTORS, GROWTH_KIB, GROWTH_PART, GROWTH_THREADS, LINES_ALWAYS, LINES_FAULT, LINES_RUDE,
+                    LONGEST_PROCEDURE, LONGEST_WAIT)
 
 
 class Table:
@@ -78,6 +78,8 @@ def show(soak):
     calm = ledger.calm_seconds(("daemon",), ledger.start + soak.seconds)
     table.row("longest wait", f"{seconds:.2f} s without a fault ({kind}, at {when:.0f} s; {calm:.0f} s were without one of the daemon); "
               + ", ".join(f"{name} {ledger.longest_wait(name)[0]:.2f}" for name in sorted(ledger.ways)), f"at most {LONGEST_WAIT:.0f} s", seconds <= LONGEST_WAIT)
+    seconds, _, when = ledger.longest_wait(procedures=True)
+    table.row("longest procedure", f"{seconds:.2f} s without a fault, at {when:.0f} s", f"at most {LONGEST_PROCEDURE:.0f} s", seconds <= LONGEST_PROCEDURE)
     table.row("programs that ended", f"{sum(each[0] == 'programs that ended' for each in ledger.problems)} by themselves", "0", True)
     table.row("clients", f"{sum(each[0] == 'clients' for each in ledger.problems)} failed", "0", True)
     size_rows(table, soak)
@@ -114,5 +116,5 @@ def log_rows(table, soak):
     most = LINES_ALWAYS + LINES_FAULT * faults + LINES_RUDE * rude
     for name in soak.device.running:
         audit, others = sizes.log_lines(soak.device.folder / f"{name}.log")
-        bound = AUDIT_LINES * soak.seconds * 4
+        bound = AUDIT_LINES * soak.seconds * AUDIT_USERS
         table.row(f"log, {name}", f"{others} lines, {audit} of the audit log", f"≤ {most} and {bound:.0f}", others <= most and audit <= bound)
