@@ -131,6 +131,11 @@ class Ledger:
             at = max(at, (fault.end or until) + GRACE)
         return calm + max(0.0, until - at)
 
+    def is_disturbed(self, parts, begin, end, but):
+        """Whether something else than a kill of `but` happened to these parts in a time."""
+        with self.lock:
+            return any(fault.parts & set(parts) and but not in fault.cuts and fault.overlaps(begin, end, CUT_GRACE) for fault in self.faults)
+
     def deaths(self, part, begin, end):
         """When that part was killed, where that may have been in a time."""
         return [fault.begin for fault in self.faults if part in fault.cuts and fault.begin <= end and (fault.end is None or fault.end >= begin)]

@@ -206,7 +206,9 @@ class RecordingMaker(Worker):
             self.ledger.count("recordings too short to be recovered")
             return
         self.ledger.count("recordings recovered")
-        self.check(file, max(0, length - 1.8), length + 3)
+        # What stood still before did not record.
+        held = self.ledger.is_disturbed(("sound", "disk"), began, cut, but="daemon")
+        self.check(file, 0 if held else max(0, length - 1.8), length + 3)
         self.call("media", ["remove", file], ("disk",))
 
     def check(self, file, least, most):
