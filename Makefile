@@ -8,6 +8,9 @@
 # make test-fleet    a fleet over a real broker
 # make test-sanitized    the tests under the thread and the address sanitizer
 # make model    a million histories of the core, made at random, beside a small model
+# make soak TIME=30m SEED=7    chaos on one device for a time, and a table of what became of each call
+# make year SCALE=0.01    a year of use by count, or a part of it, and how large each program is after each tenth
+# make fuzz TIME=10m    libFuzzer on all that reads the words of others
 # make demo-fleet    three simulated devices at a private broker
 SHELL := /bin/bash
 SWIFT ?= swift
@@ -38,7 +41,7 @@ RUNTIME = scripts/swift-runtime $(LIBRARIES) $(BUILT) $(addprefix $(RELEASE)/rel
 
 .PHONY: all deps test-deps kiosk-deps demo demo-fleet build-tests test test-release test-package test-pages test-kiosk \
   test-actions test-fleet test-home-assistant test-readme test-system pictures fuzz lint bench fuzz-build \
-  test-sanitized model \
+  test-sanitized model soak year \
   release install install-browser-actions uninstall uninstall-browser-actions deb clean
 
 all: deps kiosk-deps
@@ -141,6 +144,23 @@ test-fleet:
 	$(SWIFT) build --product quickconnect-mqtt
 	Tests/Fleet/run $(BUILD)/debug
 
+# All programs of a device with a private sound server, gpsd and broker, while programs are killed and frozen, files are saved,
+# and disk, descriptors and memory run out. Root's, for a disk that is filled.
+SEED ?=
+SCALE ?= 1
+PROGRAMS_OF_SOAK = quickconnectd quickconnect quickconnect-scripts quickconnect-web quickconnect-mqtt
+soak:
+	@scripts/install-packages --test
+	@scripts/install-packages --fleet
+	for program in $(PROGRAMS_OF_SOAK); do $(SWIFT) build --product $$program || exit; done
+	Tests/Soak/soak $(BUILD)/debug --time $(or $(TIME),2m) --seed "$(SEED)"
+
+# 10,000,000 calls, 100,000 sounds, 10,000 recordings, 1,000,000 events, 1,000 saved scripts, 1,000 loaded pages.
+year:
+	@scripts/install-packages --fleet
+	for program in $(PROGRAMS_OF_SOAK); do $(SWIFT) build --product $$program || exit; done
+	Tests/Soak/year $(BUILD)/debug --scale $(SCALE)
+
 # A device in a real Home Assistant. Needs CPython 3.13, and gets Home Assistant from PyPI: 490 MB.
 test-home-assistant: deps
 	@scripts/install-packages --fleet
@@ -173,13 +193,12 @@ model: deps
 # Feeds what reads the words of others, and whole sessions, with what libFuzzer makes of a corpus, for TIME in all (90s, 10m, 1h).
 # AddressSanitizer is there for the parsers that work on pointers; testing is enabled so that modules let the fuzzers at what they
 # read with. Traits come as flags in the order of a set: without a fixed one nearly everything is built anew each time.
-TIME ?= 10m
 FUZZERS ?=
 fuzz-build: deps
 	SWIFT_DETERMINISTIC_HASHING=1 $(SWIFT) build --package-path Fuzz --scratch-path .build-fuzz -c release -Xswiftc -sanitize=fuzzer,address \
 	  -Xswiftc -enable-testing -Xswiftc -parse-as-library -Xswiftc -use-ld=lld
 fuzz: fuzz-build
-	Fuzz/run $(TIME) $(FUZZERS)
+	Fuzz/run $(or $(TIME),10m) $(FUZZERS)
 
 lint:
 	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests Benchmarks Examples Fuzz/Package.swift Fuzz/Sources

@@ -1,0 +1,62 @@
+"""How large programs are: memory of their own, descriptors, threads, and what they have written to their logs."""
+import collections
+import os
+import re
+import time
+from pathlib import Path
+
+Size = collections.namedtuple("Size", "own_kib pss_kib descriptors threads")
+
+
+def tree(pid):
+    """A process and its children."""
+    result = [pid]
+    try:
+        for task in os.listdir(f"/proc/{pid}/task"):
+            for child in Path(f"/proc/{pid}/task/{task}/children").read_text().split():
+                result += tree(int(child))
+    except OSError:
+        pass
+    return result
+
+
+def size(pid):
+    status = Path(f"/proc/{pid}/status").read_text()
+    rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
+    return Size(int(re.search(r"RssAnon:\s+(\d+)", status)[1]), int(re.search(r"Pss:\s+(\d+)", rollup)[1]),
+                len(os.listdir(f"/proc/{pid}/fd")), int(re.search(r"Threads:\s+(\d+)", status)[1]))
+
+
+def size_of_tree(pid):
+    """The sum, for a script host has its scripts in processes of their own."""
+    parts = [size(each) for each in tree(pid)]
+    return Size(*map(sum, zip(*parts)))
+
+
+def smallest(pids, seconds=3.0):
+    """The least of each figure in a time in which nothing is called: {name: Size}."""
+    found = {}
+    end = time.monotonic() + seconds
+    while True:
+        for name, pid in pids.items():
+            try:
+                now = size_of_tree(pid)
+            except (OSError, TypeError):
+                continue
+            found[name] = Size(*map(min, found.get(name, now), now))
+        if time.monotonic() > end:
+            return found
+        time.sleep(0.25)
+
+
+def log_lines(path):
+    """Lines of calls that the audit log names, and all others."""
+    audit = others = 0
+    if path.exists():
+        with open(path, "rb") as file:
+            for line in file:
+                if b" audit: " in line:
+                    audit += 1
+                else:
+                    others += 1
+    return audit, others
