@@ -47,13 +47,13 @@ extension QuickConnectScripts {
             return 2
         }
         let folders = dataFolders(environment)
-        let worker = ProcedureWorker(
+        return ProcedureWorker.run(
             settings.procedureSettings,
             procedureFolders(folders),
             data: "\(folders.state)/data.db",
-            environment: environment
+            environment: environment,
+            host: host
         )
-        return worker?.run(host: host) ?? 1
     }
 
     /// Parses a set that was fetched, and tells what is wrong with it.

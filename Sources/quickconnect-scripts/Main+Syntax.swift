@@ -16,6 +16,12 @@ extension QuickConnectScripts {
             Descriptor.write("quickconnect-scripts: \(path) \(problem.message)\n", to: STDERR_FILENO)
             return 1
         case .success(let text):
+            do throws(SystemCallError) {
+                try Confinement().enter()
+            } catch {
+                Descriptor.write("quickconnect-scripts: it cannot be confined: \(error)\n", to: STDERR_FILENO)
+                return 1
+            }
             let mistake = ScriptSyntax.mistake(in: text)
             Descriptor.write("\(mistake.map(json)?.text ?? "null")\n", to: STDOUT_FILENO)
             return 0

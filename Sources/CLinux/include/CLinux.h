@@ -79,4 +79,23 @@ int qc_rumble_play(int descriptor, int id, int times);
 /// Takes an effect back. Returns 0 or the negative error number.
 int qc_rumble_erase(int descriptor, int id);
 
+/// What a path is opened for; and whether it stays open, since in /proc a folder is another one as soon as nobody has it.
+enum { qc_access_read = 0, qc_access_write = 1, qc_access_kept = 2 };
+
+/// What a confined process does besides reading: connects to Unix sockets; changes files that it may open.
+enum { qc_confinement_connects = 1, qc_confinement_writes = 2 };
+
+/// Begins a list of the files that a process keeps. Returns its descriptor, or the negative error number where the kernel
+/// has no Landlock.
+int qc_confinement_begin(void);
+
+/// Adds a file, or a folder with all that is and will be below it. Returns 0 or the negative error number.
+int qc_confinement_allow(int ruleset, const char *path, int access);
+
+/// From here on this thread and those it starts open nothing but the files of the list (-1: all that their user may), and
+/// all threads of the process make no system call but those of a closed list: no process, no program, no socket of a
+/// network, no signal to others.
+/// Returns 0 or the negative error number.
+int qc_confinement_enter(int ruleset, int access);
+
 #endif

@@ -33,6 +33,9 @@ public struct ProcedureFolders: Sendable {
         return folders
     }
 
+    /// What the process of a procedure reads.
+    var readable: [String] { Place.allCases.map(path) }
+
     func path(of place: Place) -> String {
         switch place {
         case .configuration: configuration

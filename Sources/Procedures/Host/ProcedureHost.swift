@@ -54,7 +54,9 @@ public final class ProcedureHost {
         log = HostLog(hasLevels: OwnProcess.logsToJournal(environment))
         // What systemd says to this process is not for the workers'.
         let inherited = environment.filter { !["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"].contains($0.key) }
-        pool = WorkerPool(settings, command + ["--run-procedures"], inherited)
+        pool = WorkerPool(settings, command + ["--run-procedures"], inherited) {
+            WorkerGround.now(folders, data: data)
+        }
         waker = try Waker()
         let store = SetStore(root: Folders.parent(of: folders.fetched) ?? "", link: "procedures")
         let taker = SetTaker(

@@ -1,6 +1,7 @@
 internal import Configuration
 internal import Glibc
 internal import JSON
+internal import Linux
 internal import QuickConnect
 internal import QuickConnectClient
 
@@ -17,6 +18,8 @@ final class WorkerPool {
     private let settings: ProcedureSettings
     private let command: [String]
     private let environment: [String: String]
+    /// What a process may open that begins now.
+    private let ground: () -> Ground
     private var workers: [WorkerProcess] = []
     private var waiting: [Waiting] = []
     private var answers: [Answer] = []
@@ -30,7 +33,13 @@ final class WorkerPool {
     /// A process that has nothing to do for so long gives its memory back.
     private static let idleTime = Duration.seconds(30)
 
-    init(_ settings: ProcedureSettings, _ command: [String], _ environment: [String: String]) {
+    init(
+        _ settings: ProcedureSettings,
+        _ command: [String],
+        _ environment: [String: String],
+        ground: @escaping () -> Ground
+    ) {
+        self.ground = ground
         self.settings = settings
         self.command = command
         self.environment = environment
@@ -69,9 +78,12 @@ final class WorkerPool {
     }
 
     private func idleWorker() -> WorkerProcess? {
+        let ground = ground()
+        // Another set of procedures may have come, or another file of the data.
+        workers.removeAll { $0.isIdle && $0.ground != ground }
         if let worker = workers.first(where: \.isIdle) { return worker }
         guard workers.count < settings.parallel else { return nil }
-        guard let worker = WorkerProcess(command, environment) else {
+        guard let worker = WorkerProcess(command, environment, ground) else {
             if workers.isEmpty {
                 for one in waiting { fail(one.call, .unavailable, "no process for a procedure can be started") }
                 waiting = []
@@ -117,7 +129,7 @@ final class WorkerPool {
         case .answer(let task, let result):
             answers.append((task.call, result))
             // What the collector has not given back by now it keeps.
-            if worker.residentBytes > settings.memoryBytes / 4 * 3 { drop(worker) }
+            if worker.isSpent || worker.residentBytes > settings.memoryBytes / 4 * 3 { drop(worker) }
         case .ended(let task, let end):
             if let task { fail(task.call, .scriptFailed, "\(task.name) has no answer: \(end)") }
             drop(worker)

@@ -22,11 +22,17 @@ final class WorkerProcess {
     let pid: pid_t
     let descriptor: Int32
     private(set) var task: Task?
+    /// Whether it can do no more: another process may.
+    private(set) var isSpent = false
     private(set) var idleSince = ContinuousClock.now
     /// An answer has at most some MiB, and a process that says more is no longer itself.
     private var splitter = LineSplitter(limit: 16 << 20)
 
-    init?(_ command: [String], _ environment: [String: String]) {
+    /// What it may open, as it was when it began.
+    let ground: Ground
+
+    init?(_ command: [String], _ environment: [String: String], _ ground: Ground) {
+        self.ground = ground
         var variables = environment
         variables[ProcedureWorker.hostVariable] = "\(getpid())"
         guard let child = ChannelProcess.start(command, variables, channel: ProcedureWorker.channel) else {
@@ -87,6 +93,7 @@ final class WorkerProcess {
         self.task = nil
         idleSince = .now
         let object = json.objectValue ?? [:]
+        isSpent = object["isLast"] == true
         guard var error = object["error"]?.objectValue else {
             return .answer(task, .success(object["value"] ?? .null))
         }

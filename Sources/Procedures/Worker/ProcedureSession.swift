@@ -75,10 +75,22 @@ final class ProcedureSession {
 /// The open file, kept from call to call.
 final class StoreKeeper {
     private var store: DataStore?
+    /// Why a process that may open no more files has no data.
+    private(set) var problem: StoreError?
     /// SQLite may use so much of the worker's memory.
     private static let heapBytes = 24 << 20
 
+    /// Opens it now, with the files that belong to it: later this process may make none.
+    func prepare(_ path: String) {
+        do throws(StoreError) {
+            _ = try open(path).entry(1)
+        } catch {
+            problem = error
+        }
+    }
+
     func open(_ path: String) throws(StoreError) -> DataStore {
+        if let problem { throw problem }
         if let store, store.path == path { return store }
         let new = try DataStore(path, heapBytes: Self.heapBytes)
         store = new

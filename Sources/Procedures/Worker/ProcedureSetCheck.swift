@@ -14,6 +14,11 @@ public enum ProcedureSetCheck {
         qc_end_with_parent(getppid())
         alarm(mostSeconds)
         setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 19)
+        do throws(SystemCallError) {
+            try Confinement(readable: [folder]).enter()
+        } catch {
+            return "its parser cannot be confined: \(error)"
+        }
         guard let machine = JSVirtualMachine() else { return "there is not enough memory to parse it" }
         let shared = (FileText.names(in: "\(folder)/lib") ?? []).map { "lib/\($0)" }
         for name in (FileText.names(in: folder) ?? []) + shared where ProcedureName.isFile(name) {

@@ -21,20 +21,46 @@ public final class ProcedureWorker {
     private let settings: ProcedureSettings
     private let folders: ProcedureFolders
     private let data: String
-    private let store = StoreKeeper()
+    private let store: StoreKeeper
     private let machine: JSVirtualMachine
     private let console: ProcedureConsole
     /// How often a call is run that meets another's write; from the last time on it waits before it begins.
     private static let attempts = 4
 
+    /// Runs jobs until the host is gone, and answers the exit status.
     /// - Parameter data: the path of the data's file.
-    public init?(
+    public static func run(
         _ settings: ProcedureSettings,
         _ folders: ProcedureFolders,
         data: String,
-        environment: [String: String]
+        environment: [String: String],
+        host: pid_t
+    ) -> Int32 {
+        qc_end_with_parent(host)
+        // Whoever else computes on this device goes first.
+        setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 19)
+        let store = StoreKeeper()
+        let folders = folders.settled()
+        do throws(SystemCallError) {
+            // Before the engine has threads.
+            try WorkerGround.enter(folders, data: data, store)
+        } catch {
+            Descriptor.write("quickconnect-scripts: the process cannot be confined: \(error)\n", to: STDERR_FILENO)
+            return 1
+        }
+        return ProcedureWorker(settings, folders, data: data, environment: environment, store: store)?.run() ?? 1
+    }
+
+    /// - Parameter data: the path of the data's file.
+    init?(
+        _ settings: ProcedureSettings,
+        _ folders: ProcedureFolders,
+        data: String,
+        environment: [String: String],
+        store: StoreKeeper = StoreKeeper()
     ) {
         guard let machine = JSVirtualMachine() else { return nil }
+        self.store = store
         self.machine = machine
         self.settings = settings
         self.folders = folders
@@ -42,11 +68,7 @@ public final class ProcedureWorker {
         console = ProcedureConsole(OwnProcess.logsToJournal(environment))
     }
 
-    /// Runs jobs until the host is gone.
-    public func run(host: pid_t) -> Int32 {
-        qc_end_with_parent(host)
-        // Whoever else computes on this device goes first.
-        setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 19)
+    private func run() -> Int32 {
         var splitter = LineSplitter(limit: 64 << 20)
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {
@@ -70,17 +92,19 @@ public final class ProcedureWorker {
     }
 
     private func answer(_ json: JSONValue) -> String {
+        // Where it cannot open the data, the next process may.
+        let ends = store.problem == nil ? "" : #""isLast":true,"#
         do throws(ProcedureError) {
             switch ProcedureJob(json) {
             case .execute(let name, let arguments)?:
-                return #"{"value":\#(try execute(name, JSONValue.array(arguments).text, now: nil))}"#
+                return #"{\#(ends)"value":\#(try execute(name, JSONValue.array(arguments).text, now: nil))}"#
             case .check(let name, let text)?:
                 try check(name, text)
-                return #"{"value":null}"#
+                return #"{\#(ends)"value":null}"#
             case nil: throw ProcedureError(.internal, "the host has asked for what no worker can do")
             }
         } catch {
-            return JSONValue.object(["error": .object(error.json)]).text
+            return "{\(ends)\"error\":\(JSONValue.object(error.json).text)}"
         }
     }
 

@@ -61,6 +61,8 @@ public final class ScriptHost {
         let console = ScriptConsole(place: .journal(name: "scripts", hasLevels: hasLevels))
         self.console = console
         library = macros.map { MacroLibrary($0.folders, log: console.write) }
+        // The process of the macros reads what is there when it begins.
+        if let folders = macros?.folders { try? Folders.make(folders.saved) }
         link = DaemonLink(paths: paths)
         link.isWanted = true
         self.macros = macros.map { supervise($0.command) }

@@ -23,6 +23,9 @@ public struct MacroFolders: Sendable {
         self.versions = versions
     }
 
+    /// What the process of the macros reads.
+    var readable: [String] { Place.allCases.map(path) }
+
     func path(of place: Place) -> String {
         switch place {
         case .configuration: configuration

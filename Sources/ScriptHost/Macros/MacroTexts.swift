@@ -15,7 +15,7 @@ struct MacroTexts {
         case removed(name: String)
     }
 
-    private let folders: MacroFolders
+    let folders: MacroFolders
     private var known: [String: Known] = [:]
 
     init(_ folders: MacroFolders) { self.folders = folders }

@@ -1,4 +1,5 @@
 internal import JavaScriptCore
+internal import Linux
 internal import QuickConnect
 
 /// The process of the macros: a script that has no text of its own.
@@ -8,6 +9,11 @@ extension ScriptRunner: MacroNatives {
     /// Takes in what has changed in the folders of macros. Each text is a turn of its own, so that many of them pass no
     /// limit.
     func lookAtMacros() {
+        // Another folder has one of the names, and this process may not read that: the host begins another process.
+        if macros != nil, ground?.isStale ?? false {
+            write("warning", "a folder of macros is another one now: the macros start anew")
+            return status = 0
+        }
         for change in macros?.changes(telling: { write("error", $0) }) ?? [] {
             inMacros { runtime throws(JSError) in try runtime.take(change) }
         }

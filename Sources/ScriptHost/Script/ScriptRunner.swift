@@ -34,6 +34,8 @@ public final class ScriptRunner {
     /// The macros, where this is their process.
     var macros: MacroTexts?
     var macroRuntime: MacroRuntime?
+    /// The folders that this process may read, as they were when it began.
+    private(set) var ground: Ground?
     private var isLoaded = false
     var isInTurn = false
     /// When the script was entered last.
@@ -107,6 +109,11 @@ public final class ScriptRunner {
         } catch {
             return ended(2, "\(error)")
         }
+        do throws(SystemCallError) {
+            try confine()
+        } catch {
+            return ended(1, "its process cannot be confined: \(error)")
+        }
         do throws(JSError) {
             let runtime = try ScriptRuntime(source, self)
             self.runtime = runtime
@@ -126,6 +133,12 @@ public final class ScriptRunner {
         flush()
         tellCounts()
         return status ?? 0
+    }
+
+    /// Gives up all but the daemon's socket and the files that it loads. Before the engine has threads.
+    private func confine() throws(SystemCallError) {
+        let files = macros?.folders.readable ?? [source.loadedFolder].compactMap { $0 }
+        ground = try Confinement(readable: files, connects: true).enter()
     }
 
     /// The engine ends loops by itself, and knows their line.

@@ -25,6 +25,14 @@ public struct ScriptSource: Sendable {
         let description: String
     }
 
+    /// What ``text(of:)`` reads from. A script that is not a file of a folder has none to load.
+    var loadedFolder: String? {
+        guard let real = realpath(folder, nil) else { return nil }
+        defer { free(real) }
+        let path = String(cString: real)
+        return ["/dev", "/proc"].contains { path == $0 || path.hasPrefix("\($0)/") } ? nil : folder
+    }
+
     /// The script's text.
     func text() throws(Unreadable) -> String {
         try Self.text(FileText.read(path, maximumBytes: Self.maximumBytes), path)

@@ -1,0 +1,26 @@
+internal import DataStore
+internal import Glibc
+internal import Linux
+
+/// The files that the process of procedures has: those of the data, and the folders of procedures to read.
+enum WorkerGround {
+    /// What belongs to the file of the data, in its folder.
+    static func files(ofData path: String) -> [String] { ["", "-wal", "-shm"].map { path + $0 } }
+
+    /// Where SQLite puts what does not fit into memory. Its files have no names for longer than it takes to make them.
+    static func temporaryFolder(ofData path: String) -> String { "\(Folders.parent(of: path) ?? ".")/temporary" }
+
+    /// What a process is dropped for, where it is something else now: the process could not open it.
+    static func now(_ folders: ProcedureFolders, data: String) -> Ground { Ground(folders.readable + [data]) }
+
+    /// Opens the data, and gives all else up.
+    static func enter(_ folders: ProcedureFolders, data: String, _ store: StoreKeeper) throws(SystemCallError) {
+        store.prepare(data)
+        let temporary = temporaryFolder(ofData: data)
+        if store.problem == nil {
+            try Folders.make(temporary)
+            setenv("SQLITE_TMPDIR", temporary, 1)
+        }
+        try Confinement(readable: folders.readable, writable: files(ofData: data) + [temporary]).enter()
+    }
+}
