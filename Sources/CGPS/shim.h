@@ -45,15 +45,16 @@ static inline int qc_gps_watch(struct gps_data_t *data) {
     return gps_stream(data, WATCH_ENABLE | WATCH_JSON, NULL);
 }
 
-// libgps adds to `set` what a message is about, and takes nothing out: without this a SKY after a TPV is a TPV too.
-static inline int qc_gps_read(struct gps_data_t *data, char *buffer, int size) {
-    data->set = 0;
-    return gps_read(data, buffer, size);
-}
+// What `gps_read` reads each line with; libgps exports it, and no header of it is installed.
+extern int libgps_json_unpack(const char *line, struct gps_data_t *data, const char **end);
 
-static inline int qc_gps_unpack(char *line, struct gps_data_t *data) {
+// Reads one line: 0, or why it is no report. `gps_unpack` and `gps_read` ask again where a line is broken, has too many
+// receivers or too long a name, and then never return.
+// libgps adds to `set` what a message is about, and takes nothing out: without this a SKY after a TPV is a TPV too.
+static inline int qc_gps_unpack(const char *line, struct gps_data_t *data) {
+    const char *end = NULL;
     data->set = 0;
-    return gps_unpack(line, data);
+    return libgps_json_unpack(line, data, &end);
 }
 
 static inline void qc_gps_close(struct gps_data_t *data) {

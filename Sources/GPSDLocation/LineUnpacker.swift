@@ -2,7 +2,7 @@ internal import CGPS
 
 /// Reads lines of gpsd, one after another, by libgps and without a connection. The owner of a `gps_data_t`.
 final class LineUnpacker {
-    private let data: UnsafeMutablePointer<gps_data_t>
+    let data: UnsafeMutablePointer<gps_data_t>
 
     init() throws(Unreachable) {
         guard let data = qc_gps_new() else { throw Unreachable(reason: "no memory") }
@@ -16,8 +16,7 @@ final class LineUnpacker {
     ///   - receiver: whom it comes from; nil: whom the line names.
     ///   - time: when it says it, in seconds since 1970; nil: as the line has it.
     func report(_ line: String, receiver: String?, at time: Double?) -> Report? {
-        var bytes = Array(line.utf8CString)
-        guard qc_gps_unpack(&bytes, data) == 0 else { return nil }
+        guard qc_gps_unpack(line, data) == 0 else { return nil }
         var report = qc_gps_report(data)
         if let time { report.time = time }
         return Report(report, receiver: receiver ?? String(cString: qc_gps_device(data)))

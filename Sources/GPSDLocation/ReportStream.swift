@@ -42,49 +42,53 @@ struct GPSDSource: ReportSource {
     func open() throws(Unreachable) -> any ReportStream { try GPSDStream(host: host, port: port) }
 }
 
-/// The owner of a `gps_data_t` that is open.
+/// A connection to gpsd. libgps opens it; its lines are read here, since `gps_read` never returns from some of them.
 private final class GPSDStream: ReportStream, @unchecked Sendable {
     // Sendable because one thread at a time uses it.
-    private let data: UnsafeMutablePointer<gps_data_t>
-    private var buffer = [CChar](repeating: 0, count: 10_240)
+    private let unpacker: LineUnpacker
+    private var lines = ReceivedLines()
+    private var buffer = [UInt8](repeating: 0, count: 10_240)
 
     init(host: String, port: String) throws(Unreachable) {
-        guard let data = qc_gps_new() else { throw Unreachable(reason: "no memory") }
-        let code = qc_gps_open(host, port, data)
+        let unpacker = try LineUnpacker()
+        let code = qc_gps_open(host, port, unpacker.data)
         guard code == 0 else {
-            qc_gps_delete(data)
             throw Unreachable(reason: "gps_open: \(String(cString: gps_errstr(code))) (\(code))")
         }
-        self.data = data
-        guard qc_gps_watch(data) == 0 else { throw Unreachable(reason: "gps_stream: it closed the connection") }
+        self.unpacker = unpacker
+        guard qc_gps_watch(unpacker.data) == 0 else {
+            throw Unreachable(reason: "gps_stream: it closed the connection")
+        }
     }
 
-    deinit {
-        qc_gps_close(data)
-        qc_gps_delete(data)
-    }
+    deinit { qc_gps_close(unpacker.data) }
 
     func next(_ waker: Waker, until end: ContinuousClock.Instant?) throws(Unreachable) -> Report? {
         // Several may have come at once.
         if let report = try read() { return report }
-        guard waker.sleep(watching: qc_gps_descriptor(data), until: end) else { return nil }
-        let report = try read()
-        if report == nil, isAtEnd { throw closed }
-        return report
+        guard waker.sleep(watching: qc_gps_descriptor(unpacker.data), until: end) else { return nil }
+        return try read()
     }
 
     /// The next whole report of what has come; nil where there is none.
     private func read() throws(Unreachable) -> Report? {
-        let count = qc_gps_read(data, &buffer, Int32(buffer.count))
-        guard count >= 0 else { throw closed }
-        return count > 0 ? Report(qc_gps_report(data), receiver: String(cString: qc_gps_device(data))) : nil
+        while true {
+            // A line that is no report shows all the same that somebody is there.
+            if let line = lines.next() { return unpacker.report(line, receiver: nil, at: nil) ?? .service }
+            guard try receive() else { return nil }
+        }
     }
 
-    private var closed: Unreachable { Unreachable(reason: "gps_read: it closed the connection") }
-
-    /// Whether nothing will come, also where a part of a report did.
-    private var isAtEnd: Bool {
-        var byte: UInt8 = 0
-        return recv(qc_gps_descriptor(data), &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT)) == 0
+    /// - Returns: whether something came.
+    private func receive() throws(Unreachable) -> Bool {
+        let count = recv(qc_gps_descriptor(unpacker.data), &buffer, buffer.count, Int32(MSG_DONTWAIT))
+        if count > 0 {
+            guard lines.append(buffer[..<count]) else { throw Unreachable(reason: "it sends a line without end") }
+            return true
+        }
+        guard count < 0, errno == EAGAIN || errno == EINTR else {
+            throw Unreachable(reason: "recv: it closed the connection")
+        }
+        return false
     }
 }

@@ -113,6 +113,31 @@ struct WatchTests {
         #expect(try await caller.value.get().latitude == 2 && source.openings.withLock { $0 } == 2)
     }
 
+    /// From each of these libgps 3.22 never returned.
+    @Test(arguments: [
+        #"{"class":"DEVICES","devices":[{"class":"DEVICE","path":"\#(String(repeating: "x", count: 300))"}]}"#,
+        #"{"class":"DEVICES","devices":[{"class":"DEVICE""#, #"{"class":"RTCM3""class":"ERROR","message":"x}"#,
+        #"{"class":"DEVICES","devices":["#
+            + [String](repeating: #"{"class":"DEVICE","path":"a"}"#, count: 41).joined(separator: ",") + "]}",
+        String(repeating: "{", count: 9000), "", "\u{0}",
+    ])
+    func `a line that is no report is passed over`(line: String) async throws {
+        let caller = position(.init(timeout: 30))
+        try await server.awaitClient()
+        server.say(line)
+        server.fix(3, from: "/dev/a")
+        #expect(try await caller.value.get().latitude == 3 && source.openings.withLock { $0 } == 1)
+    }
+
+    @Test func `a line without end is not kept`() async throws {
+        let caller = position(.init(timeout: 30))
+        try await server.awaitClient()
+        for _ in 0..<20 { server.send(String(repeating: "x", count: 4096)) }
+        try await server.awaitClient()
+        server.fix(4, from: "/dev/a")
+        #expect(try await caller.value.get().latitude == 4 && source.openings.withLock { $0 } == 2)
+    }
+
     @Test func `what is no position is no fix: the receiver is there`() async throws {
         let caller = position(.init(timeout: 0.5))
         try await server.awaitClient()
