@@ -97,7 +97,11 @@ final class RealDaemon {
         return journal.take().first.map { "it did something behind its end: \($0)" }
     }
 
-    deinit { task.cancel() }
+    deinit {
+        task.cancel()
+        // Its command objects know the router, which has the table: what lives as long as a daemon would never go.
+        router.frontController.replaceTable(MappingTable())
+    }
 }
 
 /// A value that a task tells.
