@@ -1,7 +1,8 @@
 """What may be, in the table at the end."""
 
-# A call of a polite client that no fault explains, in seconds.
-LONGEST_WAIT = 5.0
+# A call of a polite client that no fault explains, in seconds, on a machine of which no more than BUSY programs want each core;
+# on one that is busier it is longer in that proportion.
+LONGEST_WAIT, BUSY = 5.0, 3.0
 # Stored procedures run with the lowest priority, behind all else on the machine: so long they may take, which is their own limit.
 LONGEST_PROCEDURE = 35.0
 # What may be left of what came and went: KiB of a program's own or a part of it, descriptors, threads.

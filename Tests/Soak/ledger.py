@@ -41,6 +41,8 @@ class Ledger:
         # (way, kind, parts, sent, ended, text)
         self.errors, self.losses, self.waits = [], [], []
         self.problems = []
+        # Of these waits, those that no fault explains; when all is over.
+        self.calm_waits = None
 
     def now(self):
         return time.monotonic() - self.start
@@ -119,7 +121,9 @@ class Ledger:
 
     def longest_wait(self, way=None, procedures=False):
         """Of a call that no fault explains: seconds, kind and time."""
-        found = [(each[4] - each[3], each[1], each[3] - self.start) for each in self.unexplained(self.waits, "parts", GRACE)
+        if self.calm_waits is None:
+            self.calm_waits = self.unexplained(self.waits, "parts", GRACE)
+        found = [(each[4] - each[3], each[1], each[3] - self.start) for each in self.calm_waits
                  if way in (None, each[0]) and procedures == (each[1] == "procedure")]
         return max(found, default=(0.25, "any", 0))
 

@@ -67,8 +67,9 @@ class Subscriber(Worker):
             if link is None:
                 return
             try:
-                names = ["soakEvent", "dropped"] + (["location"] if self.positions else [])
-                link.send([message("subscribe", names, "s")])
+                # Of any age: what was told before a suspend is old after it.
+                link.send([message("subscribe", ["soakEvent", "dropped"], "s")]
+                          + ([message("subscribe", ["location", {"maximumAge": None}], "p")] if self.positions else []))
                 while not self.over.is_set():
                     for line in link.receive(0.5):
                         event = json.loads(line)
@@ -77,6 +78,9 @@ class Subscriber(Worker):
                                 raise Cut(str(event["error"]))
                             self.away.append((lost_at, time.monotonic()))
                             self.sequence = None
+                        elif "responseId" in event:
+                            if "error" in event:
+                                raise Cut(str(event["error"]))
                         else:
                             self.hear(event)
             except Cut as cut:

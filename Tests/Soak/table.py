@@ -4,7 +4,7 @@ import os
 
 import sizes
 
-from bounds import (AUDIT_LINES, AUDIT_USERS, GROWTH_DESCRIPTORS, GROWTH_KIB, GROWTH_PART, GROWTH_THREADS, LINES_ALWAYS, LINES_FAULT, LINES_RUDE,
+from bounds import (AUDIT_LINES, AUDIT_USERS, BUSY, GROWTH_DESCRIPTORS, GROWTH_KIB, GROWTH_PART, GROWTH_THREADS, LINES_ALWAYS, LINES_FAULT, LINES_RUDE,
                     LONGEST_PROCEDURE, LONGEST_WAIT)
 
 
@@ -53,7 +53,10 @@ def show(soak):
     losses = ledger.unexplained_losses()
     table.row("connections cut", f"{len(ledger.losses)} by kills, {len(losses)} by nothing", "0 by nothing", not losses)
     table.detail(losses, "cut by nothing")
-    errors = ledger.unexplained_errors()
+    # On a machine that is busier than BUSY programs for each core, times are longer in that proportion, and what runs with the lowest
+    # priority may have none.
+    slow = max(1, soak.load / os.cpu_count() / BUSY)
+    errors = [each for each in ledger.unexplained_errors() if slow == 1 or each[1] != "procedure" or not each[5].startswith("timeout")]
     table.row("errors without a fault", f"{len(errors)} of {len(ledger.errors)}: {dict(ledger.errors_by_code)}", "0", not errors)
     table.detail(errors, "no fault explains")
     kinds = collections.Counter((kind, text.split(":")[0]) for _, kind, _, _, _, text in ledger.errors)
@@ -75,11 +78,12 @@ def show(soak):
     waited = {name: number for name, number in counts.items() if name.startswith("waited for")}
     table.row("descriptors", f"{dict(waited)}", "who waited is served or told", True)
     seconds, kind, when = ledger.longest_wait()
+    longest = LONGEST_WAIT * slow
     calm = ledger.calm_seconds(("daemon",), ledger.start + soak.seconds)
     table.row("longest wait", f"{seconds:.2f} s without a fault ({kind}, at {when:.0f} s; {calm:.0f} s were without one of the daemon); "
-              + ", ".join(f"{name} {ledger.longest_wait(name)[0]:.2f}" for name in sorted(ledger.ways)), f"at most {LONGEST_WAIT:.0f} s", seconds <= LONGEST_WAIT)
+              + ", ".join(f"{name} {ledger.longest_wait(name)[0]:.2f}" for name in sorted(ledger.ways)), f"at most {longest:.1f} s (load {soak.load:.0f})", seconds <= longest)
     seconds, _, when = ledger.longest_wait(procedures=True)
-    table.row("longest procedure", f"{seconds:.2f} s without a fault, at {when:.0f} s", f"at most {LONGEST_PROCEDURE:.0f} s", seconds <= LONGEST_PROCEDURE)
+    table.row("longest procedure", f"{seconds:.2f} s without a fault, at {when:.0f} s", f"at most {LONGEST_PROCEDURE * slow:.0f} s", seconds <= LONGEST_PROCEDURE * slow)
     table.row("programs that ended", f"{sum(each[0] == 'programs that ended' for each in ledger.problems)} by themselves", "0", True)
     table.row("clients", f"{sum(each[0] == 'clients' for each in ledger.problems)} failed", "0", True)
     size_rows(table, soak)
