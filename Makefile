@@ -35,7 +35,7 @@ BUILT = $(addprefix $(RELEASE)/release/,$(PROGRAMS))
 LIBRARIES = $(RELEASE)/release/../lib/quickconnect
 RUNTIME = scripts/swift-runtime $(LIBRARIES) $(BUILT) $(addprefix $(RELEASE)/release/,$(1))
 
-.PHONY: all deps test-deps kiosk-deps demo demo-fleet test test-release test-package test-pages test-kiosk test-actions test-fleet test-home-assistant test-readme test-system pictures fuzz lint bench \
+.PHONY: all deps test-deps kiosk-deps demo demo-fleet test test-release test-package test-pages test-kiosk test-actions test-fleet test-home-assistant test-readme test-system test-power-cut pictures fuzz lint bench \
   release install install-browser-actions uninstall uninstall-browser-actions deb clean
 
 all: deps kiosk-deps
@@ -149,6 +149,12 @@ test-home-assistant: deps
 test-system:
 	@[ "$$(id -u)" != 0 ] || scripts/install-packages --system
 	Tests/System/run
+
+# Cuts the power of that machine, again and again, while it writes: CUTS times, each of them a minute and a half where it is emulated.
+CUTS ?= 30
+test-power-cut:
+	@[ "$$(id -u)" != 0 ] || scripts/install-packages --system
+	Tests/System/power-cut $(CUTS)
 
 # Feeds the readers of lines, the daemon's and the client's, that of frames, those of actions, and that of a fleet, with what libFuzzer makes of a corpus.
 FUZZ_SECONDS ?= 60
