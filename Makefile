@@ -11,9 +11,12 @@
 # make soak TIME=30m SEED=7    chaos on one device for a time, and a table of what became of each call
 # make year SCALE=0.01    a year of use by count, or a part of it, and how large each program is after each tenth
 # make fuzz TIME=10m    libFuzzer on all that reads the words of others
+# make test-power-cut    cuts the power of a virtual machine while it writes, 30 times
 # make demo-fleet    three simulated devices at a private broker
 SHELL := /bin/bash
 SWIFT ?= swift
+# SwiftPM passes the traits in the order of a set, which without this is another one each time, and then builds nearly all anew.
+SWIFT_BUILD = SWIFT_DETERMINISTIC_HASHING=1 $(SWIFT) build
 PREFIX ?= /usr/local
 DESTDIR ?=
 # Where systemd looks for units; it knows /usr/local too.
@@ -41,11 +44,11 @@ RUNTIME = scripts/swift-runtime $(LIBRARIES) $(BUILT) $(addprefix $(RELEASE)/rel
 
 .PHONY: all deps test-deps kiosk-deps demo demo-fleet build-tests test test-release test-package test-pages test-kiosk \
   test-actions test-fleet test-home-assistant test-readme test-system pictures fuzz lint bench fuzz-build \
-  test-sanitized model soak year \
+  test-sanitized model soak year test-power-cut \
   release install install-browser-actions uninstall uninstall-browser-actions deb clean
 
 all: deps kiosk-deps
-	$(SWIFT) build
+	$(SWIFT_BUILD)
 
 # What is missing is shown before it is installed. Nothing is ever removed, and no service is started.
 deps:
@@ -59,23 +62,23 @@ test-deps:
 	@scripts/install-packages --test
 
 demo: deps
-	$(SWIFT) build --product quickconnectd
-	$(SWIFT) build --product quickconnect
-	$(SWIFT) build --product quickconnect-scripts
-	$(SWIFT) build --product quickconnect-picker
-	$(SWIFT) build --product quickconnect-web
+	$(SWIFT_BUILD) --product quickconnectd
+	$(SWIFT_BUILD) --product quickconnect
+	$(SWIFT_BUILD) --product quickconnect-scripts
+	$(SWIFT_BUILD) --product quickconnect-picker
+	$(SWIFT_BUILD) --product quickconnect-web
 	@scripts/demo $(BUILD)/debug
 
 # A private broker, and three devices of simulated hardware at it.
 demo-fleet: deps
 	@scripts/install-packages --fleet
-	$(SWIFT) build --product quickconnectd
-	$(SWIFT) build --product quickconnect
-	$(SWIFT) build --product quickconnect-mqtt
+	$(SWIFT_BUILD) --product quickconnectd
+	$(SWIFT_BUILD) --product quickconnect
+	$(SWIFT_BUILD) --product quickconnect-mqtt
 	@scripts/demo-fleet $(BUILD)/debug
 
 build-tests: test-deps
-	$(SWIFT) build --build-tests
+	$(SWIFT_BUILD) --build-tests
 
 test: lint build-tests
 	# One test after the other: several of them measure time on a sound card's clock.
@@ -85,9 +88,9 @@ test: lint build-tests
 
 # Holds the conversations with the release build, too: an optimizer shows mistakes that a debug build hides.
 test-release: test-deps release
-	$(SWIFT) build $(OPTIMIZED) --product device-example
+	$(SWIFT_BUILD) $(OPTIMIZED) --product device-example
 	$(call RUNTIME,device-example)
-	$(SWIFT) build --build-tests
+	$(SWIFT_BUILD) --build-tests
 	QUICKCONNECT_PROGRAMS=$(CURDIR)/$(RELEASE)/release $(SWIFT) test --skip-build --no-parallel --filter ConversationTests
 	Tests/Package/prefix
 
@@ -95,13 +98,13 @@ test-release: test-deps release
 test-readme:
 	@scripts/install-packages --test
 	@scripts/install-packages --fleet
-	$(SWIFT) build
+	$(SWIFT_BUILD)
 	Tests/Readme/run $(BUILD)/debug
 
 # docs/terminal.svg and docs/page.svg, from what the programs show.
 pictures:
 	@scripts/install-packages --pages poppler-utils
-	$(SWIFT) build
+	$(SWIFT_BUILD)
 	scripts/pictures $(BUILD)/debug
 
 # A package of somebody else's depends on the libraries of this one, by a version.
@@ -111,37 +114,37 @@ test-package: deps
 # The pages in Chromium and Firefox, against a daemon with simulated devices. Pictures of them are in .build-pages.
 test-pages:
 	@scripts/install-packages --pages
-	$(SWIFT) build --product quickconnectd
-	$(SWIFT) build --product quickconnect
-	$(SWIFT) build --product quickconnect-scripts
-	$(SWIFT) build --product quickconnect-web
+	$(SWIFT_BUILD) --product quickconnectd
+	$(SWIFT_BUILD) --product quickconnect
+	$(SWIFT_BUILD) --product quickconnect-scripts
+	$(SWIFT_BUILD) --product quickconnect-web
 	Tests/Pages/run $(BUILD)/debug
 
 # The kiosk's window under Xvfb, driven by WebKitGTK's driver. Pictures of it are in .build-pages/kiosk.
 test-kiosk: kiosk-deps
-	$(SWIFT) build --product quickconnectd
-	$(SWIFT) build --product quickconnect
-	$(SWIFT) build --product quickconnect-kiosk
+	$(SWIFT_BUILD) --product quickconnectd
+	$(SWIFT_BUILD) --product quickconnect
+	$(SWIFT_BUILD) --product quickconnect-kiosk
 	Tests/Kiosk/run $(BUILD)/debug
 
 # The extension in Chromium and Firefox with its native host, and the editor in the kiosk's window. Pictures are in .build-pages.
 test-actions: kiosk-deps
 	@scripts/install-packages --pages
-	$(SWIFT) build --product quickconnectd
-	$(SWIFT) build --product quickconnect
-	$(SWIFT) build --product quickconnect-scripts
-	$(SWIFT) build --product quickconnect-actions
-	$(SWIFT) build --product quickconnect-kiosk
+	$(SWIFT_BUILD) --product quickconnectd
+	$(SWIFT_BUILD) --product quickconnect
+	$(SWIFT_BUILD) --product quickconnect-scripts
+	$(SWIFT_BUILD) --product quickconnect-actions
+	$(SWIFT_BUILD) --product quickconnect-kiosk
 	Tests/Actions/run $(BUILD)/debug
 	Tests/Kiosk/run-actions $(BUILD)/debug
 
 # A fleet over a real broker, which is restarted, killed and stopped in the middle of calls.
 test-fleet:
 	@scripts/install-packages --fleet
-	$(SWIFT) build --product quickconnectd
-	$(SWIFT) build --product quickconnect
-	$(SWIFT) build --product quickconnect-scripts
-	$(SWIFT) build --product quickconnect-mqtt
+	$(SWIFT_BUILD) --product quickconnectd
+	$(SWIFT_BUILD) --product quickconnect
+	$(SWIFT_BUILD) --product quickconnect-scripts
+	$(SWIFT_BUILD) --product quickconnect-mqtt
 	Tests/Fleet/run $(BUILD)/debug
 
 # All programs of a device with a private sound server, gpsd and broker, while programs are killed and frozen, files are saved,
@@ -152,21 +155,21 @@ PROGRAMS_OF_SOAK = quickconnectd quickconnect quickconnect-scripts quickconnect-
 soak:
 	@scripts/install-packages --test
 	@scripts/install-packages --fleet
-	for program in $(PROGRAMS_OF_SOAK); do $(SWIFT) build --product $$program || exit; done
+	for program in $(PROGRAMS_OF_SOAK); do $(SWIFT_BUILD) --product $$program || exit; done
 	Tests/Soak/soak $(BUILD)/debug --time $(or $(TIME),2m) --seed "$(SEED)"
 
 # 10,000,000 calls, 100,000 sounds, 10,000 recordings, 1,000,000 events, 1,000 saved scripts, 1,000 loaded pages.
 year:
 	@scripts/install-packages --fleet
-	for program in $(PROGRAMS_OF_SOAK); do $(SWIFT) build --product $$program || exit; done
+	for program in $(PROGRAMS_OF_SOAK); do $(SWIFT_BUILD) --product $$program || exit; done
 	Tests/Soak/year $(BUILD)/debug --scale $(SCALE)
 
 # A device in a real Home Assistant. Needs CPython 3.13, and gets Home Assistant from PyPI: 490 MB.
 test-home-assistant: deps
 	@scripts/install-packages --fleet
-	$(SWIFT) build --product quickconnectd
-	$(SWIFT) build --product quickconnect
-	$(SWIFT) build --product quickconnect-mqtt
+	$(SWIFT_BUILD) --product quickconnectd
+	$(SWIFT_BUILD) --product quickconnect
+	$(SWIFT_BUILD) --product quickconnect-mqtt
 	Tests/HomeAssistant/run $(BUILD)/debug
 
 # Makes the packages, and tries them in a virtual machine with systemd and an emulated sound card. Needs root, qemu and a
@@ -174,6 +177,12 @@ test-home-assistant: deps
 test-system:
 	@[ "$$(id -u)" != 0 ] || scripts/install-packages --system
 	Tests/System/run
+
+# Cuts the power of that machine, again and again, while it writes: CUTS times, each of them a minute and a half where it is emulated.
+CUTS ?= 30
+test-power-cut:
+	@[ "$$(id -u)" != 0 ] || scripts/install-packages --system
+	Tests/System/power-cut $(CUTS)
 
 # The tests under the thread sanitizer, then under the address sanitizer, which looks for leaks too. Each builds everything anew,
 # in a folder of its own. SANITIZERS=address runs the one; FILTER=Suite runs some of the tests.
@@ -187,15 +196,15 @@ test-sanitized: test-deps
 HISTORIES ?= 1000000
 SEED ?=
 model: deps
-	$(SWIFT) build -c release --scratch-path .build-model --product core-model
+	$(SWIFT_BUILD) -c release --scratch-path .build-model --product core-model
 	.build-model/release/core-model $(if $(ONE),one,$(HISTORIES)) $(SEED)
 
 # Feeds what reads the words of others, and whole sessions, with what libFuzzer makes of a corpus, for TIME in all (90s, 10m, 1h).
 # AddressSanitizer is there for the parsers that work on pointers; testing is enabled so that modules let the fuzzers at what they
-# read with. Traits come as flags in the order of a set: without a fixed one nearly everything is built anew each time.
+# read with.
 FUZZERS ?=
 fuzz-build: deps
-	SWIFT_DETERMINISTIC_HASHING=1 $(SWIFT) build --package-path Fuzz --scratch-path .build-fuzz -c release -Xswiftc -sanitize=fuzzer,address \
+	$(SWIFT_BUILD) --package-path Fuzz --scratch-path .build-fuzz -c release -Xswiftc -sanitize=fuzzer,address \
 	  -Xswiftc -enable-testing -Xswiftc -parse-as-library -Xswiftc -use-ld=lld
 fuzz: fuzz-build
 	Fuzz/run $(or $(TIME),10m) $(FUZZERS)
@@ -207,7 +216,7 @@ lint:
 	mandoc -T lint -W warning man/*.[1578]
 
 release: deps
-	for program in $(PROGRAMS); do $(SWIFT) build $(OPTIMIZED) --product $$program || exit; done
+	for program in $(PROGRAMS); do $(SWIFT_BUILD) $(OPTIMIZED) --product $$program || exit; done
 	$(call RUNTIME)
 	$(if $(KIOSK),,@echo "Without the kiosk: 'make kiosk-deps' installs its library.")
 
@@ -215,8 +224,8 @@ bench: release
 	@scripts/install-packages --bench
 	Benchmarks/run $(RELEASE)/release/quickconnectd
 	Benchmarks/first-sound $(RELEASE)/release/quickconnectd
-	$(SWIFT) build $(OPTIMIZED) --product websocket-echo
-	$(SWIFT) build $(OPTIMIZED) --product javascript-calls
+	$(SWIFT_BUILD) $(OPTIMIZED) --product websocket-echo
+	$(SWIFT_BUILD) $(OPTIMIZED) --product javascript-calls
 	$(call RUNTIME,websocket-echo javascript-calls)
 	Benchmarks/web $(RELEASE)/release
 	$(if $(KIOSK),Benchmarks/kiosk $(RELEASE)/release)

@@ -50,7 +50,7 @@ struct BacklogTests {
 
     @Test func `answers have as much room again, and no more`() {
         var backlog = Backlog(messages: 3, bytes: 1 << 20)
-        for number in 1...8 { backlog.add(message("reply", "\(number)"), .reply(of: "ping", to: "\(number)")) }
+        for number in 1...8 { backlog.add(message("reply", "\(number)"), .reply(of: "ping", to: "ann")) }
         #expect(backlog.droppedReplies == 2 && backlog.isFull)
         let taken = all(&backlog)
         #expect(taken == ["1", "2", "3", "4", "5", "6"])

@@ -34,6 +34,7 @@ public final class ScriptRunner {
     /// The macros, where this is their process.
     var macros: MacroTexts?
     var macroRuntime: MacroRuntime?
+    private let isConfined: Bool
     /// The folders that this process may read, as they were when it began.
     private(set) var ground: Ground?
     private var isLoaded = false
@@ -57,14 +58,17 @@ public final class ScriptRunner {
     ///   - paths: where the daemon's socket may be.
     ///   - channel: to the host that started this process; nil in the foreground.
     ///   - macros: where the macros lie that run here, in place of a script; nil: a script does.
+    ///   - isConfined: false where the process is not the script's alone: it keeps all that it has.
     public init(
         _ source: ScriptSource,
         _ limits: ScriptLimits,
         _ daemonLimits: Limits,
         paths: [String],
         channel: HostChannel? = nil,
-        macros: MacroFolders? = nil
+        macros: MacroFolders? = nil,
+        isConfined: Bool = true
     ) {
+        self.isConfined = isConfined
         self.source = source
         self.macros = macros.map(MacroTexts.init)
         self.limits = limits
@@ -110,7 +114,7 @@ public final class ScriptRunner {
             return ended(2, "\(error)")
         }
         do throws(SystemCallError) {
-            try confine()
+            if isConfined { try confine() }
         } catch {
             return ended(1, "its process cannot be confined: \(error)")
         }

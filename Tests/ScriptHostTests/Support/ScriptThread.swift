@@ -21,7 +21,7 @@ final class ScriptThread: Sendable {
         let source = ScriptSource(path: folder("bell.js"), arguments: [])
         let path = daemon.path
         Thread.detachNewThread { [self, limits] in
-            let status = ScriptRunner(source, limits, Limits(), paths: [path]).run()
+            let status = ScriptRunner(source, limits, Limits(), paths: [path], isConfined: false).run()
             result.withLock { $0 = status }
         }
     }
