@@ -2,21 +2,21 @@ internal import CGPS
 internal import Glibc
 internal import Linux
 
-/// Where reports come from.
+/// A source of reports.
 protocol ReportSource: Sendable {
-    /// What a position from here has as its source.
+    /// The `source` of positions from here.
     var name: String { get }
     /// Such as `gpsd on localhost:2947`.
     var description: String { get }
 
-    /// Begins a watch. Blocks, perhaps for long: only on a thread that is watched.
+    /// Starts a watch. Blocks, perhaps for long: only on a watched thread.
     func open() throws(Unreachable) -> any ReportStream
 }
 
-/// A watch that has begun. It ends with the last reference. One thread at a time uses it.
+/// A running watch. It ends with the last reference. Used by one thread at a time.
 protocol ReportStream: AnyObject, Sendable {
-    /// Sleeps until the next report. Never blocks in any other way.
-    /// - Returns: nil where somebody used the waker, or the time came.
+    /// Sleeps until the next report. Does not block otherwise.
+    /// - Returns: nil if the waker was used or the time came.
     func next(_ waker: Waker, until end: ContinuousClock.Instant?) throws(Unreachable) -> Report?
 }
 
@@ -26,7 +26,7 @@ struct Unreachable: Error, Sendable {
 }
 
 extension Waker {
-    /// One for the thread of a watch.
+    /// A waker for the thread of a watch.
     static func forWatch() throws(Unreachable) -> Waker {
         do throws(SystemCallError) { return try Waker() } catch { throw Unreachable(reason: "\(error)") }
     }
@@ -42,7 +42,7 @@ struct GPSDSource: ReportSource {
     func open() throws(Unreachable) -> any ReportStream { try GPSDStream(host: host, port: port) }
 }
 
-/// The owner of a `gps_data_t` that is open.
+/// The owner of an open `gps_data_t`.
 private final class GPSDStream: ReportStream, @unchecked Sendable {
     // Sendable because one thread at a time uses it.
     private let data: UnsafeMutablePointer<gps_data_t>
@@ -73,7 +73,7 @@ private final class GPSDStream: ReportStream, @unchecked Sendable {
         return report
     }
 
-    /// The next whole report of what has come; nil where there is none.
+    /// The next complete report already received; nil if there is none.
     private func read() throws(Unreachable) -> Report? {
         let count = qc_gps_read(data, &buffer, Int32(buffer.count))
         guard count >= 0 else { throw closed }
@@ -82,7 +82,7 @@ private final class GPSDStream: ReportStream, @unchecked Sendable {
 
     private var closed: Unreachable { Unreachable(reason: "gps_read: it closed the connection") }
 
-    /// Whether nothing will come, also where a part of a report did.
+    /// Whether the connection has ended, even if a part of a report came.
     private var isAtEnd: Bool {
         var byte: UInt8 = 0
         return recv(qc_gps_descriptor(data), &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT)) == 0

@@ -2,7 +2,7 @@ internal import CGPS
 internal import Glibc
 import Linux
 
-/// A recorded track in place of a receiver: gpsd's own lines, one a second, told as if they were of now.
+/// A recorded track instead of a receiver: gpsd's own lines, one per second, replayed as if they were current.
 struct TrackSource: ReportSource {
     let path: String
     let name = "simulated"
@@ -45,7 +45,7 @@ private final class TrackStream: ReportStream, @unchecked Sendable {
         return report(at: now)
     }
 
-    /// The line for this second, there and back again for ever.
+    /// The line for this second; the track is played forward and backward forever.
     private func report(at now: Double) -> Report {
         let step = Int(now) % max(1, 2 * lines.count - 2)
         var bytes = lines[step < lines.count ? step : 2 * lines.count - 2 - step].utf8CString.map { $0 }
