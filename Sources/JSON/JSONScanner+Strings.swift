@@ -1,5 +1,5 @@
 extension JSONScanner {
-    /// Skips the string that begins at `index` if its opening quote is.
+    /// Skips the string whose opening quote is at `index`.
     @inline(__always)
     mutating func endOfString(at index: Int) throws(JSONError) -> Int {
         let end = endOfPlainText(from: index + 1)
