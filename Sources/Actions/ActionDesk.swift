@@ -3,8 +3,8 @@ public import Layout
 internal import Linux
 public import QuickConnect
 
-/// The actions of this device, and who may run which of them where: the one door for every program that runs them. Files
-/// are looked at anew each time.
+/// The actions of this device, and which of them may run where. Every program that runs actions uses this. Files are
+/// read again each time.
 public struct ActionDesk: Sendable {
     public let folders: ActionFolders
     public let state: ActionState
@@ -18,7 +18,7 @@ public struct ActionDesk: Sendable {
         self.commands = commands
     }
 
-    /// An action, as lists show it.
+    /// An action in a list.
     public struct Entry: Sendable {
         public let file: ActionFolders.File
         /// Where it is allowed.
@@ -40,7 +40,7 @@ public struct ActionDesk: Sendable {
         }
     }
 
-    /// All actions, in byte order of their names, and what is wrong with the files around them, in words.
+    /// All actions, sorted by the bytes of their names, and problems of their files, in words.
     public func list() -> (actions: [Entry], problems: [String]) {
         let (files, problems) = folders.files()
         let (rules, unread) = state.rules()
@@ -51,7 +51,7 @@ public struct ActionDesk: Sendable {
     }
 
     /// The text of an action that may run on a page.
-    /// - Parameter page: nil for one from nowhere, such as `about:blank`: nothing runs there.
+    /// - Parameter page: nil for one without an origin, such as `about:blank`, where no action runs.
     public func text(of name: String, on page: WebOrigin?) throws(CommandError) -> String {
         let file = try file(name)
         try checkIsAllowed(name, on: page)
@@ -77,8 +77,8 @@ public struct ActionDesk: Sendable {
         throw CommandError(.denied, "the action '\(name.prefix(100))' is not allowed on \(page); \(remedy)")
     }
 
-    /// Nobody types or writes more than that.
-    /// - Parameter what: what the text is, for the error.
+    /// Throws if a text is longer than anybody would write.
+    /// - Parameter what: the kind of text, for the error.
     public static func checkLength(of text: String, _ what: String) throws(CommandError) {
         guard text.utf8.count > ActionFolders.maximumBytes else { return }
         throw CommandError(.tooLarge, "\(what) has more than \(ActionFolders.maximumBytes >> 10) KiB")

@@ -1,9 +1,9 @@
 public import Layout
 
-/// Where actions lie: `NAME/Action.js` in the user's own folder, then in the owner's, then among what is shipped. The first
-/// one of a name counts.
+/// The folders of actions: `NAME/Action.js` in the user's own folder, then in the owner's, then in the shipped one. The
+/// first one with a name is used.
 public struct ActionFolders: Sendable {
-    /// A folder, by whose it is.
+    /// The owners of the folders.
     public enum Place: String, Sendable {
         case user, configuration, shipped
     }
@@ -11,12 +11,12 @@ public struct ActionFolders: Sendable {
     /// An action's file.
     public typealias File = FileLayers<Place>.File
 
-    /// More is no action that somebody wrote.
+    /// Larger files are refused.
     public static let maximumBytes = 256 << 10
     public static let fileName = "Action.js"
 
     private let layers: FileLayers<Place>
-    /// The one that this user may write to.
+    /// The folder that this user may write to.
     public let own: String
 
     /// - Parameter user: nil for root, whose folder is the owner's.
@@ -36,16 +36,16 @@ public struct ActionFolders: Sendable {
         self.init(user: folders.actions.user, owner: folders.actions.owner, shipped: folders.actions.shipped)
     }
 
-    /// What lies in the folders now, in byte order of the names, and what is wrong there, in words.
+    /// The files in the folders now, sorted by the bytes of their names, and problems there, in words.
     public func files() -> (files: [File], problems: [String]) { layers.files() }
 
-    /// The file of an action; nil where there is none.
+    /// The file of an action; nil if there is none.
     public func file(_ name: String) -> File? { layers.file(name) }
 }
 
-/// What actions may be called.
+/// The names of actions.
 public enum ActionName {
-    /// Why a text is no such name, as a sentence; nil for one that is.
+    /// Why a text is not such a name, as a sentence; nil if it is one.
     public static func problem(of name: String) -> String? {
         PlainName.isValid(name) ? nil : "an action's name has \(PlainName.expectation)"
     }

@@ -1,32 +1,32 @@
 public import JSON
 
-/// What `run` has given to its completion function, as the extension's view gets it.
+/// What `run` passed to its completion function, as the extension's view gets it.
 public struct ActionResults: Sendable, Equatable {
-    /// Under which the view finds what the page told.
+    /// The key of the page's results.
     public static let resultsKey = "NSExtensionJavaScriptPreprocessingResultsKey"
-    /// Under which the view gives what `finalize` gets.
+    /// The key of the argument of `finalize`.
     public static let argumentKey = "NSExtensionJavaScriptFinalizeArgumentKey"
 
-    /// What a person is shown next.
+    /// What to show next.
     public enum View: String, Sendable {
         /// The editor: the action has `finalize`.
         case editor
         /// A text to read: the results have `text`.
         case text
-        /// Nothing.
+        /// Nothing is shown.
         case none
     }
 
     public let results: JSONObject
     public let view: View
 
-    /// The title of the page, as the action tells it.
+    /// The title of the page, as reported by the action.
     public var title: String { results["title"]?.stringValue ?? "" }
 
     /// `{"NSExtensionJavaScriptPreprocessingResultsKey": {…}}`.
     public var dictionary: JSONObject { [Self.resultsKey: .object(results)] }
 
-    /// What a text of ``ActionScript/run(_:token:in:)`` has given; an error of the action is thrown.
+    /// Parses the text from ``ActionScript/run(_:token:in:)``; throws an error of the action.
     public init(_ text: String) throws(ActionFailure) {
         let value = try ActionFailure.value(in: text).objectValue ?? [:]
         results = value["results"]?.objectValue ?? [:]
@@ -38,7 +38,7 @@ public struct ActionResults: Sendable, Equatable {
     }
 }
 
-/// Why an action has not done what it should.
+/// Why an action failed.
 public struct ActionFailure: Error, Sendable, Equatable {
     /// {code, message, source?, line?, column?}; source is `script` for what was typed, `Action.js` for the action.
     public let members: JSONObject
@@ -52,19 +52,19 @@ public struct ActionFailure: Error, Sendable, Equatable {
     public var code: String { members["code"]?.stringValue ?? "scriptFailed" }
     public var message: String { members["message"]?.stringValue ?? "" }
 
-    /// The page is another one than at the beginning; nothing has run.
+    /// Another page than at the beginning is shown; nothing has run.
     public static let pageChanged = ActionFailure(
         code: "cancelled",
         "the page has changed since the action was chosen: nothing was run, and your text is kept"
     )
 
-    /// The page has gone away while it ran there.
+    /// The page was left while the action ran.
     public static let pageLeft = ActionFailure(code: "cancelled", "the page was left while the action ran there")
 
-    /// The person has pressed Cancel.
+    /// The person pressed Cancel.
     public static let cancelled = ActionFailure(code: "cancelled", "the action was cancelled")
 
-    /// The value in what an action's world has given.
+    /// The value in the text from an action's world.
     public static func value(in text: String) throws(ActionFailure) -> JSONValue {
         guard let answer = (try? JSONParser.parse(text))?.objectValue else {
             throw ActionFailure(code: "scriptFailed", "the page has given no answer: it may have been left")
@@ -75,14 +75,14 @@ public struct ActionFailure: Error, Sendable, Equatable {
     }
 }
 
-/// What the world of actions asks of the program meanwhile.
+/// A request from the actions' world to the program.
 public enum ActionRequest: Sendable, Equatable {
-    /// To run a text in the page's own world.
+    /// Run a script in the page's own world.
     case evaluate(String)
-    /// To make a call.
+    /// Make a call.
     case call(command: String, message: JSONValue)
 
-    /// - Parameter text: as it was sent; nil where it is no such request, or one of another run than that of the token.
+    /// - Parameter text: the text as sent; nil if it is not a request, or has the token of another run.
     public init?(_ text: String, token: String) {
         guard let members = (try? JSONParser.parse(text))?.objectValue, members["token"]?.stringValue == token else {
             return nil
@@ -96,7 +96,7 @@ public enum ActionRequest: Sendable, Equatable {
         }
     }
 
-    /// The text that it is answered with.
+    /// The text of the answer.
     public static func answer(_ result: Result<JSONValue, ActionFailure>) -> String {
         switch result {
         case .success(let value): JSONValue.object(["value": value]).text

@@ -1,9 +1,9 @@
 public import JSON
 
-/// The JavaScript that runs an action in a page. The program that shows the page runs these texts, the first two in a
-/// world of its own, the last in the page's.
+/// The JavaScript that runs an action in a page. The program that shows the page runs these scripts, the first two in a
+/// world of their own, the last in the page's.
 public enum ActionScript {
-    /// The program that shows the page, and how the world of actions there sends it a text and gets one back.
+    /// The program that shows the page, and how the actions' world exchanges texts with it.
     public enum Host: Sendable {
         /// WebKitGTK: a script message handler with reply, named ``handler``.
         case window
@@ -20,24 +20,24 @@ public enum ActionScript {
         }
     }
 
-    /// How long `run` has until it calls `completionFunction`.
+    /// How many seconds `run` has to call `completionFunction`.
     public static let seconds = 30
 
     /// The body of an async function that loads an action and calls its `run`. Its value is the text of
     /// `{"value": {"results": …, "finalizes": Bool}}` or `{"error": {"code", "message", "line"?, "column"?, "source"?}}`.
     ///
-    /// Meanwhile, and in ``finalize(_:token:)``, the world sends ``ActionRequest``s, and gets the text of `{"value": …}` or
-    /// `{"error": …}`.
+    /// During this, and in ``finalize(_:token:)``, the world sends ``ActionRequest``s, and gets the text of `{"value":
+    /// …}` or `{"error": …}`.
     /// - Parameters:
-    ///   - action: the text of Action.js. Its syntax must have been checked: it stands inside of a function.
-    ///   - site: where the action is allowed: in a document from elsewhere it does not run.
-    ///   - token: tells this run from others.
+    ///   - action: the text of Action.js. Its syntax must have been checked, because it becomes the body of a function.
+    ///   - site: where the action is allowed; in a document of another origin it does not run.
+    ///   - token: identifies this run.
     public static func run(_ action: String, on site: WebOrigin, token: String, in host: Host) -> String {
         let given: JSONObject = [
             "token": .string(token), "site": .string(site.description), "seconds": .integer(Int64(seconds)),
         ]
-        // In front of the text nothing but its first line's beginning, so that errors have its lines. The semicolon makes
-        // «use strict» no directive of this function, whose parameter could not be called eval then.
+        // Nothing but the start of its first line precedes the text, so that errors have its line numbers. Because of
+        // the semicolon, "use strict" is not a directive of this function, which would forbid a parameter named eval.
         return """
             const load = function (eval, makeCall) {;\(action)
             ;return typeof ExtensionPreprocessingJS === 'undefined' ? undefined : ExtensionPreprocessingJS }
@@ -45,9 +45,9 @@ public enum ActionScript {
             """
     }
 
-    /// The body of an async function that calls `finalize` in the same document. Its value is the text of `{"value": null}`,
-    /// `{"error": …}`, or `{"changed": true}` where the document is another one; then nothing has run.
-    /// - Parameter argument: what stands under ``ActionResults/argumentKey``.
+    /// The body of an async function that calls `finalize` in the same document. Its value is the text of `{"value":
+    /// null}`, `{"error": …}`, or `{"changed": true}` if the document is another one; then nothing has run.
+    /// - Parameter argument: the value of ``ActionResults/argumentKey``.
     public static func finalize(_ argument: JSONValue, token: String) -> String {
         """
         const action = globalThis.quickconnectAction
@@ -61,11 +61,11 @@ public enum ActionScript {
         "(async () => { \(body)\n})()\n//# sourceURL=\(actionURL)"
     }
 
-    /// A script for the page's own world that runs what somebody has typed. Its value is `undefined`, or where it throws an
-    /// object with the one member ``mistakeKey``: {code, message, source, line?, column?}.
+    /// A script for the page's own world that runs what somebody has typed. Its value is `undefined`, or if it throws,
+    /// an object with the one member ``mistakeKey``: {code, message, source, line?, column?}.
     /// - Parameters:
-    ///   - text: its syntax must have been checked: it stands inside of a function.
-    ///   - site: in a document from elsewhere it does not run.
+    ///   - text: the script. Its syntax must have been checked, because it becomes the body of a function.
+    ///   - site: where it is allowed; in a document of another origin it does not run.
     public static func page(_ text: String, on site: WebOrigin) -> String {
         let opening =
             "(() => { try { if (\(here) !== \(JSONValue.string(site.description).text)) throw 'the page has changed'; "
@@ -82,12 +82,12 @@ public enum ActionScript {
             """
     }
 
-    /// The site of a document, as ``WebOrigin`` writes it. No page can change what `location` is.
+    /// The site of a document, in the form of ``WebOrigin``. A page cannot change `location`.
     private static let here = "location.protocol + '//' + location.host"
 
-    /// What errors of an action name as the file.
+    /// The file name in errors of an action.
     public static let actionURL = "quickconnect:///\(ActionFolders.fileName)"
-    /// What errors of a typed script name as the file.
+    /// The file name in errors of a typed script.
     public static let pageURL = "quickconnect:///typed.js"
     public static let mistakeKey = "quickconnectMistake"
 
@@ -95,7 +95,7 @@ public enum ActionScript {
 }
 
 extension String {
-    /// Without the comment in front and the line break behind: an expression.
+    /// Removes the leading comment and the trailing line break, which leaves an expression.
     fileprivate var trimmingLines: String {
         let lines = split(separator: "\n").drop { $0.hasPrefix("//") }
         return lines.joined(separator: "\n")

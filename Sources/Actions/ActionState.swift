@@ -4,14 +4,14 @@ public import Layout
 internal import Linux
 public import QuickConnect
 
-/// What is kept of actions: which are allowed where, and the scripts that people have saved.
+/// The stored state of actions: which are allowed where, and the scripts that people have saved.
 ///
-/// What root allows holds for everybody, what a user allows for that user. Files that others may have written are not
-/// believed.
+/// What root allows applies to everybody, what a user allows applies to that user. Files that others could have written
+/// are not trusted.
 public struct ActionState: Sendable {
     /// Root's folder, for everybody.
     private let system: String
-    /// This user's; for root the same.
+    /// This user's folder; for root the same one.
     private let own: String
 
     private static let allowed = "allowed.json"
@@ -27,10 +27,11 @@ public struct ActionState: Sendable {
         self.init(system: folders.actionStates.system, own: folders.actionStates.own)
     }
 
-    /// Where a person may look, and what is removed with the rights.
+    /// The file of this user's rules, for people to look at or remove.
     public var ownRules: String { "\(own)/\(Self.allowed)" }
 
-    /// What root and this user allow, and what cannot be believed or read, in words. Read anew each time.
+    /// What root and this user allow, and the problems of files that are not trusted or not readable, in words. Read
+    /// again each time.
     public func rules() -> (all: AllowedActions, problems: [String]) {
         var all = AllowedActions()
         var problems: [String] = []
@@ -54,20 +55,20 @@ public struct ActionState: Sendable {
         }
     }
 
-    /// Changes what this user allows, and no other process does meanwhile.
+    /// Changes what this user allows, while other processes are locked out.
     public func changeRules<Result>(_ change: (inout AllowedActions) -> Result) throws(CommandError) -> Result {
         try locked { () throws(CommandError) in
             var rules = AllowedActions()
             if FileText.exists(ownRules) {
                 switch Self.rules(in: ownRules) {
                 case .success(let read): rules = read
-                // What somebody wrote is not overwritten.
+                // A file that somebody wrote by hand is not overwritten.
                 case .failure(let problem): throw CommandError(.unavailable, "\(ownRules) \(problem.message)")
                 }
             }
             let before = rules
             let result = change(&rules)
-            // Everybody may know what root allows; what a user does is in a folder of the user's.
+            // Everybody may read what root allows; a user's rules are in a private folder.
             if rules != before { try write(rules.text, ownRules, 0o644) }
             return result
         }
@@ -75,7 +76,7 @@ public struct ActionState: Sendable {
 
     // MARK: Scripts
 
-    /// What this user has saved. Nothing where it cannot be read.
+    /// The scripts that this user has saved. Empty if they cannot be read.
     public func scripts() -> SavedScripts {
         let path = "\(own)/\(Self.scripts)"
         guard FileTrust.problem(of: path) == nil,
@@ -84,7 +85,7 @@ public struct ActionState: Sendable {
         return SavedScripts(text) ?? SavedScripts()
     }
 
-    /// Saves what somebody has typed for an action on a site, in place of what has the same name; an empty text is removed.
+    /// Saves a typed script for an action on a site, replacing one with the same name; an empty script is removed.
     /// - Parameter name: empty for what was typed last.
     public func save(_ text: String, as name: String, of action: String, on site: WebOrigin) throws(CommandError) {
         try locked { () throws(CommandError) in
@@ -111,7 +112,7 @@ public struct ActionState: Sendable {
         return try body()
     }
 
-    /// Root's can be read by everybody.
+    /// Root's folder is readable by everybody.
     private func makeFolder() throws(SystemCallError) {
         guard !FileText.exists(own) else { return }
         try Folders.make(own)

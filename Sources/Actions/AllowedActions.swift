@@ -1,6 +1,7 @@
 internal import JSON
 
-/// Which actions may run where, as one file says it: `{"allowed": [{"action": "page-title", "site": "https://example.org"}]}`.
+/// Which actions may run where, as stored in a file: `{"allowed": [{"action": "page-title", "site":
+/// "https://example.org"}]}`.
 public struct AllowedActions: Sendable, Equatable {
     public struct Rule: Sendable, Hashable {
         public let action: String
@@ -17,13 +18,12 @@ public struct AllowedActions: Sendable, Equatable {
 
     public init() {}
 
-    /// Why a text is none, in words.
+    /// Why a text is not such a file, in words.
     public struct Unreadable: Error, CustomStringConvertible {
         public let description: String
     }
 
-    /// Reads the text of such a file. One rule that cannot be read makes all of it unreadable: an owner who has written
-    /// something means it.
+    /// Parses such a file. One invalid rule makes the whole file invalid, because an owner wrote it for a reason.
     public init(_ text: String) throws(Unreadable) {
         guard let value = try? JSONParser.parse(text, maximumDepth: 8) else {
             throw Unreadable(description: "is not JSON")
@@ -48,8 +48,8 @@ public struct AllowedActions: Sendable, Equatable {
         return true
     }
 
-    /// Takes rules of an action away: that of a site, or all.
-    /// - Returns: those that were there.
+    /// Removes rules of an action: that of a site, or all.
+    /// - Returns: the removed rules.
     public mutating func remove(_ action: String, _ site: Site?) -> [Rule] {
         let gone = rules.filter { $0.action == action && (site == nil || $0.site == site) }
         rules.removeAll(where: gone.contains)

@@ -1,7 +1,7 @@
 public import JSON
 
-/// What people have typed into the editors of actions, by action, site and name. The one without a name is what was typed
-/// last there.
+/// Scripts that people have typed into the editors of actions, by action, site and name. The one without a name was
+/// typed last there.
 public struct SavedScripts: Sendable, Equatable {
     public struct Script: Sendable, Equatable {
         public let action: String
@@ -15,13 +15,13 @@ public struct SavedScripts: Sendable, Equatable {
     private var scripts: [Script] = []
 
     public static let maximumCount = 500
-    /// More nobody types.
+    /// The most bytes of a script.
     public static let maximumBytes = 256 << 10
     static let maximumNameBytes = 100
 
     public init() {}
 
-    /// Reads the text of such a file; what is no script in it is left out. Nil where it is no JSON of that shape.
+    /// Parses such a file; entries that are not scripts are left out. Nil if it is not JSON of that shape.
     public init?(_ text: String) {
         guard let items = (try? JSONParser.parse(text, maximumDepth: 8))?.objectValue?["scripts"]?.arrayValue else {
             return nil
@@ -34,7 +34,7 @@ public struct SavedScripts: Sendable, Equatable {
         }
     }
 
-    /// Those of an action on a site, that which was typed last first, then by name.
+    /// The scripts of an action on a site, the one typed last first, then by name.
     public func scripts(of action: String, on site: WebOrigin) -> [Script] {
         scripts.filter { $0.action == action && $0.site == site.description }
             .sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
@@ -57,15 +57,15 @@ public struct SavedScripts: Sendable, Equatable {
         return nil
     }
 
-    /// Saves one, in place of that of the same name. An empty one is removed.
-    /// - Returns: why it cannot be saved, as a sentence; nil where it is.
+    /// Saves a script, replacing one with the same name. An empty one is removed.
+    /// - Returns: why it cannot be saved, as a sentence; nil if it was.
     mutating func save(_ text: String, as name: String, of action: String, on site: WebOrigin) -> String? {
         if let problem = Self.problem(name: name, text: text) { return problem }
         let old = scripts.firstIndex { $0.action == action && $0.site == site.description && $0.name == name }
         if let old { scripts.remove(at: old) }
         guard !text.isEmpty else { return nil }
         while scripts.count >= Self.maximumCount {
-            // What was typed last somewhere goes first; what has a name was meant to stay.
+            // Unnamed scripts are removed first; those with a name were meant to stay.
             guard let oldest = scripts.firstIndex(where: \.name.isEmpty) else {
                 return "there are \(Self.maximumCount) scripts already; remove one"
             }

@@ -1,4 +1,4 @@
-/// The pages that an action is allowed on: those of one origin, of a host with all below it, or all of the Web.
+/// The pages on which an action is allowed: those of one origin, of a host and all its subdomains, or of the whole Web.
 public struct Site: Sendable, Hashable, CustomStringConvertible {
     private enum Reach: Hashable {
         case all, below, one
@@ -12,8 +12,8 @@ public struct Site: Sendable, Hashable, CustomStringConvertible {
 
     public static let expectation = "https://example.org, https://*.example.org, qc://app, file:// or *"
 
-    /// What an owner writes: an address without a path, with `*.` before the host for all hosts below it, too, or `*`. A
-    /// host alone is meant with https. Nil for anything else.
+    /// Parses what an owner writes: an address without a path, with `*.` before the host to include its subdomains, or
+    /// `*`. A host alone means https. Nil for anything else.
     public init?(_ text: String) {
         if text == "*" {
             self = .everywhere

@@ -3,7 +3,7 @@ public import JSON
 internal import Linux
 public import QuickConnect
 
-/// Asks a program that has a JavaScript engine whether a text is a script. It runs nothing of it.
+/// Has a program with a JavaScript engine check the syntax of a script, without running it.
 public struct SyntaxChecker: Sendable {
     private let program: String
     private let environment: [String: String]
@@ -14,12 +14,12 @@ public struct SyntaxChecker: Sendable {
         self.environment = environment
     }
 
-    /// The one that is installed with this program.
+    /// The program that is installed with this one.
     public static var installed: SyntaxChecker {
         SyntaxChecker(program: Program.installed("quickconnect-scripts"), environment: OwnProcess.environment)
     }
 
-    /// The first mistake, {message, line?, column?, source?}; nil where there is none.
+    /// The first mistake, {message, line?, column?, source?}; nil if there is none.
     public func mistake(in text: String) throws(CommandError) -> JSONObject? {
         do throws(SystemCallError) {
             let file = try TemporaryFile(text)
@@ -34,7 +34,7 @@ public struct SyntaxChecker: Sendable {
     }
 }
 
-/// A file that nobody else reads, for as long as this lives.
+/// A private temporary file, deleted with this object.
 private final class TemporaryFile {
     let path: String
 

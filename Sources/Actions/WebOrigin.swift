@@ -1,16 +1,17 @@
-/// Where a page is from: scheme, host and port of its address. What is from nowhere has none: `about:`, `data:`, `blob:`.
+/// The origin of a page: scheme, host and port of its address. Addresses such as `about:`, `data:` and `blob:` have
+/// none.
 public struct WebOrigin: Sendable, Hashable, CustomStringConvertible {
     /// In lower case.
     public let scheme: String
     /// In lower case; an IPv6 address in brackets; empty for files.
     public let host: String
-    /// Nil: that of the scheme.
+    /// Nil: the default port of the scheme.
     public let port: UInt16?
 
     private static let usualPorts: [String: UInt16] = ["http": 80, "https": 443]
 
-    /// - Parameter address: as a browser tells it: percent-encoded, a host beyond ASCII in Punycode. Nil for an address of
-    ///   another kind, and for what is none.
+    /// - Parameter address: as browsers report it: percent-encoded, a host beyond ASCII in Punycode. Nil for an address
+    ///   of another kind, and if it is not an address.
     public init?(_ address: String) {
         let bytes = address.utf8
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), address[colon...].hasPrefix("://") else {
@@ -20,7 +21,7 @@ public struct WebOrigin: Sendable, Hashable, CustomStringConvertible {
         guard scheme.utf8.first.map(Self.isLetter) == true, scheme.utf8.allSatisfy(Self.isOfScheme) else { return nil }
         let rest = address[bytes.index(colon, offsetBy: 3)...]
         let authority = rest.prefix { !"/?#".contains($0) }
-        // It ends a host for browsers and not for others, so a browser does not tell it.
+        // Browsers end a host at a backslash, other programs do not, so it never occurs in a browser's address.
         guard !authority.utf8.contains(UInt8(ascii: "\\")) else { return nil }
         let place = authority.utf8.lastIndex(of: UInt8(ascii: "@")).map {
             authority[authority.utf8.index(after: $0)...]

@@ -5,10 +5,10 @@ public import Logging
 public import QuickConnect
 internal import Synchronization
 
-/// The services on the local network, through the Avahi daemon of this device, or two that are simulated.
+/// The services on the local network, from the Avahi daemon of this device, or two simulated ones.
 ///
-/// All callers and subscribers share one connection to Avahi, which is there only while there are any: on a thread that
-/// is watched, since a frozen Avahi answers nothing, and that is parked at other times.
+/// All callers and subscribers share one connection to Avahi, which exists only while there are any. It runs on a
+/// watched thread, since Avahi may hang; the thread is parked at other times.
 public final class AvahiBrowser: ServiceBrowser {
     private struct Waiter {
         /// Fulfilled as soon as the search is complete.
@@ -19,12 +19,12 @@ public final class AvahiBrowser: ServiceBrowser {
 
     private struct State {
         var waiters: [Waiter] = []
-        /// What there is of each search that is looked for.
+        /// The services found for each active search.
         var found: [ServiceSearch: Found] = [:]
-        /// Whether the thread is at work, or about to be.
+        /// Whether the thread is working, or about to.
         var isRunning = false
         var isClosed = false
-        /// Whether the log has told that Avahi is lost.
+        /// Whether the loss of Avahi has been logged.
         var isLost = false
     }
 
@@ -38,13 +38,13 @@ public final class AvahiBrowser: ServiceBrowser {
     /// The event `nearby`; see ``NearbyEvent``.
     public let event = NearbyEvent()
 
-    /// How long it sleeps at most: the thread has to show signs of life.
+    /// The longest sleep: the thread must regularly report that it is alive.
     private static let longestSleep = Duration.seconds(2)
-    /// Different searches at once. Each is an object in the Avahi daemon, which has room for some hundred.
+    /// Different searches at once. Each is an object in the Avahi daemon, which has room for a few hundred.
     private static let mostSearches = 32
 
     /// - Parameters:
-    ///   - isSimulated: whether there is no network, but two services that are made up.
+    ///   - isSimulated: whether to use two invented services instead of the network.
     ///   - logger: gets a line when Avahi is lost, and when it is back.
     public convenience init(isSimulated: Bool, logger: Logger) {
         self.init(isSimulated ? SimulatedServices() : AvahiSource(), logger: logger)
@@ -79,14 +79,14 @@ public final class AvahiBrowser: ServiceBrowser {
         }
     }
 
-    /// Throws `overloaded` where one search more would be too many.
+    /// Throws `overloaded` if one more search would be too many.
     func check(_ search: ServiceSearch) throws(CommandError) {
         let wanted = wanted
         guard !wanted.contains(search), wanted.count >= Self.mostSearches else { return }
         throw CommandError(.overloaded, "at most \(Self.mostSearches) types of services are looked for at once")
     }
 
-    /// `"browsing"`: who waits for services of which type. Subscribers stand under `"watched"`.
+    /// `"browsing"`: the callers that wait, and for services of which type. Subscribers are listed under `"watched"`.
     public func state() -> JSONObject {
         let waiters = shared.withLock { $0.waiters }
         let list = waiters.map { waiter -> JSONValue in
@@ -95,10 +95,10 @@ public final class AvahiBrowser: ServiceBrowser {
         return ["browsing": .array(list)]
     }
 
-    /// Ends nothing: whoever looks for services disturbs nobody.
+    /// Does nothing: a caller that looks for services causes no sound or motion that `stop` would end.
     public func stop(mayEnd: @Sendable (Caller) -> Bool) {}
 
-    /// Ends the search, and gives those who wait `cancelled`.
+    /// Ends the search; callers that wait get `cancelled`.
     public func close() async {
         shared.withLock { $0.isClosed = true }
         fail(CommandError(.cancelled, "the daemon is being stopped"))
@@ -111,7 +111,7 @@ public final class AvahiBrowser: ServiceBrowser {
 
     // MARK: Who wants it
 
-    /// Starts the thread, or lets it look what is wanted now.
+    /// Starts the thread, or makes it check what is wanted now.
     func wantedChanged() {
         let begins = shared.withLock { state in
             guard !state.isRunning, !wanted(&state).isEmpty else { return false }
@@ -150,7 +150,7 @@ public final class AvahiBrowser: ServiceBrowser {
         for waiter in waiters { waiter.promise.fail(error) }
     }
 
-    /// Avahi does not answer. Looks again later, as long as somebody subscribes.
+    /// Avahi does not answer. Tries again later, as long as somebody subscribes.
     private func giveUp(_ error: CommandError) {
         shared.withLock { $0.isRunning = false }
         lost(error)
@@ -186,7 +186,7 @@ public final class AvahiBrowser: ServiceBrowser {
         shared.withLock { $0.found = [:] }
     }
 
-    /// Answers those whose search is complete, and tells subscribers what has changed.
+    /// Answers callers whose search is complete, and notifies subscribers of changes.
     private func take(_ found: [ServiceSearch: Found]) {
         let ready = shared.withLock { state in
             state.found = found
@@ -213,12 +213,12 @@ public final class AvahiBrowser: ServiceBrowser {
         }
         if isNew { logger.warning("\(source.description): \(error.message)") }
         fail(error)
-        // What cannot be seen is gone, for a subscriber.
+        // For a subscriber, services that cannot be seen are gone.
         event.publish([:])
     }
 
-    /// Says that the thread is alive.
-    /// - Returns: false where it was given up meanwhile.
+    /// Reports that the thread is alive.
+    /// - Returns: false if it was given up meanwhile.
     private func proceed(to what: String) -> Bool { thread.proceed(to: "\(what) \(source.description)") }
 
     private func hasEnded() -> Bool {
@@ -231,7 +231,7 @@ public final class AvahiBrowser: ServiceBrowser {
     }
 }
 
-/// Looks whether services nearby can be found.
+/// Checks whether services nearby can be found.
 public struct NearbyDoctor: Examined {
     private let browser: AvahiBrowser
 

@@ -1,18 +1,18 @@
 internal import CAvahi
 internal import QuickConnect
 
-/// What Avahi is asked for one search: for the services of a type, or for the types and then for the services of each; and
-/// for the address of each service that is seen, from then on.
+/// The Avahi objects of one search: a browser for the services of one type, or for all types and then the services of
+/// each; and a resolver for the address of each service found.
 final class AvahiQuery {
     private let connection: AvahiConnection
     private var types: AvahiTypes?
     private var browses: [String: AvahiBrowse] = [:]
     private var resolvers: [Sighting: AvahiResolver] = [:]
     fileprivate var sightings = Sightings()
-    /// What ended it.
+    /// The error that ended it.
     fileprivate(set) var failure: AvahiError?
 
-    /// Types that are looked for where any will do.
+    /// The most types examined in a search for any type.
     private static let mostTypes = 100
 
     init(_ search: ServiceSearch, _ connection: AvahiConnection) throws(AvahiError) {
@@ -39,7 +39,7 @@ final class AvahiQuery {
     fileprivate func saw(_ sighting: Sighting) {
         guard sightings[sighting] == nil, !sightings.isFull else { return }
         resolvers[sighting] = AvahiResolver(sighting, self, connection)
-        // It can already have failed.
+        // Creating the resolver may already have failed.
         sightings[sighting] = resolvers[sighting] == nil ? .unresolved : .resolving
     }
 
@@ -147,18 +147,18 @@ private final class AvahiBrowse {
     }
 }
 
-/// The owner of a resolver, which is kept: it tells when a service says something else of itself.
+/// The owner of a resolver. It is kept because it reports when a service changes its data.
 private final class AvahiResolver {
     private unowned let query: AvahiQuery
     private let connection: AvahiConnection
     private let sighting: Sighting
     private var handle: OpaquePointer?
 
-    /// - Returns: nil where the Avahi daemon has no room for more.
+    /// - Returns: nil if the Avahi daemon has no room for more.
     init?(_ sighting: Sighting, _ query: AvahiQuery, _ connection: AvahiConnection) {
         (self.query, self.connection, self.sighting) = (query, connection, sighting)
         let (id, own) = (sighting.id, Unmanaged.passUnretained(self).toOpaque())
-        // The address of the same family: of any, now one comes first and now the other.
+        // The address must be of the same family; with any family, it alternates between the two.
         handle = avahi_service_resolver_new(
             connection.client,
             sighting.interface,

@@ -7,7 +7,7 @@ internal import QuickConnect
 /// The Avahi daemon of this device, through libavahi-client, which reaches it over the system bus.
 struct AvahiSource: ServiceSource {
     let description = "Avahi"
-    /// Where the daemon lies when it is installed.
+    /// The path of the daemon if it is installed.
     var program = "/usr/sbin/avahi-daemon"
 
     func open() throws(CommandError) -> any ServiceStream {
@@ -36,7 +36,7 @@ struct AvahiSource: ServiceSource {
     }
 }
 
-/// What a call of libavahi-client failed with.
+/// The error of a call to libavahi-client.
 struct AvahiError: Error, CustomStringConvertible {
     let call: String
     let code: Int

@@ -3,12 +3,12 @@ internal import Glibc
 import Linux
 internal import QuickConnect
 
-/// The owner of a client of the Avahi daemon, and of the loop that it lives in.
+/// The owner of a client of the Avahi daemon, and of its event loop.
 final class AvahiConnection {
     let loop: OpaquePointer
-    /// Nil when it is closed. Whatever belonged to it is free then.
+    /// Nil when closed. Everything that belonged to it has then been freed.
     private(set) var client: OpaquePointer?
-    /// What the loop sleeps by.
+    /// Wakes the loop.
     fileprivate var waker: Waker?
 
     init() throws(AvahiError) {
@@ -29,18 +29,18 @@ final class AvahiConnection {
         avahi_simple_poll_free(loop)
     }
 
-    /// Frees all queries at once. One by one each would wait for an answer, of a frozen daemon for 25 s.
+    /// Frees all queries at once. Freed singly, each would wait for an answer, up to 25 s from a frozen daemon.
     func close() {
         if let client { avahi_client_free(client) }
         client = nil
     }
 
-    /// The last call's error.
+    /// The error of the last call.
     func error(_ call: String) -> AvahiError {
         AvahiError(call, client.map { avahi_client_errno($0) } ?? Int32(AVAHI_ERR_DISCONNECTED))
     }
 
-    /// In place of poll(2), so that a waker can end it.
+    /// Used instead of poll(2), so that a waker can end it.
     private static func sleep(
         _ entries: UnsafeMutablePointer<pollfd>?,
         _ count: UInt32,
@@ -58,8 +58,8 @@ final class AvahiConnection {
     }
 }
 
-/// What is asked over a connection to Avahi. The callbacks of the library run within ``wait(_:until:)`` and within calls
-/// that ask.
+/// The queries over a connection to Avahi. The library's callbacks run within ``wait(_:until:)`` and within the calls
+/// that start queries.
 final class AvahiStream: ServiceStream {
     private let connection: AvahiConnection
     private var queries: [ServiceSearch: AvahiQuery] = [:]

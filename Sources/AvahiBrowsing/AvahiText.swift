@@ -2,21 +2,21 @@ internal import CAvahi
 internal import Glibc
 internal import JSON
 
-/// What Avahi's values are as text.
+/// Avahi's values as text.
 enum AvahiText {
-    /// As it can be given to getaddrinfo(3).
+    /// In a form that getaddrinfo(3) accepts.
     static func address(_ address: UnsafePointer<AvahiAddress>, on interface: Int32) -> String {
         let text = String(cString: Int(AVAHI_ADDRESS_STR_MAX)) { avahi_address_snprint($0, $1, address) }
         return text.hasPrefix("fe80:") ? text + zone(interface) : text
     }
 
-    /// `%eth0`: a link-local address means nothing without its interface.
+    /// `%eth0`: a link-local address is meaningless without its interface.
     private static func zone(_ interface: Int32) -> String {
         let name = String(cString: Int(IF_NAMESIZE)) { name, _ in if_indextoname(UInt32(interface), name) }
         return name.isEmpty ? "" : "%\(name)"
     }
 
-    /// A TXT record (RFC 6763, 6.3): `key=value`, or a key alone. Of a key that comes twice the first one counts.
+    /// A TXT record (RFC 6763, 6.3): `key=value`, or a key alone. If a key comes twice, the first one counts.
     static func record(_ list: UnsafeMutablePointer<AvahiStringList>?) -> JSONObject {
         var record: JSONObject = [:]
         var next = list
@@ -37,7 +37,7 @@ enum AvahiText {
 }
 
 extension String {
-    /// What a function of C writes into a buffer of that many bytes, or nothing where it returns NULL.
+    /// What a C function writes into a buffer of that many bytes; empty if it returns NULL.
     fileprivate init(cString size: Int, _ write: (UnsafeMutablePointer<CChar>, Int) -> UnsafeMutablePointer<CChar>?) {
         self = withUnsafeTemporaryAllocation(of: CChar.self, capacity: size) { buffer in
             buffer.baseAddress.flatMap { write($0, size) }.map { String(cString: $0) } ?? ""

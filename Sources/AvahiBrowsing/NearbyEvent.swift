@@ -2,18 +2,18 @@ public import JSON
 public import QuickConnect
 internal import Synchronization
 
-/// The event `nearby`: a service that came, or tells something else of itself, as ``NearbyService/json`` with
-/// `"here": true`, and with `"here": false` when it has gone. A new subscriber is told what is here already; whoever looks
-/// for the same is then told again.
+/// The event `nearby`: a service that appeared or changed, as ``NearbyService/json`` with `"here": true`, and with
+/// `"here": false` when it is gone. For a new subscriber, all present services are sent; other subscribers of the same
+/// search then get them again.
 ///
 /// Option `type`: only services of that type.
 public final class NearbyEvent: EventSource {
     private struct State {
         weak var browser: AvahiBrowser?
         var hub: EventHub?
-        /// How many subscribers look for what.
+        /// How many subscribers each search has.
         var searches: [ServiceSearch: Int] = [:]
-        /// What they have been told of.
+        /// The services that have been published for each search.
         var told: [ServiceSearch: [NearbyService.ID: NearbyService]] = [:]
     }
 
@@ -41,7 +41,7 @@ public final class NearbyEvent: EventSource {
         let browser = state.withLock { state in
             guard let hub = state.hub else { return state.browser }
             let searches = hub.options(of: name).compactMap(Self.search).reduce(into: [:]) { $0[$1, default: 0] += 1 }
-            // Nothing has been told to those who came.
+            // New subscribers have not been sent anything yet.
             state.told = state.told.filter { search, _ in
                 searches[search, default: 0] > 0 && searches[search, default: 0] <= state.searches[search, default: 0]
             }
@@ -59,10 +59,10 @@ public final class NearbyEvent: EventSource {
         browser?.wantedChanged()
     }
 
-    /// What subscribers look for.
+    /// The searches of all subscribers.
     var searches: Set<ServiceSearch> { state.withLock { Set($0.searches.keys) } }
 
-    /// Tells the difference between what there is and what there was.
+    /// Publishes the difference between the present and the previous services.
     func publish(_ found: [ServiceSearch: Found]) {
         let (hub, changes) = state.withLock { state in
             let changes = state.searches.keys.flatMap { search in
@@ -90,7 +90,7 @@ public final class NearbyEvent: EventSource {
         return gone + new.values.filter { old[$0.id] != $0 }.map { told($0, here: true) }
     }
 
-    /// Nil where the options are wrong.
+    /// Nil if the options are wrong.
     private static func search(_ options: JSONObject) -> ServiceSearch? {
         guard let type = options["type"], type != .null else { return .all }
         return type.stringValue.flatMap { ServiceSearch(type: $0) }

@@ -1,39 +1,38 @@
 import Linux
 internal import QuickConnect
 
-/// Where services are looked for.
+/// A source of services.
 protocol ServiceSource: Sendable {
     /// Such as `Avahi`.
     var description: String { get }
 
-    /// Connects to what looks for services, and looks for none yet. May block: only on a thread that is watched. Fails
-    /// with `unavailable`.
+    /// Connects to the browsing service, without a search yet. May block: only on a watched thread. Fails with
+    /// `unavailable`.
     func open() throws(CommandError) -> any ServiceStream
 
-    /// What the doctor says of it. As for ``open()``.
+    /// The doctor's finding. As for ``open()``.
     func examine() -> Finding
 }
 
-/// Services that are looked for, until the last reference is gone. One thread at a time uses it.
+/// Running searches, until the last reference is gone. Used by one thread at a time.
 protocol ServiceStream: AnyObject {
-    /// Looks for these from now on, and for no others. May block, no single call of a library longer than its reader's
-    /// deadline.
+    /// Makes these the active searches. May block, but no single library call longer than its deadline.
     func look(for searches: Set<ServiceSearch>) throws(CommandError)
 
-    /// What there is of each search now.
+    /// The services found so far for each search.
     var found: [ServiceSearch: Found] { get }
 
-    /// Sleeps until there is something new, somebody uses the waker, or the time comes.
+    /// Sleeps until there is news, the waker is used, or the time comes.
     func wait(_ waker: Waker, until end: ContinuousClock.Instant) throws(CommandError)
 }
 
 /// What a search has found.
 struct Found: Equatable {
     var services: [NearbyService.ID: NearbyService] = [:]
-    /// Whether all that answer at once have answered.
+    /// Whether the first wave of answers is complete.
     var isComplete = false
 
-    /// By their names, for people.
+    /// Sorted by name, for people.
     var list: [NearbyService] {
         services.values.sorted {
             ($0.id.name, $0.id.type, $0.id.domain) < ($1.id.name, $1.id.type, $1.id.domain)

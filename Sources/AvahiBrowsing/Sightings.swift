@@ -1,16 +1,16 @@
 internal import QuickConnect
 
-/// One service on one interface, by IPv4 or IPv6: Avahi tells each apart.
+/// One service on one interface, by IPv4 or IPv6: Avahi reports each separately.
 struct Sighting: Hashable {
     var id: NearbyService.ID
     var interface: Int32
     var family: Int32
 }
 
-/// Where services are seen, and what each looks like from there.
+/// The sightings of services, each with its state.
 struct Sightings {
     enum Look: Equatable {
-        /// Its address is being asked for.
+        /// Its address is being resolved.
         case resolving
         /// Nobody answers for it.
         case unresolved
@@ -19,7 +19,7 @@ struct Sightings {
 
     private var looks: [Sighting: Look] = [:]
 
-    /// More are not looked at, whoever floods the network.
+    /// The most that are kept, to limit the effect of a flooded network.
     static let most = 400
 
     var isFull: Bool { looks.count >= Self.most }
@@ -30,7 +30,7 @@ struct Sightings {
         set { looks[sighting] = newValue }
     }
 
-    /// Each service once, as it is best reached.
+    /// Each service once, with its best address.
     var services: [NearbyService.ID: NearbyService] {
         looks.values.reduce(into: [:]) { services, look in
             guard case .resolved(let service) = look else { return }
@@ -39,8 +39,8 @@ struct Sightings {
         }
     }
 
-    /// IPv4 before IPv6 before an IPv6 address that only counts on one interface; else the first of both, so that the same
-    /// sightings always give the same.
+    /// IPv4 before IPv6 before link-local IPv6; otherwise the first in order, so that the same sightings always give
+    /// the same result.
     private static func isBetter(_ one: NearbyService, _ other: NearbyService) -> Bool {
         (rank(one), one.address) < (rank(other), other.address)
     }

@@ -2,10 +2,10 @@ internal import JSON
 import Linux
 internal import QuickConnect
 
-/// Two services for machines without a network: a camera that stays, and a printer that goes and comes again.
+/// Two services for machines without a network: a camera that stays, and a printer that disappears and returns.
 struct SimulatedServices: ServiceSource {
     let description = "the simulated network"
-    /// How long the printer is here, and then away.
+    /// How long the printer is present, and then absent.
     var period = Duration.seconds(3)
 
     func open() throws(CommandError) -> any ServiceStream { SimulatedStream(period) }
@@ -51,6 +51,6 @@ private final class SimulatedStream: ServiceStream {
         _ = waker.sleep(until: min(end, start + period * (turns + 1)))
     }
 
-    /// How often the printer has come or gone.
+    /// How often the printer has appeared or disappeared.
     private var turns: Int { Int(start.duration(to: .now) / period) }
 }

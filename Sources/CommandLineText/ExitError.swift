@@ -3,7 +3,7 @@ internal import JSON
 internal import Linux
 public import QuickConnectClient
 
-/// Why the program ends without a result: what it says on standard error, and its exit status.
+/// Why the program ends without a result: its message on standard error, and its exit status.
 public struct ExitError: Error {
     public var message: String
     public var status: Int32
@@ -25,7 +25,7 @@ public struct ExitError: Error {
         json = error.members
     }
 
-    /// A result that says no, told on standard output already.
+    /// A negative result that was already printed.
     public static let refused = ExitError(message: "", status: 1)
 
     public init(_ failure: ClientFailure) {
@@ -37,7 +37,7 @@ public struct ExitError: Error {
     }
 
     public init(_ failure: SocketPaths.NoDaemon) {
-        // One that refuses this user runs.
+        // A daemon that refuses this user is running.
         let isRefused = failure.attempts.contains { $0.failure.code == EACCES }
         let start = "\nStart it with «sudo systemctl start quickconnectd», or try it with «quickconnectd --simulate»."
         self.init(message: "\(failure)\(isRefused ? "" : start)", status: 3)
@@ -49,7 +49,7 @@ public struct ExitError: Error {
         json = ["message": .string(message)]
     }
 
-    /// The same, told as a line of JSON: the error reply, else `{"message"}`.
+    /// The same as a line of JSON: the error reply, or `{"message"}`.
     public var asJSON: ExitError {
         var end = self
         end.message = JSONValue.object(json).text

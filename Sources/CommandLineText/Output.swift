@@ -1,7 +1,7 @@
 internal import Glibc
 internal import Linux
 
-/// Writes text, or ends: quietly where nobody reads any more.
+/// Writes text, or ends the program: silently if nobody reads any more.
 public func write(_ text: String, to descriptor: Int32) {
     switch Descriptor.write(text, to: descriptor) {
     case 0: break

@@ -38,6 +38,6 @@ extension String {
 }
 
 extension JSONValue {
-    /// A number for people: without a fraction where it has none.
+    /// A number for people: without a fraction if it has none.
     public static func short(_ number: Double) -> String { Int64(exactly: number).map { "\($0)" } ?? "\(number)" }
 }

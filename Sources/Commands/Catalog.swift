@@ -2,7 +2,7 @@ public import QuickConnect
 
 /// The native command objects, by the name that mappings use: the name of their type.
 ///
-/// A new command is a file beside this one, its line here, and its entry in a file of `mappings/`.
+/// A new command needs a file in this module, a line here, and an entry in a file of `mappings/`.
 public enum Catalog {
     public static func make(_ needs: Dependencies) -> [String: any CommandObject] {
         let (router, permissions) = (needs.router, needs.permissions)

@@ -1,7 +1,7 @@
 public import Logging
 public import QuickConnect
 
-/// What the command objects get when they are made: the router, the devices, and what the daemon says of itself.
+/// What the command objects get when they are made: the router, the devices, and facts about the daemon.
 public struct Dependencies: Sendable {
     public var soundPlayer: any SoundPlayer
     public var filePlayer: any FilePlayer
@@ -13,14 +13,14 @@ public struct Dependencies: Sendable {
     public var haptics: any Haptics
     public var motionSensor: any MotionSensor
     public var serviceBrowser: any ServiceBrowser
-    /// Where calls go, who gets events, and whose handlers answer.
+    /// The front controller, the events and the handlers.
     public var router: Router
     public var permissions: Permissions
-    /// The sockets of gateways, for `can` of their users.
+    /// The sockets of gateways, for `can` about their users.
     public var gateways: [SocketRule]
-    /// What `doctor` looks at, in this order.
+    /// What `doctor` checks, in this order.
     public var examined: [any Examined]
-    /// Reads the mappings anew and puts them in place. Fails with `invalid` and the mistakes, the old table kept.
+    /// Reads the mappings again and uses them. Throws `invalid` with the mistakes and keeps the old table.
     public var reload: @Sendable () async throws(CommandError) -> [String]
     public var accounts: any UserAccounts
     public var identity: Identity

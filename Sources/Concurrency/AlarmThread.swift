@@ -1,10 +1,10 @@
 internal import HeapModule
 
-/// The time of all who wait in this process: one thread that sleeps until the next alarm. It starts with the first
-/// alarm, and without any it sleeps for good.
+/// The alarms of this process: one thread that sleeps until the next alarm. It starts with the first alarm, and sleeps
+/// without a timeout while there is none.
 ///
-/// `Task.sleep` would do the same by libdispatch, whose threads, once begun, are looked after every second by one that
-/// never rests. A device that runs on a battery feels that.
+/// `Task.sleep` uses libdispatch, which, once its threads are started, has one that wakes every second. That costs
+/// battery.
 public final class AlarmThread: AlarmClock {
     public static let shared = AlarmThread()
 
@@ -25,7 +25,7 @@ public final class AlarmThread: AlarmClock {
         var alarms = Heap<Alarm>()
         var count = 0
         var isRunning = false
-        /// Alarms that shall not ring, taken out when there are many of them.
+        /// Cancelled alarms, removed when there are many of them.
         var cancelled: Set<Int> = []
 
         mutating func cancel(_ number: Int) {
@@ -48,7 +48,7 @@ public final class AlarmThread: AlarmClock {
             state.count += 1
             let alarm = Alarm(instant: .now + time, number: state.count, body: body)
             state.alarms.insert(alarm)
-            // Without a thread the alarm stays for the next one to start it; nothing better can be done.
+            // If no thread can be started, the alarm waits until a later one starts it; nothing better is possible.
             if !state.isRunning { state.isRunning = PThread.start("qc-alarm") { self.run() } == 0 }
             return (state.alarms.min == alarm, alarm.number)
         }
@@ -56,10 +56,10 @@ public final class AlarmThread: AlarmClock {
         return number
     }
 
-    /// How many alarms are kept, those that were cancelled and not yet taken out among them.
+    /// How many alarms are stored, including cancelled ones that have not been removed.
     var count: Int { monitor.withLock { $0.alarms.count } }
 
-    /// Lets go of an alarm, which then does not ring unless it does so now.
+    /// Cancels an alarm, which then does not ring unless it is ringing now.
     func cancel(_ number: Int) { monitor.withLock { $0.cancel(number) } }
 
     private func run() {
@@ -78,7 +78,7 @@ public final class AlarmThread: AlarmClock {
 }
 
 extension Deferred {
-    /// The value, or an ``Interruption`` where it is not there at that time.
+    /// The value, or an ``Interruption`` if it is not there by that time.
     public func value(before end: ContinuousClock.Instant) async throws(Failure) -> Value {
         let alarm = AlarmThread.shared.set(after: ContinuousClock.now.duration(to: end)) {
             self.fail(Failure(Interruption(.timedOut, "it took too long")))

@@ -3,7 +3,7 @@ import Synchronization
 /// A value that arrives once, for one task that awaits it.
 ///
 /// Any thread may settle it; the first settlement counts and later ones are ignored. When the awaiting task is
-/// cancelled the promise settles with an ``Interruption``, so nobody waits for ever.
+/// cancelled, the promise settles with an ``Interruption``, so nobody waits forever.
 public final class Deferred<Value: Sendable, Failure: InterruptionConvertible>: Sendable {
     private enum State {
         case open
@@ -15,7 +15,7 @@ public final class Deferred<Value: Sendable, Failure: InterruptionConvertible>: 
 
     public init() {}
 
-    /// Settles the promise, and says whether this was the settlement that counts.
+    /// Settles the promise, and returns whether this settlement counts.
     @discardableResult
     public func settle(_ result: Result<Value, Failure>) -> Bool {
         let (isFirst, waiter) = state.withLock { state -> (Bool, (@Sendable (Result<Value, Failure>) -> Void)?) in
@@ -39,13 +39,13 @@ public final class Deferred<Value: Sendable, Failure: InterruptionConvertible>: 
     @discardableResult
     public func fail(_ error: Failure) -> Bool { settle(.failure(error)) }
 
-    /// Whether it is settled. A device looks here to leave out work that nobody awaits any more.
+    /// Whether it is settled. A device checks this to skip work that nobody awaits any more.
     public var isSettled: Bool {
         state.withLock { if case .settled = $0 { true } else { false } }
     }
 
-    /// Runs `waiter` once it is settled: at once where it is already, else on the thread that settles it. Takes the
-    /// place of a task that awaits ``value()``: there is one waiter, once.
+    /// Runs `waiter` once it is settled: at once if it already is, otherwise on the thread that settles it. This
+    /// replaces a task that awaits ``value()``: there can be only one waiter.
     public func whenSettled(_ waiter: @escaping @Sendable (Result<Value, Failure>) -> Void) {
         let ready = state.withLock { state -> Result<Value, Failure>? in
             switch state {

@@ -1,9 +1,9 @@
-/// Why something that was awaited, or a job of a thread, came to nothing.
+/// Why a wait or a thread's job failed.
 public struct Interruption: Error, Sendable, Equatable, CustomStringConvertible {
     public enum Kind: Sendable {
-        /// Nobody waits for it any more, or what would do it is being closed.
+        /// Nobody waits for it any more, or its thread is being closed.
         case cancelled
-        /// It was not there in time.
+        /// It did not come in time.
         case timedOut
         /// It cannot be done now.
         case unavailable
@@ -21,7 +21,7 @@ public struct Interruption: Error, Sendable, Equatable, CustomStringConvertible 
     }
 }
 
-/// An error that an ``Interruption`` can become, so that whoever waits sees one kind of error.
+/// An error that can be made from an ``Interruption``, so that waiting code handles one error type.
 public protocol InterruptionConvertible: Error {
     init(_ interruption: Interruption)
 }

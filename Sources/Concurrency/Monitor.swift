@@ -2,18 +2,18 @@ internal import Glibc
 
 /// A value that several threads share, and that a thread can wait for.
 ///
-/// It is what `Mutex` does not have: a condition variable. Its times are those of `SuspendingClock`, so that a
-/// machine that was asleep does not find every deadline missed when it wakes.
+/// Unlike `Mutex`, it has a condition variable. It uses `SuspendingClock`, so that deadlines do not expire while the
+/// machine is asleep.
 public final class Monitor<State: Sendable>: @unchecked Sendable {
     // Sendable because `state` is only touched while `mutex` is held.
     private var state: State
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 
-    /// What a waiting thread does after it has looked at the state.
+    /// What a waiting thread does after it has checked the state.
     public enum Verdict<Value> {
         case go(Value)
-        /// Looks again after the next ``notify()``, or at that time, whichever is first.
+        /// Checks again after the next ``notify()``, or at that time, whichever is first.
         case wait(until: SuspendingClock.Instant?)
     }
 
@@ -42,17 +42,17 @@ public final class Monitor<State: Sendable>: @unchecked Sendable {
         return try body(&state)
     }
 
-    /// Lets every waiting thread look at the state again.
+    /// Lets every waiting thread check the state again.
     public func notify() {
         pthread_cond_broadcast(condition)
     }
 
-    /// Lets one of the waiting threads look, where any of them will do.
+    /// Lets one of the waiting threads check the state, if any of them will do.
     public func notifyOne() {
         pthread_cond_signal(condition)
     }
 
-    /// Blocks this thread until `look` says `go`.
+    /// Blocks this thread until `look` returns `go`.
     public func wait<Value>(_ look: (inout State) -> Verdict<Value>) -> Value {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
@@ -65,7 +65,7 @@ public final class Monitor<State: Sendable>: @unchecked Sendable {
         }
     }
 
-    /// Gives the mutex up until a ``notify()``, at the latest until `instant`.
+    /// Releases the mutex until a ``notify()``, at the latest until `instant`.
     private func sleep(until instant: SuspendingClock.Instant) {
         let left = max(.zero, SuspendingClock.now.duration(to: instant)).components
         var end = timespec()

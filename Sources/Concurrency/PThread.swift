@@ -1,8 +1,8 @@
 internal import CLinux
 
-/// Threads for calls that block: those must not run on Swift's own threads, of which there are only a few.
+/// Threads for blocking calls, which must not run on Swift's few own threads.
 public enum PThread {
-    /// Starts a thread that nobody joins, and on which no signal of the process is delivered.
+    /// Starts a detached thread with all signals blocked.
     /// - Parameter name: shown by `top -H`; the kernel keeps 15 bytes of it.
     /// - Returns: 0, or the error number of `pthread_create`.
     public static func start(_ name: String, _ body: @escaping @Sendable () -> Void) -> Int32 {
@@ -12,7 +12,7 @@ public enum PThread {
         return result
     }
 
-    /// What a new thread is handed through C.
+    /// The argument passed to a new thread through C.
     private final class Body: Sendable {
         let name: String
         let run: @Sendable () -> Void

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// A lock that the thread which has it may take again.
+/// A lock that the thread holding it may take again.
 public final class RecursiveLock: @unchecked Sendable {
     // Sendable because a mutex of POSIX is for several threads.
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)

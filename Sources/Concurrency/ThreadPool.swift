@@ -2,11 +2,11 @@ internal import DequeModule
 
 /// The threads that run the tasks of this process.
 ///
-/// Swift's own are libdispatch's, see ``AlarmThread`` for what those cost. A task that is started with this executor
-/// hands it on to its children.
+/// They replace libdispatch's threads, whose cost is described at ``AlarmThread``. A task started with this executor
+/// passes it to its child tasks.
 public final class ThreadPool: TaskExecutor {
     private struct State: @unchecked Sendable {
-        // Sendable because a job is only handed on, and run once.
+        // Sendable because a job is only passed on, and run once.
         var jobs = Deque<UnownedJob>()
         var taken = 0
     }
@@ -14,7 +14,7 @@ public final class ThreadPool: TaskExecutor {
     private let monitor = Monitor(State())
 
     /// Starts the threads.
-    /// - Returns: nil where none can be started.
+    /// - Returns: nil if none can be started.
     public init?(name: String, count: Int) {
         var started = 0
         for _ in 0..<count where PThread.start(name, { self.run() }) == 0 { started += 1 }
@@ -27,7 +27,7 @@ public final class ThreadPool: TaskExecutor {
         monitor.notifyOne()
     }
 
-    /// The jobs that wait, and those taken since the start: where some wait and none are taken, all threads are stuck.
+    /// The waiting jobs, and the number taken since the start. If jobs wait and none are taken, all threads are stuck.
     public var progress: (waiting: Int, taken: Int) {
         monitor.withLock { ($0.jobs.count, $0.taken) }
     }

@@ -3,20 +3,20 @@ internal import Synchronization
 
 /// A thread for calls that may never return, and a second one that notices when they do not.
 ///
-/// Device libraries have few deadlines: opening a PCM whose sound server is stopped blocks for ever, in non-blocking
-/// mode too, and such a call cannot be interrupted. So it is made here, on one thread, one job after the other; a watching
-/// thread gives up on a job that shows no sign of life for the deadline. The blocked thread is then left alone, and
-/// until its call returns new jobs are refused at once: however often callers try, no more than these two threads
-/// exist. When the call does return, the thread takes jobs again.
+/// Device libraries have few deadlines: opening a PCM whose sound server is stopped blocks forever, in non-blocking
+/// mode too, and such a call cannot be interrupted. So such calls run here, on one thread, one job after the other; a
+/// watching thread gives up on a job that reports no progress within the deadline. The blocked thread is then left
+/// alone, and until its call returns, new jobs are refused at once: however often callers try, there are only these two
+/// threads. When the call does return, the thread takes jobs again.
 ///
 /// Both threads start with the first job and are parked, without any timer, while there is none.
 public final class WatchedThread: Sendable {
     public struct Job: Sendable {
-        /// What it does first, such as `opening the PCM default`.
+        /// Its first step, such as `opening the PCM default`.
         let step: String
         /// Runs on the thread.
         let work: @Sendable () -> Void
-        /// Runs on the watching thread, in place of `work` or while `work` is blocked.
+        /// Runs on the watching thread, instead of `work` or while `work` is blocked.
         let giveUp: @Sendable (Interruption) -> Void
 
         public init(
@@ -51,7 +51,7 @@ public final class WatchedThread: Sendable {
     private let monitor = Monitor(State())
 
     /// - Parameters:
-    ///   - name: of the threads, at most 9 bytes; the watching one has `-watch` appended.
+    ///   - name: the name of the threads, at most 9 bytes; the watching one gets `-watch` appended.
     ///   - subject: what the calls are made to, such as `the sound system`.
     ///   - deadline: how long a job may wait for its turn, and how long one of its calls may take.
     public init(name: String, subject: String, deadline: Duration) {
@@ -71,7 +71,8 @@ public final class WatchedThread: Sendable {
 
     private static let all = Mutex<[ObjectIdentifier: Monitor<State>]>([:])
 
-    /// What threads of this process are blocked in for longer than that, such as `opening the PCM default`.
+    /// The steps in which threads of this process have been blocked for longer than that, such as `opening the PCM
+    /// default`.
     public static func blocked(longerThan time: Duration) -> [String] {
         let monitors = all.withLock { Array($0.values) }
         return monitors.compactMap { monitor in
@@ -95,7 +96,7 @@ public final class WatchedThread: Sendable {
         monitor.notify()
     }
 
-    /// Says, on the thread, that the job is alive and what it does next.
+    /// Reports, on the thread, that the job is alive and what it does next.
     /// - Returns: whether the job is still wanted; if not it should come to its end.
     public func proceed(to step: String) -> Bool {
         monitor.withLock { state in
@@ -105,7 +106,7 @@ public final class WatchedThread: Sendable {
         }
     }
 
-    /// Lets a job that was given up go on in place of a new one, on the thread, now that its call has come back.
+    /// Lets a job that was given up continue on the thread instead of a new one, now that its call has returned.
     /// - Returns: whether it may.
     public func revive(_ job: Job) -> Bool {
         monitor.withLock { state in
@@ -115,8 +116,8 @@ public final class WatchedThread: Sendable {
         }
     }
 
-    /// Takes no more jobs.
-    /// - Parameter ended: called when those under way are over, or at once if one is stuck.
+    /// Accepts no more jobs.
+    /// - Parameter ended: called when running jobs have ended, or at once if one is stuck.
     public func end(_ ended: @escaping @Sendable () -> Void) {
         let isOver = monitor.withLock { state in
             state.isEnding = true
@@ -131,7 +132,7 @@ public final class WatchedThread: Sendable {
         monitor.notify()
     }
 
-    /// The same, waited for: at most for the deadline, whether or not the waiting task is cancelled.
+    /// The same, waiting for it: at most for the deadline, whether or not the waiting task is cancelled.
     public func end() async {
         await withCheckedContinuation { continuation in end { continuation.resume() } }
     }
@@ -139,7 +140,7 @@ public final class WatchedThread: Sendable {
 
 extension WatchedThread {
     private func startThreads(_ state: inout State) -> Interruption? {
-        // The threads hold the monitor only, so that `deinit` can end them.
+        // The threads only hold the monitor, so that `deinit` can end them.
         let monitor = monitor
         let (subject, deadline) = (subject, deadline)
         var code: Int32 = 0
@@ -159,7 +160,7 @@ extension WatchedThread {
     private static func work(_ monitor: Monitor<State>) {
         while let job = nextJob(monitor) {
             job.work()
-            // Let go outside the lock: with the job its owner may end, whose `deinit` takes the lock.
+            // Released outside the lock: with the job its owner may be released, whose `deinit` takes the lock.
             _ = monitor.withLock { state in
                 defer { state.worker = .idle }
                 return state.worker
@@ -185,7 +186,7 @@ extension WatchedThread {
         }
     }
 
-    /// The watching thread. It wakes when a deadline could have passed, not with every sign of life.
+    /// The watching thread. It wakes when a deadline could have passed, not at every sign of life.
     private static func watch(_ monitor: Monitor<State>, _ subject: String, _ deadline: Duration) {
         while let overdue = nextOverdue(monitor, subject, deadline) {
             for job in overdue.jobs { job.giveUp(overdue.error) }
@@ -199,8 +200,8 @@ extension WatchedThread {
         var endings: [@Sendable () -> Void] = []
     }
 
-    /// Waits for the next deadline that passes.
-    /// - Returns: what is to be given up; `nil` when there will never be anything again.
+    /// Waits until a deadline passes.
+    /// - Returns: the jobs to give up; nil when there will be no more jobs.
     private static func nextOverdue(
         _ monitor: Monitor<State>,
         _ subject: String,
@@ -223,7 +224,7 @@ extension WatchedThread {
 }
 
 extension WatchedThread.State {
-    /// Takes out what has waited or been blocked for the deadline.
+    /// Removes the jobs that have waited or been blocked for the deadline.
     fileprivate mutating func takeOverdue(
         at now: SuspendingClock.Instant,
         _ subject: String,
@@ -242,7 +243,7 @@ extension WatchedThread.State {
         return nil
     }
 
-    /// When there could be something to take out.
+    /// When a job could be overdue next.
     fileprivate func nextDeadline(_ deadline: Duration) -> SuspendingClock.Instant? {
         var starts = waiting.prefix(1).map(\.since)
         if case .busy(_, _, let since) = worker { starts.append(since) }

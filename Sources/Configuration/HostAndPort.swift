@@ -11,10 +11,10 @@ public struct HostAndPort: Sendable, Hashable {
         self.port = port
     }
 
-    /// - Returns: nil where the text is no host, or the port no number from 1 to 65535.
+    /// - Returns: nil if the host is not valid, or the port is not a number from 1 to 65535.
     public init?(_ text: String) { self.init(text, defaultPort: Self.defaultPort) }
 
-    /// - Parameter defaultPort: that of a host alone.
+    /// - Parameter defaultPort: the port if the text is a host alone.
     init?(_ text: String, defaultPort: String) {
         let (host, rest) = Self.split(text)
         let port = rest.isEmpty ? defaultPort : String(rest.dropFirst())

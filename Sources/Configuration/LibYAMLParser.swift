@@ -2,8 +2,7 @@ internal import CYAML
 
 /// The owner of a `yaml_parser_t` and of the text that it reads.
 ///
-/// libyaml keeps the addresses of both from one call to the next. So they lie on the heap, where they stay until this
-/// value ends.
+/// libyaml keeps the addresses of both between calls, so they are on the heap until this value ends.
 struct LibYAMLParser: ~Copyable {
     private let parser: UnsafeMutablePointer<yaml_parser_t>
     private let text: UnsafeMutableBufferPointer<UInt8>
@@ -27,7 +26,7 @@ struct LibYAMLParser: ~Copyable {
         text.deallocate()
     }
 
-    /// Reads the next document, which is empty behind the last one. Whoever gets it deletes it.
+    /// Reads the next document, which is empty after the last one. The caller must delete it.
     func load() throws(YAMLMistake) -> yaml_document_t {
         var document = yaml_document_t()
         guard yaml_parser_load(parser, &document) == 1 else {
@@ -38,7 +37,7 @@ struct LibYAMLParser: ~Copyable {
         return document
     }
 
-    /// A tab at the beginning of a line, which libyaml takes for the beginning of a value.
+    /// The mistake of a tab at the beginning of a line, which libyaml takes for the beginning of a value.
     private func tab(inLine number: Int) -> YAMLMistake? {
         let lines = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         guard lines.indices.contains(number) else { return nil }

@@ -7,7 +7,7 @@ public enum MappingFiles {
     /// A folder of `*.yaml` files.
     public struct Folder: Sendable, Hashable {
         public var path: String
-        /// Whether the owner named it: then it must be there.
+        /// Whether the owner named it; then it must exist.
         public var isRequired: Bool
 
         public init(_ path: String, isRequired: Bool) {
@@ -16,8 +16,8 @@ public enum MappingFiles {
         }
     }
 
-    /// What the files say, merged in the byte order of their names, and the mistakes in them, which the table's building
-    /// tells with its own. A file of a later folder replaces one of the same name of an earlier folder.
+    /// The files' contents, merged in the byte order of their names, and their mistakes, which the builder reports with
+    /// its own. A file of a later folder replaces one of the same name of an earlier folder.
     public static func load(_ folders: [Folder]) -> MappingTableBuilder {
         var mistakes: [ConfigurationMistake] = []
         var builder = MappingTableBuilder()
@@ -31,13 +31,13 @@ public enum MappingFiles {
         return builder
     }
 
-    /// - Parameter builder: gets warnings of what looks like a file of mappings and is none.
+    /// - Parameter builder: gets warnings about files that look like mappings but are not.
     private static func files(
         in folders: [Folder],
         _ mistakes: inout [ConfigurationMistake],
         _ builder: inout MappingTableBuilder
     ) -> [String] {
-        // By the bytes of the name, which are what the disk knows a file by.
+        // Compared by the bytes of the name, as on the disk.
         var paths: [[UInt8]: String] = [:]
         for folder in folders {
             guard let names = FileText.names(in: folder.path) else {

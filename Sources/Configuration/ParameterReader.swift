@@ -63,7 +63,7 @@ struct ParameterReader {
         return nil
     }
 
-    /// `{NAME: what it is, …}`.
+    /// `{NAME: description, …}`.
     private mutating func described(_ node: YAMLNode) -> [Parameter.Member] {
         file.members(node, of: "'members'").compactMap { _, name, value in
             file.string(value, "'\(name)'").map { Parameter.Member(name, help: $0) }
@@ -95,7 +95,7 @@ struct ParameterReader {
         }
     }
 
-    /// Bounds that fit neither each other nor the type.
+    /// Reports bounds that contradict each other or the type.
     mutating func checkBounds(_ parameter: Parameter, _ node: YAMLNode) {
         if let minimum = parameter.minimum, let maximum = parameter.maximum, minimum > maximum {
             file.mistake("'minimum' is greater than 'maximum'", at: node)

@@ -1,6 +1,6 @@
 internal import Layout
 
-/// What stored procedures and their files may be called.
+/// The names of stored procedures and of their files.
 public enum ProcedureName {
     /// Whether a procedure may have that name: a plain one, which is never a path.
     public static func isName(_ name: some StringProtocol) -> Bool { PlainName.isValid(name) }
@@ -11,6 +11,6 @@ public enum ProcedureName {
         return isName(file.dropFirst(isShared(file) ? 4 : 0).dropLast(3))
     }
 
-    /// Whether a file is loaded by procedures, and none itself.
+    /// Whether a file is a library for procedures, and not a procedure itself.
     public static func isShared(_ file: String) -> Bool { file.hasPrefix("lib/") }
 }

@@ -1,4 +1,4 @@
-/// What stored procedures may use, and what is kept for them. Each is a setting; see docs/procedures.md.
+/// The limits of stored procedures, and what is stored for them. Each is a setting; see docs/procedures.md.
 public struct ProcedureSettings: Sendable, Equatable {
     /// How many run at the same time; more wait.
     public var parallel = 2
@@ -11,21 +11,21 @@ public struct ProcedureSettings: Sendable, Equatable {
     /// Rows of one statement of `sql`.
     public var sqlRows = 10_000
 
-    /// The server that procedures are fetched from, without a slash at its end; nil: none are fetched.
+    /// The server from which procedures are fetched, without a final slash; nil: none are fetched.
     public var sync: String?
-    /// The files that are fetched where the server has no manifest.
+    /// The files to fetch if the server has no manifest.
     public var names: [String] = []
-    /// The Ed25519 key that the manifest must be signed with, in Base64; nil: it need not be.
+    /// The Ed25519 key with which the manifest must be signed, in Base64; nil: no signature is required.
     public var key: String?
 
-    /// Bytes of a procedure's file; more is none that somebody wrote.
+    /// The most bytes of a procedure's file.
     public static let fileBytes = 1 << 20
-    /// Files at once.
+    /// The most files in a set.
     public static let fileCount = 1000
-    /// Bytes of all fetched files together.
+    /// The most bytes of all fetched files together.
     public static let setBytes = 32 << 20
 
-    /// An event whose values are kept as entries.
+    /// An event whose values are stored as entries.
     public struct Recorded: Sendable, Equatable {
         public var event: String
         /// How long, in seconds; nil: as long as there is room.
@@ -38,17 +38,17 @@ public struct ProcedureSettings: Sendable, Equatable {
     }
 
     public var record: [Recorded] = []
-    /// Bytes of the data; of more the oldest entries go.
+    /// The most bytes of data; beyond that the oldest entries are deleted.
     public var dataBytes = 1 << 30
-    /// How long entries are kept that no `record` names, in seconds; nil: as long as there is room.
+    /// How long to keep entries that no `record` names, in seconds; nil: as long as there is room.
     public var dataKeepSeconds: Double?
 
     /// The user that the service quickconnect-data runs as.
     public static let user = "quickconnect-data"
-    /// The user that fetches procedures, who has the network and no data.
+    /// The user that fetches procedures. It has access to the network, but not to the data.
     public static let syncUser = "quickconnect-sync"
 
-    /// Whether the server is on this device, so that nobody is on the way to it.
+    /// Whether the server is on this device, so that the connection cannot be intercepted.
     public var isSyncLocal: Bool {
         guard let sync, let slashes = sync.firstRange(of: "://") else { return false }
         let authority = sync[slashes.upperBound...].prefix { $0 != "/" }

@@ -1,6 +1,6 @@
 public import JSON
 
-/// What one script may use. Each is a setting; see docs/scripts.md.
+/// The limits of one script. Each is a setting; see docs/scripts.md.
 public struct ScriptLimits: Sendable, Equatable {
     /// CPU time from when the script is entered until it returns, in seconds.
     public var cpuSeconds = 1.0
@@ -15,14 +15,14 @@ public struct ScriptLimits: Sendable, Equatable {
     public var shareSeconds = 10.0
     /// The shortest delay of a timer, in seconds.
     public var timerSeconds = 0.001
-    /// Calls under way; beyond them a call is `overloaded`.
+    /// Running calls; one more gets `overloaded`.
     public var calls = 256
-    /// Bytes that the console takes in a second; the rest is dropped and counted.
+    /// Bytes per second that the console accepts; the rest is dropped and counted.
     public var consoleBytesPerSecond = 64 << 10
 
     public init() {}
 
-    /// As `quickconnect scripts` shows them.
+    /// In the form of `quickconnect scripts`.
     public var json: JSONValue {
         [
             "cpuTime": .number(cpuSeconds), "handlerTime": .number(handlerSeconds), "syncTime": .number(syncSeconds),

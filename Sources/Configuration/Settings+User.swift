@@ -3,8 +3,8 @@ internal import Linux
 public import QuickConnect
 
 extension Settings {
-    /// The settings of a program that a user has started for a daemon of the system: those of the user's own file where it
-    /// is there, else the owner's.
+    /// The settings of a program that a user has started for the system's daemon: those of the user's own file if it
+    /// exists, otherwise the owner's.
     public static func ofUser(
         flags: Overrides,
         environment: [String: String],

@@ -4,19 +4,19 @@ public import QuickConnect
 
 /// All settings of the daemon, with their defaults. docs/configuration.md describes each.
 public struct Settings: Sendable {
-    /// The socket to make; nil: the one that systemd passes, else the default of the user.
+    /// The socket to make; nil: the one that systemd passes, or the user's default.
     public var socket: String?
-    /// Sockets with fewer commands, besides.
+    /// Further sockets, with fewer commands.
     public var sockets: [SocketSetting] = []
     public var mappings: [MappingFiles.Folder]
     public var sounds: String
     public var media: String
-    /// Where simulated sound goes: beside the media folder where nobody named another place.
+    /// The folder for simulated sound: beside the media folder unless set.
     public var simulatedFolder: String { namedSimulatedFolder ?? StandardFolders.simulated(beside: media) }
     var namedSimulatedFolder: String?
-    /// Where values are kept over restarts.
+    /// The file of values that are kept over restarts.
     public var values: String { StandardFolders.values(beside: media) }
-    /// The index of whose the files of the media folder are: beside it where nobody named another place.
+    /// The index of the owners of media files: beside the media folder unless set.
     public var mediaOwners: String { namedMediaOwners ?? StandardFolders.owners(beside: media) }
     var namedMediaOwners: String?
     public var pcm = "default"
@@ -24,37 +24,37 @@ public struct Settings: Sendable {
     public var gpsd = HostAndPort(host: "localhost", port: "2947")
     /// The track that the simulated position follows.
     public var track: String
-    /// The event device whose motor vibrates; nil: the one that can.
+    /// The event device whose motor vibrates; nil: the first that can.
     public var vibrationDevice: String?
-    /// The IIO device that tells motion, by its name or as `iio:device0`; nil: the one that can.
+    /// The IIO device that measures motion, by its name or as `iio:device0`; nil: the first that can.
     public var motionDevice: String?
-    /// Three rows of three numbers, applied to what the accelerometer measures, behind its own mount matrix.
+    /// Three rows of three numbers, applied to the accelerometer's values after its own mount matrix.
     public var motionMatrix: [[Double]]?
     /// The track that the simulated motion follows.
     public var motionTrack: String
     public var simulate = false
     /// A level of swift-log, from `trace` to `critical`.
     public var logLevel = "info"
-    /// Whether the log tells of each call that touches a device.
+    /// Whether each call that touches a device is logged.
     public var audit = true
-    /// Whose handlers are commands of their own, besides root's and the daemon's own user's; nil: those of the user
-    /// ``scriptUser``, where there is one.
+    /// Who may register handlers as commands of their own, in addition to root and the daemon's own user; nil: the user
+    /// ``scriptUser``, if it exists.
     public var handlerCommands: MappingDeclaration.Allow?
     /// The user that the service quickconnect-scripts runs as. Its scripts are the owner's.
     public static let scriptUser = "quickconnect-scripts"
     public var limits = Limits()
-    /// The longest duration of a recording that asks for none, in seconds.
+    /// The longest duration of a recording that sets none, in seconds.
     public var recordingLimit = 600.0
     /// Bytes that recordings leave free; nil: 64 MiB, or a twentieth of a small disk.
     public var recordingReserve: Int?
-    /// What each caller may have in the media folder, what is being recorded and written among it.
+    /// The quota of each caller in the media folder, including files being recorded or uploaded.
     public var quotaBytes = 1 << 30
     public var quotaFiles = 1000
 
     /// The folder of the scripts that the script host runs.
     public var scripts: String
     public var scriptLimits = ScriptLimits()
-    /// Stored procedures, and the data that is kept for them.
+    /// Stored procedures, and the data stored for them.
     public var procedureSettings = ProcedureSettings()
 
     /// The commands that actions may call, wherever they run.
@@ -62,15 +62,15 @@ public struct Settings: Sendable {
 
     /// How quickconnect-web serves pages.
     public var web = WebSettings()
-    /// What quickconnect-kiosk shows, and what its page may.
+    /// What quickconnect-kiosk shows, and what its page may do.
     public var kiosk = KioskSettings()
 
-    /// How quickconnect-mqtt reaches a broker; nil: it does not.
+    /// How quickconnect-mqtt connects to a broker; nil: it does not.
     public var mqtt: MQTTSettings?
 
     public static let logLevels = ["trace", "debug", "info", "notice", "warning", "error", "critical"]
 
-    /// What flags or the environment say, each nil where they say nothing.
+    /// Settings from flags or the environment, each nil if not given.
     public struct Overrides: Sendable {
         public var config, socket, mappings, sounds, scripts, media, pcm, capturePCM, gpsd, logLevel: String?
         public var simulate: Bool?
@@ -89,7 +89,7 @@ public struct Settings: Sendable {
         return settings
     }
 
-    /// The settings, and what is wrong with them; where something is, that setting is the default.
+    /// The settings, and their mistakes; a setting with a mistake has its default.
     public static func read(
         flags: Overrides,
         environment: [String: String],
@@ -106,7 +106,7 @@ public struct Settings: Sendable {
         }
         settings.apply(variables, "the environment", &mistakes)
         settings.apply(flags, "the command line", &mistakes)
-        // Answers name files in it, and who reads them may be in another folder.
+        // Replies contain paths in it, and their readers may be in another folder.
         settings.media = Folders.absolute(settings.media)
         return (settings, mistakes)
     }
@@ -149,7 +149,7 @@ public struct Settings: Sendable {
 }
 
 extension Settings.Overrides {
-    /// What the `QUICKCONNECT_…` variables say. An empty variable says nothing.
+    /// The settings in the `QUICKCONNECT_…` variables. An empty variable is ignored.
     init(environment: [String: String], _ mistakes: inout [ConfigurationMistake]) {
         func value(_ name: String) -> String? {
             environment["QUICKCONNECT_\(name)"].flatMap { $0.isEmpty ? nil : $0 }

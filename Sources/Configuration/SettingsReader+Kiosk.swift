@@ -102,7 +102,7 @@ extension SettingsReader {
         return nil
     }
 
-    /// It becomes a line of a request.
+    /// It becomes a line of a request, so it must not contain a line break.
     private mutating func userAgent(_ node: YAMLNode) -> String? {
         guard let text = file.string(node, "'userAgent'") else { return nil }
         guard !text.isEmpty, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {

@@ -51,7 +51,7 @@ extension SettingsReader {
     }
 
     private mutating func tls(_ node: YAMLNode) -> MQTTSettings.TLS? {
-        // All of it at its defaults: the authorities that the system trusts.
+        // With all defaults: the authorities that the system trusts.
         if let isOn = node.json?.boolValue { return isOn ? MQTTSettings.TLS() : nil }
         var tls = MQTTSettings.TLS()
         for (_, name, value) in file.members(node, of: "'tls'", known: ["ca", "certificate", "key"]) where !value.isNull
@@ -70,7 +70,7 @@ extension SettingsReader {
 
     private mutating func deviceName(_ node: YAMLNode) -> String? {
         guard let name = file.string(node, "'device'") else { return nil }
-        // The topics of groups begin so.
+        // This name begins the topics of groups.
         guard FleetName.isValid(name), name != FleetTopics.group else {
             file.mistake("'device' must be a name of \(FleetName.expectation), and not 'group'", got: node)
             return nil
@@ -245,7 +245,7 @@ extension SettingsReader {
         }
     }
 
-    /// As a number of seconds that MQTT can say.
+    /// The number of seconds must fit MQTT's range.
     private mutating func session(_ node: YAMLNode) -> Double? {
         guard let seconds = file.duration(node, "'session'")?.seconds else { return nil }
         guard (1...86_400 * 7).contains(seconds) else {

@@ -35,7 +35,7 @@ extension YAMLFile {
         let isPlain =
             address.utf8.allSatisfy { (0x21...0x7E).contains($0) } && !address.contains { "?#@\\".contains($0) }
         guard isPlain, !rest.isEmpty, !rest.hasPrefix("/"), address.utf8.count <= 1000 else {
-            // Not what it is: a password may stand in it.
+            // The message does not show the text, because it may contain a password.
             mistake("'sync' must be a server's address, such as https://reports.example.org", at: node)
             return nil
         }

@@ -44,7 +44,7 @@ extension SettingsReader {
         var names: Set<String> = []
         for name in file.words(node, "'names'") {
             guard Self.isHostName(name.value) else {
-                // Whoever owns any name could make it point here, and would be let in.
+                // The owner of any such name could make it point here, and would get access.
                 let what = "'\(name.value)' is not a name of this host; list each, like kiosk.local, without port or *"
                 file.mistake(what, at: name.location)
                 continue

@@ -133,7 +133,7 @@ struct SettingsReader {
         return name
     }
 
-    /// What a gateway's users begin with in rules: `web` of `web:ann`.
+    /// The prefix of a gateway's users in rules: `web` in `web:ann`.
     private mutating func gatewayName(_ node: YAMLNode) -> Located<String>? {
         guard let name = file.string(node, "'gateway'") else { return nil }
         guard GatewayName.isValid(name) else {
@@ -214,7 +214,7 @@ struct SettingsReader {
             let what = "'\(name)'"
             switch name {
             case "lineBytes": limits.lineBytes = file.integer(value, what, in: 1024...(1 << 30)) ?? limits.lineBytes
-            // Deeper, the parser's and the writer's recursion would need more stack than a thread has.
+            // With a deeper limit, the recursion of parser and writer would need more stack than a thread has.
             case "depth": limits.depth = file.integer(value, what, in: 1...4096) ?? limits.depth
             case "connections": limits.connections = file.integer(value, what, in: 1...60_000) ?? limits.connections
             case "callsPerConnection":

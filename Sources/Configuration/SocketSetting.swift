@@ -9,7 +9,7 @@ public struct SocketSetting: Sendable {
         /// systemd makes it: FileDescriptorName= of its socket unit.
         case systemd(String)
 
-        /// As messages call it.
+        /// Its name in messages.
         public var name: String {
             switch self {
             case .path(let path): path
@@ -17,7 +17,7 @@ public struct SocketSetting: Sendable {
             }
         }
 
-        /// Names are the same where their bytes are, as for the system.
+        /// Names are compared by their bytes, as by the system.
         public static func == (one: Place, other: Place) -> Bool {
             switch (one, other) {
             case (.path(let one), .path(let other)), (.systemd(let one), .systemd(let other)):
@@ -27,22 +27,22 @@ public struct SocketSetting: Sendable {
         }
     }
 
-    /// What systemd calls the daemon's own socket: by its unit, or where nothing names it.
+    /// systemd's names for the daemon's own socket: that of its unit, or those used if nothing names it.
     public static let ownNames = ["quickconnectd.socket", "unknown", ""]
 
     public var place: Place
     public var commands: [Located<String>]
-    /// How many connections it takes at once, besides those of other sockets.
+    /// How many connections it takes at once, apart from those of other sockets.
     public var connections = 64
-    /// The permissions of its file, where the daemon makes it.
+    /// The permissions of its file, if the daemon makes it.
     public var mode: UInt32 = 0o660
     public var group: Located<String>?
-    /// The gateway that it is for, and the user that this runs as; both or neither.
+    /// Its gateway, and the user as which the gateway runs; both or neither.
     public var gateway: Located<String>?
     public var user: Located<String>?
     public var location: SourceLocation
 
-    /// - Parameter accounts: knows the gateway's user.
+    /// - Parameter accounts: looks up the gateway's user.
     public func rule(_ accounts: any Accounts) -> SocketRule {
         SocketRule(
             name: place.name,
@@ -58,7 +58,7 @@ public struct SocketSetting: Sendable {
         return SocketRule.Gateway(name: gateway.value, uid: uid)
     }
 
-    /// Users and groups that this device does not have. With one of them missing, a gateway's socket would be one for all.
+    /// Unknown users and groups. If one were ignored, a gateway's socket would be open to everybody.
     public func mistakes(_ accounts: any Accounts) -> [ConfigurationMistake] {
         var mistakes: [ConfigurationMistake] = []
         if let group, accounts.gid(ofGroup: group.value) == nil {

@@ -4,8 +4,8 @@ public import QuickConnect
 
 /// The users and groups of the system (getpwnam(3), getgrnam(3)), from any thread. Looking them up may block.
 ///
-/// With `SystemNames`, which asks for it, the only place that asks: the calls without `_r` keep their answer where the next caller, on whichever thread,
-/// overwrites it.
+/// Only this type and `SystemNames`, which it uses, look up accounts: the calls without `_r` return memory that the
+/// next call, on any thread, overwrites.
 public struct SystemAccounts: Accounts {
     public init() {}
 
@@ -20,10 +20,10 @@ public struct SystemAccounts: Accounts {
         }
     }
 
-    /// The name of a user; its number where it has none.
+    /// The name of a user; its number if it has none.
     public func name(ofUser uid: UInt32) -> String { knownName(ofUser: uid) ?? "\(uid)" }
 
-    /// The name of a user; nil where it has none.
+    /// The name of a user; nil if it has none.
     public func knownName(ofUser uid: UInt32) -> String? {
         var entry = passwd()
         return SystemNames.lookUp { buffer, size, result in
@@ -33,7 +33,7 @@ public struct SystemAccounts: Accounts {
         }
     }
 
-    /// The name of a group; its number where it has none.
+    /// The name of a group; its number if it has none.
     public func name(ofGroup gid: UInt32) -> String { SystemNames.group(gid) }
 
     /// The names of the groups that this process has, in order.
@@ -43,7 +43,7 @@ public struct SystemAccounts: Accounts {
         return Set(ids.prefix(max(0, Int(count))) + [getegid()]).map(name(ofGroup:)).sorted()
     }
 
-    /// The user as a caller with its groups, nil where there is no such user.
+    /// The user as a caller with its groups; nil if there is no such user.
     public func caller(forUser name: String) -> Caller? {
         guard let (uid, gid) = user(name) else { return nil }
         var groups = [gid_t](repeating: 0, count: 64)
@@ -55,7 +55,7 @@ public struct SystemAccounts: Accounts {
         return Caller(.peer(uid: uid, pid: 0, groups: Set(groups.prefix(Int(count)))))
     }
 
-    /// A rule that names a user which this device may have; nil where it has not.
+    /// A rule for a user who may exist on this device; nil if there is no such user.
     public func rule(forUser name: String) -> AllowRule? {
         guard let uid = uid(ofUser: name) else { return nil }
         let place = SourceLocation(file: "the defaults", line: 1, column: 1)

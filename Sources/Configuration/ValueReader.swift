@@ -1,7 +1,7 @@
 import JSON
 import QuickConnect
 
-/// Reads what a value is: its type and bounds, its default, and what becomes of it.
+/// Reads the declaration of a value: its type and bounds, its default, and whether it is kept.
 struct ValueReader {
     private var reader: ParameterReader
 

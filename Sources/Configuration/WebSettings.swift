@@ -1,22 +1,22 @@
 import QuickConnect
 
-/// What `web` says: how pages are served. docs/web.md describes each.
+/// The section `web`: how pages are served. docs/web.md describes each setting.
 public struct WebSettings: Sendable, Equatable {
     /// Where to listen: ADDRESS:PORT, or a path.
     public var listen = Self.defaultListener
-    /// Where people are sent; nil: where it listens.
+    /// The address given to people; nil: the one where it listens.
     public var address: String?
-    /// What this host is called in browsers, besides localhost and its addresses. In lower case.
+    /// Further names of this host in browsers, apart from localhost and its addresses. In lower case.
     public var names: Set<String> = []
     /// The owner's folder of pages; nil: `pages` beside the settings.
     public var pages: String?
-    /// Whether pages may have scripts and styles in their own text.
+    /// Whether pages may contain inline scripts and styles.
     public var inlineScripts = false
     /// The address of a map's tiles.
     public var tiles: String?
     /// How long a log-in lasts, in seconds.
     public var sessionSeconds = 30 * 86_400.0
-    /// Connections of browsers at once.
+    /// Connections of browsers at the same time.
     public var connections = 2048
 
     public static let defaultListener = "127.0.0.1:8467"
@@ -28,13 +28,13 @@ public struct WebSettings: Sendable, Equatable {
 
         public static let expectation = "ADDRESS:PORT, such as 127.0.0.1:8467 or [::]:8467, or an absolute path"
 
-        /// Nil where it is neither.
+        /// Nil if it is neither.
         public init?(_ text: String) {
             if text.hasPrefix("/") {
                 self = .unix(path: text)
                 return
             }
-            // Port 0 is a free one.
+            // Port 0 means any free port.
             guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
                 return nil
             }

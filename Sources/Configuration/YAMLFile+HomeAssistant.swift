@@ -2,7 +2,7 @@ import JSON
 import QuickConnect
 
 extension YAMLFile {
-    /// What Home Assistant calls the kinds of entities that a device may have over MQTT.
+    /// Home Assistant's names for the kinds of entities that a device can have over MQTT.
     private static let platforms = [
         "alarm_control_panel", "binary_sensor", "button", "camera", "climate", "cover", "device_automation",
         "device_tracker", "event", "fan", "humidifier", "image", "lawn_mower", "light", "lock", "notify", "number",

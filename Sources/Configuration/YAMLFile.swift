@@ -5,15 +5,15 @@ import QuickConnect
 
 /// One YAML file of the owner's, and the mistakes that were found in it.
 ///
-/// Everything that is read from it is checked where it stands; a mistake is collected and reading goes on, so that
-/// all of them are told at once.
+/// Everything is checked when it is read. Mistakes are collected and reading continues, so that all are reported at
+/// once.
 struct YAMLFile {
     let path: String
     private(set) var mistakes: [ConfigurationMistake] = []
     /// What is in the file, where somebody has read it already.
     private let text: String?
 
-    /// More than this is no settings file, and would only cost time.
+    /// A larger file cannot be a settings file, and would only cost time.
     private static let maximumBytes = 32 << 20
 
     init(path: String, text: String? = nil) {
@@ -21,7 +21,7 @@ struct YAMLFile {
         self.text = text
     }
 
-    /// The top of the file; nil where the file is empty or cannot be read, the mistake then being noted.
+    /// The top of the file; nil if the file is empty or cannot be read, which is recorded as a mistake.
     mutating func root() -> YAMLNode? {
         let text: String
         switch self.text.map(Result.success) ?? FileText.read(path, maximumBytes: Self.maximumBytes) {
@@ -44,7 +44,7 @@ struct YAMLFile {
 
     mutating func mistake(_ message: String, at node: YAMLNode) { mistake(message, at: location(node)) }
 
-    /// A value that is not what it must be: the message says also what it is.
+    /// Records a value that does not fit, with what it is.
     mutating func mistake(_ expectation: String, got node: YAMLNode) {
         mistake("\(expectation); got \(node.gist)", at: node)
     }
@@ -55,7 +55,7 @@ struct YAMLFile {
 
     // MARK: Shapes
 
-    /// The members of a mapping whose keys are all known; others are mistakes. Nothing stands for an empty one.
+    /// The members of a mapping; unknown keys are mistakes. An empty value counts as an empty mapping.
     mutating func members(_ node: YAMLNode, of what: String, known: [String]? = nil) -> [(
         key: YAMLNode, name: String, value: YAMLNode
     )] {
@@ -113,7 +113,7 @@ struct YAMLFile {
         return nil
     }
 
-    /// A list of words, each with its place.
+    /// A list of words, each with its position.
     mutating func words(_ node: YAMLNode, _ what: String) -> [Located<String>] {
         guard let sequence = node.sequence else {
             if !node.isNull { mistake("\(what) must be a list, such as [a, b]", got: node) }
@@ -136,13 +136,13 @@ struct YAMLFile {
 }
 
 extension YAMLNode {
-    /// Whether nothing, `~` or `null` is written.
+    /// Whether it is empty, `~` or `null`.
     var isNull: Bool {
         guard let text, isPlain else { return false }
         return text.isEmpty || text == "~" || text == "null"
     }
 
-    /// The node in a few words, for messages.
+    /// A short description of the node, for messages.
     var gist: String {
         switch content {
         case .scalar: isNull ? "nothing" : json?.gist ?? "text"
@@ -151,7 +151,7 @@ extension YAMLNode {
         }
     }
 
-    /// The node as JSON; nil where it is larger or deeper than a setting may be.
+    /// The node as JSON; nil if it is larger or deeper than a setting may be.
     var json: JSONValue? {
         var budget = 1000
         return json(&budget, depth: 16)
@@ -181,7 +181,8 @@ extension YAMLNode {
         }
     }
 
-    /// A plain scalar that JSON knows is that number or truth value; anything else, and all in quotes, is text.
+    /// A plain scalar that is a JSON number or truth value becomes that; anything else, and everything in quotes, is
+    /// text.
     private func scalar(_ text: String) -> JSONValue {
         guard isPlain, let value = try? JSONParser.parse(text) else { return .string(text) }
         switch value {

@@ -1,9 +1,9 @@
 internal import CYAML
 
-/// A value of a YAML file, with its place.
+/// A value of a YAML file, with its position.
 struct YAMLNode {
     enum Content {
-        /// Text; plain where it stands without quotes.
+        /// Text; plain if it is not quoted.
         case scalar(String, isPlain: Bool)
         case sequence([YAMLNode])
         case mapping([(key: YAMLNode, value: YAMLNode)])
@@ -32,7 +32,7 @@ struct YAMLNode {
     }
 }
 
-/// Why a text is no YAML, and where.
+/// Why a text is not valid YAML, and where.
 struct YAMLMistake: Error {
     var message: String
     var line: Int
@@ -41,9 +41,9 @@ struct YAMLMistake: Error {
 
 /// Reads a text of one YAML document with libyaml.
 struct YAMLParser {
-    /// More nodes than this no settings file has; aliases of aliases could make any number.
+    /// Limits the nodes: aliases of aliases could make any number.
     private static let maximumNodes = 2_000_000
-    /// libyaml allows an alias inside of its own anchor.
+    /// libyaml allows an alias inside its own anchor.
     private static let maximumDepth = 64
 
     private var nodeCount = 0
@@ -97,7 +97,7 @@ struct YAMLParser {
         _ depth: Int
     ) throws(YAMLMistake) -> [(key: YAMLNode, value: YAMLNode)] {
         var pairs: [(key: YAMLNode, value: YAMLNode)] = []
-        // Compared by their bytes, as everywhere: what only looks alike is another key.
+        // Compared by their bytes, as everywhere: keys that only look alike are different.
         var names: Set<[UInt8]> = []
         let list = node.pointee.data.mapping.pairs
         for pair in Self.members(list.start, list.top) {
@@ -121,7 +121,7 @@ struct YAMLParser {
         return try node(child, &document, depth: depth + 1)
     }
 
-    /// libyaml's stacks lie between two pointers.
+    /// libyaml's stacks are delimited by two pointers.
     private static func members<Member>(
         _ start: UnsafeMutablePointer<Member>?,
         _ top: UnsafeMutablePointer<Member>?

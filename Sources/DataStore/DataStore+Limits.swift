@@ -1,11 +1,11 @@
-/// Age and size: the oldest go, a few at a time, so that nobody waits for long.
+/// Limits of age and size: the oldest entries are deleted, a few at a time, so that nobody waits for long.
 extension DataStore {
-    /// So many go in one step.
+    /// How many are deleted in one step.
     public static let step = 500
 
     /// Deletes some of the oldest entries of a kind that are older than a moment.
-    /// - Parameter kind: nil: of all kinds.
-    /// - Returns: how many went; fewer than ``step`` where no more are left.
+    /// - Parameter kind: the kind; nil: all kinds.
+    /// - Returns: how many were deleted; fewer than ``step`` if no more are left.
     public func deleteSome(before date: EntryDate, kind: String?) throws(StoreError) -> Int {
         let condition = kind == nil ? "" : "kind = ? AND "
         try database.run(
@@ -15,7 +15,7 @@ extension DataStore {
         return database.changes
     }
 
-    /// Deletes some of the oldest entries of other kinds than these that are older than a moment.
+    /// Deletes some of the oldest entries that are older than a moment and of none of these kinds.
     public func deleteSome(before date: EntryDate, exceptKinds kinds: [String]) throws(StoreError) -> Int {
         let marks = kinds.map { _ in "?" }.joined(separator: ", ")
         try database.run(
@@ -28,7 +28,7 @@ extension DataStore {
         return database.changes
     }
 
-    /// Deletes some of the oldest entries, whatever their kind.
+    /// Deletes some of the oldest entries of any kind.
     public func deleteOldest() throws(StoreError) -> Int {
         try database.run(
             "DELETE FROM entries WHERE id IN (SELECT id FROM entries ORDER BY date LIMIT ?)",
@@ -37,7 +37,7 @@ extension DataStore {
         return database.changes
     }
 
-    /// Bytes that the entries use of the file.
+    /// Bytes of the file that the entries use.
     public var usedBytes: Int64 {
         get throws(StoreError) {
             let pages = try database.integer("PRAGMA page_count") - database.integer("PRAGMA freelist_count")
@@ -45,16 +45,16 @@ extension DataStore {
         }
     }
 
-    /// Gives pages that nothing uses back to the file system.
+    /// Returns unused pages to the file system.
     public func shrink() throws(StoreError) {
         let statement = try database.statement("PRAGMA incremental_vacuum(500)")
         try statement.run([])
     }
 
-    /// Moves what the log holds into the file, as far as nobody reads it.
+    /// Moves the contents of the log into the file, except what is being read.
     public func checkpoint() throws(StoreError) { _ = try database.value("PRAGMA wal_checkpoint(TRUNCATE)") }
 
-    /// Bounds the file, as a disk without room would. Of this connection only.
+    /// Limits the size of the file, like a full disk. For this connection only.
     public func setMaximumBytes(_ bytes: Int64) throws(StoreError) {
         let size = try database.integer("PRAGMA page_size")
         // A pragma takes no parameters.

@@ -2,7 +2,7 @@ internal import CSQLite
 internal import Glibc
 public import JSON
 
-/// What is in it, copies of it, and pages of entries.
+/// Information about the contents, copies, and pages of entries.
 extension DataStore {
     /// What the store holds, for people: `{path, version, entries, bytes, oldest, newest, kinds: [{kind, entries, oldest, newest}]}`.
     public func information() throws(StoreError) -> JSONObject {
@@ -36,13 +36,13 @@ extension DataStore {
         }
     }
 
-    /// Copies all of it into a new file, while others read and write. The copy is whole, as of one moment.
+    /// Copies everything into a new file, while others read and write. The copy is consistent, as of one moment.
     public func backUp(to path: String) throws(StoreError) {
         let copy = try Database(path, .readWrite)
         guard let backup = sqlite3_backup_init(copy.handle, "main", database.handle, "main") else {
             throw StoreError(sqlite: sqlite3_extended_errcode(copy.handle), copy.handle, path)
         }
-        // In one go: in pieces it would begin anew with each entry that another process writes.
+        // In one step: in several, it would restart at each entry that another process writes.
         let code = sqlite3_backup_step(backup, -1)
         sqlite3_backup_finish(backup)
         guard code == SQLITE_DONE else {
@@ -50,12 +50,11 @@ extension DataStore {
             unlink(path)
             throw error
         }
-        // One file, which needs no other beside it.
+        // A single file, without others beside it.
         _ = try copy.value("PRAGMA journal_mode = DELETE")
     }
 
-    /// Saves entries that were exported, each under its id where that is free; one that is there already with all that it
-    /// says is left out.
+    /// Saves exported entries, under their ids if those are free; an identical entry that already exists is left out.
     /// - Returns: how many are new.
     public func importEntries(_ entries: [Entry]) throws(StoreError) -> Int {
         try database.write { () throws(StoreError) in

@@ -1,19 +1,19 @@
 internal import CSQLite
 public import JSON
 
-/// The data of the device: one file of SQLite with entries. One thread uses an object; other threads and processes have
-/// their own for the same file, and nobody who reads waits for one who writes (SQLite's write-ahead log).
+/// The data of the device: an SQLite file with entries. Each object is for one thread; other threads and processes have
+/// their own for the same file, and readers never wait for a writer (SQLite's write-ahead log).
 public final class DataStore {
     let database: Database
     public let path: String
-    /// The second connection, which cannot write, for the SQL of procedures. Made when first needed.
+    /// The second connection, read-only, for procedures' SQL. Made when first needed.
     var reader: ReadOnlyQueries?
 
-    /// Opens the file, and makes it where it is missing and this may write.
+    /// Opens the file, and creates it if it is missing and may be written.
     /// - Parameters:
-    ///   - path: of the file; its folder must be there.
-    ///   - isChecked: whether all of it is read to see that it is whole, which takes a second for a million entries.
-    ///   - heapBytes: how much SQLite may use in this process; nil: as much as it likes.
+    ///   - path: the path of the file; its folder must exist.
+    ///   - isChecked: whether to read all of it to check its integrity, which takes a second for a million entries.
+    ///   - heapBytes: how much memory SQLite may use in this process; nil: no limit.
     public init(_ path: String, isChecked: Bool = false, heapBytes: Int? = nil) throws(StoreError) {
         if let heapBytes { sqlite3_hard_heap_limit64(Int64(heapBytes)) }
         self.path = path
@@ -24,8 +24,8 @@ public final class DataStore {
 
     // MARK: Transactions
 
-    /// Begins a transaction, of which all is done or nothing. It begins by reading, so that many may run beside each other;
-    /// where one writes after another has written, that fails with ``StoreError/Kind/conflict``, and all of it is to be run
+    /// Begins an atomic transaction. It begins by reading, so that many can run concurrently. If it writes after
+    /// another one has written, that fails with ``StoreError/Kind/conflict``, and the whole transaction must be run
     /// again.
     /// - Parameter writesAtOnce: waits for other writers before it begins, and then meets no conflict.
     public func begin(writesAtOnce: Bool = false) throws(StoreError) {
@@ -92,8 +92,8 @@ public final class DataStore {
         return try statement.step() ? try EntryRow(statement).entry() : nil
     }
 
-    /// Changes the members of an entry that an object has.
-    /// - Returns: whether there is an entry of that id.
+    /// Changes an entry's members to those of an object.
+    /// - Returns: whether there is an entry with that id.
     public func update(_ id: Int64, _ changes: JSONObject) throws(StoreError) -> Bool {
         guard changes["id"] == nil else { throw StoreError(.invalid, "an entry keeps its id") }
         guard var entry = try entry(id) else { return false }
@@ -105,7 +105,7 @@ public final class DataStore {
         return true
     }
 
-    /// - Returns: whether there was an entry of that id.
+    /// - Returns: whether there was an entry with that id.
     public func delete(_ id: Int64) throws(StoreError) -> Bool {
         try database.run("DELETE FROM entries WHERE id = ?", [.integer(id)])
         return database.changes > 0
@@ -118,7 +118,7 @@ public final class DataStore {
     }
 
     /// The entries of a query, as the text of a JSON array.
-    /// - Parameter maximumBytes: of the text; a longer one is ``StoreError/Kind/tooLarge``.
+    /// - Parameter maximumBytes: the longest text; a longer one causes ``StoreError/Kind/tooLarge``.
     public func json(_ query: EntryQuery, maximumBytes: Int = 64 << 20) throws(StoreError) -> String {
         let buffer = OutputBuffer(capacity: 1024)
         buffer.append(UInt8(ascii: "["))
@@ -145,7 +145,7 @@ public final class DataStore {
         return entries
     }
 
-    /// Some of the entries behind an id, in the order of their ids: as many as have that many bytes, and at least one.
+    /// Some of the entries after an id, in the order of their ids: as many as fit that many bytes, and at least one.
     public func page(after id: Int64, maximumBytes: Int, maximumCount: Int = 500) throws(StoreError) -> [Entry] {
         var query = EntryQuery()
         query.order = .id
@@ -179,7 +179,7 @@ struct EntryRow {
 
     init(_ statement: Statement) { self.statement = statement }
 
-    /// Writes it as JSON: its data is that already.
+    /// Writes it as JSON; its data already is.
     func write(to buffer: OutputBuffer) {
         buffer.append("{\"id\":")
         buffer.append(decimal: statement.integer(0))

@@ -1,9 +1,9 @@
 internal import CSQLite
 
-/// One connection to a file of SQLite. One thread uses it.
+/// One connection to an SQLite file. For use by one thread.
 ///
-/// SQLite's C API and not GRDB: what is needed of it is this file and the next, and GRDB would bring Foundation, some
-/// 60 MB, into every program that keeps data.
+/// It uses SQLite's C API directly: this file and `Statement.swift` are all that is needed, and GRDB would add
+/// Foundation, about 60 MB, to every program that stores data.
 final class Database {
     enum Access {
         case readWrite
@@ -14,7 +14,7 @@ final class Database {
     private var statements: [String: Statement] = [:]
     private var limiter: Limiter?
 
-    /// How long a call waits for another writer.
+    /// How long a call waits for another writer, in milliseconds.
     static let patience: Int32 = 5000
 
     init(_ path: String, _ access: Access) throws(StoreError) {
@@ -37,21 +37,21 @@ final class Database {
         sqlite3_close_v2(handle)
     }
 
-    /// Checks what a function of SQLite answered.
+    /// Checks the result of an SQLite function.
     func check(_ code: Int32, _ what: String) throws(StoreError) {
         if code != SQLITE_OK { throw StoreError(sqlite: code, handle, what) }
     }
 
-    /// Runs statements that answer nothing.
+    /// Runs statements that return nothing.
     func execute(_ sql: String) throws(StoreError) {
         try check(sqlite3_exec(handle, sql, nil, nil, nil), "the data")
     }
 
-    /// A statement of the program's own, compiled once.
+    /// One of the program's own statements, compiled once.
     func statement(_ sql: String) throws(StoreError) -> Statement {
         if let statement = statements[sql] { return statement }
         let statement = try Statement(sql, in: self)
-        // Queries with many conditions each have a text of their own.
+        // Queries with many conditions have many different texts, so the cache is bounded.
         if statements.count >= 64 { statements = [:] }
         statements[sql] = statement
         return statement
@@ -79,7 +79,7 @@ final class Database {
     var lastID: Int64 { sqlite3_last_insert_rowid(handle) }
     var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
-    /// Runs `body` in a transaction that writes: all of it, or nothing.
+    /// Runs `body` in a writing transaction: everything, or nothing.
     func write<Value>(_ body: () throws(StoreError) -> Value) throws(StoreError) -> Value {
         try execute("BEGIN IMMEDIATE")
         do throws(StoreError) {
@@ -93,19 +93,19 @@ final class Database {
     }
 
     func rollBack() {
-        // After some errors SQLite has done it by itself.
+        // After some errors SQLite has already rolled back.
         if isInTransaction { sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) }
     }
 
     // MARK: Limits
 
-    /// Ends what runs longer than until a moment.
+    /// Ends what runs beyond a moment.
     private final class Limiter {
         let end: ContinuousClock.Instant
         init(_ end: ContinuousClock.Instant) { self.end = end }
     }
 
-    /// Lets what runs within `body` end with ``StoreError/Kind/timeout`` at a moment.
+    /// Makes statements within `body` end with ``StoreError/Kind/timeout`` at a moment.
     func limited<Value>(
         until end: ContinuousClock.Instant,
         _ body: () throws(StoreError) -> Value

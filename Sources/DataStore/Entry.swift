@@ -1,15 +1,15 @@
 public import JSON
 
-/// One entry of the data: something that was at a moment.
+/// One entry of the data: something that happened at a moment.
 public struct Entry: Sendable, Hashable {
-    /// Unique for ever: an entry that is deleted leaves its number unused. Nil: not saved yet.
+    /// Unique forever: the number of a deleted entry is never reused. Nil: not saved yet.
     public var id: Int64?
     public var date: EntryDate
     /// What it is, such as an event's name. Not empty, at most ``maximumNameBytes``.
     public var kind: String
     /// Any JSON, at most ``maximumDataBytes``.
     public var data: JSONValue
-    /// Where it is from, such as a procedure's name; empty where nobody said.
+    /// Where it is from, such as a procedure's name; empty if unknown.
     public var source: String
 
     public static let maximumNameBytes = 200
@@ -25,11 +25,11 @@ public struct Entry: Sendable, Hashable {
 
     static let members = ["id", "date", "kind", "data", "source"]
 
-    /// Reads an entry: `kind` must be there, all else may be missing.
+    /// Reads an entry: `kind` is required, everything else is optional.
     /// - Parameters:
-    ///   - json: an object of these members and no other.
-    ///   - now: the date where it has none.
-    ///   - source: the source where it has none.
+    ///   - json: an object with these members and no others.
+    ///   - now: the date if it has none.
+    ///   - source: the source if it has none.
     public init(_ json: JSONValue, now: EntryDate, source: String = "") throws(StoreError) {
         guard let object = json.objectValue else {
             throw StoreError(.invalid, "an entry is an object {date, kind, data, source}")
@@ -49,7 +49,7 @@ public struct Entry: Sendable, Hashable {
         )
     }
 
-    /// Takes over the members that an object has.
+    /// Takes the members that an object has.
     mutating func change(_ changes: JSONObject) throws(StoreError) {
         try Self.checkNames(changes)
         if let value = changes["id"], value != .null { id = try Self.id(value) }
@@ -79,7 +79,7 @@ public struct Entry: Sendable, Hashable {
         return text
     }
 
-    /// As it is exported.
+    /// In the form of an export.
     public var json: JSONValue {
         [
             "id": id.map(JSONValue.integer) ?? .null, "date": .string("\(date)"), "kind": .string(kind), "data": data,

@@ -1,11 +1,11 @@
-/// A moment as the data has it: ISO 8601 in UTC to the millisecond, `2026-11-21T10:00:00.000Z`, always 24 bytes. So texts
-/// sort as their times do, an index serves a range of them, and nothing is converted when they are read.
+/// A moment in the form of the data: ISO 8601 in UTC to the millisecond, `2026-11-21T10:00:00.000Z`, always 24 bytes.
+/// So texts sort like their times, an index serves a range of them, and reading needs no conversion.
 public struct EntryDate: Sendable, Hashable, Comparable, CustomStringConvertible {
     /// Milliseconds since 1970.
     public let milliseconds: Int64
     public var description: String { Self.text(milliseconds) }
 
-    /// The years 0000 to 9999, which a text of four digits can say.
+    /// The years 0000 to 9999, which four digits can express.
     private static let range = Int64(-62_167_219_200_000)...253_402_300_799_999
 
     /// Nil outside of the years 0 to 9999.
@@ -50,8 +50,8 @@ extension Int64 {
     }
 }
 
-/// Days of the Gregorian calendar, counted from 1970 (the algorithms of Howard Hinnant's «chrono-Compatible Low-Level Date
-/// Algorithms»: years that begin in March have the leap day at their end).
+/// Days of the Gregorian calendar, counted from 1970 (the algorithms of Howard Hinnant's "chrono-Compatible Low-Level
+/// Date Algorithms": with years that begin in March, the leap day is at the end).
 private enum Calendar {
     static func day(_ year: Int64, _ month: Int64, _ date: Int64) -> Int64 {
         let year = month <= 2 ? year - 1 : year
@@ -70,7 +70,7 @@ private enum Calendar {
     }
 }
 
-/// Reads the parts of a text that is a date.
+/// Parses the parts of a date.
 private struct DateReader {
     private var rest: Substring.UTF8View
 
@@ -81,7 +81,7 @@ private struct DateReader {
             let date = number(2), date >= 1
         else { return nil }
         let day = Calendar.day(year, month, date)
-        // The 31st of a shorter month would be the next month's.
+        // Refuses dates such as the 31st of a shorter month.
         guard Calendar.date(ofDay: day) == (year, month, date) else { return nil }
         if rest.isEmpty { return day * 86_400_000 }
         guard skip("T"), let time = time(), let zone = zone(), rest.isEmpty else { return nil }

@@ -1,8 +1,8 @@
 public import JSON
 
-/// Which entries are meant, and in which order. What it says is bound to the statement, never part of its text.
+/// Selects and orders entries. Its values are bound to the statement, never part of its text.
 public struct EntryQuery: Sendable, Hashable {
-    /// A condition on a member: the path in the entry, an operator of SQL, a value.
+    /// A condition on a member: its path in the entry, an SQL operator, a value.
     struct Condition: Sendable, Hashable {
         var path: String
         var sign: String
@@ -23,14 +23,14 @@ public struct EntryQuery: Sendable, Hashable {
     }
 
     public var kind: String?
-    /// The first moment that is meant.
+    /// The first moment, inclusive.
     public var from: EntryDate?
-    /// The first moment that is not meant any more.
+    /// The last moment, exclusive.
     public var to: EntryDate?
     var conditions: [Condition] = []
     public var order = Order.date
     public var limit: Int?
-    /// Those with a greater id; for pages.
+    /// Only entries with a greater id; for pages.
     public var afterID: Int64?
 
     public init(kind: String? = nil, from: EntryDate? = nil, to: EntryDate? = nil) {
@@ -42,7 +42,7 @@ public struct EntryQuery: Sendable, Hashable {
     static let members = ["kind", "from", "to", "where", "order", "limit"]
     private static let signs = ["eq": "IS", "ne": "IS NOT", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "in": "IN"]
 
-    /// Reads `{kind, from, to, where, order, limit}`, each of which may be missing.
+    /// Reads `{kind, from, to, where, order, limit}`, all optional.
     ///
     /// `where` names members of an entry, those of its data by a path, with a value or `{OPERATOR: value}`:
     /// `{"source": "mic", "data.level": {"gt": 0.5}, "data.room": {"in": ["a", "b"]}}`.
@@ -106,7 +106,7 @@ public struct EntryQuery: Sendable, Hashable {
                 "where names id, date, kind, source, data or data.NAME, and not '\(path.prefix(40))'"
             )
         }
-        // A path of SQLite has no way to write them.
+        // These cannot be written in an SQLite path.
         guard path.utf8.allSatisfy({ $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) else {
             throw StoreError(.invalid, "a name in where has no quotation mark, no backslash and no control character")
         }
@@ -124,7 +124,7 @@ public struct EntryQuery: Sendable, Hashable {
         return try SQLValue(value)
     }
 
-    /// The statement, and what is bound to it.
+    /// The statement, and the values to bind.
     func sql(_ columns: String, isCount: Bool) -> (String, [SQLValue]) {
         var words: [String] = []
         var values: [SQLValue] = []
@@ -170,7 +170,7 @@ public struct EntryQuery: Sendable, Hashable {
 }
 
 extension SQLValue {
-    /// A JSON value that SQLite can compare: no array and no object.
+    /// A JSON value that SQLite can compare: not an array or an object.
     public init(_ value: JSONValue) throws(StoreError) {
         switch value {
         case .null: self = .null
@@ -183,7 +183,7 @@ extension SQLValue {
         }
     }
 
-    /// As JSON: what is no text and no number is null.
+    /// As JSON: anything but text and numbers is null.
     func write(to buffer: OutputBuffer) {
         switch self {
         case .null: buffer.append("null")

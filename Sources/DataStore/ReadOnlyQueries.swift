@@ -1,7 +1,7 @@
 internal import CSQLite
 internal import JSON
 
-/// SQL that somebody else has written, on a connection that can only read, and of that only the entries.
+/// Untrusted SQL on a connection that can only read, and only the entries.
 final class ReadOnlyQueries {
     private let database: Database
 
@@ -9,7 +9,7 @@ final class ReadOnlyQueries {
         database = try Database(path, .readOnly)
         let handle = database.handle
         try database.execute("PRAGMA query_only = ON")
-        // Tables that are functions declare themselves at their first use, which the authorizer would refuse.
+        // Table-valued functions declare themselves at first use, which the authorizer would refuse.
         try database.execute("SELECT * FROM json_each('[]'); SELECT * FROM json_tree('[]')")
         sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, 8 << 20)
         sqlite3_limit(handle, SQLITE_LIMIT_SQL_LENGTH, 64 << 10)
@@ -19,12 +19,12 @@ final class ReadOnlyQueries {
         sqlite3_limit(handle, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000)
     }
 
-    /// Functions that reach files, load code, or tell of the file's insides.
+    /// Functions that access files, load code, or reveal internals of the file.
     private static let refusedFunctions: Set<String> = [
         "load_extension", "readfile", "writefile", "edit", "fts3_tokenizer", "sqlite_dbpage", "fsdir",
     ]
 
-    /// Asked for each thing that a statement would do, when it is compiled.
+    /// Called at compile time for each action of a statement.
     private static let authorizer:
         @convention(c) (
             UnsafeMutableRawPointer?, Int32, UnsafePointer<CChar>?, UnsafePointer<CChar>?, UnsafePointer<CChar>?,
@@ -33,7 +33,7 @@ final class ReadOnlyQueries {
             switch action {
             case SQLITE_SELECT, SQLITE_RECURSIVE: return SQLITE_OK
             case SQLITE_READ:
-                // A table of the statement's own, and functions that are tables, have no file behind them.
+                // Temporary tables of a statement and table-valued functions do not access a file.
                 let table = first.map { String(cString: $0) } ?? ""
                 return ["entries", "json_each", "json_tree", ""].contains(table) ? SQLITE_OK : SQLITE_DENY
             case SQLITE_FUNCTION:
@@ -98,11 +98,11 @@ final class ReadOnlyQueries {
         return buffer.text
     }
 
-    /// Lets go of what was read: the next statement sees the newest data.
+    /// Ends the read transaction: the next statement sees the newest data.
     func finish() { database.rollBack() }
 }
 
-/// What a statement of a procedure may use.
+/// The limits of a procedure's statement.
 public struct SQLLimits: Sendable, Hashable {
     public var time = Duration.seconds(5)
     public var rows = 10_000
@@ -113,7 +113,7 @@ public struct SQLLimits: Sendable, Hashable {
 
 extension DataStore {
     /// The rows of a SELECT over the table `entries`, as the text of a JSON array of objects. It sees what others have
-    /// saved before the first such statement of the transaction, and not what this transaction has changed.
+    /// saved before the first such statement of the transaction, but not the changes of this transaction.
     public func sql(_ text: String, _ values: [SQLValue], _ limits: SQLLimits = SQLLimits()) throws(StoreError)
         -> String
     {

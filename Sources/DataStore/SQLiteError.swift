@@ -1,10 +1,10 @@
 internal import CSQLite
 
 extension StoreError {
-    /// What SQLite says of a call that failed: its codes, each as a kind.
+    /// The error of a failed SQLite call, with a kind for its code.
     /// - Parameters:
-    ///   - code: as the call answered it, extended.
-    ///   - database: asked for its sentence; nil where it was not opened.
+    ///   - code: the extended result code of the call.
+    ///   - database: the database, for its error text; nil if it was not opened.
     init(sqlite code: Int32, _ database: OpaquePointer?, _ what: String) {
         let text = database.flatMap { sqlite3_errmsg($0) } ?? sqlite3_errstr(code)
         let sentence = text.map { String(cString: $0) } ?? "error \(code)"
@@ -26,7 +26,7 @@ extension StoreError {
         }
     }
 
-    /// SQLITE_FULL, and what a write, a sync or an extension of the file says on a disk without room.
+    /// SQLITE_FULL, and the errors of a write, a sync or an extension of the file on a full disk.
     private static func isFullDisk(_ code: Int32) -> Bool {
         code & 0xff == SQLITE_FULL
             || [3, 4, 5, 6, 19, 20].map { SQLITE_IOERR | $0 << 8 }.contains(code)

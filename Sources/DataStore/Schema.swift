@@ -1,9 +1,9 @@
-/// The tables, and how an older file becomes one of this version.
+/// The tables, and the migrations of older files.
 enum Schema {
-    /// What the file says it is: `QCdb`.
+    /// The application id in the file: `QCdb`.
     static let applicationID: Int64 = 0x5143_6462
 
-    /// A step for each version, from an empty file on. A step that was shipped is never changed.
+    /// One step for each version, from an empty file on. A step that was shipped is never changed.
     static let migrations = [
         """
         CREATE TABLE entries(
@@ -18,7 +18,7 @@ enum Schema {
         """
     ]
 
-    /// Looks whether the file is whole and is one of ours, and brings it to this version.
+    /// Checks that the file is intact and ours, and migrates it to this version.
     static func prepare(_ database: Database, _ path: String) throws(StoreError) {
         let version = try database.integer("PRAGMA user_version")
         let isNew = try database.integer("SELECT count(*) FROM sqlite_schema") == 0
@@ -38,7 +38,7 @@ enum Schema {
         try database.execute("PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 4194304")
         guard version < migrations.count else { return }
         try database.write { () throws(StoreError) in
-            // Another process may have been quicker.
+            // Another process may have been faster.
             let version = Int(try database.integer("PRAGMA user_version"))
             for (index, step) in migrations.enumerated() where index >= version {
                 try database.execute("\(step); PRAGMA user_version = \(index + 1)")
@@ -47,7 +47,7 @@ enum Schema {
         }
     }
 
-    /// Reads the whole file; throws where it is damaged.
+    /// Reads the whole file; throws if it is damaged.
     static func check(_ database: Database, _ path: String) throws(StoreError) {
         guard let answer = try database.value("PRAGMA quick_check(1)"), answer != .text("ok") else { return }
         let text = if case .text(let text) = answer { text } else { "it cannot be read" }

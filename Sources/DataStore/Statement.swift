@@ -25,15 +25,15 @@ final class Statement {
             let length = rest.utf8.count
             let other = try Self.compile(&rest, in: database)
             sqlite3_finalize(other)
-            // SQLite reads no further than a NUL.
+            // SQLite stops reading at a NUL.
             guard other == nil, rest.utf8.count < length else {
                 throw StoreError(.invalid, "the text holds more than one statement")
             }
         }
     }
 
-    /// Compiles the first statement of a text, and takes it from there.
-    /// - Returns: nil where nothing but a semicolon or comments stood there.
+    /// Compiles the first statement of a text, and removes it from the text.
+    /// - Returns: nil if there was nothing but semicolons or comments.
     private static func compile(_ sql: inout String, in database: Database) throws(StoreError) -> OpaquePointer? {
         var handle: OpaquePointer?
         var rest = ""
@@ -74,7 +74,7 @@ final class Statement {
         case .real(let number): return sqlite3_bind_double(handle, index, number)
         case .text(var text):
             return text.withUTF8 { bytes in
-                // An empty text has no address, which SQLite would take for null.
+                // An empty text has no address; SQLite would take that for null.
                 guard let base = bytes.baseAddress else { return qc_sqlite_bind_text(handle, index, "", 0) }
                 return base.withMemoryRebound(to: CChar.self, capacity: bytes.count) {
                     qc_sqlite_bind_text(handle, index, $0, Int32(clamping: bytes.count))
@@ -90,7 +90,8 @@ final class Statement {
         case SQLITE_DONE: return false
         case let code:
             var error = StoreError(sqlite: code, database.handle, "the data")
-            // Who has read and now would write is not let wait for another writer: what was read would be old.
+            // A transaction that has read and now would write must not wait for another writer, because its data would
+            // be outdated.
             if error.kind == .busy, database.isInTransaction { error.kind = .conflict }
             reset()
             throw error

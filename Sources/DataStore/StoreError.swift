@@ -2,23 +2,23 @@
 public struct StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What kind of failure it is, which says what to do about it.
     public enum Kind: String, Sendable {
-        /// What was asked makes no sense: a date that is none, SQL that does not parse.
+        /// The request is not valid: an invalid date, SQL that does not parse.
         case invalid
-        /// The disk, or what the store may use of it, is full. What is there stays as it was.
+        /// The disk, or the store's share of it, is full. Existing data is unchanged.
         case full
         /// The file may not be written.
         case readOnly
-        /// The file is no database, or is damaged.
+        /// The file is not a database, or is damaged.
         case damaged
-        /// The file is of a newer version of this program.
+        /// The file was written by a newer version of this program.
         case newer
-        /// Another has written meanwhile: what was begun is to be run again.
+        /// Another one has written meanwhile: the transaction must be run again.
         case conflict
-        /// Another held the file for too long.
+        /// Another one held the file for too long.
         case busy
-        /// The answer has more rows or bytes than it may have.
+        /// The result exceeds the limit of rows or bytes.
         case tooLarge
-        /// It took longer than it may.
+        /// It exceeded its time limit.
         case timeout
         /// Anything else, such as a file that cannot be opened.
         case unavailable

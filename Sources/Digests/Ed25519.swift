@@ -1,11 +1,11 @@
 internal import CSodium
 internal import JSON
 
-/// A public key of RFC 8032, by which signatures are told from others.
+/// A public key of RFC 8032, to verify signatures.
 public struct Ed25519Key: Sendable, Equatable {
     private let bytes: [UInt8]
 
-    /// - Parameter text: the 32 bytes in Base64; nil where it is anything else.
+    /// - Parameter text: the 32 bytes in Base64; nil if it is anything else.
     public init?(_ text: String) {
         guard let bytes = Base64.decode(text), bytes.count == crypto_sign_PUBLICKEYBYTES else { return nil }
         self.bytes = bytes

@@ -20,7 +20,7 @@ public enum SHA256 {
     }
 }
 
-/// The library wants to be told once before it is used.
+/// The library must be initialized once before it is used.
 enum Sodium {
     private static let isReady = sodium_init() >= 0
 

@@ -7,10 +7,10 @@ internal import Synchronization
 
 /// The motor of this device, through evdev's force feedback, or a simulated one.
 ///
-/// One pattern plays at a time, the newest. It runs on a thread that is watched, since an ioctl of a driver may hang; the
-/// thread is parked while nothing vibrates, and holds the motor open only meanwhile.
+/// One pattern plays at a time, the newest. It runs on a watched thread, since a driver's ioctl may hang. The thread is
+/// parked while nothing vibrates, and the motor is open only while it vibrates.
 public final class EvdevHaptics: Haptics {
-    /// A pattern that plays, or waits for the one before to come to its end.
+    /// A pattern that plays, or waits for the previous one to end.
     private final class Vibration: Sendable {
         let pattern: VibrationPattern
         let caller: Caller
@@ -23,9 +23,9 @@ public final class EvdevHaptics: Haptics {
     }
 
     private struct State {
-        /// The one that plays, or is to be played next.
+        /// The current pattern, playing or next to play.
         var current: Vibration?
-        /// Whether the thread is at work, or about to be.
+        /// Whether the thread is working, or about to.
         var isPlaying = false
     }
 
@@ -37,7 +37,7 @@ public final class EvdevHaptics: Haptics {
     private let examination: WatchedExamination
 
     /// - Parameters:
-    ///   - device: the event device to use; nil: the one that can vibrate.
+    ///   - device: the event device to use; nil: the first that can vibrate.
     public convenience init(device: String?, accounts: AccountNames, logger: Logger) {
         let motors = EvdevMotors(
             named: device,
@@ -48,7 +48,7 @@ public final class EvdevHaptics: Haptics {
         self.init(motors, logger: logger)
     }
 
-    /// - Parameter path: the file that a simulated motor writes what it does to.
+    /// - Parameter path: the file to which a simulated motor writes what it does.
     public convenience init(simulatedIn path: String, logger: Logger) {
         self.init(SimulatedMotorSource(path: path), logger: logger)
     }
@@ -76,7 +76,7 @@ public final class EvdevHaptics: Haptics {
         return vibration.promise
     }
 
-    /// One job plays all there is, one after the other: however many are asked for, none waits for its turn.
+    /// One job plays all patterns one after the other, so however many are requested, the job queue does not grow.
     private func begin() {
         let job = WatchedThread.Job(
             step: "opening \(source.description)",
@@ -102,21 +102,21 @@ public final class EvdevHaptics: Haptics {
         end(CommandError(.cancelled, "the vibration was stopped")) { mayEnd($0.caller) }
     }
 
-    /// `"vibrating"`: the pattern that plays, in milliseconds, and for whom; empty where none does.
+    /// `"vibrating"`: the current pattern, in milliseconds, and for whom; empty if none is playing.
     public func state() -> JSONObject {
         guard let vibration = shared.withLock({ $0.current }) else { return ["vibrating": []] }
         let pattern = vibration.pattern.milliseconds.map { JSONValue.integer(Int64($0)) }
         return ["vibrating": [["pattern": .array(pattern), "for": vibration.caller.json]]]
     }
 
-    /// Ends the vibration, and takes no other.
+    /// Ends the vibration, and accepts no more.
     public func close() async {
         end(CommandError(.cancelled, "the daemon is being stopped")) { _ in true }
         await thread.end()
         await examination.close()
     }
 
-    /// What vibrates is there, and is not looked at meanwhile.
+    /// A motor that vibrates works, so it is not checked meanwhile.
     func examine() async -> Finding {
         if shared.withLock({ $0.isPlaying }) { return Finding("vibration", .ok, "\(source.description) vibrates") }
         return await examination.finding()
@@ -128,7 +128,7 @@ public final class EvdevHaptics: Haptics {
         while proceed, let vibration = next() { play(vibration) }
     }
 
-    /// Says that the thread is alive; false where it was given up meanwhile.
+    /// Reports that the thread is alive; false if it was given up meanwhile.
     private var proceed: Bool { thread.proceed(to: "playing on \(source.description)") }
 
     private func next() -> Vibration? {
@@ -158,7 +158,7 @@ public final class EvdevHaptics: Haptics {
 
     // MARK: Ends
 
-    /// Ends the pattern that plays where it is meant, at once for who waits; the motor follows.
+    /// Ends the current pattern if `isMeant` accepts it. Its promise is settled at once; the motor follows.
     private func end(_ error: CommandError, where isMeant: (Vibration) -> Bool) {
         let ended = shared.withLock { state -> Vibration? in
             guard let vibration = state.current, isMeant(vibration) else { return nil }
@@ -175,7 +175,7 @@ public final class EvdevHaptics: Haptics {
     }
 }
 
-/// Looks whether this device can vibrate, without letting it.
+/// Checks whether this device can vibrate, without vibrating.
 public struct HapticsDoctor: Examined {
     private let haptics: EvdevHaptics
 

@@ -3,15 +3,15 @@ internal import Glibc
 import Linux
 internal import QuickConnect
 
-/// A motor behind an event device. One effect is uploaded and played for each vibration; the kernel ends it after its
-/// time by itself, and erases it with the descriptor.
+/// A motor behind an event device. One effect is uploaded and played for each vibration; the kernel ends it by itself
+/// after its time, and erases it when the descriptor is closed.
 final class EvdevMotor: Motor {
     let descriptor: Int32
     private let kind: Int32
     private var effect: (id: Int32, milliseconds: Int)?
 
     /// - Parameters:
-    ///   - descriptor: of the event device, open for writing; closed with this object.
+    ///   - descriptor: the event device, open for writing; closed with this object.
     ///   - kind: from ``RumbleKind``.
     init(owning descriptor: Int32, kind: Int32) {
         self.descriptor = descriptor
@@ -20,7 +20,7 @@ final class EvdevMotor: Motor {
 
     deinit {
         if let effect { _ = qc_rumble_play(descriptor, effect.id, 0) }
-        // Takes the effect with it.
+        // Also erases the effect.
         close(descriptor)
     }
 

@@ -4,17 +4,17 @@ import JSON
 import Linux
 internal import QuickConnect
 
-/// The motors among the event devices of this machine. They are found by what they can do, not by their names, and
-/// looked for anew each time: one that is plugged in later is found.
+/// The motors among the event devices of this machine. They are found by their capabilities, not by their names, and
+/// searched for each time, so one that is plugged in later is found.
 ///
-/// The kernel tells what each can do in sysfs, so that only those with force feedback are opened: opening an input
-/// device may switch it on.
+/// sysfs shows the capabilities, so only devices with force feedback are opened: opening an input device may switch it
+/// on.
 struct EvdevMotors: MotorSource {
-    /// The device that the settings name; nil: the first with a motor, one that rumbles before others.
+    /// The device named in the settings; nil: the first with a motor, preferably one that rumbles.
     let named: String?
     /// Where the event devices are, `/dev/input`.
     let devices: String
-    /// What sysfs says of them, `/sys/class/input`.
+    /// The sysfs folder that describes them, `/sys/class/input`.
     let classes: String
     let accounts: AccountNames
 
@@ -65,7 +65,7 @@ struct EvdevMotors: MotorSource {
         return MotorCandidate(path, .motor(EvdevMotor(owning: descriptor, kind: kind), kind), name(descriptor))
     }
 
-    /// What sysfs says; nil where it says nothing. `capabilities/ff` are the bits in words of hexadecimal digits.
+    /// Whether sysfs lists force feedback; nil if it does not say. `capabilities/ff` has the bits in hexadecimal words.
     private func hasForceFeedback(_ path: String) -> Bool? {
         let name = path.split(separator: "/").last ?? ""
         let file = "\(classes)/\(name)/device/capabilities/ff"
@@ -78,7 +78,7 @@ struct EvdevMotors: MotorSource {
         guard [EACCES, EPERM].contains(error.code), stat(path, &status) == 0 else {
             return MotorCandidate(path, .failed(error), error.description)
         }
-        // Without sysfs, it may have no motor at all; but who cannot look cannot know.
+        // Without sysfs it is unknown whether it has a motor at all.
         return MotorCandidate(path, .denied(group: accounts.group(status.st_gid)), error.description)
     }
 
@@ -89,7 +89,7 @@ struct EvdevMotors: MotorSource {
     }
 }
 
-/// An event device that was looked at.
+/// An event device that was checked.
 struct MotorCandidate {
     enum Verdict {
         case motor(EvdevMotor, Int32)
@@ -111,7 +111,7 @@ struct MotorCandidate {
     }
 }
 
-/// What became of looking for a motor.
+/// The result of the search for a motor.
 struct MotorSearch {
     let named: String?
     let folder: String
@@ -120,7 +120,7 @@ struct MotorSearch {
     private(set) var best: (motor: EvdevMotor, candidate: MotorCandidate)?
     private var bestRumbles = false
 
-    /// An error lists no more devices than that.
+    /// The most devices that an error lists.
     private static let listed = 16
 
     init(named: String?, folder: String, accounts: AccountNames) {
@@ -129,7 +129,7 @@ struct MotorSearch {
         self.accounts = accounts
     }
 
-    /// A device whose force feedback only has waves is taken where none rumbles.
+    /// A device whose force feedback only has waves is used if none rumbles.
     mutating func add(_ candidate: MotorCandidate) {
         candidates.append(candidate)
         guard case .motor(let motor, let kind) = candidate.verdict else { return }
@@ -161,7 +161,7 @@ struct MotorSearch {
     }
 }
 
-/// The names of users and groups, as messages have them. Looking them up may block.
+/// The names of users and groups, for messages. Looking them up may block.
 public struct AccountNames: Sendable {
     let group: @Sendable (UInt32) -> String
     let ownUser: @Sendable () -> String
@@ -175,7 +175,7 @@ public struct AccountNames: Sendable {
     }
 }
 
-/// What makes a device vibrate, as `linux/input.h` numbers it.
+/// The kinds of effects, with their numbers in `linux/input.h`.
 enum RumbleKind {
     /// FF_RUMBLE.
     static let rumble: Int32 = 0x50

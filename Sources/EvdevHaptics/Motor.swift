@@ -1,31 +1,31 @@
 internal import QuickConnect
 
-/// Where a motor comes from.
+/// A source of motors.
 protocol MotorSource: Sendable {
     /// Such as `the motor`.
     var description: String { get }
 
-    /// Looks for the motor, anew each time, and opens it. May block: only on a thread that is watched. Fails with
-    /// `unsupported`, `denied` or `unavailable`.
+    /// Searches for the motor each time, and opens it. May block: only on a watched thread. Fails with `unsupported`,
+    /// `denied` or `unavailable`.
     func open() throws(CommandError) -> any Motor
 
-    /// What the doctor says of it. As for ``open()``.
+    /// The doctor's finding. As for ``open()``.
     func examine() -> Finding
 }
 
-/// A motor that is open. It stops with the last reference. One thread at a time uses it.
+/// An open motor. It stops with the last reference. Used by one thread at a time.
 protocol Motor: AnyObject {
-    /// Watched for the motor's end; -1 where it has none.
+    /// Polled for the removal of the motor; -1 if it has none.
     var descriptor: Int32 { get }
 
-    /// Begins to vibrate, for so long. May block.
+    /// Starts vibrating for that time. May block.
     func vibrate(milliseconds: Int) throws(MotorFailure)
 
-    /// Stops vibrating, if it does.
+    /// Stops vibrating.
     func rest() throws(MotorFailure)
 }
 
-/// Why a motor did not do what it was told.
+/// Why a motor failed.
 struct MotorFailure: Error, Sendable {
     /// Such as `write: No such device (19)`.
     var reason: String

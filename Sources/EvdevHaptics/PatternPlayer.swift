@@ -1,21 +1,20 @@
 import Linux
 internal import QuickConnect
 
-/// Plays one pattern on a motor: what is to happen when. Sleeps in poll(2) until then, or until somebody wakes it or the
-/// motor goes away.
+/// Plays one pattern on a motor. Sleeps in poll(2) between the steps, until it is woken or the motor goes away.
 struct PatternPlayer {
     let waker: Waker
-    /// Asked after each sleep.
+    /// Checked after each sleep.
     let isWanted: () -> Bool
 
-    /// How long it sleeps at most: the thread that it runs on has to show signs of life.
+    /// The longest sleep: its thread must regularly report that it is alive.
     static let longestSleep = Duration.seconds(2)
 
-    /// Returns when the pattern is over, or no longer wanted. The motor rests then.
+    /// Returns when the pattern is over, or no longer wanted. The motor is then off.
     func play(_ pattern: VibrationPattern, on motor: any Motor) throws(MotorFailure) {
         var end = ContinuousClock.now
         for (index, milliseconds) in pattern.milliseconds.enumerated() {
-            // Each time is counted from the beginning, so that none adds to the lateness of those before.
+            // Each time is counted from the beginning, so that delays do not add up.
             end += .milliseconds(milliseconds)
             let vibrates = index.isMultiple(of: 2) && milliseconds > 0
             if vibrates { try motor.vibrate(milliseconds: milliseconds) }

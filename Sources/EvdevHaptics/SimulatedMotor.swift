@@ -4,7 +4,7 @@ import Linux
 internal import QuickConnect
 internal import Synchronization
 
-/// A motor for machines without one: it writes down what it does, a JSON line each.
+/// A motor for machines without one: it writes a JSON line for each action.
 ///
 ///     {"time":1795240800.125,"vibrates":true,"milliseconds":200}
 ///     {"time":1795240800.325,"vibrates":false}
@@ -12,7 +12,7 @@ struct SimulatedMotorSource: MotorSource {
     let path: String
     let description = "the simulated motor"
 
-    /// A file that is longer begins anew.
+    /// A longer file is started again.
     private static let mostBytes: off_t = 1 << 20
 
     func open() throws(CommandError) -> any Motor {

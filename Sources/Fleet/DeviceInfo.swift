@@ -21,7 +21,7 @@ public struct DeviceInfo: Sendable, Equatable {
         ]
     }
 
-    /// Nil where it is something else.
+    /// Nil if it is something else.
     public init?(_ json: JSONValue) {
         guard let members = json.objectValue, let hello = members["hello"] else { return nil }
         func words(_ name: String) -> [String] { (members[name]?.arrayValue ?? []).compactMap(\.stringValue) }

@@ -1,6 +1,6 @@
-/// Commands that mean nothing over a broker.
+/// Commands that are not useful over a broker.
 public enum FleetCommands {
-    /// What holds for a connection, which a caller over a broker has none of, and what the gateway says itself.
+    /// Commands about a connection, which a caller over a broker does not have, and what the gateway itself sends.
     public static let ofConnections: Set<String> = [
         "actFor", "subscribe", "unsubscribe", "registerHandler", "removeHandler", "cancel",
     ]

@@ -1,4 +1,4 @@
-/// What devices, groups and callers may be called in topics.
+/// The names of devices, groups and callers in topics.
 public enum FleetName {
     public static let expectation = "1 to 64 letters, digits, dots, dashes and underscores"
 

@@ -1,7 +1,7 @@
 public import JSON
 
-/// The payload of a reply: `{"responseData": …}`, with `"handlerName"` where it goes under another command than the call's, or
-/// `{"error": {"cmd", "code", "message", …}}`.
+/// The payload of a reply: `{"responseData": …}`, with `"handlerName"` if its command is not the call's, or `{"error":
+/// {"cmd", "code", "message", …}}`.
 public enum FleetReply: Sendable, Hashable {
     case result(JSONValue, command: String?)
     case error(JSONObject)
@@ -16,7 +16,7 @@ public enum FleetReply: Sendable, Hashable {
         }
     }
 
-    /// Nil where it is something else.
+    /// Nil if it is something else.
     public init?(_ json: JSONValue) {
         guard let members = json.objectValue else { return nil }
         if let error = members["error"]?.objectValue {
@@ -28,7 +28,7 @@ public enum FleetReply: Sendable, Hashable {
         }
     }
 
-    /// Whether it is one of the errors that calls get which are not done, or not to their end, by the hundred.
+    /// Whether it is an error for a call that was not done or not completed, of which there may be hundreds.
     public var isRefusal: Bool {
         guard case .error(let members) = self else { return false }
         return ["overloaded", "unavailable", "timeout", "cancelled"].contains(members["code"]?.stringValue)
@@ -39,6 +39,6 @@ public enum FleetReply: Sendable, Hashable {
 
 /// Names of user properties.
 public enum FleetProperty {
-    /// Of a group's call: within how many seconds the members may answer, each at a random moment.
+    /// In a call to a group: within how many seconds the members answer, each at a random moment.
     public static let spread = "spread"
 }

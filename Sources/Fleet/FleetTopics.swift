@@ -1,12 +1,12 @@
 /// The names of a fleet's topics: `qc/DEVICE/call/CALLER/COMMAND` and the others.
 public struct FleetTopics: Sendable, Hashable {
-    /// What all of them begin with, such as `qc`.
+    /// The beginning of all topics, such as `qc`.
     public let prefix: String
 
     public init(prefix: String = Self.defaultPrefix) { self.prefix = prefix }
 
     public static let defaultPrefix = "qc"
-    /// What stands in the device's place of a topic that is a group's. No device has this name.
+    /// The name that replaces the device's in a group's topic. No device has this name.
     public static let group = "group"
 
     /// Whom a call is for.
@@ -14,7 +14,7 @@ public struct FleetTopics: Sendable, Hashable {
         case device(String)
         case group(String)
 
-        /// `NAME` or `group:NAME`; nil where the name can be none.
+        /// `NAME` or `group:NAME`; nil if the name can be none.
         public init?(_ text: String) {
             let start = "\(FleetTopics.group):"
             let isGroup = text.hasPrefix(start)
@@ -40,7 +40,7 @@ public struct FleetTopics: Sendable, Hashable {
 
     // MARK: Calls
 
-    /// Where a call is published. A command with a character that topics have for themselves has none.
+    /// Where a call is published; nil for a command with a character that is special in topics.
     public func call(_ command: String, to target: Target, from caller: String) -> String? {
         guard !command.isEmpty, !command.utf8.contains(where: "/+#\0".utf8.contains) else { return nil }
         return "\(place(of: target))/call/\(caller)/\(command)"
@@ -63,7 +63,7 @@ public struct FleetTopics: Sendable, Hashable {
         public var command: String
     }
 
-    /// Nil where the topic is no call's, or names somebody who can be nobody.
+    /// Nil if the topic is not a call's, or has an invalid name.
     public func readCall(_ topic: String) -> Call? {
         guard var levels = levels(of: topic), let target = takeTarget(&levels), levels.count == 3, levels[0] == "call",
             FleetName.isValid(levels[1]), !levels[2].isEmpty
@@ -80,11 +80,11 @@ public struct FleetTopics: Sendable, Hashable {
         return isGroup ? .group(name) : .device(name)
     }
 
-    /// The levels of a topic behind the prefix; nil where it has another prefix.
+    /// The levels of a topic after the prefix; nil if it has another prefix.
     private func levels(of topic: String) -> [String]? {
         let start = "\(prefix)/"
         guard topic.utf8.starts(with: start.utf8) else { return nil }
-        // By bytes, as the broker does: a mark that combines makes one character with the slash in front of it.
+        // By bytes, like the broker: a combining mark forms one Character with the slash before it.
         return topic.utf8.dropFirst(start.utf8.count).split(
             separator: UInt8(ascii: "/"),
             omittingEmptySubsequences: false
@@ -94,20 +94,20 @@ public struct FleetTopics: Sendable, Hashable {
 
     // MARK: Replies
 
-    /// Where a device tells a caller of errors that answer no call with a response topic.
+    /// Where a device reports errors that cannot be answered on a response topic.
     public func reply(of device: String, to caller: String) -> String { "\(prefix)/\(device)/reply/\(caller)" }
 
-    /// Where a caller hears all replies to him, whichever device's.
+    /// Where a caller receives its replies from all devices.
     public func replies(to caller: String) -> String { "\(prefix)/+/reply/\(caller)/#" }
 
-    /// The response topic that a call to a target names. A group's members each answer in their own name.
+    /// The response topic in a call to a target. Each member of a group replaces the group's name by its own.
     public func response(of target: Target, to caller: String, _ rest: String) -> String {
         "\(place(of: target))/reply/\(caller)/\(rest)"
     }
 
-    /// Where a device may answer a call: below its own topic for this caller, and nowhere else, for a response topic is only the
-    /// caller's word. Of a group's call, whose caller cannot name each member, the name is replaced.
-    /// - Returns: nil where the response topic is none that may be used.
+    /// Where a device may answer a call: only below its own topic for this caller, because the caller can put anything
+    /// into the response topic. In a group's call, the group's name is replaced by the device's.
+    /// - Returns: nil if the response topic may not be used.
     public func answerTopic(_ response: String, of device: String, to call: Call) -> String? {
         guard var levels = levels(of: response), response.utf8.count <= Self.longestTopic,
             !response.utf8.contains(where: "+#\0".utf8.contains), let named = takeTarget(&levels), levels.count >= 3,
@@ -122,7 +122,7 @@ public struct FleetTopics: Sendable, Hashable {
 
     private static let longestTopic = 1024
 
-    /// The device and what stands behind `reply/CALLER/`, of a reply's topic; nil where it is none to that caller.
+    /// The device, and the part after `reply/CALLER/`, of a reply's topic; nil if it is not a reply to that caller.
     public func readReply(_ topic: String, to caller: String) -> (device: String, rest: String)? {
         guard let levels = levels(of: topic), levels.count >= 3, FleetName.isValid(levels[0]), levels[1] == "reply",
             levels[2] == caller
@@ -132,7 +132,7 @@ public struct FleetTopics: Sendable, Hashable {
 
     // MARK: What a device tells
 
-    /// What a device tells of itself.
+    /// The kinds of messages that a device publishes about itself.
     public enum Subject: Sendable, Hashable {
         /// `online` or `offline`.
         case status
@@ -154,7 +154,7 @@ public struct FleetTopics: Sendable, Hashable {
     /// The same for any device: a topic to subscribe to.
     public func anywhere(_ subject: Subject) -> String { topic(subject, of: "+") }
 
-    /// Nil where the topic tells nothing of a device.
+    /// Nil if the topic tells nothing of a device.
     public func readSubject(_ topic: String) -> (device: String, subject: Subject)? {
         guard let levels = levels(of: topic), let device = levels.first, FleetName.isValid(device) else { return nil }
         switch (levels.count, levels.count > 1 ? levels[1] : "") {

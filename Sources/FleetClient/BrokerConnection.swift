@@ -1,7 +1,7 @@
 internal import Glibc
 public import MQTT
 
-/// A connection to a broker for a program that does one thing at a time. It does not connect again.
+/// A connection to a broker for a program that does one thing at a time. It does not reconnect.
 public final class BrokerConnection {
     public typealias Instant = ContinuousClock.Instant
 
@@ -16,7 +16,7 @@ public final class BrokerConnection {
     private var keepsAliveAt: Instant
 
     private static let keepAlive: Int32 = 30
-    /// The largest packet that it takes: more than any reply.
+    /// The largest accepted packet: larger than any reply.
     private static let packetBytes: UInt32 = 64 << 20
 
     /// - Parameter name: of the client at the broker.
@@ -63,7 +63,7 @@ public final class BrokerConnection {
         }
     }
 
-    /// Publishes with QoS 1, and waits for what the broker says.
+    /// Publishes with QoS 1, and waits for the broker's result.
     public func publish(_ message: MQTTMessage, before deadline: Instant) throws(FleetFailure) -> MQTTReason {
         let number: Int32
         do throws(MQTTError) { number = try client.publish(message) } catch {
@@ -75,7 +75,7 @@ public final class BrokerConnection {
         }
     }
 
-    /// The next message; nil where none comes in time.
+    /// The next message; nil if none comes in time.
     public func next(before deadline: Instant?) throws(FleetFailure) -> MQTTMessage? {
         while messages.isEmpty {
             if let lost { throw .connectionLost("the connection to \(place) is lost: \(lost)") }
@@ -89,7 +89,7 @@ public final class BrokerConnection {
         guard step(before: deadline) else { throw .timedOut("\(place) does not answer") }
     }
 
-    /// Waits for whatever comes next; false where the time is over.
+    /// Waits for whatever comes next; false if the time is over.
     private func step(before deadline: Instant?) -> Bool {
         if let deadline, deadline <= .now { return false }
         let until = min(deadline ?? keepsAliveAt, keepsAliveAt)

@@ -2,7 +2,7 @@ public import Fleet
 internal import JSON
 internal import MQTT
 
-/// The answers to one call: from whom they are awaited, and what has come. A value without input or output.
+/// The answers to one call: which devices should answer, and what has come. A value without input or output.
 public struct ExpectedAnswers: Sendable {
     /// The devices from which an answer is awaited and has not come.
     public private(set) var missing: Set<String>
@@ -24,7 +24,7 @@ public struct ExpectedAnswers: Sendable {
     public var count: Int { results + errors }
     public var expected: Int { count + missing.count }
 
-    /// Takes a message: the device and its answer, where it is its first one to this call.
+    /// Takes a message. Returns the device and its answer, if it is the device's first answer to this call.
     mutating func take(_ message: MQTTMessage) -> (device: String, reply: FleetReply)? {
         guard message.correlationData == correlationData,
             let (device, _) = topics.readReply(message.topic, to: caller),

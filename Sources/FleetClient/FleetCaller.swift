@@ -9,10 +9,10 @@ public final class FleetCaller {
     private let connection: BrokerConnection
     public let topics: FleetTopics
     public let name: String
-    /// So that the answers of another program of the same caller are not taken for this one's.
+    /// Distinguishes the answers of this program from those of another program with the same caller's name.
     private let place: String
 
-    /// How long devices may take to have all that the broker keeps of them heard: this long after the last of it.
+    /// Retained messages count as complete when none has come for this long.
     private static let quiet = Duration.milliseconds(300)
     private static let longestLook = Duration.seconds(20)
     /// How long a broker has to answer.
@@ -21,7 +21,7 @@ public final class FleetCaller {
     public static let expirySeconds: UInt32 = 10
 
     /// Connects.
-    /// - Parameter name: the caller's, which the broker's list of rights must let this client have.
+    /// - Parameter name: the caller's name, which the broker's access rules must allow this client.
     public init(_ broker: MQTTBroker, topics: FleetTopics, name: String) throws(FleetFailure) {
         self.topics = topics
         self.name = name
@@ -36,7 +36,7 @@ public final class FleetCaller {
 
     // MARK: Who is there
 
-    /// What all devices tell of themselves, as far as the broker lets this caller hear it.
+    /// What all devices publish about themselves, within the limits of this caller's access.
     public func look() throws(FleetFailure) -> FleetMembers {
         var members = FleetMembers(topics)
         let subjects = [FleetTopics.Subject.status, .info, .state("doctor")].map { topics.anywhere($0) }
@@ -48,10 +48,10 @@ public final class FleetCaller {
 
     // MARK: Calls
 
-    /// What happens while a call is under way.
+    /// What happens while a call is running.
     public enum Progress: Sendable {
         case answered(device: String, FleetReply)
-        /// The device is away; the broker keeps the call for it, for so many seconds.
+        /// The device is away; the broker keeps the call for it, for that many seconds.
         case away(device: String, seconds: UInt32)
         /// A second has passed.
         case waiting(ExpectedAnswers)
@@ -123,7 +123,7 @@ public final class FleetCaller {
         }
     }
 
-    /// What is known of those who are to answer.
+    /// What is known about the devices that should answer.
     private struct Watch {
         var members: FleetMembers
         let target: FleetTopics.Target
@@ -145,8 +145,8 @@ public final class FleetCaller {
             return members[name]?.status == .offline
         }
 
-        /// Whether the broker keeps the call no longer for a device that is away. A little more, since its clock is another.
-        /// Of a device that tells nothing of itself, nothing is awaited for longer either, unless the caller says how long.
+        /// Whether the broker no longer keeps the call for an absent device, with some tolerance for its clock. A
+        /// device that publishes nothing about itself gets no longer either, unless the caller sets a timeout.
         var isLate: Bool {
             (isAway || isUnknown && deadline == nil) && sentAt + .seconds(Int(expirySeconds) + 2) <= .now
         }

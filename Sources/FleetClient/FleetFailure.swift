@@ -1,16 +1,16 @@
 internal import MQTT
 
-/// Why nothing came of what a client asked the fleet.
+/// Why a request to the fleet failed.
 public enum FleetFailure: Error, Sendable, CustomStringConvertible {
     /// The broker cannot be reached, or does not let this client in.
     case noBroker(String)
     case connectionLost(String)
-    /// The broker does not let this client do that.
+    /// The broker does not allow this client to do that.
     case denied(String)
     /// Nobody takes calls there, not even a device that is away.
     case nobody(String)
     case timedOut(String)
-    /// What was asked for can be asked of nobody.
+    /// The request is not valid for any device.
     case unusable(String)
 
     public var description: String {
@@ -21,7 +21,7 @@ public enum FleetFailure: Error, Sendable, CustomStringConvertible {
         }
     }
 
-    /// As the exit status of a program has it.
+    /// The exit status for a program.
     public var status: Int32 {
         switch self {
         case .denied: 1

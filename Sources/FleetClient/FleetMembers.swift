@@ -3,14 +3,14 @@ public import JSON
 public import MQTT
 public import QuickConnect
 
-/// What devices tell of themselves, as it is heard. A value without input or output.
+/// What devices have published about themselves. A value without input or output.
 public struct FleetMembers: Sendable {
     /// One of the devices.
     public struct Member: Sendable {
         public var name: String
         public var status: DeviceStatus?
         public var info: DeviceInfo?
-        /// What its doctor found, where the device publishes that.
+        /// Its doctor's report, if the device publishes it.
         public var report: DoctorReport?
     }
 
@@ -19,7 +19,7 @@ public struct FleetMembers: Sendable {
 
     public init(_ topics: FleetTopics) { self.topics = topics }
 
-    /// Takes a message in, and says whether it told something of a device.
+    /// Takes a message in, and returns whether it told something of a device.
     @discardableResult
     public mutating func take(_ message: MQTTMessage) -> Bool {
         guard let (device, subject) = topics.readSubject(message.topic) else { return false }

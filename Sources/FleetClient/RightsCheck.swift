@@ -1,7 +1,8 @@
 public import Fleet
 public import MQTT
 
-/// Whether the broker holds this device to its own name: who may call under another name makes every rule about callers void.
+/// Whether the broker restricts this device to its own name. If a client may call under another name, all rules about
+/// callers are void.
 public struct RightsCheck {
     private let connection: BrokerConnection
     private let topics: FleetTopics
@@ -40,7 +41,7 @@ public struct RightsCheck {
         return []
     }
 
-    /// Nobody called so is on any device's list, and ping does nothing.
+    /// No device's list has a caller with this name, and ping does nothing.
     private func mustNot() throws(FleetFailure) -> [Finding] {
         let asAnother = topics.call("ping", to: .device(device), from: caller) ?? ""
         let toAnother = topics.call("ping", to: .device(caller), from: device) ?? ""
@@ -60,7 +61,7 @@ public struct RightsCheck {
     }
 
     private func must() throws(FleetFailure) -> [Finding] {
-        // Below a reply that nobody waits for, and an event that nobody knows.
+        // Under a reply for which nobody waits, and an event that nobody knows.
         let mine = [
             topics.response(of: .device(device), to: caller, "check"), topics.topic(.event(caller), of: device),
             topics.topic(.state(caller), of: device),

@@ -2,12 +2,12 @@ internal import Linux
 internal import QuickConnect
 internal import Synchronization
 
-/// A connection that another thread makes, for one that sleeps by a waker meanwhile.
+/// A connection that another thread makes while this one sleeps on a waker.
 final class Connecting: Sendable {
     enum Outcome: Sendable {
         case stream(any ReportStream)
         case unreachable(Unreachable)
-        /// It takes too long, or an earlier one does.
+        /// It takes too long, or an earlier attempt still does.
         case givenUp(CommandError)
     }
 
@@ -16,7 +16,7 @@ final class Connecting: Sendable {
 
     init(_ waker: Waker) { self.waker = waker }
 
-    /// The first outcome counts. A stream that comes later ends with its last reference.
+    /// The first outcome counts. A stream that comes later is released.
     func settle(_ outcome: Outcome) {
         settled.withLock { if $0 == nil { $0 = outcome } }
         waker.wake()
@@ -25,7 +25,7 @@ final class Connecting: Sendable {
     var outcome: Outcome? { settled.withLock { $0 } }
 }
 
-/// How long to wait until the next attempt.
+/// The delay before the next attempt.
 struct BackOff {
     private var seconds = 0.0
     var hasFailed: Bool { seconds > 0 }
@@ -33,7 +33,7 @@ struct BackOff {
     private static let shortest = 0.2
     private static let longest = 1.0
 
-    /// Waits, each time longer, as long as that is wanted.
+    /// Waits, longer each time, until that is no longer wanted.
     mutating func wait(_ waker: Waker, while isWanted: () -> Bool) {
         seconds = min(Self.longest, max(Self.shortest, seconds * 2))
         let end = ContinuousClock.now + .seconds(seconds)

@@ -1,19 +1,19 @@
 internal import JSON
 internal import QuickConnect
 
-/// How far a watch has come on its way to a fix, as its reports show. A value without clock or connection.
+/// How far a watch has got on its way to a fix, according to its reports. A value without clock or connection.
 struct FixProgress: Sendable {
-    /// What is missing first. Callers know these words.
+    /// The first thing that is missing. Clients depend on these names.
     enum Stage: String, Sendable {
         case unreachable
-        /// gpsd takes connections and says nothing.
+        /// gpsd accepts connections but sends nothing.
         case frozen
         case noReceiver
-        /// The receiver says nothing.
+        /// The receiver sends nothing.
         case silent
         case noFix
         case stale
-        /// There is a fix, and it has no altitude.
+        /// There is a fix, but without altitude.
         case no3DFix
     }
 
@@ -33,7 +33,7 @@ struct FixProgress: Sendable {
         stage = .frozen
     }
 
-    /// - Parameter now: seconds since 1970.
+    /// - Parameter now: the time in seconds since 1970.
     mutating func note(_ report: Report, at now: Double) {
         switch report {
         case .service: if stage == .frozen { stage = .silent }
@@ -47,7 +47,7 @@ struct FixProgress: Sendable {
         }
     }
 
-    /// The receiver says something, so it is there, whatever it says.
+    /// The receiver sends something, so it is there.
     private mutating func noteData() {
         if [.frozen, .noReceiver, .silent].contains(stage) { stage = .noFix }
     }
@@ -62,7 +62,7 @@ struct FixProgress: Sendable {
         stage = abs(age) > PositionWish.freshness ? .stale : .no3DFix
     }
 
-    /// The error of a caller who has waited in vain.
+    /// The error for a caller whose wait failed.
     func error(_ code: CommandError.Code, _ source: String, after seconds: Double? = nil) -> CommandError {
         let time = seconds.map { " within \(Self.text($0)) s" } ?? ""
         var details: JSONObject = ["reason": .string(stage.rawValue), "mode": .integer(Int64(mode))]
@@ -99,7 +99,7 @@ struct FixProgress: Sendable {
         satellites.map { ", with \($0.seen) satellites seen and \($0.used) used" } ?? ", and reports no satellites"
     }
 
-    /// The command that fixes it; nil where none can.
+    /// The command that fixes it; nil if none can.
     var fix: String? {
         switch stage {
         case .unreachable, .frozen: "sudo systemctl restart gpsd.socket gpsd"
@@ -108,7 +108,7 @@ struct FixProgress: Sendable {
         }
     }
 
-    /// The command that shows more, where none can fix it.
+    /// The command that shows more, if none can fix it.
     var inspect: String? {
         switch stage {
         case .unreachable, .frozen, .noReceiver: nil

@@ -4,12 +4,12 @@ internal import Logging
 internal import QuickConnect
 internal import Synchronization
 
-// What runs on the thread of the watch.
+// These functions run on the thread of the watch.
 extension GPSDLocationProvider {
-    /// How long gpsd may take to tell of a receiver that it has.
+    /// How long gpsd may take to report a receiver.
     private static let receiverGrace = Duration.seconds(1)
 
-    /// Watches as long as anybody wants to know.
+    /// Watches as long as anybody waits or subscribes.
     func run(_ waker: Waker) {
         repeat { watch(waker) } while !hasEnded()
     }
@@ -31,7 +31,7 @@ extension GPSDLocationProvider {
         }
     }
 
-    /// Connects again and again where that fails.
+    /// Connects, and retries if that fails.
     private func watch(_ waker: Waker) {
         var pause = BackOff()
         while isWanted {
@@ -53,7 +53,7 @@ extension GPSDLocationProvider {
         }
     }
 
-    /// Lets the connector connect, and waits for it as long as anybody wants to know.
+    /// Has the connector connect, and waits for it as long as anybody waits or subscribes.
     private func connect(_ waker: Waker) -> Connecting.Outcome? {
         let connecting = Connecting(waker)
         let source = source
@@ -83,7 +83,8 @@ extension GPSDLocationProvider {
         while isWanted {
             let end = shared.withLock { $0.nextDeadline(receiverTime) }
             if let report = try stream.next(waker, until: end) {
-                // Not before it has said something: what only takes connections would be connected to in a loop.
+                // Only after it has sent something: a service that merely accepts connections would cause a reconnect
+                // loop.
                 if pause.hasFailed { logger.notice("\(source.description) is back") }
                 pause = BackOff()
                 take(report)
@@ -106,7 +107,7 @@ extension GPSDLocationProvider {
         if let position { event.publish(position, at: now) }
     }
 
-    /// Answers those who have what they want, or have no hope of it.
+    /// Answers callers that have what they want, or cannot get it.
     private func settle(receiverIsDue: Bool) {
         let (ready, hopeless, progress) = shared.withLock { state -> ([(Waiter, Position)], [Waiter], FixProgress) in
             let ready = state.waiters.compactMap { waiter in waiter.answer.map { (waiter, $0) } }
@@ -116,7 +117,7 @@ extension GPSDLocationProvider {
         for waiter in hopeless { waiter.promise.fail(progress.error(.unavailable, source.description)) }
     }
 
-    /// Those who saw gpsd go away wait for it to come back; the others are told that it is not there.
+    /// Callers that were connected when gpsd went away wait for it to return; the others are told that it is not there.
     private func lost(_ failure: Unreachable, hasConnected: Bool, isFirst: Bool) {
         let (hopeless, progress) = shared.withLock { state in
             state.progress.lost(failure)
@@ -131,11 +132,12 @@ extension GPSDLocationProvider {
 extension GPSDLocationProvider.State {
     fileprivate var isWanted: Bool { isSubscribed || !waiters.isEmpty }
 
-    /// Those for whom there is no receiver. Whoever saw gpsd go away is patient: it may find its receiver again.
+    /// Callers that fail because there is no receiver. Those that saw gpsd go away wait: it may find its receiver
+    /// again.
     fileprivate var hopeless: [Waiter] { progress.stage == .noReceiver ? waiters.filter { !$0.hasLost } : [] }
 
-    /// When somebody can be answered although nothing is reported.
-    /// - Parameter receiverTime: when gpsd has to have told of a receiver.
+    /// The next time at which somebody can be answered without a report.
+    /// - Parameter receiverTime: the deadline for gpsd to report a receiver.
     fileprivate func nextDeadline(_ receiverTime: ContinuousClock.Instant) -> ContinuousClock.Instant? {
         let answers = waiters.compactMap(\.answerTime)
         return (hopeless.isEmpty ? answers : answers + [receiverTime]).min()

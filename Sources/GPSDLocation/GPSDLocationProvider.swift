@@ -5,18 +5,18 @@ public import Logging
 public import QuickConnect
 internal import Synchronization
 
-/// Where the device is, from gpsd or from a recorded track.
+/// The position of the device, from gpsd or from a recorded track.
 ///
-/// All callers and subscribers share one watch, on one thread, which runs only while there are any: so the receiver can
-/// sleep at other times. The thread sleeps in poll(2) and wakes for a report, for a deadline, or where somebody comes or
-/// goes. Only connecting may block, and is done by another one.
+/// All callers and subscribers share one watch, on one thread, which runs only while there are any, so that the
+/// receiver can sleep at other times. The thread sleeps in poll(2) and wakes for a report, for a deadline, or when
+/// somebody comes or goes. Only connecting may block, so another thread does it.
 public final class GPSDLocationProvider: LocationProvider {
     struct State {
         var waiters: [Waiter] = []
         var isSubscribed = false
-        /// Of the thread, as long as there is one.
+        /// The thread's waker, as long as there is a thread.
         var waker: Waker?
-        /// Whoever waits for the thread's end.
+        /// Promises that wait for the thread's end.
         var ending: [Promise<Void>] = []
         var progress = FixProgress()
         var receivers = ReceiverChoice()
@@ -33,14 +33,14 @@ public final class GPSDLocationProvider: LocationProvider {
     public let event = LocationEvent()
 
     /// - Parameters:
-    ///   - host: of gpsd; not connected to before somebody wants to know.
-    ///   - answer: how long a connection may take before callers are told that gpsd does not answer.
+    ///   - host: the host of gpsd; connected to only when somebody waits or subscribes.
+    ///   - answer: how long connecting may take before callers get an error.
     ///   - logger: gets a line when gpsd is lost, and when it is back.
     public convenience init(host: String, port: String, answer: Duration = .seconds(5), logger: Logger) {
         self.init(GPSDSource(host: host, port: port), answer: answer, logger: logger)
     }
 
-    /// - Parameter track: a file of gpsd's lines, which are told as if they were of now, one a second.
+    /// - Parameter track: a file of gpsd's lines, replayed as if they were current, one per second.
     public convenience init(track: String, logger: Logger) {
         self.init(TrackSource(path: track), answer: .seconds(5), logger: logger)
     }
@@ -68,7 +68,7 @@ public final class GPSDLocationProvider: LocationProvider {
         }
     }
 
-    /// The latest position, where it is young enough for one who does not need a new one.
+    /// The latest position, if it is recent enough for the request.
     private func known(_ wish: PositionWish) -> Position? {
         guard wish.maximumAge > 0, let latest = shared.withLock({ $0.latest }) else { return nil }
         guard !wish.needsAltitude || latest.altitude != nil else { return nil }
@@ -76,15 +76,15 @@ public final class GPSDLocationProvider: LocationProvider {
         return age <= wish.maximumAge && age > -PositionWish.freshness || wish.maximumAge == .infinity ? latest : nil
     }
 
-    /// `"locating"`: who waits for a position.
+    /// `"locating"`: the callers that wait for a position.
     public func state() -> JSONObject {
         ["locating": .array(shared.withLock { $0.waiters.map { ["for": $0.caller.json] } })]
     }
 
-    /// Ends nothing: whoever waits for a position hears nothing and disturbs nobody.
+    /// Does nothing: a caller that waits for a position makes no sound or motion that `stop` would end.
     public func stop(mayEnd: @Sendable (Caller) -> Bool) {}
 
-    /// Ends the watch, and gives those who wait `cancelled`.
+    /// Ends the watch; callers that wait get `cancelled`.
     public func close() async {
         let ended = Promise<Void>()
         let last = shared.withLock { state in
@@ -107,7 +107,7 @@ public final class GPSDLocationProvider: LocationProvider {
         waker?.wake()
     }
 
-    /// Adds somebody who wants to know, and wakes the thread, or starts it.
+    /// Adds a caller or subscriber, and starts or wakes the thread.
     private func want(_ add: (inout State) -> Void) {
         do throws(Unreachable) {
             let (waker, isNew) = try shared.withLock { state throws(Unreachable) -> (Waker, Bool) in
@@ -126,7 +126,7 @@ public final class GPSDLocationProvider: LocationProvider {
         }
     }
 
-    /// Whoever has an answer, or waits no longer, is wanted nowhere.
+    /// Removes a caller that has an answer or no longer waits.
     private func leave(_ waiter: Waiter) {
         let waker = shared.withLock { state -> Waker? in
             guard let index = state.waiters.firstIndex(where: { $0 === waiter }) else { return nil }
@@ -136,7 +136,7 @@ public final class GPSDLocationProvider: LocationProvider {
         waker?.wake()
     }
 
-    /// gpsd does not answer at all.
+    /// Called if gpsd does not answer at all.
     func fail(_ error: CommandError) {
         var error = error
         error.details["reason"] = .string(FixProgress.Stage.unreachable.rawValue)

@@ -3,13 +3,13 @@ internal import Glibc
 internal import Linux
 public import QuickConnect
 
-/// Looks at the way from the satellites to this device, link by link.
+/// Checks each step from the satellites to this device.
 public final class LocationDoctor: Examined {
     private let examination: WatchedExamination
 
     private static let restart = "sudo systemctl restart gpsd.socket gpsd"
 
-    /// - Parameter program: where gpsd lies when it is installed on this device.
+    /// - Parameter program: the path of gpsd if it is installed on this device.
     public convenience init(host: String, port: String, program: String = "/usr/sbin/gpsd") {
         let isLocal = ["localhost", "127.0.0.1", "::1"].contains(host)
         self.init(GPSDSource(host: host, port: port), isLocal: isLocal, program: program)
@@ -27,13 +27,13 @@ public final class LocationDoctor: Examined {
     public func examine(thoroughly isThorough: Bool) async -> [Finding] { [await examination.finding()] }
 }
 
-/// One look.
+/// One check.
 private struct LocationLook {
     let source: any ReportSource
     let isLocal: Bool
     let program: String
 
-    /// How long gpsd and its receiver have to say something: a receiver that slept needs two seconds.
+    /// How long to wait for gpsd and its receiver: a receiver that slept needs two seconds.
     private static let patience = Duration.seconds(3)
 
     func finding(on thread: WatchedThread) -> Finding {
@@ -55,7 +55,7 @@ private struct LocationLook {
         return Finding("location", .error, says, tried: tried, fix: progress.fix, inspect: progress.inspect)
     }
 
-    /// - Returns: a fresh position as soon as there is one with altitude, at the end one without.
+    /// - Returns: a fresh position with altitude as soon as there is one; at the end one without.
     private func listen(
         to stream: any ReportStream,
         on thread: WatchedThread,

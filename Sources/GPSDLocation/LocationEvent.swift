@@ -2,10 +2,10 @@ public import JSON
 public import QuickConnect
 internal import Synchronization
 
-/// The event `location`: each change of the position once, as ``Position/json(at:)`` with `"sequence"`, which counts the
-/// changes, and `"previous"`, the position before in the same form, or null.
+/// The event `location`: sends each change of the position once, as ``Position/json(at:)`` with `"sequence"`, which
+/// counts the changes, and `"previous"`, the position before in the same form, or null.
 ///
-/// Option `maximumAge`: milliseconds, as in the W3C's API; a position that is older is not sent. Default 5000; null: any.
+/// Option `maximumAge`: milliseconds, as in the W3C's API; older positions are not sent. Default 5000; null: any.
 public final class LocationEvent: EventSource {
     private struct State {
         weak var provider: GPSDLocationProvider?
@@ -46,7 +46,7 @@ public final class LocationEvent: EventSource {
         provider?.setSubscribed(false)
     }
 
-    /// - Parameter now: seconds since 1970.
+    /// - Parameter now: the time in seconds since 1970.
     func publish(_ position: Position, at now: Double) {
         let change = state.withLock { state -> (hub: EventHub, sequence: Int64, previous: Position?)? in
             guard let hub = state.hub else { return nil }

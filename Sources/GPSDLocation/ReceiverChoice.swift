@@ -1,18 +1,18 @@
 internal import QuickConnect
 
-/// Which of gpsd's receivers counts, where it has several: one, as long as it has a fix, so that the position does not
-/// jump between them. A value without clock or connection.
+/// Chooses among several receivers of gpsd: it stays with one as long as that has a fix, so that the position does not
+/// jump. A value without clock or connection.
 struct ReceiverChoice: Sendable {
-    /// The one that had a fix last.
+    /// The receiver that last had a fix.
     private var current: (receiver: String, fix: ContinuousClock.Instant)?
     private var satellites: [[UInt8]: Int] = [:]
 
-    /// How long a receiver may say nothing before another one takes its place.
+    /// How long a receiver may be silent before another one replaces it.
     private static let patience = Duration.seconds(PositionWish.freshness)
-    /// More than gpsd can have: whoever makes up names gets no memory.
+    /// More than gpsd can have, so that made-up names cannot use up memory.
     private static let mostReceivers = 16
 
-    /// Whether a report counts: gpsd's own always do, those of receivers unless another one has a fix.
+    /// Whether a report counts. gpsd's own always do; those of a receiver do unless another one has a fix.
     /// - Parameters:
     ///   - instant: when it came.
     ///   - now: the same in seconds since 1970.
@@ -30,7 +30,7 @@ struct ReceiverChoice: Sendable {
         }
     }
 
-    /// How many satellites a receiver uses; nil where it has not told.
+    /// How many satellites a receiver uses; nil if it has not reported that.
     func satellites(of receiver: String) -> Int? { satellites[Array(receiver.utf8)] }
 
     private mutating func note(_ used: Int, _ receiver: String) {
@@ -44,7 +44,7 @@ struct ReceiverChoice: Sendable {
         return current.fix.duration(to: instant) < Self.patience
     }
 
-    /// One that has lost its fix, or tells an old one, keeps nobody else from being chosen.
+    /// A receiver that has lost its fix, or reports an old one, does not prevent another one from being chosen.
     private mutating func choose(_ fix: RawFix, at instant: ContinuousClock.Instant, now: Double) {
         let age = fix.position(source: "")?.age(at: now)
         current = age.map { abs($0) <= PositionWish.freshness } == true ? (fix.receiver, instant) : nil

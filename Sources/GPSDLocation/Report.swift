@@ -1,20 +1,20 @@
 internal import CGPS
 internal import QuickConnect
 
-/// What one message of gpsd says, as far as it matters here. Nothing in it is checked yet.
+/// The contents of one message of gpsd, as far as they are used. Nothing in it is checked yet.
 enum Report: Sendable, Equatable {
-    /// gpsd itself: its version, what it was asked for, an error.
+    /// A message of gpsd itself: its version, the watch, an error.
     case service
     /// How many receivers gpsd has.
     case devices(Int)
-    /// A TPV.
+    /// A TPV report.
     case fix(RawFix)
-    /// A SKY.
+    /// A SKY report.
     case sky(seen: Int, used: Int, receiver: String = "")
-    /// A receiver says something else, such as AIS.
+    /// Other data of a receiver, such as AIS.
     case otherData
 
-    /// - Parameter receiver: which one it comes from.
+    /// - Parameter receiver: the receiver it comes from.
     init(_ report: qc_gps_report, receiver: String) {
         switch report.set {
         case let set where set & MODE_SET != 0: self = .fix(RawFix(report, receiver))
@@ -31,7 +31,7 @@ enum Report: Sendable, Equatable {
     }
 }
 
-/// A fix as gpsd tells it: not a number where unknown, and anything else where somebody lies.
+/// A fix as gpsd reports it: NaN for unknown values, and possibly nonsense.
 struct RawFix: Sendable, Equatable {
     var mode: Int
     var time: Double
@@ -42,7 +42,7 @@ struct RawFix: Sendable, Equatable {
     var verticalError = Double.nan
     var speed = Double.nan
     var track = Double.nan
-    /// Which of gpsd's receivers tells it; empty where that is not known.
+    /// gpsd's receiver; empty if unknown.
     var receiver = ""
 }
 
@@ -62,8 +62,8 @@ extension RawFix {
         )
     }
 
-    /// The position, where there is one: decided by the mode and by values that are possible. gpsd's `status` is no
-    /// help, since it reads 0 for a plain fix. A value that is not possible counts as unknown.
+    /// The position, if there is one: decided by the mode and by plausible values. gpsd's `status` does not help, since
+    /// it is 0 for a plain fix. An implausible value counts as unknown.
     func position(source: String) -> Position? {
         guard mode >= 2, (-90...90).contains(latitude), (-180...180).contains(longitude) else { return nil }
         var position = Position(latitude: latitude, longitude: longitude, mode: min(mode, 3), source: source)

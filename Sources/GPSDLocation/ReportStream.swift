@@ -2,21 +2,21 @@ internal import CGPS
 internal import Glibc
 internal import Linux
 
-/// Where reports come from.
+/// A source of reports.
 protocol ReportSource: Sendable {
-    /// What a position from here has as its source.
+    /// The `source` of positions from here.
     var name: String { get }
     /// Such as `gpsd on localhost:2947`.
     var description: String { get }
 
-    /// Begins a watch. Blocks, perhaps for long: only on a thread that is watched.
+    /// Starts a watch. Blocks, perhaps for long: only on a watched thread.
     func open() throws(Unreachable) -> any ReportStream
 }
 
-/// A watch that has begun. It ends with the last reference. One thread at a time uses it.
+/// A running watch. It ends with the last reference. Used by one thread at a time.
 protocol ReportStream: AnyObject, Sendable {
-    /// Sleeps until the next report. Never blocks in any other way.
-    /// - Returns: nil where somebody used the waker, or the time came.
+    /// Sleeps until the next report. Does not block otherwise.
+    /// - Returns: nil if the waker was used or the time came.
     func next(_ waker: Waker, until end: ContinuousClock.Instant?) throws(Unreachable) -> Report?
 }
 
@@ -26,7 +26,7 @@ struct Unreachable: Error, Sendable {
 }
 
 extension Waker {
-    /// One for the thread of a watch.
+    /// A waker for the thread of a watch.
     static func forWatch() throws(Unreachable) -> Waker {
         do throws(SystemCallError) { return try Waker() } catch { throw Unreachable(reason: "\(error)") }
     }
@@ -70,7 +70,7 @@ private final class GPSDStream: ReportStream, @unchecked Sendable {
         return try read()
     }
 
-    /// The next whole report of what has come; nil where there is none.
+    /// The next complete report already received; nil if there is none.
     private func read() throws(Unreachable) -> Report? {
         while true {
             // A line that is no report shows all the same that somebody is there.

@@ -1,7 +1,7 @@
 internal import Glibc
 import Linux
 
-/// A recorded track in place of a receiver: gpsd's own lines, one a second, told as if they were of now.
+/// A recorded track instead of a receiver: gpsd's own lines, one per second, replayed as if they were current.
 struct TrackSource: ReportSource {
     let path: String
     let name = "simulated"
@@ -41,7 +41,7 @@ private final class TrackStream: ReportStream, @unchecked Sendable {
         return report(at: now)
     }
 
-    /// The line for this second, there and back again for ever.
+    /// The line for this second; the track is played forward and backward forever.
     private func report(at now: Double) -> Report {
         let step = Int(now) % max(1, 2 * lines.count - 2)
         let line = lines[step < lines.count ? step : 2 * lines.count - 2 - step]

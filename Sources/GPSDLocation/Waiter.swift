@@ -1,19 +1,18 @@
 import Concurrency
 internal import QuickConnect
 
-/// A caller who waits for a position.
+/// A caller that waits for a position.
 final class Waiter: @unchecked Sendable {
-    // Sendable because all that changes is only touched while the provider's state is locked.
+    // Sendable because everything mutable is only accessed while the provider's state is locked.
     let caller: Caller
     let promise = Promise<Position>()
     private let wish: PositionWish
-    /// The best there is so far.
+    /// The best position so far.
     private var candidate: (position: Position, since: ContinuousClock.Instant)?
     /// Whether a connection was lost while it waited.
     var hasLost = false
 
-    /// How long a position without altitude is held back: in its first moments a receiver's fix comes in parts, first
-    /// without the altitude.
+    /// How long a position without altitude is held back: at first a receiver's fix comes in parts, the altitude last.
     private static let grace = Duration.milliseconds(500)
 
     init(_ wish: PositionWish, _ caller: Caller) {
@@ -21,7 +20,7 @@ final class Waiter: @unchecked Sendable {
         self.caller = caller
     }
 
-    /// - Parameter now: seconds since 1970.
+    /// - Parameter now: the time in seconds since 1970.
     func take(_ position: Position, at now: Double) {
         let age = position.age(at: now)
         let isFresh = abs(age) <= PositionWish.freshness
@@ -30,11 +29,11 @@ final class Waiter: @unchecked Sendable {
         candidate = (position, position.altitude == nil ? candidate?.since ?? .now : .now - Self.grace)
     }
 
-    /// What it can be given now.
+    /// The position to return now.
     var answer: Position? {
         candidate.flatMap { $0.since + Self.grace <= .now ? $0.position : nil }
     }
 
-    /// When it can be given what there is, if there is anything.
+    /// When the best position so far can be returned, if there is one.
     var answerTime: ContinuousClock.Instant? { candidate.map { $0.since + Self.grace } }
 }

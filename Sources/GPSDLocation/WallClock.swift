@@ -1,7 +1,7 @@
 internal import CGPS
 internal import Glibc
 
-/// The time of day, which fixes are compared with.
+/// The time of day, for comparison with fixes.
 enum WallClock {
     /// Seconds since 1970.
     static var now: Double {

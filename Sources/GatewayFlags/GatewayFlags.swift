@@ -5,7 +5,7 @@ public import Layout
 public import Linux
 internal import QuickConnectClient
 
-/// The flags that all gateways have, and what they mean together with settings and environment.
+/// The flags that all gateways have, and how they combine with settings and environment.
 public struct GatewayFlags: ParsableArguments {
     @Option(help: ArgumentHelp("\(SocketPaths.help)", valueName: "PATH"))
     public var socket: String?
@@ -30,7 +30,7 @@ public struct GatewayFlags: ParsableArguments {
 
     public init() {}
 
-    /// Where the daemon's ordinary socket may be. Its environment names it, which the client's rule looks at itself.
+    /// Possible paths of the daemon's ordinary socket. The client's own rule checks the environment.
     public func daemonPaths(_ settings: Settings, _ environment: [String: String]) -> [String] {
         let named = socket ?? (environment["QUICKCONNECT_SOCKET"] == nil ? settings.socket : nil)
         return SocketPaths.candidates(named: named, environment: environment)
@@ -42,7 +42,7 @@ public struct GatewayFlags: ParsableArguments {
         bridgeSocket ?? settings.socketPath(ofGateway: gateway) ?? "/run/quickconnect/\(gateway).sock"
     }
 
-    /// The folder of what a gateway keeps. A service has one of its own; an ordinary user's is shared by several programs.
+    /// The folder for a gateway's state. A service has its own; an ordinary user's is shared by several programs.
     public func statePath(of gateway: String, _ folders: StandardFolders, _ environment: [String: String]) -> String {
         let isService = geteuid() == 0 || environment["STATE_DIRECTORY"] != nil
         return state ?? (isService ? folders.state : "\(folders.state)/\(gateway)")

@@ -2,10 +2,10 @@ public import JSON
 public import QuickConnect
 internal import Synchronization
 
-/// The event `accel`: the acceleration as ``Acceleration/json``, as often as each subscriber asks for.
+/// The event `accel`: the acceleration as ``Acceleration/json``, at the rate that each subscriber requests.
 ///
-/// Option `rate`: values a second, 0.1 to 200. Default 10. The sensor runs at the fastest that is asked for; what it
-/// cannot, nobody gets.
+/// Option `rate`: values per second, 0.1 to 200. Default 10. The sensor runs at the fastest requested rate, or slower
+/// if it cannot.
 public final class AccelerationEvent: EventSource {
     private struct State {
         weak var sensor: IIOMotionSensor?
@@ -56,10 +56,10 @@ public final class AccelerationEvent: EventSource {
         sensor?.wantedChanged()
     }
 
-    /// The fastest rate that is asked for; nil where nobody subscribes.
+    /// The fastest requested rate; nil if nobody subscribes.
     var fastestRate: Double? { state.withLock { $0.hub == nil ? nil : $0.rates.max() ?? Self.defaultRate } }
 
-    /// - Parameter rate: how many values a second the sensor gives.
+    /// - Parameter rate: how many values per second the sensor delivers.
     func publish(_ acceleration: Acceleration, rate: Double) {
         let (hub, chosen) = state.withLock { state in
             (state.hub, state.pace.take(at: .now, state.rates, from: rate))

@@ -6,7 +6,7 @@ internal import QuickConnect
 struct Accelerometer: Sendable {
     /// `iio:device0` and so on.
     let device: String
-    /// Where sysfs has all devices and triggers.
+    /// The sysfs folder of all devices and triggers.
     let root: SysfsFolder
     let folder: SysfsFolder
     /// The file that its buffer is read from.
@@ -24,20 +24,20 @@ struct Accelerometer: Sendable {
         name = folder.textIfAny("name") ?? device
     }
 
-    /// A channel's value before and after its scale is applied.
+    /// A channel's attributes: `raw` without the scale, `input` with it.
     private static let attributes = ["raw", "input"]
     private static let scanElement = "scan_elements/in_accel_x_en"
 
     /// Such as `accel_3d (iio:device0)`.
     var description: String { name == device ? device : "\(name) (\(device))" }
 
-    /// Where it is in the device. A tablet with a keyboard has one in each half, and it is the screen that is looked at.
+    /// Its location in the device. A tablet with a keyboard has one in each half; the one in the screen counts.
     var isOfTheScreen: Bool { ["accel-display", "lid"].contains(place) }
     var isOfTheKeyboard: Bool { ["accel-base", "base"].contains(place) }
     private var place: String { folder.text(ofFirst: ["label", "location"]) ?? "" }
 
-    /// Reads one of the three axes now, in the unit that ``conversion`` takes. A driver that wakes its chip for each value
-    /// takes seconds for that.
+    /// Reads one of the three axes now, in the unit that ``conversion`` takes. If the driver wakes its chip for each
+    /// value, this takes seconds.
     func read(axis: Int, _ conversion: Conversion) throws(SystemCallError) -> Double {
         let name = ScanLayout.axisNames[axis]
         let text = try folder.text("\(name)_\(conversion.attribute)")
@@ -45,8 +45,8 @@ struct Accelerometer: Sendable {
         return value
     }
 
-    /// What makes g along the device's axes of its values.
-    /// - Parameter matrix: the owner's, applied behind the kernel's.
+    /// Converts its values to g along the device's axes.
+    /// - Parameter matrix: the owner's matrix, applied after the kernel's.
     func conversion(_ matrix: Matrix?) -> Conversion {
         let own = folder.text(ofFirst: Self.matrixNames).flatMap { Matrix(text: $0) } ?? .identity
         guard folder.has("in_accel_x_raw") || folder.has(Self.scanElement) else {
@@ -60,15 +60,15 @@ struct Accelerometer: Sendable {
         return conversion
     }
 
-    /// Its mount matrix, by the names that drivers give it; nil where it has one that cannot be read.
+    /// Whether its mount matrix, if it has one under the names that drivers use, can be parsed.
     var hasReadableMatrix: Bool { folder.text(ofFirst: Self.matrixNames).map { Matrix(text: $0) != nil } ?? true }
     private static let matrixNames = ["in_accel_mount_matrix", "mount_matrix", "in_mount_matrix"]
 }
 
-/// From a channel's values to g: (value + offset) · scale is in m/s² (Documentation/ABI/testing/sysfs-bus-iio), and the
-/// mount matrix turns it.
+/// Converts a channel's values to g: (value + offset) · scale is in m/s² (Documentation/ABI/testing/sysfs-bus-iio), and
+/// the mount matrix rotates it.
 struct Conversion: Sendable {
-    /// The attribute that it is for: `raw`, or `input`, whose values are in m/s² already.
+    /// The attribute: `raw`, or `input`, whose values are already in m/s².
     var attribute: String
     var offset = Vector()
     var scale = Vector(repeating: 1)

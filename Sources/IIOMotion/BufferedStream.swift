@@ -5,7 +5,7 @@ internal import QuickConnect
 /// Why a buffer is not used.
 struct BufferObstacle: Error, Sendable {
     var text: String
-    /// Whether another program has it.
+    /// Whether another program uses it.
     var isBusy = false
 
     init(_ text: String, isBusy: Bool = false) {
@@ -16,10 +16,10 @@ struct BufferObstacle: Error, Sendable {
     init(_ error: SystemCallError) { self.init(error.description, isBusy: error.code == EBUSY) }
 }
 
-/// Reads an accelerometer's values as they come, from its buffer, which its trigger fills.
+/// Reads an accelerometer's values as they come from its buffer, which a trigger fills.
 ///
-/// To switch it on takes writing to sysfs and reading the device's file, which only root may, or whom a udev rule lets
-/// (systemd/quickconnect.rules).
+/// Switching it on requires write access to sysfs and read access to the device's file, which only root has, or users
+/// that a udev rule allows (systemd/quickconnect.rules).
 final class BufferedStream: MotionStream {
     let rate: Double
     private let sensor: Accelerometer
@@ -29,7 +29,7 @@ final class BufferedStream: MotionStream {
     private let clock: String
     private var bytes: [UInt8] = []
 
-    /// How many samples the kernel keeps for a reader that is late.
+    /// How many samples the kernel keeps for a late reader.
     private static let length = 64
     private static let elements = "scan_elements"
 
@@ -44,7 +44,7 @@ final class BufferedStream: MotionStream {
         }
     }
 
-    /// Why a sensor's buffer cannot be used, as far as that can be seen without touching it.
+    /// Why a sensor's buffer cannot be used, if that can be seen without changing anything.
     static func obstacle(of sensor: Accelerometer) -> BufferObstacle? {
         let folder = sensor.folder
         guard folder.has("\(elements)/in_accel_x_en"), folder.has("buffer/enable") else {
@@ -62,7 +62,7 @@ final class BufferedStream: MotionStream {
     private init(_ sensor: Accelerometer, _ conversion: Conversion, rate: Double) throws(BufferObstacle) {
         (self.sensor, self.conversion) = (sensor, conversion)
         do throws(SystemCallError) {
-            // Who has it open has it alone, so what is switched on now was left behind.
+            // Opening is exclusive, so elements that are on now were left on by another program.
             file = try OpenBuffer(sensor)
             try file.disable()
             try Trigger(sensor).choose()
@@ -86,7 +86,7 @@ final class BufferedStream: MotionStream {
     func next(_ waker: Waker, until end: ContinuousClock.Instant) throws(CommandError) -> Acceleration? {
         if bytes.count < layout.size {
             _ = waker.sleep(watching: file.descriptor, until: end)
-            // Read in any case: poll(2) says nothing of a device that was unplugged, and read(2) does.
+            // Always read: poll(2) does not report an unplugged device, but read(2) does.
             do throws(SystemCallError) { bytes += try file.read(layout.size * 16) } catch {
                 throw CommandError(reading: sensor, error)
             }
@@ -100,7 +100,7 @@ final class BufferedStream: MotionStream {
 
     // MARK: Scan elements
 
-    /// Switches these on, the time where there is one, and all others off.
+    /// Switches these elements on, the timestamp if there is one, and all others off.
     private static func choose(_ names: [String], in folder: SysfsFolder) throws(SystemCallError) {
         for name in switches(in: folder) where !names.contains(name) && name != ScanLayout.timeName {
             folder.writeIfPossible("0", to: "\(elements)/\(name)_en")
@@ -109,7 +109,7 @@ final class BufferedStream: MotionStream {
         folder.writeIfPossible("1", to: "\(elements)/\(ScanLayout.timeName)_en")
     }
 
-    /// Those that are on: some drivers switch on more than was asked for.
+    /// The elements that are on: some drivers switch on more than requested.
     private static func chosen(in folder: SysfsFolder) -> [ScanElement] {
         switches(in: folder).compactMap { name in
             guard folder.number(ofFirst: ["\(elements)/\(name)_en"]) == 1 else { return nil }
@@ -125,7 +125,7 @@ final class BufferedStream: MotionStream {
     }
 }
 
-/// The owner of a buffer's file. Switches the buffer off with the last reference.
+/// The owner of a buffer's file. The buffer is switched off with the last reference.
 private final class OpenBuffer {
     let descriptor: Int32
     private let folder: SysfsFolder
@@ -145,7 +145,7 @@ private final class OpenBuffer {
     func enable() throws(SystemCallError) { try folder.write("1", to: "buffer/enable") }
     func disable() throws(SystemCallError) { try folder.write("0", to: "buffer/enable") }
 
-    /// What there is, at most that many bytes.
+    /// Reads what is there, at most that many bytes.
     func read(_ size: Int) throws(SystemCallError) -> ArraySlice<UInt8> {
         var bytes = [UInt8](repeating: 0, count: size)
         let count = Glibc.read(descriptor, &bytes, size)

@@ -7,8 +7,8 @@ internal import Synchronization
 
 /// The accelerometer of this device, through the kernel's IIO subsystem, or a recorded motion.
 ///
-/// All callers and subscribers share one sensor, which is on only while there are any: on a thread that is watched, since a
-/// driver may hang, and that is parked at other times. The thread sleeps in poll(2) until the next value.
+/// All callers and subscribers share one sensor, which is on only while there are any. It runs on a watched thread,
+/// since a driver may hang; the thread is parked at other times, and sleeps in poll(2) until the next value.
 public final class IIOMotionSensor: MotionSensor {
     private struct Waiter {
         let promise: Promise<Acceleration>
@@ -17,14 +17,14 @@ public final class IIOMotionSensor: MotionSensor {
 
     private struct State {
         var waiters: [Waiter] = []
-        /// Whether the thread is at work, or about to be.
+        /// Whether the thread is working, or about to.
         var isRunning = false
         var isClosed = false
-        /// Whether the sensor was there once: then it may come back.
+        /// Whether the sensor was there once; then it may come back.
         var wasThere = false
-        /// Which sensor it is and how it is read, while it is on.
+        /// Which sensor is used and how it is read, while it is on.
         var way: String?
-        /// Whether the log has told that it is lost.
+        /// Whether its loss has been logged.
         var isLost = false
     }
 
@@ -38,24 +38,24 @@ public final class IIOMotionSensor: MotionSensor {
     /// The event `accel`; see ``AccelerationEvent``.
     public let event = AccelerationEvent()
 
-    /// How long it sleeps at most: the thread has to show signs of life.
+    /// The longest sleep: the thread must regularly report that it is alive.
     private static let longestSleep = Duration.seconds(2)
 
     /// - Parameters:
-    ///   - device: the IIO device to use, by its name or as `iio:device0`; nil: the one that is an accelerometer.
-    ///   - matrix: applied to what the sensor measures, behind its own mount matrix.
+    ///   - device: the IIO device to use, by its name or as `iio:device0`; nil: the first that is an accelerometer.
+    ///   - matrix: applied to the sensor's values after its own mount matrix.
     ///   - logger: gets a line when the sensor is lost, and when it is back.
     public convenience init(device: String?, matrix: Matrix?, logger: Logger) {
         let source = IIOSource(named: device, matrix: matrix, root: "/sys/bus/iio/devices", nodes: "/dev")
         self.init(source, logger: logger)
     }
 
-    /// - Parameter track: a file of JSON lines, which are told as if they were of now.
+    /// - Parameter track: a file of JSON lines, replayed as if they were current.
     public convenience init(track: String, matrix: Matrix?, logger: Logger) {
         self.init(TrackSource(path: track, matrix: matrix), logger: logger)
     }
 
-    /// - Parameter deadline: how long the sensor's driver may take.
+    /// - Parameter deadline: how long a call of the sensor's driver may take.
     init(_ source: any MotionSource, deadline: Duration = .seconds(5), logger: Logger) {
         self.source = source
         self.logger = logger
@@ -77,7 +77,7 @@ public final class IIOMotionSensor: MotionSensor {
         return try await waiter.promise.value()
     }
 
-    /// Throws `unsupported` where there is no sensor, `unavailable` where there was one.
+    /// Throws `unsupported` if there is no sensor, `unavailable` if there was one.
     func check() throws(CommandError) {
         do throws(CommandError) { try source.check() } catch {
             guard shared.withLock({ $0.wasThere }) else { throw error }
@@ -85,15 +85,15 @@ public final class IIOMotionSensor: MotionSensor {
         }
     }
 
-    /// `"measuring"`: who waits for a value. Subscribers stand under `"watched"`.
+    /// `"measuring"`: the callers that wait for a value. Subscribers are listed under `"watched"`.
     public func state() -> JSONObject {
         ["measuring": .array(shared.withLock { $0.waiters.map { ["for": $0.caller.json] } })]
     }
 
-    /// Ends nothing: whoever waits for a value moves nothing and disturbs nobody.
+    /// Does nothing: a caller that waits for a value causes no sound or motion that `stop` would end.
     public func stop(mayEnd: @Sendable (Caller) -> Bool) {}
 
-    /// Switches the sensor off, and gives those who wait `cancelled`.
+    /// Switches the sensor off; callers that wait get `cancelled`.
     public func close() async {
         shared.withLock { $0.isClosed = true }
         fail(CommandError(.cancelled, "the daemon is being stopped"))
@@ -102,7 +102,7 @@ public final class IIOMotionSensor: MotionSensor {
         await examination.close()
     }
 
-    /// What is being read is there, and is not looked at meanwhile: many a driver refuses others then.
+    /// A sensor in use works, so it is not checked meanwhile: many drivers refuse other readers then.
     func examine() async -> Finding {
         if let way = shared.withLock({ $0.way }) { return Finding("motion", .ok, "\(way), is being read") }
         return await examination.finding()
@@ -110,7 +110,7 @@ public final class IIOMotionSensor: MotionSensor {
 
     // MARK: Who wants it
 
-    /// Starts the thread, or lets it look who still wants values, and how many.
+    /// Starts the thread, or makes it check who wants values at which rate.
     func wantedChanged() {
         let begins = shared.withLock { state in
             guard !state.isRunning, isWanted(&state) else { return false }
@@ -150,7 +150,7 @@ public final class IIOMotionSensor: MotionSensor {
         for waiter in waiters { waiter.promise.fail(error) }
     }
 
-    /// The driver does not come back. Looks again later, as long as somebody subscribes.
+    /// The driver does not return. Tries again later, as long as somebody subscribes.
     private func giveUp(_ error: CommandError) {
         shared.withLock { $0.isRunning = false }
         lost(error)
@@ -172,7 +172,7 @@ public final class IIOMotionSensor: MotionSensor {
         } while !hasEnded()
     }
 
-    /// Values until nobody wants any, or another rate is wanted.
+    /// Delivers values until nobody wants any, or another rate is wanted.
     private func watch(_ waker: Waker) throws(CommandError) {
         let rate = wantedRate
         let stream = try source.open(rate: rate)
@@ -213,8 +213,8 @@ public final class IIOMotionSensor: MotionSensor {
         fail(error)
     }
 
-    /// Says that the thread is alive.
-    /// - Returns: false where it was given up meanwhile.
+    /// Reports that the thread is alive.
+    /// - Returns: false if it was given up meanwhile.
     private func proceed(to what: String) -> Bool { thread.proceed(to: "\(what) \(source.description)") }
 
     private func hasEnded() -> Bool {
@@ -227,7 +227,7 @@ public final class IIOMotionSensor: MotionSensor {
     }
 }
 
-/// Looks whether this device feels how it is moved.
+/// Checks whether this device can measure its motion.
 public struct MotionDoctor: Examined {
     private let sensor: IIOMotionSensor
 

@@ -2,20 +2,20 @@ internal import Glibc
 import Linux
 internal import QuickConnect
 
-/// The accelerometer among the IIO devices of this machine. It is found by its channels, anew each time.
+/// The accelerometer among the IIO devices of this machine. It is found by its channels, and searched for each time.
 struct IIOSource: MotionSource {
-    /// The device that the settings name, by its IIO name or as `iio:device0`; nil: the first that is an accelerometer.
+    /// The device named in the settings, by its IIO name or as `iio:device0`; nil: the first that is an accelerometer.
     let named: String?
     /// The owner's matrix.
     let matrix: Matrix?
-    /// Where sysfs has the devices, `/sys/bus/iio/devices`.
+    /// The sysfs folder of the devices, `/sys/bus/iio/devices`.
     let root: String
-    /// Where their buffers are, `/dev`.
+    /// The folder of their buffers, `/dev`.
     let nodes: String
 
     let description = "the accelerometer"
 
-    /// An error lists no more devices than that.
+    /// The most devices that an error lists.
     private static let listed = 16
 
     func check() throws(CommandError) { _ = try find() }
@@ -52,7 +52,7 @@ struct IIOSource: MotionSource {
             let text = (length * 100).rounded() / 100
             return Finding("motion", .ok, "\(sensor.description) measures \(text) g and \(way)")
         } catch {
-            // While its buffer runs, for the daemon or another program, many a driver refuses single values.
+            // While its buffer runs, for the daemon or another program, many drivers refuse single values.
             guard error.code != EBUSY else { return Finding("motion", .ok, "\(sensor.description) runs and \(way)") }
             return Finding(
                 "motion",
@@ -65,7 +65,7 @@ struct IIOSource: MotionSource {
 
     // MARK: Looking
 
-    /// The screen's before others, the keyboard's only where there is no other.
+    /// The screen's sensor comes first, the keyboard's only if there is no other.
     private func find() throws(CommandError) -> Accelerometer {
         let devices = devices
         let sensors = devices.compactMap { Accelerometer(device: $0, root: root, nodes: nodes) }

@@ -1,7 +1,7 @@
 /// Three numbers, along x, y and z.
 typealias Vector = SIMD3<Double>
 
-/// How a sensor is mounted: what it measures, times this, is along the axes of the device.
+/// How a sensor is mounted: its values times this matrix are along the axes of the device.
 public struct Matrix: Sendable, Hashable {
     let rows: [Vector]
 
@@ -9,7 +9,7 @@ public struct Matrix: Sendable, Hashable {
 
     init(rows: [Vector]) { self.rows = rows }
 
-    /// - Parameter rows: three of three numbers, each finite; nil where they are something else, or all 0.
+    /// - Parameter rows: three rows of three finite numbers; nil if they are something else, or all 0.
     public init?(_ rows: [[Double]]) {
         guard rows.count == 3, rows.allSatisfy({ $0.count == 3 && $0.allSatisfy(\.isFinite) }) else { return nil }
         guard rows.contains(where: { $0.contains { $0 != 0 } }) else { return nil }
@@ -28,7 +28,7 @@ public struct Matrix: Sendable, Hashable {
         Vector(matrix.rows.map { ($0 * vector).sum() })
     }
 
-    /// First the right one, then the left one.
+    /// Applies the right matrix first, then the left one.
     static func * (second: Matrix, first: Matrix) -> Matrix {
         let columns = (0..<3).map { column in second * Vector(first.rows.map { $0[column] }) }
         return Matrix(rows: (0..<3).map { row in Vector(columns.map { $0[row] }) })

@@ -1,33 +1,32 @@
 import Linux
 internal import QuickConnect
 
-/// Where motion comes from.
+/// A source of motion.
 protocol MotionSource: Sendable {
     /// Such as `the accelerometer`.
     var description: String { get }
 
-    /// Throws `unsupported` where there is nothing that could tell motion, with what was looked at. Does not block.
+    /// Throws `unsupported`, with what was checked, if there is no motion sensor. Does not block.
     func check() throws(CommandError)
 
-    /// Switches the sensor on. May block: only on a thread that is watched. Fails with `unsupported`, `unavailable` or
-    /// `busy`.
-    /// - Parameter rate: values a second; what comes may be more, never is much less where the sensor can.
+    /// Switches the sensor on. May block: only on a watched thread. Fails with `unsupported`, `unavailable` or `busy`.
+    /// - Parameter rate: values per second. The stream may deliver more, but not much less if the sensor can do it.
     func open(rate: Double) throws(CommandError) -> any MotionStream
 
-    /// What the doctor says of it. As for ``open(rate:)``.
-    /// - Parameter goesOn: called between calls of a driver.
+    /// The doctor's finding. As for ``open(rate:)``.
+    /// - Parameter goesOn: called between calls to a driver.
     func examine(_ goesOn: () -> Void) -> Finding
 }
 
-/// A sensor that is on. It is switched off with the last reference. One thread at a time uses it.
+/// A sensor that is on. It is switched off with the last reference. Used by one thread at a time.
 protocol MotionStream: AnyObject {
     /// A sentence for the log: which sensor it is, and how it is read.
     var description: String { get }
-    /// How many values a second come.
+    /// Values per second.
     var rate: Double { get }
 
-    /// Sleeps until the next value. No call of a driver takes longer than its reader's deadline; what takes several is done
-    /// in several calls of this one.
-    /// - Returns: nil where somebody used the waker, the time came, or there is only a part of the value yet.
+    /// Sleeps until the next value. Work that needs several calls to the driver is spread over several calls of this
+    /// function, so that each stays within the deadline.
+    /// - Returns: nil if the waker was used, the time came, or only a part of the value is there yet.
     func next(_ waker: Waker, until end: ContinuousClock.Instant) throws(CommandError) -> Acceleration?
 }

@@ -1,21 +1,21 @@
-/// Gives each subscriber's rate its share of a sensor's values, which come at the fastest of them or faster.
+/// Thins a sensor's values to each subscriber's rate. The sensor runs at the fastest of these rates or faster.
 struct Pace {
-    /// When the next value is due for those who want so many a second.
+    /// For each rate, when its next value is due.
     private var due: [Double: ContinuousClock.Instant] = [:]
 
-    /// The rates that get a value which comes now.
+    /// The rates for which a value that comes now is due.
     /// - Parameters:
-    ///   - rates: those that are wanted, in values a second.
-    ///   - sensorRate: how many come.
+    ///   - rates: the requested rates, in values per second.
+    ///   - sensorRate: the rate of the sensor, in values per second.
     mutating func take(at now: ContinuousClock.Instant, _ rates: Set<Double>, from sensorRate: Double) -> Set<Double> {
         due = due.filter { rates.contains($0.key) }
-        // One that comes a little early is the one that is due: the next would be late by more.
+        // A value that comes slightly early counts as the due one: the next would be further off.
         let tolerance = Duration.seconds(0.5 / sensorRate)
         let chosen = rates.filter { rate in due[rate].map { now + tolerance >= $0 } ?? true }
         for rate in chosen {
             let interval = Duration.seconds(1 / rate)
             let next = (due[rate] ?? now) + interval
-            // What was missed is not made up for.
+            // Missed values are not made up for.
             due[rate] = next > now ? next : now + interval
         }
         return chosen

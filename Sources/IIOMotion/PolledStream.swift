@@ -9,7 +9,7 @@ final class PolledStream: MotionStream {
     private let conversion: Conversion
     private let reason: String
     private var due = ContinuousClock.now
-    /// What has been read of the next value.
+    /// The axes read so far for the next value.
     private var axes: [Double] = []
 
     /// - Parameter obstacle: why its buffer is not used.
@@ -20,9 +20,9 @@ final class PolledStream: MotionStream {
         _ obstacle: BufferObstacle
     ) throws(CommandError) {
         (self.sensor, self.conversion, self.rate, reason) = (sensor, conversion, rate, obstacle.text)
-        // Drivers that wake their chip for each axis wait up to two of its periods then.
+        // Drivers that wake their chip for each axis then wait up to two periods of this rate.
         _ = SamplingRate.set(rate * 8, in: sensor.folder)
-        // What is not there for polling either fails now.
+        // If polling is impossible, too, this fails now.
         if obstacle.isBusy, !sensor.folder.has("in_accel_x_\(conversion.attribute)") {
             throw CommandError(.busy, "\(sensor.description) is read by another program")
         }
@@ -38,7 +38,7 @@ final class PolledStream: MotionStream {
         }
         guard axes.count == 3 else { return nil }
         defer { axes = [] }
-        // One that comes late moves the ones behind it: they are not made up for.
+        // A late value delays the following ones; they are not made up for.
         due = max(due + .seconds(1 / rate), .now)
         return conversion.acceleration(Vector(axes))
     }

@@ -4,14 +4,14 @@ import Linux
 struct SamplingRate {
     private enum Offer {
         case list([Double])
-        /// From the first to the second.
+        /// From the first number to the second.
         case range(Double, Double)
     }
 
     private let offer: Offer?
 
-    /// - Parameter available: as `sampling_frequency_available` has it: `10 50 100`, or `[minimum step maximum]`; nil or
-    ///   anything else offers what is asked for.
+    /// - Parameter available: the text of `sampling_frequency_available`: `10 50 100`, or `[minimum step maximum]`; nil
+    ///   or anything else allows any rate.
     init(available: String?) {
         let text = available ?? ""
         let isRange = text.hasPrefix("[") && text.hasSuffix("]")
@@ -28,7 +28,7 @@ struct SamplingRate {
         }
     }
 
-    /// The lowest rate that is no lower than what is wanted, else the highest.
+    /// The lowest rate that is at least the wanted one, or else the highest.
     func choose(_ wanted: Double) -> Double {
         switch offer {
         case nil: wanted
@@ -37,8 +37,8 @@ struct SamplingRate {
         }
     }
 
-    /// Sets the rate of a sensor, where it has one that may be set.
-    /// - Returns: what it then is; nil where it does not tell.
+    /// Sets the rate of a sensor, if it has one that can be set.
+    /// - Returns: the resulting rate; nil if the sensor does not report it.
     static func set(_ wanted: Double, in folder: SysfsFolder) -> Double? {
         let prefix = folder.has("in_accel_sampling_frequency") ? "in_accel_" : ""
         guard folder.has("\(prefix)sampling_frequency") else { return nil }
@@ -50,7 +50,7 @@ struct SamplingRate {
         return folder.number(ofFirst: ["\(prefix)sampling_frequency"]).flatMap { $0 > 0 ? $0 : nil }
     }
 
-    /// As the kernel reads numbers: without an exponent, and a whole one without a point.
+    /// A number in the form that the kernel reads: without an exponent, and without a point if it is whole.
     static func text(_ rate: Double) -> String {
         if let whole = Int(exactly: rate) { return "\(whole)" }
         let millionths = Int((min(rate, 1e9) * 1e6).rounded())

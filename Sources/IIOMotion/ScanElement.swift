@@ -1,18 +1,18 @@
-/// How a channel's value lies in a buffer: `[be|le]:[s|u]bits/storagebits[Xrepeat][>>shift]`
+/// The format of a channel's value in a buffer: `[be|le]:[s|u]bits/storagebits[Xrepeat][>>shift]`
 /// (Documentation/ABI/testing/sysfs-bus-iio, scan_elements/in_…_type).
 struct ScanType: Sendable, Hashable {
     var isBigEndian: Bool
     var isSigned: Bool
-    /// Of the value, 1 to 64.
+    /// Bits of the value, 1 to 64.
     var bits: Int
-    /// Of the place it takes: 8, 16, 32 or 64.
+    /// Bits of the storage: 8, 16, 32 or 64.
     var storageBits: Int
-    /// How many such values stand behind each other.
+    /// How many such values follow each other.
     var count = 1
-    /// How far the value is shifted right, before bits above it are left out.
+    /// How far the value is shifted right before the bits above it are masked.
     var shift = 0
 
-    /// In bytes, also what it is aligned to.
+    /// In bytes; also its alignment.
     var size: Int { storageBits / 8 * count }
 
     init?(_ text: String) {
@@ -45,13 +45,13 @@ struct ScanType: Sendable, Hashable {
         guard bits > 0, shift + bits <= storage else { return nil }
     }
 
-    /// Digits and nothing else, not many of them.
+    /// Accepts only digits, and only a few.
     private static func number(_ text: Substring) -> Int? {
         guard (1...3).contains(text.count), text.utf8.allSatisfy({ $0 &- UInt8(ascii: "0") <= 9 }) else { return nil }
         return Int(text)
     }
 
-    /// The first value in the bytes, of which there must be enough.
+    /// The first value in the bytes, which must be long enough.
     func value(of bytes: some Collection<UInt8>) -> Int64 {
         let storage = bytes.prefix(storageBits / 8)
         var word: UInt64 = 0
@@ -60,7 +60,7 @@ struct ScanType: Sendable, Hashable {
         } else {
             for (index, byte) in storage.enumerated() { word |= UInt64(byte) << (8 * UInt64(index)) }
         }
-        // Shifted up to the top and down again, which brings the sign with it.
+        // Shifted to the top and down again, which extends the sign.
         let top = (word >> UInt64(shift)) << UInt64(64 - bits)
         return isSigned ? Int64(bitPattern: top) >> Int64(64 - bits) : Int64(bitPattern: top >> UInt64(64 - bits))
     }
@@ -80,7 +80,7 @@ extension Substring {
 struct ScanElement: Sendable, Hashable {
     /// Such as `in_accel_x` or `in_timestamp`.
     var name: String
-    /// Its place among the others.
+    /// Its position among the others.
     var index: Int
     var type: ScanType
 }

@@ -1,9 +1,9 @@
-/// Where each value lies in a sample of a buffer: the elements that are switched on in the order of their indices, each
-/// aligned to its own size, and the whole to the largest of them, as the kernel lays them out.
+/// The position of each value in a sample of a buffer, as the kernel lays it out: the enabled elements in the order of
+/// their indices, each aligned to its own size, and the whole sample to the largest of them.
 struct ScanLayout: Sendable {
     private let axes: [Place]
     private let time: Place?
-    /// Of a sample, in bytes.
+    /// The size of a sample in bytes.
     let size: Int
 
     private struct Place: Sendable {
@@ -14,10 +14,10 @@ struct ScanLayout: Sendable {
     static let axisNames = ["in_accel_x", "in_accel_y", "in_accel_z"]
     static let timeName = "in_timestamp"
 
-    /// More than any sample has.
+    /// Larger than any real sample.
     private static let largest = 4096
 
-    /// - Returns: nil where an axis is missing, or it is no sample.
+    /// - Returns: nil if an axis is missing, or the layout is not possible.
     init?(_ elements: [ScanElement]) {
         var places: [String: Place] = [:]
         var (offset, largest) = (0, 1)
@@ -37,7 +37,7 @@ struct ScanLayout: Sendable {
 
     private static func aligned(_ offset: Int, to size: Int) -> Int { (offset + size - 1) / size * size }
 
-    /// The raw values of a sample, which must have ``size`` bytes, and its time in nanoseconds, where it has one.
+    /// The raw values of a sample, which must have ``size`` bytes, and its time in nanoseconds, if it has one.
     func sample(_ bytes: ArraySlice<UInt8>) -> (raw: Vector, nanoseconds: Int64?) {
         let values = axes.map { Double($0.type.value(of: bytes.dropFirst($0.offset))) }
         return (Vector(values), time.map { $0.type.value(of: bytes.dropFirst($0.offset)) })

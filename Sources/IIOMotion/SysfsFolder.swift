@@ -1,7 +1,7 @@
 internal import Glibc
 import Linux
 
-/// The attributes of a device in sysfs, a file each.
+/// The attributes of a device in sysfs, one file each.
 struct SysfsFolder: Sendable {
     let path: String
 
@@ -12,7 +12,7 @@ struct SysfsFolder: Sendable {
 
     func mayWrite(_ name: String) -> Bool { access("\(path)/\(name)", W_OK) == 0 }
 
-    /// The names of its files, or of those of a folder within.
+    /// The names of its files, or of the files in a subfolder.
     func names(in folder: String = ".") -> [String] { FileText.names(in: "\(path)/\(folder)") ?? [] }
 
     /// The text of an attribute, without white space around it, up to a NUL: `current_timestamp_clock` has one.
@@ -26,12 +26,12 @@ struct SysfsFolder: Sendable {
         return String(text[..<end].drop(while: \.isWhitespace))
     }
 
-    /// The same, nil where it is missing or cannot be read.
+    /// The same; nil if it is missing or cannot be read.
     func textIfAny(_ name: String) -> String? {
         do throws(SystemCallError) { return try text(name) } catch { return nil }
     }
 
-    /// The first of these attributes that there is.
+    /// The text of the first of these attributes that exists.
     func text(ofFirst names: [String]) -> String? {
         names.lazy.compactMap { self.textIfAny($0) }.first
     }
@@ -45,7 +45,7 @@ struct SysfsFolder: Sendable {
         if code != 0 { throw SystemCallError("writing \(text) to \(name)", code) }
     }
 
-    /// The same, where it is of use but not needed.
+    /// The same for a setting that is useful but not required.
     func writeIfPossible(_ text: String, to name: String) {
         do throws(SystemCallError) { try write(text, to: name) } catch {}
     }

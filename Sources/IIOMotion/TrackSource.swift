@@ -4,8 +4,8 @@ import JSON
 import Linux
 internal import QuickConnect
 
-/// A recorded motion in place of a sensor: a JSON line for each moment, `{"time", "x", "y", "z"}` in seconds and g, played
-/// again and again as if it were of now. Lines that begin with something else are passed over.
+/// A recorded motion instead of a sensor: a JSON line for each moment, `{"time", "x", "y", "z"}` in seconds and g,
+/// replayed repeatedly as if it were current. Lines that begin with anything else are skipped.
 struct TrackSource: MotionSource {
     let path: String
     /// The owner's matrix.
@@ -43,7 +43,7 @@ struct TrackSource: MotionSource {
     }
 }
 
-/// The moments of a motion, of which there are at least two, one after the other.
+/// The moments of a motion in order, at least two.
 struct MotionTrack {
     private let moments: [(time: Double, value: Vector)]
     /// In seconds.
@@ -61,8 +61,8 @@ struct MotionTrack {
         self.moments = moments
     }
 
-    /// The value so many seconds after the beginning, or after one of its repetitions; between two moments in a straight
-    /// line.
+    /// The value that many seconds after the beginning or the last repetition, interpolated linearly between two
+    /// moments.
     func value(at seconds: Double) -> Vector {
         let first = moments[0].time
         let time = first + seconds.truncatingRemainder(dividingBy: duration)
@@ -96,7 +96,7 @@ private final class TrackStream: MotionStream {
         return Acceleration(x: value.x, y: value.y, z: value.z, time: time)
     }
 
-    /// Since 1970.
+    /// Milliseconds since 1970.
     private static var milliseconds: Double {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)

@@ -1,7 +1,7 @@
 import Linux
 
-/// What fills an accelerometer's buffer: the trigger that its driver has set, or one of its own. A buffer without the
-/// attribute needs none.
+/// The trigger that fills an accelerometer's buffer: the one that its driver has set, or one of its own. A buffer
+/// without the attribute needs none.
 struct Trigger {
     private let folder: SysfsFolder
     private let own: String?
@@ -23,8 +23,8 @@ struct Trigger {
         try folder.write(own, to: "trigger/current_trigger")
     }
 
-    /// Drivers name their triggers after the device, `NAME-dev0` or `NAME-any-motion-dev0`; the plain one tells each
-    /// new value, the others only some.
+    /// Drivers name their triggers after the device, `NAME-dev0` or `NAME-any-motion-dev0`; the plain one fires for
+    /// each new value, the others only for some.
     private static func own(of sensor: Accelerometer) -> String? {
         let number = sensor.device.drop { !$0.isNumber }
         let wanted = "\(sensor.name)-dev\(number)"

@@ -1,16 +1,16 @@
-/// Bytes as text for JSON, which has none: the Base64 of RFC 4648, with its padding and without line breaks.
+/// Base64 (RFC 4648), with padding and without line breaks: how binary data is carried in JSON.
 public enum Base64 {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
     private static let padding = UInt8(ascii: "=")
 
-    /// The value of each byte of a text; 255: it is none of the alphabet's.
+    /// The value of each character of the alphabet, by its byte; 255 for every other byte.
     private static let values: [UInt8] = {
         var values = [UInt8](repeating: 255, count: 256)
         for (value, letter) in alphabet.enumerated() { values[Int(letter)] = UInt8(value) }
         return values
     }()
 
-    /// How many characters so many bytes become.
+    /// The length of the Base64 text of `count` bytes.
     public static func length(ofBytes count: Int) -> Int { (count + 2) / 3 * 4 }
 
     /// Bytes as Base64 with its padding (RFC 4648).
@@ -36,8 +36,8 @@ public enum Base64 {
     /// Bytes as Base64 with its padding (RFC 4648).
     public static func encode(_ bytes: [UInt8]) -> String { bytes.withUnsafeBytes { encode($0) } }
 
-    /// The bytes; nil where a character is none of the alphabet's, the padding is missing, or bits are set that belong
-    /// to no byte. So each sequence of bytes has exactly one text.
+    /// Decodes Base64. Nil if a character is not in the alphabet, the padding is missing, or the unused bits of the
+    /// last character are not zero, so that every sequence of bytes has exactly one text.
     public static func decode(_ text: String) -> [UInt8]? {
         var text = text
         return text.withUTF8 { decode($0) }

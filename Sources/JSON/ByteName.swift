@@ -1,5 +1,5 @@
-/// A name as a key: the same as another only byte for byte. To a Swift `String`, é and e with an accent behind it are
-/// the same; to the wire, to JSON and to a file system they are two names.
+/// A name compared byte for byte. Swift's `String` treats é and e with a combining accent as equal; in the protocol, in
+/// JSON and in a file system they are two names.
 public struct ByteName: Hashable, Sendable {
     /// The name.
     public let text: String
@@ -16,7 +16,7 @@ public struct ByteName: Hashable, Sendable {
         return (isSame ?? nil) ?? left.text.utf8.elementsEqual(right.text.utf8)
     }
 
-    /// Goes by the bytes, as equality does.
+    /// Hashes the bytes, consistent with `==`.
     public func hash(into hasher: inout Hasher) {
         var text = text
         text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }

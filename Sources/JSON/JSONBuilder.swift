@@ -1,5 +1,5 @@
 extension JSONValue {
-    /// The value of a text that a ``JSONScanner`` has passed over, without white space around it.
+    /// The value of a text that a ``JSONScanner`` has checked, without white space around it.
     package init(checked bytes: UnsafeBufferPointer<UInt8>) {
         var builder = JSONBuilder(bytes)
         self = builder.value()
@@ -7,13 +7,13 @@ extension JSONValue {
 }
 
 extension String {
-    /// The text of a checked JSON value, nil where it is no string.
+    /// The string in a checked JSON text; nil if it is another kind of value.
     package init?(checkedJSONString bytes: UnsafeBufferPointer<UInt8>) {
         guard bytes.first == UInt8(ascii: "\"") else { return nil }
         self.init(checkedJSON: UnsafeBufferPointer(rebasing: bytes[1..<(bytes.count - 1)]))
     }
 
-    /// What stands between the quotes of a checked string.
+    /// The contents of a checked string, given without its quotes.
     package init(checkedJSON bytes: UnsafeBufferPointer<UInt8>) {
         if bytes.contains(UInt8(ascii: "\\")) {
             var builder = JSONBuilder(bytes)
@@ -23,12 +23,11 @@ extension String {
         }
     }
 
-    /// The beginning of a checked string that has more bytes, of which at most so many are read: as many as are whole
-    /// characters and whole escapes.
+    /// At most the first `most` bytes of a checked string that is longer, cut between characters and between escapes.
     package init(checkedJSONStringStart bytes: UnsafeBufferPointer<UInt8>, atMost most: Int) {
         let most = Swift.max(1, Swift.min(most, bytes.count - 1))
         var end = 1
-        // From the front, since a row of backslashes means nothing from behind.
+        // From the front: in a row of backslashes, only that shows where an escape begins.
         while end < most {
             let next = end + Self.unitLength(of: bytes, at: end)
             guard next <= most else { break }
@@ -38,7 +37,7 @@ extension String {
         self.init(checkedJSON: UnsafeBufferPointer(rebasing: bytes[1..<end]))
     }
 
-    /// How many bytes there are a byte or a whole escape; two that stand for halves of one character are one.
+    /// The length in bytes of the character or escape at `index`; two escapes that form a surrogate pair count as one.
     private static func unitLength(of bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> Int {
         guard bytes[index] == UInt8(ascii: "\\") else { return 1 }
         guard bytes[index + 1] == UInt8(ascii: "u") else { return 2 }
@@ -50,7 +49,7 @@ extension String {
 }
 
 extension UnsafeBufferPointer<UInt8> {
-    /// Lends the text of a checked JSON value, nil where it is no string.
+    /// Lends the contents of a checked JSON string; nil if it is another kind of value.
     package func withCheckedJSONString<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result? {
         guard first == UInt8(ascii: "\"") else { return nil }
         let text = UnsafeBufferPointer(rebasing: self[1..<(count - 1)])
@@ -60,7 +59,7 @@ extension UnsafeBufferPointer<UInt8> {
     }
 }
 
-/// Builds values out of checked bytes, so that it knows no mistakes.
+/// Builds values from checked bytes, so it has no error cases.
 private struct JSONBuilder {
     private let bytes: UnsafeBufferPointer<UInt8>
     private var position = 0
@@ -177,7 +176,7 @@ private struct JSONBuilder {
     private mutating func scalar() -> Unicode.Scalar {
         let first = codeUnit()
         if let scalar = Unicode.Scalar(first) { return scalar }
-        // The other half of the pair is there, for the scanner has seen it.
+        // The second half of the pair is there: the scanner has checked it.
         position += 2
         return UTF16.decode(UTF16.EncodedScalar([first, codeUnit()]))
     }

@@ -1,7 +1,8 @@
-/// JSON values in a few words, for messages that say what came: `the number 7`, `the string "abc"`, `an empty array`,
-/// `an object`. However large a value is, its words are at most about sixty bytes, and take no longer to make.
+/// Short descriptions of JSON values, for messages that say what came: `the number 7`, `the string "abc"`, `an empty
+/// array`, `an object`. However large a value is, its description has at most about sixty bytes and takes constant
+/// time.
 enum JSONGist {
-    /// Bytes of JSON that are shown.
+    /// The most bytes of JSON that are shown.
     static let mostBytes = 40
 
     /// - Parameter bytes: a checked JSON text, without white space around it.
@@ -35,7 +36,7 @@ enum JSONGist {
 
     private static func string(_ text: String, isWhole: Bool) -> String {
         if text.isEmpty, isWhole { return "an empty string" }
-        // Control characters take up to six bytes each, so that is bounded too.
+        // A control character takes up to six bytes as JSON, so the bytes are limited as well as the characters.
         var room = mostBytes
         let shown = text.unicodeScalars.prefix { scalar in
             room -= scalar.value < 0x20 ? 6 : scalar.utf8.count
@@ -50,7 +51,7 @@ enum JSONGist {
         return takes(value, &room)
     }
 
-    /// Whether there is room for the JSON text of a value. Ends as soon as there is not.
+    /// Whether the JSON text of a value fits into `room` bytes. Stops as soon as it does not.
     private static func takes(_ value: JSONValue, _ room: inout Int) -> Bool {
         switch value {
         case .null, .bool, .integer, .number: room -= value.text.utf8.count
@@ -70,11 +71,11 @@ enum JSONGist {
 }
 
 extension JSONValue {
-    /// The value in a few words, for messages: `the number 7`. At most about sixty bytes.
+    /// A short description of the value, for messages: `the number 7`. At most about sixty bytes.
     public var gist: String { JSONGist.text(self) }
 }
 
 extension JSONText {
-    /// The value in a few words, for messages: `the number 7`. At most about sixty bytes.
+    /// A short description of the value, for messages: `the number 7`. At most about sixty bytes.
     public var gist: String { withBytes { JSONGist.text(checked: $0) } }
 }

@@ -1,6 +1,6 @@
-/// Where the items of an array are in its bytes. The first four need no memory of their own.
+/// Where the items of an array are in its bytes. The first four need no allocation.
 @usableFromInline package struct JSONItems: Sendable {
-    /// What a scanner knows of an item: where it begins and ends, in one number.
+    /// Where an item begins and ends, packed into one number.
     @usableFromInline package struct Place: Sendable {
         @usableFromInline let packed: UInt64
 
@@ -14,7 +14,7 @@
         }
     }
 
-    /// The first four, which hold no reference: they can be copied for nothing.
+    /// The first four. They hold no references, so copying them is cheap.
     @usableFromInline package struct First: Sendable {
         @usableFromInline var used = 0
         @usableFromInline var places = (Place(0..<0), Place(0..<0), Place(0..<0), Place(0..<0))
@@ -45,7 +45,7 @@
     }
 
     package private(set) var first = First()
-    /// Those behind the fourth.
+    /// Those after the fourth.
     package private(set) var others: [Place] = []
 
     package init() {}

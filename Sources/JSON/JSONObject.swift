@@ -1,18 +1,18 @@
 internal import OrderedCollections
 
-/// A JSON object. Members keep the order they were written in; of a repeated name the last value counts.
+/// A JSON object. Members keep the order they were written in; if a name is repeated, its last value counts.
 public struct JSONObject: Sendable, Hashable {
     private var members: OrderedDictionary<ByteName, JSONValue>
 
     /// An object without members.
     public init() { members = [:] }
 
-    /// An object of these members; of several with one name the last counts.
+    /// An object with these members; if several have the same name, the last one counts.
     public init(_ pairs: some Sequence<(String, JSONValue)>) {
         members = OrderedDictionary(pairs.lazy.map { (ByteName($0), $1) }, uniquingKeysWith: { _, last in last })
     }
 
-    /// The value of a member; assigning nil takes the member out.
+    /// The value of a member; assigning nil removes the member.
     public subscript(name: String) -> JSONValue? {
         get { members[ByteName(name)] }
         set { members[ByteName(name)] = newValue }
@@ -32,7 +32,7 @@ public struct JSONObject: Sendable, Hashable {
 }
 
 extension JSONObject: ExpressibleByDictionaryLiteral {
-    /// An object of these members; of several with one name the last counts.
+    /// An object with these members; if several have the same name, the last one counts.
     public init(dictionaryLiteral elements: (String, JSONValue)...) { self.init(elements) }
 }
 
@@ -41,7 +41,7 @@ extension JSONObject: Sequence {
     public struct Iterator: IteratorProtocol {
         fileprivate var members: OrderedDictionary<ByteName, JSONValue>.Iterator
 
-        /// The next member; nil behind the last.
+        /// The next member; nil after the last.
         public mutating func next() -> (name: String, value: JSONValue)? {
             members.next().map { ($0.key.text, $0.value) }
         }

@@ -1,13 +1,13 @@
 /// Why bytes are not a JSON value.
 public enum JSONError: Error, Sendable, Equatable {
-    /// Not JSON: what is wrong, and at which byte (from 0).
+    /// Not JSON: what is wrong, and the byte offset (from 0).
     case syntax(String, offset: Int)
-    /// JSON, but a value that cannot be kept as it is: a number beyond a double, half a surrogate pair.
+    /// JSON, but a value that cannot be stored exactly: a number beyond the range of a double, or a lone surrogate.
     case unrepresentable(String, offset: Int)
-    /// More arrays and objects inside each other than the limit.
+    /// Arrays and objects are nested deeper than the limit.
     case tooDeep(limit: Int)
 
-    /// What is wrong, and at which byte.
+    /// What is wrong, and at which byte offset.
     public var message: String {
         switch self {
         case .syntax(let what, let offset), .unrepresentable(let what, let offset): "\(what) at byte \(offset)"
@@ -18,13 +18,13 @@ public enum JSONError: Error, Sendable, Equatable {
 
 /// A strict parser of one JSON text (RFC 8259) in UTF-8: a ``JSONScanner`` checks it, then its value is built.
 ///
-/// It is here, and not a library's, because it stands in the listener's event loop: it is linear in time, knows
-/// no failure but ``JSONError``, tells depth from syntax, and keeps the order of members and 64-bit integers.
+/// The project has its own because it runs on the listener's event loop: it takes linear time, fails only with
+/// ``JSONError``, reports excessive depth apart from syntax errors, and keeps the order of members and 64-bit integers.
 public enum JSONParser {
-    /// Arrays and objects inside each other, where nobody says another limit.
+    /// How deep arrays and objects may be nested unless the caller gives another limit.
     public static let defaultDepth = 512
 
-    /// The one value that the bytes hold, white space around it allowed.
+    /// Parses the one value in the bytes, which white space may surround.
     public static func parse(
         _ bytes: borrowing Span<UInt8>,
         maximumDepth: Int = JSONParser.defaultDepth
@@ -35,7 +35,7 @@ public enum JSONParser {
         return try result.get()
     }
 
-    /// Reads a text.
+    /// Parses a text.
     public static func parse(_ text: String, maximumDepth: Int = JSONParser.defaultDepth) throws(JSONError) -> JSONValue
     {
         let bytes = Array(text.utf8)

@@ -19,7 +19,7 @@ extension JSONScanner {
             try digits()
             if !isNegative { magnitude += value(of: first..<position) }
         }
-        // What is surely below 1e300 need not be worked out.
+        // Numbers that are certainly below 1e300 need no exact check.
         guard magnitude > 300 else { return }
         let text = String(decoding: bytes[start..<position], as: UTF8.self)
         guard let number = Double(text), number.isFinite else {
@@ -27,7 +27,7 @@ extension JSONScanner {
         }
     }
 
-    /// What some digits say, not exact where it is very large.
+    /// The value of some digits, inexact if it is very large.
     private func value(of digits: Range<Int>) -> Int {
         var value = 0
         for byte in bytes[digits] where value < 1_000_000 { value = value * 10 + Int(byte - UInt8(ascii: "0")) }

@@ -1,5 +1,5 @@
 extension JSONScanner {
-    /// Passes over the string whose quote is there.
+    /// Skips the string whose opening quote is at `index`.
     @inline(__always)
     mutating func endOfString(at index: Int) throws(JSONError) -> Int {
         let end = endOfPlainText(from: index + 1)
@@ -9,8 +9,8 @@ extension JSONScanner {
         return position
     }
 
-    /// Passes over a string.
-    /// - Returns: where the text between its quotes is.
+    /// Skips a string.
+    /// - Returns: the range of the text between its quotes.
     @inline(__always)
     public mutating func string() throws(JSONError) -> Range<Int> {
         let start = position + 1
@@ -18,7 +18,7 @@ extension JSONScanner {
         return Range(uncheckedBounds: (start, position - 1))
     }
 
-    /// Passes over what is left of a string that begins with plain text.
+    /// Skips the rest of a string that begins with plain text.
     private mutating func restOfString(from start: Int) throws(JSONError) {
         while true {
             guard let byte = next else { throw syntax("a string does not end") }
@@ -35,12 +35,12 @@ extension JSONScanner {
         }
     }
 
-    /// Passes over ASCII without quotes, escapes and control characters, eight bytes at a time.
-    /// - Returns: where the first other byte is.
+    /// Skips ASCII without quotes, escapes and control characters, eight bytes at a time.
+    /// - Returns: the index of the first other byte.
     @inline(__always)
     private func endOfPlainText(from start: Int) -> Int {
         guard let base = bytes.baseAddress else { return start }
-        // A local one stays in a register.
+        // A local variable stays in a register.
         var position = start
         let ones: UInt64 = 0x0101_0101_0101_0101
         let tops: UInt64 = 0x8080_8080_8080_8080
@@ -48,8 +48,8 @@ extension JSONScanner {
             let word = UnsafeRawPointer(base + position).loadUnaligned(as: UInt64.self)
             let quote = word ^ (ones &* 0x22)
             let escape = word ^ (ones &* 0x5C)
-            // A byte of these has its top bit set where it was 0, below 0x20, or above 0x7F; of the bytes above such a one
-            // it may be set, too.
+            // The top bit of a byte is set if it was 0, below 0x20, or above 0x7F. In the bytes above such a byte it
+            // may be set wrongly.
             let found = (quote &- ones) & ~quote | (escape &- ones) & ~escape | (word &- ones &* 0x20) & ~word | word
             if found & tops != 0 {
                 return position + (found & tops).trailingZeroBitCount >> 3
@@ -78,7 +78,7 @@ extension JSONScanner {
         }
     }
 
-    /// Passes over the digits of `\u`, and over the second half of a pair.
+    /// Skips the digits of `\u`, and the second half of a surrogate pair.
     private mutating func surrogates() throws(JSONError) {
         let start = position - 2
         let first = try codeUnit()
@@ -105,7 +105,7 @@ extension JSONScanner {
         return unit
     }
 
-    /// Passes over one character of several bytes.
+    /// Skips one character of several bytes.
     private mutating func scalar(inStringFrom start: Int) throws(JSONError) {
         let length = UTF8Text.length(at: position, in: bytes)
         guard length > 0 else { throw .syntax("a string is not UTF-8", offset: start) }

@@ -1,25 +1,25 @@
-/// Checks JSON without making values (RFC 8259): strict, linear in time, without recursion.
+/// Checks JSON (RFC 8259) without building values: strict, in linear time, without recursion.
 ///
-/// It tells what is no JSON at all from JSON that cannot be kept as it is (``problem``): reading goes on behind that, for
-/// the rest of a message tells whose it is. The bytes must stay where they are while it is used.
+/// It tells input that is not JSON from JSON whose value cannot be stored exactly (``problem``). After such a value it
+/// reads on, since the rest of the message says whose it is. The bytes must not move while it is used.
 public struct JSONScanner {
     @usableFromInline let bytes: UnsafeBufferPointer<UInt8>
     private let maximumDepth: Int
     /// How many bytes have been read.
     public internal(set) var position = 0
-    /// The first value that is JSON and cannot be kept.
+    /// The first value that is valid JSON but cannot be stored.
     public private(set) var problem: Problem?
 
-    /// Why a value cannot be kept, without a text: what holds no reference costs nothing to copy.
+    /// Why a value cannot be stored. It has no text and no reference, so copying it is cheap.
     public enum Problem: Sendable, Equatable {
-        /// Too many arrays and objects inside each other.
+        /// Arrays and objects are nested too deep.
         case tooDeep(limit: Int)
-        /// A number beyond a double.
+        /// A number beyond the range of a double.
         case number(offset: Int)
-        /// Half a surrogate pair.
+        /// A lone surrogate.
         case halfPair(offset: Int)
 
-        /// What is wrong where it stands now.
+        /// The problem as an error, at the current position.
         public var error: JSONError {
             switch self {
             case .tooDeep(let limit): .tooDeep(limit: limit)
@@ -35,14 +35,14 @@ public struct JSONScanner {
         self.maximumDepth = maximumDepth
     }
 
-    /// The next byte, which is not taken.
+    /// The next byte, without consuming it.
     @inline(__always)
     public var next: UInt8? { position < bytes.count ? bytes[position] : nil }
 
     /// Whether all has been read.
     public var isAtEnd: Bool { position == bytes.count }
 
-    /// Takes a byte, where it is the next one.
+    /// Consumes the byte if it is the next one.
     @inline(__always)
     public mutating func skip(_ byte: UInt8) -> Bool {
         guard next == byte else { return false }
@@ -50,30 +50,30 @@ public struct JSONScanner {
         return true
     }
 
-    /// Reads on to what is no white space.
+    /// Skips white space.
     @inline(__always)
     public mutating func skipWhiteSpace() { position = endOfWhiteSpace(at: position) }
 
     private func isWhiteSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 }
 
-    /// Throws where anything but white space is left.
+    /// Throws if anything but white space is left.
     public mutating func finish() throws(JSONError) {
         skipWhiteSpace()
         guard isAtEnd else { throw syntax("unexpected text after the value") }
     }
 
-    /// A mistake where it stands now.
+    /// A syntax error at the current position.
     public func syntax(_ what: String) -> JSONError { .syntax(what, offset: position) }
 
     mutating func note(_ problem: Problem) { self.problem = self.problem ?? problem }
 
     // MARK: Values
 
-    /// Passes over one value.
-    /// - Parameter depth: how many arrays and objects it stands in.
+    /// Skips one value.
+    /// - Parameter depth: how many arrays and objects it is nested in.
     public mutating func skipValue(depth: Int = 0) throws(JSONError) {
         skipWhiteSpace()
-        // Most values are no arrays and no objects.
+        // Most values are neither arrays nor objects.
         if isContainer(at: position) {
             try skipContainer(depth: depth)
         } else {
@@ -86,13 +86,14 @@ public struct JSONScanner {
         index < bytes.count && (bytes[index] == UInt8(ascii: "[") || bytes[index] == UInt8(ascii: "{"))
     }
 
-    /// The arrays and objects that are open, at most 64: a bit each, set for an object. The lowest one is the innermost.
+    /// The arrays and objects that are open, at most 64: one bit each, set for an object. The lowest bit is the
+    /// innermost one.
     private struct Nesting {
         private(set) var count = 0
         private var bits: UInt64 = 0
 
         var isObject: Bool { bits & 1 == 1 }
-        /// The byte that ends the innermost one.
+        /// The byte that closes the innermost one.
         var end: UInt8 { isObject ? UInt8(ascii: "}") : UInt8(ascii: "]") }
 
         mutating func push(isObject: Bool) {
@@ -106,10 +107,10 @@ public struct JSONScanner {
         }
     }
 
-    /// Passes over an array or object with all that is in it.
+    /// Skips an array or object with everything in it.
     private mutating func skipContainer(depth: Int) throws(JSONError) {
         var open = Nesting()
-        // A local one stays in a register.
+        // A local variable stays in a register.
         var index = position
         repeat {
             while try !skipStart(&index, &open, depth: depth) {}
@@ -117,8 +118,8 @@ public struct JSONScanner {
         position = index
     }
 
-    /// Passes over a whole value, or over the beginning of an array or object that has something in it.
-    /// - Returns: whether a value is over.
+    /// Skips a whole value, or the beginning of an array or object that is not empty.
+    /// - Returns: whether a value has ended.
     @inline(__always)
     private mutating func skipStart(_ index: inout Int, _ open: inout Nesting, depth: Int) throws(JSONError) -> Bool {
         if !isContainer(at: index) {
@@ -140,8 +141,8 @@ public struct JSONScanner {
         return true
     }
 
-    /// Passes over the ends of the arrays and objects that are over with a value.
-    /// - Returns: whether another value follows in the one that is open then; false where none is.
+    /// Skips the ends of the arrays and objects that end after a value.
+    /// - Returns: whether another value follows in the array or object that is still open; false if none is open.
     @inline(__always)
     private mutating func skipEnds(_ index: inout Int, _ open: inout Nesting) throws(JSONError) -> Bool {
         while open.count > 0 {
@@ -161,7 +162,7 @@ public struct JSONScanner {
         return false
     }
 
-    /// The end of one that stands in 64 others, of which a word holds no more.
+    /// The end of an array or object nested in 64 others, more than the bits of one word can track.
     private mutating func endOfContainer(at index: Int, depth: Int) throws(JSONError) -> Int {
         position = index
         try skipContainer(depth: depth)
@@ -176,7 +177,7 @@ public struct JSONScanner {
 
     @inline(__always)
     private func endOfWhiteSpace(at index: Int) -> Int {
-        // Mostly there is none.
+        // Mostly there is no white space.
         guard index < bytes.count, bytes[index] <= 0x20 else { return index }
         return endOfSomeWhiteSpace(at: index)
     }
@@ -187,7 +188,7 @@ public struct JSONScanner {
         return index
     }
 
-    /// Passes over a member's name, the colon, and the white space around them.
+    /// Skips a member's name, the colon, and the white space around them.
     @inline(__always)
     private mutating func endOfName(at index: Int) throws(JSONError) -> Int {
         let start = endOfWhiteSpace(at: index)
@@ -203,12 +204,12 @@ public struct JSONScanner {
         return endOfWhiteSpace(at: colon + 1)
     }
 
-    /// Passes over a value that is no array and no object.
+    /// Skips a value that is neither an array nor an object.
     @inline(__always)
     private mutating func endOfScalar(at index: Int) throws(JSONError) -> Int {
         if index < bytes.count {
             if bytes[index] == UInt8(ascii: "\"") { return try endOfString(at: index) }
-            // Most numbers are whole, without a sign, and their digits are all there is to look at.
+            // Most numbers are integers without a sign, so only their digits need a look.
             let end = endOfDigits(from: index)
             if end - index == 1 || end > index && end - index < 300 && bytes[index] != UInt8(ascii: "0"),
                 !isPartOfNumber(at: end)
@@ -232,8 +233,8 @@ public struct JSONScanner {
         }
     }
 
-    /// Takes a member's name and the colon behind it.
-    /// - Returns: where the text between the quotes is.
+    /// Consumes a member's name and the colon after it.
+    /// - Returns: the range of the text between the quotes.
     public mutating func name() throws(JSONError) -> Range<Int> {
         skipWhiteSpace()
         guard next == UInt8(ascii: "\"") else { throw syntax("a member name is missing") }
@@ -243,14 +244,14 @@ public struct JSONScanner {
         return range
     }
 
-    /// Passes over an array, telling where each of its items is.
-    /// - Parameter depth: how many arrays and objects it stands in.
+    /// Skips an array and calls `take` with the range of each item.
+    /// - Parameter depth: how many arrays and objects it is nested in.
     public mutating func skipArray(depth: Int, _ take: (Range<Int>) -> Void) throws(JSONError) {
         try forEachItem(depth: depth, take)
     }
 
-    /// Passes over an array, keeping where each of its items is.
-    /// - Parameter offset: what to add to the places.
+    /// Skips an array and stores the range of each item.
+    /// - Parameter offset: what to add to the ranges.
     package mutating func skipItems(depth: Int, offset: Int, into items: inout JSONItems) throws(JSONError) {
         try forEachItem(depth: depth) { items.append(($0.lowerBound + offset)..<($0.upperBound + offset)) }
     }
@@ -272,7 +273,7 @@ public struct JSONScanner {
         }
     }
 
-    /// Passes over an object, leaving each member's value to `take`, which is told where its name is.
+    /// Skips an object. `take` gets the range of each member's name and reads the member's value.
     public mutating func skipObject(
         _ take: (inout JSONScanner, _ name: Range<Int>) throws(JSONError) -> Void
     ) throws(JSONError) {
@@ -298,7 +299,7 @@ public struct JSONScanner {
         position += length
     }
 
-    /// Passes over an array or object that is too deep, without a look at its grammar.
+    /// Skips an array or object that is nested too deep, without checking its grammar.
     private mutating func skipTooDeep() throws(JSONError) {
         var depth = 0
         while let byte = next {

@@ -1,12 +1,12 @@
-/// A JSON value as the bytes that it came as, checked and not built: part of a ``SharedBytes``.
+/// A JSON value as the bytes it was received as, checked but not built: a part of a ``SharedBytes``.
 ///
-/// What it costs to keep, copy or pass on does not grow with what is in it. Values are built when they are asked for.
+/// Keeping, copying or passing it on costs the same whatever its size. Values are built when they are asked for.
 public struct JSONText: Sendable {
     private let storage: SharedBytes
     private let start: Int32
     private let end: Int32
 
-    /// Bytes that a ``JSONScanner`` has passed over as one value, without white space around it.
+    /// Bytes that a ``JSONScanner`` has checked as one value, without white space around it.
     public init(checked storage: SharedBytes, _ range: Range<Int>) {
         self.storage = storage
         start = Int32(truncatingIfNeeded: range.lowerBound)
@@ -16,16 +16,16 @@ public struct JSONText: Sendable {
     /// How many bytes it has.
     public var count: Int { Int(end - start) }
 
-    /// Lends the bytes of the text.
+    /// Gives `body` the bytes of the text.
     public func withBytes<Result, Failure: Error>(
         _ body: (UnsafeBufferPointer<UInt8>) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        // A pointer alone would keep nothing alive.
+        // The pointer alone does not keep the storage alive.
         defer { withExtendedLifetime(storage) {} }
         return try body(storage.slice(Int(start)..<Int(end)))
     }
 
-    /// What kind of value it is, which its first byte says.
+    /// The kind of value, determined by its first byte.
     public var kind: JSONKind { withBytes { JSONKind(firstByte: $0.first) } }
 
     /// Whether it is null.
@@ -34,18 +34,18 @@ public struct JSONText: Sendable {
     /// Builds the value.
     public var value: JSONValue { withBytes { JSONValue(checked: $0) } }
 
-    /// The text of a string, nil where it is another kind of value, which is then not built.
+    /// The text of a string; nil for another kind of value, which is not built.
     public var stringValue: String? { withBytes { String(checkedJSONString: $0) } }
 
-    /// The number, where it is a whole one.
+    /// The number, if it is a whole one.
     public var integerValue: Int64? { kind == .number ? value.integerValue : nil }
 
-    /// The number, where it is one.
+    /// The number, if it is one.
     public var numberValue: Double? { kind == .number ? value.numberValue : nil }
 
-    /// Calls `body` with each member of an object until it answers false, building nothing: of a name that is there
-    /// twice it hears twice.
-    /// - Returns: false where this is no object.
+    /// Calls `body` with each member of an object until it returns false, without building values. A name that occurs
+    /// twice is passed twice.
+    /// - Returns: false if this is not an object.
     @discardableResult
     public func forEachMember(_ body: (String, JSONText) -> Bool) -> Bool {
         guard kind == .object else { return false }
@@ -67,8 +67,8 @@ public struct JSONText: Sendable {
         return true
     }
 
-    /// Calls `body` with each item of an array until it answers false, building nothing.
-    /// - Returns: false where this is no array.
+    /// Calls `body` with each item of an array until it returns false, without building values.
+    /// - Returns: false if this is not an array.
     @discardableResult
     public func forEachItem(_ body: (JSONText) -> Bool) -> Bool {
         guard kind == .array else { return false }

@@ -5,7 +5,7 @@ extension JSONValue {
         case .null: buffer.append("null")
         case .bool(let value): buffer.append(value ? ("true" as StaticString) : "false")
         case .integer(let value): buffer.append(decimal: value)
-        // JSON knows no infinity and no NaN; JavaScript writes them as null too.
+        // JSON has no infinity and no NaN; JavaScript writes them as null, too.
         case .number(let value): buffer.append(value.isFinite ? "\(value)" : "null" as String)
         case .string(let value): buffer.append(json: value)
         case .array(let items): Self.write(items, to: buffer)

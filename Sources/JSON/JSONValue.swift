@@ -38,7 +38,7 @@ extension JSONValue {
         }
     }
 
-    /// Whether both are the same value to JSON, which knows one kind of number: `1` and `1.0` are the same.
+    /// Whether JSON treats both as the same value. JSON has one kind of number: `1` and `1.0` are the same.
     package func isSame(as other: JSONValue) -> Bool {
         switch (self, other) {
         case (.integer(let integer), .number(let number)), (.number(let number), .integer(let integer)):

@@ -1,43 +1,43 @@
-/// Lines that are being written. Grows as needed. For one thread.
+/// A buffer for lines that are being written. Grows as needed. For use by one thread.
 ///
-/// A large text is not copied in: it is attached where it belongs, and whoever sends the lines encodes it piece by piece.
+/// A large text is not copied but attached at its position; the sender of the lines encodes it piece by piece.
 public final class OutputBuffer {
-    /// How the bytes of a text stand on a line.
+    /// How the bytes of a text are written on a line.
     public enum Encoding: Sendable {
-        /// As they are.
+        /// Unchanged.
         case plain
-        /// As `encodeURIComponent` has them.
+        /// As `encodeURIComponent` writes them.
         case percent
     }
 
-    /// A large text that stands behind the first `position` bytes.
+    /// A large text that follows the first `position` bytes.
     public struct Attachment: Sendable {
         /// Where the text goes, in bytes from the start of the buffer.
         public let position: Int
         /// The text.
         public let text: JSONText
-        /// How it is written.
+        /// How it is encoded.
         public let encoding: Encoding
     }
 
     /// Texts longer than this are attached.
     public static let largeText = 8 << 10
-    /// What an empty buffer keeps.
+    /// The most memory, in bytes, that an emptied buffer keeps.
     private static let keptCapacity = 256 << 10
 
-    /// Where the bytes are. It stands behind a pointer because every append would be checked for exclusive access else,
-    /// which costs more than the append.
+    /// The memory and the position in it. It is behind a pointer because Swift would otherwise check every append for
+    /// exclusive access, which costs more than the append.
     @usableFromInline struct State {
         @usableFromInline var base: UnsafeMutablePointer<UInt8>
         @usableFromInline var count = 0
         @usableFromInline var capacity: Int
     }
 
-    /// Large texts that are encoded as they are sent, in the order of their places.
+    /// Large texts that are encoded when they are sent, in the order of their positions.
     @usableFromInline let state: UnsafeMutablePointer<State>
     public private(set) var attachments: [Attachment] = []
 
-    /// An empty buffer with room for so many bytes.
+    /// An empty buffer with room for that many bytes.
     public init(capacity: Int = 1024) {
         state = .allocate(capacity: 1)
         state.initialize(to: State(base: .allocate(capacity: capacity), capacity: capacity))
@@ -48,7 +48,7 @@ public final class OutputBuffer {
         state.deallocate()
     }
 
-    /// How many bytes there are, without what is attached.
+    /// How many bytes there are, without the attachments.
     public var count: Int { state.pointee.count }
 
     /// How many bytes it has memory for.
@@ -57,21 +57,21 @@ public final class OutputBuffer {
     /// Whether nothing is in it.
     public var isEmpty: Bool { count == 0 && attachments.isEmpty }
 
-    /// Gives the bytes, without what is attached. They stay where they are while `body` runs.
+    /// Gives `body` the bytes, without the attachments. They do not move while `body` runs.
     public func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
-        // A pointer alone would keep nothing alive: the buffer may be let go of behind its last use.
+        // The pointer alone does not keep the buffer alive: it may be released after its last use.
         withExtendedLifetime(self) {
             body(UnsafeBufferPointer(start: state.pointee.base, count: state.pointee.count))
         }
     }
 
-    /// A copy of the bytes, without what is attached.
+    /// A copy of the bytes, without the attachments.
     public var copy: [UInt8] { withBytes { Array($0) } }
 
     /// The bytes as text.
     public var text: String { withBytes { String(decoding: $0, as: UTF8.self) } }
 
-    /// Forgets everything, and gives back the memory of much.
+    /// Removes everything, and frees memory beyond the kept capacity.
     public func removeAll() {
         state.pointee.count = 0
         if !attachments.isEmpty { attachments = [] }
@@ -80,15 +80,15 @@ public final class OutputBuffer {
         state.pointee = State(base: .allocate(capacity: 1024), capacity: 1024)
     }
 
-    /// What a buffer holds, to be handed to another thread.
+    /// The contents of a buffer, to be handed to another thread.
     public struct Contents: Sendable {
         /// The bytes between the attachments.
         public let bytes: [UInt8]
-        /// The large texts, in the order of their places.
+        /// The large texts, in the order of their positions.
         public let attachments: [Attachment]
     }
 
-    /// What it holds, which is then no longer in it.
+    /// Takes the contents out of the buffer, which is then empty.
     public func take() -> Contents {
         defer { removeAll() }
         return Contents(bytes: copy, attachments: attachments)
@@ -104,7 +104,7 @@ public final class OutputBuffer {
         append(contents.bytes)
     }
 
-    /// Everything in one piece, what is attached in its place.
+    /// Everything in one piece, with the attachments in their places.
     public func flattened() -> [UInt8] {
         let whole = OutputBuffer(capacity: count)
         withBytes { bytes in
@@ -121,7 +121,7 @@ public final class OutputBuffer {
 
     // MARK: Writing
 
-    /// Where the next bytes go, with room for that many.
+    /// The place for the next bytes, with room for that many.
     @inlinable @inline(__always)
     func room(_ extra: Int) -> UnsafeMutablePointer<UInt8> {
         if state.pointee.count + extra > state.pointee.capacity { grow(extra) }
@@ -145,7 +145,7 @@ public final class OutputBuffer {
         state.pointee.count += 1
     }
 
-    /// Appends a text of the source code.
+    /// Appends a string literal.
     @inlinable @inline(__always)
     public func append(_ text: StaticString) {
         let length = text.utf8CodeUnitCount
@@ -165,7 +165,7 @@ public final class OutputBuffer {
     public func append(_ bytes: [UInt8]) { bytes.withUnsafeBufferPointer { append($0) } }
 
     /// Appends a text as UTF-8.
-    // A literal is meant for the one that takes a text of the source code.
+    // A literal should select the overload for string literals.
     @_disfavoredOverload
     public func append(_ text: String) {
         var text = text
@@ -180,7 +180,7 @@ public final class OutputBuffer {
         }
     }
 
-    /// Appends a text, or attaches it where it is large.
+    /// Appends a text, or attaches it if it is large.
     public func append(_ text: JSONText, as encoding: Encoding) {
         if text.count > Self.largeText {
             attachments.append(Attachment(position: count, text: text, encoding: encoding))
@@ -210,7 +210,7 @@ public final class OutputBuffer {
 
 /// The characters of `encodeURIComponent` (ECMA-262).
 public enum URIComponent {
-    /// Whether a byte stays as it is: A-Z a-z 0-9 - _ . ! ~ * ' ( )
+    /// Whether a byte stays unchanged: A-Z a-z 0-9 - _ . ! ~ * ' ( )
     @inlinable
     public static func keeps(_ byte: UInt8) -> Bool {
         // Two words of bits, for the ASCII characters below and above 64.

@@ -1,16 +1,16 @@
-/// Bytes that several values share parts of: what a client sent, kept once.
+/// Bytes that several values share: what a client sent, stored once.
 ///
-/// They are written by their one holder, before anybody else has them.
+/// Its only holder writes them, before anybody else gets a reference.
 open class SharedBytes: @unchecked Sendable {
-    // Sendable because the bytes are changed only while a single reference exists, and are constant afterwards.
-    // Each is a word that is read or written at once: to check that nobody else is at it costs more than that.
+    // Sendable because the bytes change only while a single reference exists, and are constant afterwards. Each of
+    // these is one word: checking for exclusive access would cost more than reading or writing it.
     @exclusivity(unchecked) @usableFromInline final var base: UnsafeMutablePointer<UInt8>
     @exclusivity(unchecked) @usableFromInline final var room: Int
     @exclusivity(unchecked) @usableFromInline final var used = 0
 
     /// How many bytes there is room for.
     @inlinable public final var capacity: Int { room }
-    /// How many bytes are used.
+    /// How many bytes are in use.
     @inlinable public final var count: Int { used }
 
     /// Space for that many bytes, none of them used yet.
@@ -36,13 +36,13 @@ open class SharedBytes: @unchecked Sendable {
 
     // MARK: Writing
 
-    /// Makes it empty, with room for that many bytes.
+    /// Empties it, with room for that many bytes.
     public final func reset(capacity: Int) {
         used = 0
         reserve(capacity)
     }
 
-    /// Makes room for so many bytes in all.
+    /// Makes room for that many bytes in all.
     public final func reserve(_ needed: Int) {
         guard needed > capacity else { return }
         let larger = UnsafeMutablePointer<UInt8>.allocate(capacity: needed)
@@ -59,12 +59,13 @@ open class SharedBytes: @unchecked Sendable {
         used += bytes.count
     }
 
-    /// Appends at most so many bytes, for which there must be room, as many as `write` says it has written.
+    /// Appends the bytes that `write` writes, at most `capacity`. There must be room for them. `write` returns how many
+    /// it has written.
     package final func append(atMost capacity: Int, _ write: (UnsafeMutablePointer<UInt8>) -> Int) {
         used += write(base + used)
     }
 
-    /// Changes the bytes at and behind `start`, which become those that `body` says are left.
+    /// Changes the bytes from `start` on. `body` returns how many of them are left.
     public final func rewrite<Failure: Error>(
         from start: Int,
         _ body: (UnsafeMutableBufferPointer<UInt8>) throws(Failure) -> Int
@@ -79,8 +80,8 @@ open class SharedBytes: @unchecked Sendable {
         withExtendedLifetime(self) { String(decoding: slice(range), as: UTF8.self) }
     }
 
-    /// Some of the bytes. Valid while this object lives and is not written: for the compiler that is up to its last use, so
-    /// one that is a variable of a function needs `withExtendedLifetime`.
+    /// Some of the bytes. Valid while this object lives and is not written to. The compiler may release an object after
+    /// its last use, so a local variable needs `withExtendedLifetime`.
     @inlinable
     public final func slice(_ range: Range<Int>) -> UnsafeBufferPointer<UInt8> {
         UnsafeBufferPointer(start: base + range.lowerBound, count: range.count)

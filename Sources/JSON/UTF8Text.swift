@@ -1,6 +1,6 @@
-/// UTF-8 as Unicode 15, table 3-7, has it.
+/// UTF-8 as defined in Unicode 15, table 3-7.
 public enum UTF8Text {
-    /// How many bytes the well-formed character at an index has; 0 where it is not well-formed.
+    /// The length in bytes of the well-formed character at an index; 0 if it is not well-formed.
     public static func length(at index: Int, in bytes: UnsafeBufferPointer<UInt8>) -> Int {
         let first = bytes[index]
         func continues(_ offset: Int, _ range: ClosedRange<UInt8> = 0x80...0xBF) -> Bool {

@@ -1,16 +1,16 @@
 internal import CJavaScriptCore
 
-/// A Swift closure whose type only its value knows, as in a dictionary.
+/// A Swift closure of a type known only at run time, such as one in a dictionary.
 struct Closure {
     private let value: Any
 
-    /// Nil for what is no closure.
+    /// Nil if the value is not a closure.
     init?(_ value: Any) {
         guard ClosureSignature.isFunction(type(of: value)) else { return nil }
         self.value = value
     }
 
-    /// A JavaScript function that calls it. Throws where that cannot be done.
+    /// A JavaScript function that calls it. Throws if that is not possible.
     func function(_ name: String, in context: JSContext) throws(JSError) -> OpaquePointer? {
         guard let body else {
             throw JSError(message: "JavaScript cannot call a Swift closure of the type \(type(of: value))")
@@ -27,7 +27,7 @@ struct Closure {
 }
 
 extension ArgumentReader {
-    /// Takes an argument of a type that need not be convertible by itself: `Any`, a Swift object.
+    /// Takes an argument of a type that need not be convertible by itself, such as `Any` or a Swift object.
     mutating func callAsFunction<Value>() throws -> Value {
         try next { ref, context in
             guard let type = Value.self as? any JSConvertible.Type else { return try Self.object(ref, context) }
@@ -44,7 +44,7 @@ extension ArgumentReader {
         return value
     }
 
-    /// What `undefined` is for a type: nil, where it can be that.
+    /// What `undefined` becomes for a type: nil, if the type can hold it.
     private static func nothing<Value>(_ type: Value.Type) -> Any {
         (type as? any OptionalValue.Type)?.nothing ?? ForeignValues.null
     }

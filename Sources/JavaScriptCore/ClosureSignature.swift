@@ -1,7 +1,7 @@
-/// What Swift's runtime knows of the type of a closure.
+/// What Swift's runtime knows about the type of a closure.
 ///
-/// No function of the runtime tells it, so this looks where the compiler puts it. The words of a function's type are
-/// its kind, its flags with the number of its parameters, its result, and its parameters.
+/// No function of the runtime returns it, so this reads the type metadata directly. The words of a function type's
+/// metadata are its kind, its flags including the number of parameters, its result, and its parameters.
 package struct ClosureSignature {
     let parameters: [Any.Type]
     let result: Any.Type
@@ -19,8 +19,8 @@ package struct ClosureSignature {
         static let plain = count | throwing | escaping | sendable
     }
 
-    /// Nil for the type of a closure that is not called as a plain one is: one that is asynchronous, of an actor, of
-    /// C's convention, that says which error it throws, or with parameters that are `inout`, owned or variadic.
+    /// Nil for a closure that needs another way of calling: one that is asynchronous, isolated to an actor, has the C
+    /// convention, typed throws, or parameters that are `inout`, owned or variadic.
     init?(of type: Any.Type) {
         let words = Self.words(type)
         guard Self.isKnown, words[1] & ~Flags.plain == 0 else { return nil }
@@ -28,8 +28,8 @@ package struct ClosureSignature {
         result = unsafeBitCast(words[2], to: Any.Type.self)
     }
 
-    /// Whether it is the type of a `@convention(block)` closure. Such a one may be called, but the process ends where it
-    /// is put into an `Any`.
+    /// Whether it is the type of a `@convention(block)` closure. Such a closure can be called, but putting it into an
+    /// `Any` crashes the process.
     package static func isBlock(_ type: Any.Type) -> Bool {
         isKnown && isFunction(type) && words(type)[1] & Flags.convention == Flags.block
     }
@@ -38,7 +38,7 @@ package struct ClosureSignature {
 
     private static func words(_ type: Any.Type) -> Words { unsafeBitCast(type, to: Words.self) }
 
-    /// Whether the runtime that is there does it in this way.
+    /// Whether the present runtime has this metadata layout.
     private static let isKnown: Bool = {
         let type: Any.Type = ((Int, String) throws -> Bool).self
         let words = Self.words(type)

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Which object stands for which context of the library.
+/// Maps contexts of the library to their Swift objects.
 enum ContextRegistry {
     private struct Entry: @unchecked Sendable {
         // Sendable because a weak reference may be read on any thread.
@@ -17,8 +17,8 @@ enum ContextRegistry {
 
     static func remove(_ ref: OpaquePointer) {
         let key = UInt(bitPattern: ref)
-        // The weak reference of the one that goes is nil already; another one may have taken its place. Should that
-        // go just now, it goes outside of the lock, which it needs.
+        // The weak reference of the released object is already nil, and another object may have replaced it. If that
+        // one is released just now, it must happen outside of the lock, because its deinitializer takes it.
         let other = contexts.withLock { contexts in
             let context = contexts[key]?.context
             if context == nil { contexts[key] = nil }

@@ -26,8 +26,8 @@ extension Array: JSConvertible where Element: JSConvertible {
     /// A new `Array`.
     public func toJSValue(in context: JSContext) -> JSValue { JSValue(toRef(in: context.ref), in: context) }
 
-    /// Reads the items of an `Array`. Throws a ``JSConversionError`` where it is none, where an item is nothing of the
-    /// kind, and where there are more than 1048576 items, or 512 levels, in all that is being read.
+    /// Reads the items of an `Array`. Throws a ``JSConversionError`` if it is not an array, if an item has another
+    /// type, and if everything being read has more than 1048576 items or 512 levels.
     public static func fromJSValue(_ value: JSValue) throws -> [Element] {
         guard value.isArray else { throw JSConversionError(expected: "array") }
         let count = value.arrayLength
@@ -38,7 +38,7 @@ extension Array: JSConvertible where Element: JSConvertible {
 
     /// A new `Array`.
     public func toRef(in context: OpaquePointer) -> OpaquePointer? {
-        // Protected one by one: the collector does not look into a Swift array.
+        // Protected one by one: the garbage collector does not scan a Swift array.
         let refs = map { element in
             let ref = element.toRef(in: context)
             JSValueProtect(context, ref)
@@ -57,9 +57,9 @@ extension Dictionary: JSConvertible where Key == String, Value: JSConvertible {
         return object
     }
 
-    /// Reads an object's enumerable properties, its own and inherited ones. Throws a ``JSConversionError`` for an array,
-    /// a function and what is no object, where a property is nothing of the kind, and as arrays do for what is too
-    /// large; a ``JSError`` where a proxy throws.
+    /// Reads an object's enumerable properties, its own and inherited ones. Throws a ``JSConversionError`` for an
+    /// array, a function and a value that is not an object, if a property has another type, and, like arrays, if it is
+    /// too large; a ``JSError`` if a proxy throws.
     public static func fromJSValue(_ value: JSValue) throws -> [String: Value] {
         guard value.isObject, !value.isArray, !value.isFunction else { throw JSConversionError(expected: "object") }
         let names = try value.names()

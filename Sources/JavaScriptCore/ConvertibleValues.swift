@@ -16,8 +16,8 @@ extension String: JSDirectlyConvertible {
         Text.with(self) { JSValueMakeString(context, $0) }
     }
 
-    /// The text as `String(value)` gives it; half a surrogate pair becomes U+FFFD. Throws the ``JSError`` of a symbol,
-    /// and what a `toString` throws.
+    /// The text as `String(value)` gives it; a lone surrogate becomes U+FFFD. Throws a ``JSError`` for a symbol, and
+    /// what a `toString` throws.
     public static func from(_ ref: OpaquePointer?, in context: OpaquePointer) throws -> String {
         guard let string = try checked(context, { JSValueToStringCopy(context, ref, $0) }) else { return "" }
         return Text.take(string)
@@ -34,7 +34,7 @@ extension JSValue: JSConvertible {
         return value
     }
 
-    /// The value itself; `undefined` where it is of another machine.
+    /// The value itself; `undefined` if it belongs to another machine.
     public func toRef(in context: OpaquePointer) -> OpaquePointer? {
         JSContext.of(context)?.accept(self) ?? JSValueMakeUndefined(context)
     }

@@ -1,4 +1,4 @@
-/// Closures as they are: `context.setObject({ (a: Double) in a + 1 }, forKeyedSubscript: "next")`.
+/// Plain closures: `context.setObject({ (a: Double) in a + 1 }, forKeyedSubscript: "next")`.
 extension JSContext {
     /// Sets a global variable to a function of that name that runs Swift. See ``JSValue/init(newFunctionIn:name:_:)``.
     public func setObject<each Argument: JSConvertible, Result: JSConvertible>(
@@ -8,7 +8,7 @@ extension JSContext {
         globalObject.setObject(function, forKeyedSubscript: key)
     }
 
-    /// Sets a global variable to a function of that name that runs Swift and answers `undefined`.
+    /// Sets a global variable to a function of that name that runs Swift and returns `undefined`.
     public func setObject<each Argument: JSConvertible>(
         _ function: @escaping (repeat each Argument) throws -> Void,
         forKeyedSubscript key: String
@@ -26,7 +26,7 @@ extension JSValue {
         self[key] = JSValue(newFunctionIn: context, name: key, function)
     }
 
-    /// Sets a property to a function of that name that runs Swift and answers `undefined`.
+    /// Sets a property to a function of that name that runs Swift and returns `undefined`.
     public func setObject<each Argument: JSConvertible>(
         _ function: @escaping (repeat each Argument) throws -> Void,
         forKeyedSubscript key: String

@@ -4,7 +4,7 @@ internal import CJavaScriptCore
 
     public import Foundation
 
-    /// The values that Foundation has for what Swift has no type for.
+    /// Foundation's types for values that have no type in Swift.
     enum ForeignValues {
         static var null: Any { NSNull() }
 
@@ -12,7 +12,7 @@ internal import CJavaScriptCore
 
         static func date(_ value: JSValue) -> Any? { value.toDate() }
 
-        /// Nil for what is none of them.
+        /// Nil if the value is none of them.
         static func convert(_ value: Any, in context: OpaquePointer) -> OpaquePointer? {
             switch value {
             case is NSNull: JSValueMakeNull(context)
@@ -22,29 +22,30 @@ internal import CJavaScriptCore
         }
 
         private static func number(_ value: NSNumber) -> any JSDirectlyConvertible {
-            // A boolean's type is `c`, a char, and an Int8's too: those two cannot be told apart by it.
+            // The type code of a boolean is `c`, a char, and so is that of an Int8, so the code does not tell them
+            // apart.
             value === NSNumber(value: true) || value === NSNumber(value: false) ? value.boolValue : value.doubleValue
         }
     }
 
     extension JSValue {
-        /// The boolean, or the number as ``toDouble()`` gives it: NaN for what is none. Never nil.
+        /// The boolean, or the number as ``toDouble()`` gives it: NaN if it is not a number. Never nil.
         public func toNumber() -> NSNumber! { isBoolean ? NSNumber(value: toBool()) : NSNumber(value: toDouble()) }
 
-        /// The time of a `Date`, or of a number of milliseconds since 1970; nil where that is no time, as in
-        /// `new Date(NaN)`, or out of JavaScript's range, 8.64e15 ms to each side.
+        /// The time of a `Date`, or of a number of milliseconds since 1970; nil if it is not a time, as in `new
+        /// Date(NaN)`, or out of JavaScript's range, 8.64e15 ms in either direction.
         public func toDate() -> Date! { Date(javaScriptTime: toDouble()) }
     }
 
     extension Date: JSDirectlyConvertible {
-        /// A `Date`, to the millisecond; one that is no time, `Invalid Date`, for what is out of JavaScript's range.
+        /// A `Date`, to the millisecond; an `Invalid Date` if it is out of JavaScript's range.
         public func toRef(in context: OpaquePointer) -> OpaquePointer? {
             let milliseconds = JSValueMakeNumber(context, (timeIntervalSince1970 * 1000).rounded())
             return JSObjectMakeDate(context, 1, [milliseconds], nil)
         }
 
-        /// The time of a `Date`, or of a number of milliseconds since 1970. Throws a ``JSConversionError`` for what is no
-        /// time, as `new Date(NaN)`.
+        /// The time of a `Date`, or of a number of milliseconds since 1970. Throws a ``JSConversionError`` for an
+        /// invalid time, such as `new Date(NaN)`.
         public static func from(_ ref: OpaquePointer?, in context: OpaquePointer) throws -> Date {
             guard let date = Date(javaScriptTime: try Double.from(ref, in: context)) else {
                 throw JSConversionError(expected: "date")
@@ -52,10 +53,10 @@ internal import CJavaScriptCore
             return date
         }
 
-        /// The ends of JavaScript's time, in milliseconds from 1970.
+        /// JavaScript's range of times, in milliseconds since 1970.
         private static let javaScriptTimes = -8.64e15...8.64e15
 
-        /// Nil for what is no time. Foundation ends the process where it describes a date that is not a number.
+        /// Nil for an invalid time. Foundation crashes when it describes a date that is not a number.
         init?(javaScriptTime milliseconds: Double) {
             guard Self.javaScriptTimes.contains(milliseconds) else { return nil }
             self.init(timeIntervalSince1970: milliseconds / 1000)
@@ -64,14 +65,14 @@ internal import CJavaScriptCore
 
 #else
 
-    /// Swift's own values for what has no type in Swift. Foundation, with its tables of all languages, is two thirds of a
-    /// program that is linked with it, so the programs go without.
+    /// Swift's own values for what has no type in Swift. Foundation, with its tables for all languages, would make up
+    /// two thirds of a program that links it, so the programs do without it.
     enum ForeignValues {
         static var null: Any { Any?.none as Any }
 
         static func number(_ value: JSValue) -> Any? { value.isBoolean ? value.toBool() : value.toDouble() }
 
-        /// Milliseconds since 1970; nil for a date that is no time.
+        /// Milliseconds since 1970; nil for an invalid date.
         static func date(_ value: JSValue) -> Any? {
             let milliseconds = value.toDouble()
             return milliseconds.isNaN ? nil : milliseconds

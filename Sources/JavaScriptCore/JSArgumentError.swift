@@ -1,13 +1,13 @@
 internal import CJavaScriptCore
 
-/// An argument, or what a function was called on, that is not what the Swift function takes: a `TypeError`.
+/// An argument, or the object of a call, that is not what the Swift function expects: a `TypeError`.
 struct JSArgumentError: JSErrorConvertible, CustomStringConvertible {
     let description: String
 
     init(_ description: String) { self.description = description }
 
     func jsError(in context: JSContext) -> JSValue {
-        // Not by the global of that name, which a script may have replaced: the library throws one here.
+        // Not made with the global `TypeError`, which a script may have replaced: here the library itself throws one.
         var exception: OpaquePointer?
         _ = JSValueToObject(context.ref, JSValueMakeUndefined(context.ref), &exception)
         guard let exception else { return context.makeError(description) }

@@ -6,8 +6,8 @@ extension JSContext {
         value.context.machine === machine ? value.ref : nil
     }
 
-    /// The library's value for any Swift value. Throws where it is, or holds, a value of another machine or a closure
-    /// that cannot be called, and where it is nested too deep. `name` is that of a function, where it becomes one.
+    /// The library's value for any Swift value. Throws if it is or contains a value of another machine or a closure
+    /// that cannot be called, and if it is nested too deep. `name` is the name of the function that a closure becomes.
     func convert(_ value: Any?, name: String = "", depth: Int = 0) throws(JSError) -> OpaquePointer? {
         guard let value else { return JSValueMakeUndefined(ref) }
         if let simple = convertSimple(value) { return simple }
@@ -20,7 +20,7 @@ extension JSContext {
         return try convertOther(value)
     }
 
-    /// The types that most arguments have. Comparing types costs much less than casting to one after the other.
+    /// The types of most arguments. Comparing types costs much less than a series of casts.
     private func convertSimple(_ value: Any) -> OpaquePointer? {
         let type = type(of: value)
         if type == Int.self { return (value as? Int)?.toRef(in: ref) }
@@ -30,8 +30,8 @@ extension JSContext {
         return nil
     }
 
-    /// Arrays, dictionaries, optionals. Before the classes, for a cast to one of those would go through all of a
-    /// container, at each level again.
+    /// Arrays, dictionaries, optionals. Checked before the classes, because a cast to a class would go through the
+    /// whole container, and again at each level.
     private func convertContainer(_ value: Any, _ name: String, _ depth: Int) throws(JSError) -> OpaquePointer? {
         switch value {
         case let values as [Any]: return try array(values, depth + 1)
@@ -74,7 +74,7 @@ extension JSContext {
     }
 }
 
-/// An optional inside of `Any`.
+/// An optional inside an `Any`.
 protocol OptionalValue {
     var wrapped: Any? { get }
     static var nothing: Any { get }

@@ -5,7 +5,7 @@ extension JSContext {
     // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
     public var globalObject: JSValue! { JSValue(JSContextGetGlobalObject(ref), in: self) }
 
-    /// The global variable of that name; `undefined` where there is none.
+    /// The global variable of that name; `undefined` if there is none.
     public func objectForKeyedSubscript(_ key: Any!) -> JSValue! { globalObject.objectForKeyedSubscript(key) }
 
     /// Sets a global variable to any Swift value. See ``JSValue/setObject(_:forKeyedSubscript:)``.
@@ -13,7 +13,7 @@ extension JSContext {
         globalObject.setObject(object, forKeyedSubscript: key)
     }
 
-    /// The global variable of that name; `undefined` where there is none.
+    /// The global variable of that name; `undefined` if there is none.
     public subscript(key: String) -> JSValue {
         get { globalObject[key] }
         set { globalObject[key] = newValue }
@@ -28,7 +28,7 @@ extension JSContext {
         set { Text.with(newValue ?? "") { JSGlobalContextSetName(ref, $0) } }
     }
 
-    /// Whether a Web Inspector may attach. Off, unless it is set.
+    /// Whether a Web Inspector may attach. Off by default.
     public var isInspectable: Bool {
         get { JSGlobalContextIsInspectable(ref) }
         set { JSGlobalContextSetInspectable(ref, newValue) }

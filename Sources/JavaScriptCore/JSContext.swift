@@ -4,21 +4,21 @@ internal import Synchronization
 
 /// An environment in which JavaScript runs: a global object of its own, in a ``JSVirtualMachine``.
 ///
-/// An error in JavaScript is given to ``exceptionHandler``, whose default keeps it in ``exception``; the call that led
-/// to it answers `undefined`. ``evaluate(_:sourceURL:line:)`` throws it instead.
+/// An error in JavaScript is passed to ``exceptionHandler``, whose default stores it in ``exception``; the call that
+/// caused it returns `undefined`. ``evaluate(_:sourceURL:line:)`` throws it instead.
 ///
-/// What is optional, and unwrapped by itself, is so in Apple's framework: code that was written for that compiles.
+/// Implicitly unwrapped optionals are as in Apple's framework, so that code written for it compiles.
 public final class JSContext: @unchecked Sendable {
     // Sendable because the library takes the machine's lock in each of its functions, and `state` is guarded.
     private struct State: @unchecked Sendable {
-        // Sendable because it is only touched while `state` is locked; the handlers are called as Apple's are, on the
-        // thread that JavaScript threw on.
+        // Sendable because it is only accessed while `state` is locked. The handlers are called as Apple's are, on the
+        // thread where JavaScript threw.
         var exception: JSValue?
         var handler: ((JSContext?, JSValue?) -> Void)?
         var rejectionHandler: ((JSContext?, JSValue?, JSValue?) -> Void)?
-        /// Protected. Not as values, which would keep the context alive.
+        /// Protected from collection, but not as a ``JSValue``, which would keep the context alive.
         var prototypes: [ObjectIdentifier: OpaquePointer] = [:]
-        /// What each class said first, for it may say it anew each time.
+        /// What each class returned at first, because it may return a new object each time.
         var exports: [ObjectIdentifier: JSExports] = [:]
     }
 
@@ -32,7 +32,7 @@ public final class JSContext: @unchecked Sendable {
     /// A context in a machine of its own.
     public convenience init!() { self.init(virtualMachine: JSVirtualMachine()) }
 
-    /// A context in a machine, which may have others. Their values may be exchanged. Nil without a machine.
+    /// A context in a machine that may have others. They can exchange values. Nil without a machine.
     public init!(virtualMachine: JSVirtualMachine!) {
         guard let machine = virtualMachine, let ref = JSGlobalContextCreateInGroup(machine.group, nil) else {
             return nil
@@ -40,12 +40,12 @@ public final class JSContext: @unchecked Sendable {
         self.virtualMachine = machine
         self.machine = machine
         self.ref = ref
-        // The library's default is on, where its inspector server has been configured.
+        // The library's default is on if its inspector server has been configured.
         JSGlobalContextSetInspectable(ref, false)
         ContextRegistry.add(self)
     }
 
-    /// An object for a context that lives in the library already.
+    /// An object for a context that already exists in the library.
     init!(adopting ref: OpaquePointer, in machine: JSVirtualMachine) {
         guard let global = JSContextGetGlobalContext(ref) else { return nil }
         JSGlobalContextRetain(global)
@@ -64,7 +64,7 @@ public final class JSContext: @unchecked Sendable {
 
     // MARK: Evaluating
 
-    /// Runs a script, and answers the value of its last statement; `undefined` where it failed.
+    /// Runs a script, and returns the value of its last statement; `undefined` if it failed.
     @discardableResult
     public func evaluateScript(_ script: String!) -> JSValue! { evaluateScript(script, withSourceURL: nil) }
 
@@ -74,11 +74,11 @@ public final class JSContext: @unchecked Sendable {
         reporting { () throws(JSError) in try evaluate(script ?? "", sourceURL: sourceURL) }
     }
 
-    /// Runs a script, and answers the value of its last statement, or throws what it threw.
+    /// Runs a script, and returns the value of its last statement, or throws what it threw.
     /// - Parameters:
     ///   - script: the text.
-    ///   - sourceURL: what errors name as their file.
-    ///   - line: the number of the script's first line; below 1 it is 1, beyond 2147483647 it is that.
+    ///   - sourceURL: the file name in errors.
+    ///   - line: the number of the script's first line; clamped to 1...2147483647.
     @discardableResult
     public func evaluate(_ script: String, sourceURL: String? = nil, line: Int = 1) throws(JSError) -> JSValue {
         machine.graveyard.empty()
@@ -95,7 +95,7 @@ public final class JSContext: @unchecked Sendable {
     /// Parses a script without running it. Throws the first mistake, with its line.
     /// - Parameters:
     ///   - script: the text.
-    ///   - sourceURL: what the error names as its file.
+    ///   - sourceURL: the file name in the error.
     ///   - line: the number of the script's first line, within the limits of ``evaluate(_:sourceURL:line:)``.
     public func checkSyntax(_ script: String, sourceURL: String? = nil, line: Int = 1) throws(JSError) {
         var exception: OpaquePointer?
@@ -107,22 +107,22 @@ public final class JSContext: @unchecked Sendable {
 
     // MARK: Errors
 
-    /// What was thrown last and not taken by a handler of one's own. Nil again when it is set to nil.
+    /// The last error that no handler of your own has taken. Setting it to nil clears it.
     // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
     public var exception: JSValue! {
         get { state.withLock { $0.exception } }
         set { replace(\.exception, newValue) }
     }
 
-    /// Is given what JavaScript throws. The default keeps it in ``exception``.
+    /// Receives what JavaScript throws. The default stores it in ``exception``.
     // swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
     public var exceptionHandler: ((JSContext?, JSValue?) -> Void)! {
         get { state.withLock { $0.handler } ?? { context, exception in context?.exception = exception } }
         set { replace(\.handler, newValue) }
     }
 
-    /// Is given the promises that are rejected with nobody to handle it, with their reasons, when the call into
-    /// JavaScript ends. Nil: nobody is told.
+    /// Receives the promises that are rejected without a handler, and their reasons, when the call into JavaScript
+    /// ends. If nil, they are ignored.
     public var unhandledRejectionHandler: ((JSContext?, _ promise: JSValue?, _ reason: JSValue?) -> Void)? {
         get { state.withLock { $0.rejectionHandler } }
         set {
@@ -140,7 +140,7 @@ public final class JSContext: @unchecked Sendable {
 
     // MARK: Within the module
 
-    /// What a function of the library gave, or what was thrown instead.
+    /// The result of a function of the library, or what was thrown instead.
     func value(_ result: OpaquePointer?, or exception: OpaquePointer?) throws(JSError) -> JSValue {
         if exception != nil || result == nil { throw error(exception) }
         return JSValue(result, in: self)
@@ -151,14 +151,15 @@ public final class JSContext: @unchecked Sendable {
         return JSError(JSValue(exception, in: self))
     }
 
-    /// Throws what a function of the library left behind that says nothing of exceptions; the next one would throw it.
+    /// Throws an exception left pending by a function of the library that reports none; otherwise the next function
+    /// would throw it.
     func throwPending() throws(JSError) {
         var exception: OpaquePointer?
         _ = JSValueToNumber(ref, JSValueMakeNumber(ref, 0), &exception)
         if exception != nil { throw error(exception) }
     }
 
-    /// Does what may throw as Apple's framework does it: the handler gets the error, the caller `undefined`.
+    /// Handles errors as Apple's framework does: the handler gets the error, the caller `undefined`.
     @discardableResult
     func reporting(_ body: () throws(JSError) -> JSValue) -> JSValue {
         do throws(JSError) {
@@ -173,13 +174,13 @@ public final class JSContext: @unchecked Sendable {
         exceptionHandler(self, error.value ?? makeError(error.message))
     }
 
-    /// Sets what is guarded, and drops the old value outside of the lock, for that may use the context.
+    /// Sets a guarded value, and releases the old one outside of the lock, because its release may use the context.
     private func replace<Value>(_ path: WritableKeyPath<State, Value>, _ value: Value) {
         var value = value
         state.withLock { swap(&$0[keyPath: path], &value) }
     }
 
-    /// What a class exports, as it said when it was first asked.
+    /// The exports of a class, as it returned them at first.
     func exports(of type: any JSExport.Type) -> JSExports {
         let key = ObjectIdentifier(type)
         if let exports = state.withLock({ $0.exports[key] }) { return exports }

@@ -1,4 +1,5 @@
-/// A Swift class whose objects JavaScript may use: their properties, their methods, and what belongs to the class.
+/// A Swift class whose objects JavaScript may use: their properties and methods, and the class's constructor and
+/// methods.
 ///
 ///     final class Lamp: JSExport {
 ///         var level = 0.0 { didSet { light(level) } }
@@ -10,10 +11,10 @@
 ///             .method("fade(to:in:)", Lamp.fade)
 ///     }
 ///
-/// JavaScript's wrapper keeps the Swift object alive; the same object has the same wrapper as long as JavaScript holds
-/// that. Only what is listed is there. A property that JavaScript sets runs the `willSet` and `didSet` of Swift's.
+/// JavaScript's wrapper keeps the Swift object alive; an object has the same wrapper as long as JavaScript holds it.
+/// Only what is listed is visible. When JavaScript sets a property, its `willSet` and `didSet` run.
 public protocol JSExport: AnyObject, JSConvertible {
-    /// What of the class JavaScript sees. Made once.
+    /// What JavaScript sees of the class. Made once.
     static var jsExports: JSExports { get }
 }
 
@@ -21,7 +22,7 @@ extension JSExport {
     /// The wrapper of the object: the same one as long as JavaScript holds it.
     public func toJSValue(in context: JSContext) -> JSValue { JSValue(context.wrap(self), in: context) }
 
-    /// The object of a wrapper. Throws a ``JSConversionError`` where the value is none of this class.
+    /// The object of a wrapper. Throws a ``JSConversionError`` if the value is not one of this class.
     public static func fromJSValue(_ value: JSValue) throws -> Self {
         guard let object = ObjectBox.of(value.ref, in: value.context.ref)?.object as? Self else {
             throw JSConversionError(expected: "\(Self.jsExports.name)")

@@ -1,6 +1,6 @@
 internal import CJavaScriptCore
 
-/// What of a class JavaScript sees, and under which names. See ``JSExport``.
+/// What JavaScript sees of a class, and under which names. See ``JSExport``.
 public final class JSExports: @unchecked Sendable {
     // Sendable because it is immutable once it is made.
     typealias Body = FunctionBox.Body
@@ -24,17 +24,17 @@ public final class JSExports: @unchecked Sendable {
     private(set) var classMethods: [Method] = []
     private(set) var construct: Body?
 
-    /// A class of which JavaScript sees nothing yet. The functions add to it, and each answers it.
+    /// A class without exports. The functions add to it, and each returns it.
     /// - Parameters:
     ///   - name: the class's name in JavaScript.
-    ///   - parent: an exported class that it inherits from, there and here. Classes that extend each other in a circle
+    ///   - parent: an exported superclass, both in Swift and in JavaScript. Classes that extend each other in a circle
     ///     have none.
     public init(_ name: String, extending parent: (any JSExport.Type)? = nil) {
         self.name = name
         self.parent = parent
     }
 
-    /// What `new Name(…)` runs: it answers the Swift object, or throws. Without one, `new` is a `TypeError`.
+    /// What `new Name(…)` runs: it returns the Swift object, or throws. Without it, `new` throws a `TypeError`.
     public func constructor<each Argument: JSConvertible, Object: JSExport>(
         _ make: @escaping (repeat each Argument) throws -> Object
     ) -> JSExports {
@@ -62,7 +62,7 @@ public final class JSExports: @unchecked Sendable {
         return self
     }
 
-    /// A property that JavaScript may read. Setting it changes nothing, and throws in strict code.
+    /// A property that JavaScript may only read. Setting it changes nothing, and throws in strict code.
     public func property<Object: JSExport, Value: JSConvertible>(
         readOnly name: String,
         _ get: @escaping (Object) throws -> Value
@@ -74,8 +74,8 @@ public final class JSExports: @unchecked Sendable {
 
     /// A method. `name` may have labels: `fade(to:in:)` is `fadeToIn` in JavaScript.
     ///
-    /// What it throws is an exception there. An argument that cannot be read, and an object of another class, is a
-    /// `TypeError`.
+    /// What it throws is an exception in JavaScript. An argument that cannot be read, or an object of another class,
+    /// causes a `TypeError`.
     public func method<Object: JSExport, each Argument: JSConvertible, Result: JSConvertible>(
         _ name: String,
         _ method: @escaping (Object) -> (repeat each Argument) throws -> Result

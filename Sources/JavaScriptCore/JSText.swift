@@ -1,18 +1,18 @@
 internal import CJavaScriptCore
 
-/// Text on its way from or to bytes: spares making a Swift string of it.
+/// Text that is converted from or to bytes without making a Swift string.
 public struct JSText: JSConvertible, Sendable {
-    /// The bytes, as they were given, or UTF-8 where they came from JavaScript.
+    /// The bytes as given, or UTF-8 if they came from JavaScript.
     public let utf8: [UInt8]
 
     /// Text for JavaScript.
-    /// - Parameter utf8: its bytes. What is not UTF-8 in it becomes U+FFFD in JavaScript's string.
+    /// - Parameter utf8: its bytes. Invalid UTF-8 becomes U+FFFD in JavaScript's string.
     public init(utf8: [UInt8]) { self.utf8 = utf8 }
 
     /// A string.
     public func toJSValue(in context: JSContext) -> JSValue { JSValue(toRef(in: context.ref), in: context) }
 
-    /// The text as `String(value)` gives it. Throws the ``JSError`` of a symbol, or of a `toString` that throws.
+    /// The text as `String(value)` gives it. Throws a ``JSError`` for a symbol, and for a `toString` that throws.
     public static func fromJSValue(_ value: JSValue) throws -> JSText {
         JSText(utf8: Array(try String.fromJSValue(value).utf8))
     }
@@ -34,8 +34,8 @@ public struct JSText: JSConvertible, Sendable {
     }
 
     private func makeString() -> OpaquePointer? {
-        // The function for UTF-8 ends at the first NUL, but makes a string of half the size where all is ASCII. It makes
-        // an empty one of what is not UTF-8.
+        // The function for UTF-8 stops at the first NUL, but its string takes half the memory if everything is ASCII.
+        // For invalid UTF-8 it makes an empty string.
         guard !utf8.withUnsafeBytes(Text.holdsNUL), let string = makeStringOfUTF8() else { return makeRepairedString() }
         guard JSStringGetLength(string) == 0, !utf8.isEmpty else { return string }
         JSStringRelease(string)

@@ -1,15 +1,15 @@
 internal import CJavaScriptCore
 
 extension JSValue {
-    /// Calls the value as a function, with the global object as `this` and any Swift values as arguments. Answers
-    /// `undefined`, and tells the context's handler, where it throws or is not a function.
+    /// Calls the value as a function, with the global object as `this` and any Swift values as arguments. If it throws
+    /// or is not a function, the context's handler is told and the result is `undefined`.
     @discardableResult
     public func call(withArguments arguments: [Any]!) -> JSValue! {
         home.reporting { () throws(JSError) in try call(arguments ?? []) }
     }
 
-    /// Makes an object, as `new value(…)` does. Answers `undefined`, and tells the context's handler, where that throws
-    /// or the value is not a constructor.
+    /// Makes an object, as `new value(…)` does. If that throws or the value is not a constructor, the context's handler
+    /// is told and the result is `undefined`.
     @discardableResult
     public func construct(withArguments arguments: [Any]!) -> JSValue! {
         home.reporting { () throws(JSError) in
@@ -22,23 +22,23 @@ extension JSValue {
         }
     }
 
-    /// Calls a method, as `value.method(…)` does. Answers `undefined`, and tells the context's handler, where that throws
-    /// or there is none of that name.
+    /// Calls a method, as `value.method(…)` does. If that throws or there is no such method, the context's handler is
+    /// told and the result is `undefined`.
     @discardableResult
     public func invokeMethod(_ method: String!, withArguments arguments: [Any]!) -> JSValue! {
         home.reporting { () throws(JSError) in try self[method ?? ""].call(arguments ?? [], on: self) }
     }
 
-    /// Calls the value as a function. Throws what it throws, and a `TypeError` where it is none.
+    /// Calls the value as a function. Throws what it throws, and a `TypeError` if it is not a function.
     /// - Parameters:
-    ///   - arguments: any Swift values; one that cannot be JavaScript's is thrown as an error.
-    ///   - this: what it is called on; nil: the global object.
+    ///   - arguments: any Swift values; one that cannot be converted is thrown as an error.
+    ///   - this: the object of the call; nil: the global object.
     @discardableResult
     public func call(_ arguments: [Any], on this: JSValue? = nil) throws(JSError) -> JSValue {
         try withRefs(arguments) { refs throws(JSError) in try home.value(call(refs, on: this), or: nil) }
     }
 
-    /// Calls the value as a function with Swift values whose types are known: the quickest way.
+    /// Calls the value as a function with Swift values of known types: the fastest way.
     @discardableResult
     public func callAsFunction<each Argument: JSConvertible>(
         _ arguments: repeat each Argument
@@ -46,8 +46,8 @@ extension JSValue {
         try home.value(ref(calledWith: repeat each arguments), or: nil)
     }
 
-    /// Calls the value as a function, and reads its result, without making a ``JSValue`` of it. Throws a
-    /// ``JSConversionError`` where the result is nothing of the kind.
+    /// Calls the value as a function, and reads its result without making a ``JSValue``. Throws a ``JSConversionError``
+    /// if the result has another type.
     public func callAsFunction<each Argument: JSConvertible, Result: JSConvertible>(
         _ arguments: repeat each Argument,
         returning type: Result.Type
@@ -60,7 +60,7 @@ extension JSValue {
     ) throws(JSError) -> OpaquePointer? {
         var count = 0
         for _ in repeat (each Argument).self { count += 1 }
-        // The collector looks at this thread's stack, where these are, and not into a Swift array.
+        // The garbage collector scans this thread's stack, where the buffer is, but not a Swift array.
         let result = withUnsafeTemporaryAllocation(of: OpaquePointer?.self, capacity: max(count, 1)) { buffer in
             var index = 0
             for argument in repeat each arguments {
@@ -90,7 +90,7 @@ extension JSValue {
         JSError(JSArgumentError("\(description) is not \(what.withArticle)").jsError(in: home))
     }
 
-    /// More arguments than these would not be on the stack, where the library's collector looks.
+    /// Above this number the arguments would not be on the stack, where the garbage collector looks.
     private static let stackCount = 64
 
     /// Calls `body` with the arguments as the library's values.

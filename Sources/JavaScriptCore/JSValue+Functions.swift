@@ -3,13 +3,13 @@ internal import CJavaScriptCore
 extension JSValue {
     /// A JavaScript function that runs Swift.
     ///
-    /// Each argument is read as its type says; a missing one is `undefined`, and one that cannot be read a `TypeError`
-    /// that names it by its number. What the function throws, JavaScript sees as an exception. It lives as long as
-    /// JavaScript can reach it, and with it what it keeps.
+    /// Each argument is converted to its type; a missing one is `undefined`, and one that cannot be converted causes a
+    /// `TypeError` with its number. What the function throws is an exception in JavaScript. The closure and what it
+    /// captures live as long as JavaScript can reach the function.
     /// - Parameters:
-    ///   - context: where it is made.
-    ///   - name: its `name` in JavaScript, which backtraces show.
-    ///   - function: what it runs, on the thread that runs JavaScript.
+    ///   - context: the context in which it is made.
+    ///   - name: its `name` in JavaScript, shown in backtraces.
+    ///   - function: the closure, which runs on the thread that runs JavaScript.
     public convenience init<each Argument: JSConvertible, Result: JSConvertible>(
         newFunctionIn context: JSContext,
         name: String = "",
@@ -22,8 +22,8 @@ extension JSValue {
         self.init(ref, in: context)
     }
 
-    /// A JavaScript function that runs Swift and answers `undefined`. See
-    /// ``init(newFunctionIn:name:_:)`` with a result.
+    /// A JavaScript function that runs Swift and returns `undefined`. See ``init(newFunctionIn:name:_:)`` with a
+    /// result.
     public convenience init<each Argument: JSConvertible>(
         newFunctionIn context: JSContext,
         name: String = "",

@@ -1,10 +1,11 @@
 internal import CJavaScriptCore
 
 extension JSValue {
-    /// A value for any Swift value, as the table in docs/javascriptcore.md says. Nil without a context.
+    /// A value for any Swift value, as in the table of docs/javascriptcore.md. Nil without a context.
     ///
-    /// What belongs to another machine, is nested deeper than 512 levels, or is a closure that JavaScript cannot call is
-    /// an error, also inside of an array or a dictionary: the context's handler is told, and the value is `undefined`.
+    /// It is an error if the value, or something in an array or a dictionary, belongs to another machine, is nested
+    /// deeper than 512 levels, or is a closure that JavaScript cannot call: the context's handler is told, and the
+    /// value is `undefined`.
     public convenience init!(object: Any!, in context: JSContext!) {
         guard let context else { return nil }
         let value = context.reporting { () throws(JSError) in JSValue(try context.convert(object), in: context) }
@@ -59,8 +60,8 @@ extension JSValue {
         self.init(JSObjectMakeArray(context.ref, 0, nil, nil), in: context)
     }
 
-    /// A regular expression, as `new RegExp(pattern, flags)`. Nil without a context; `undefined`, and the handler is
-    /// told, where the pattern or the flags are wrong.
+    /// A regular expression, as `new RegExp(pattern, flags)`. Nil without a context. If the pattern or the flags are
+    /// wrong, it is `undefined` and the handler is told.
     public convenience init!(
         newRegularExpressionFromPattern pattern: String!,
         flags: String!,
@@ -83,8 +84,7 @@ extension JSValue {
         self.init(Text.with(description ?? "") { JSValueMakeSymbol(context.ref, $0) }, in: context)
     }
 
-    /// A promise. `executor` is called at once, with the function that resolves it and the one that rejects it. Nil
-    /// without a context.
+    /// A promise. `executor` is called at once, with the functions that resolve and reject it. Nil without a context.
     public convenience init!(
         newPromiseIn context: JSContext!,
         fromExecutor executor: ((JSValue?, JSValue?) -> Void)!
@@ -97,12 +97,12 @@ extension JSValue {
         self.init(promise, in: context)
     }
 
-    /// A promise that has its value already: any Swift value. Nil without a context.
+    /// A promise that is already resolved with any Swift value. Nil without a context.
     public convenience init!(newPromiseResolvedWithResult result: Any!, in context: JSContext!) {
         self.init(newPromiseIn: context) { resolve, _ in _ = resolve?.call(withArguments: [result as Any]) }
     }
 
-    /// A promise that has failed already, with any Swift value as its reason. Nil without a context.
+    /// A promise that is already rejected, with any Swift value as its reason. Nil without a context.
     public convenience init!(newPromiseRejectedWithReason reason: Any!, in context: JSContext!) {
         self.init(newPromiseIn: context) { _, reject in _ = reject?.call(withArguments: [reason as Any]) }
     }

@@ -1,10 +1,10 @@
 internal import CJavaScriptCore
 
 extension JSValue {
-    /// The names of the enumerable properties, its own and inherited ones, in their order; none for what is no object.
+    /// The names of the enumerable properties, its own and inherited ones, in order; empty if it is not an object.
     ///
-    /// Where a proxy throws, or a typed array or `String` object has more than 1048576 indexes, the context's handler is
-    /// told, and there are none.
+    /// If a proxy throws, or a typed array or `String` object has more than 1048576 indexes, the context's handler is
+    /// told and the list is empty.
     public var propertyNames: [String] {
         do throws(JSError) {
             return try names()
@@ -14,7 +14,7 @@ extension JSValue {
         }
     }
 
-    /// The names of the enumerable properties. Throws what a proxy throws, and where they are too many.
+    /// The names of the enumerable properties. Throws what a proxy throws, and if there are too many.
     func names() throws(JSError) -> [String] {
         guard isObject else { return [] }
         if try hasIndexesBeyondTheLimit() { throw .tooLarge }
@@ -26,16 +26,16 @@ extension JSValue {
         }
     }
 
-    /// Whether it is a typed array or a `String` object that is too long: these have a name for each index, and
-    /// hardly any memory need stand behind them.
+    /// Whether it is a typed array or a `String` object that is too long. These have a name for each index, although
+    /// they may use hardly any memory.
     private func hasIndexesBeyondTheLimit() throws(JSError) -> Bool {
         let index = JSValueMakeNumber(home.ref, Double(ValueReader.maximumItems))
         guard !isArray, JSObjectHasPropertyForKey(home.ref, ref, index, nil) else { return false }
         return try property("length").toDouble() > Double(ValueReader.maximumItems)
     }
 
-    /// A property of an object. Nil where reading it throws, and nobody is told: an error whose own parts throw it would
-    /// be told for ever.
+    /// A property of an object. Nil if reading it throws. That is not reported, because an error whose own parts throw
+    /// would be reported endlessly.
     func peek(_ key: String) -> JSValue? {
         guard isObject else { return nil }
         return Text.with(key) { JSObjectGetProperty(home.ref, ref, $0, nil) }.map { JSValue($0, in: home) }

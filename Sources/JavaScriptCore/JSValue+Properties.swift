@@ -1,16 +1,16 @@
 internal import CJavaScriptCore
 
 extension JSValue {
-    /// The property of that name; `undefined` where there is none.
+    /// The property of that name; `undefined` if there is none.
     ///
-    /// Where a getter or setter throws, or the value is `undefined` or `null` itself, the context's handler is told, and
-    /// what is read is `undefined`.
+    /// If a getter or setter throws, or the value itself is `undefined` or `null`, the context's handler is told and
+    /// the result is `undefined`.
     public subscript(key: String) -> JSValue {
         get { home.reporting { () throws(JSError) in try property(key) } }
         set { home.reporting { () throws(JSError) in try setProperty(key, newValue) } }
     }
 
-    /// The item at an index; `undefined` where there is none. A negative index is the name of a property, as in
+    /// The item at an index; `undefined` if there is none. A negative index is the name of a property, as in
     /// JavaScript.
     public subscript(index: Int) -> JSValue {
         get {
@@ -32,45 +32,45 @@ extension JSValue {
         }
     }
 
-    /// The property of that name: a string, a symbol, or a number. As ``objectForKeyedSubscript(_:)``.
+    /// The property of that name: a string, a symbol, or a number. Like ``objectForKeyedSubscript(_:)``.
     public func forProperty(_ property: Any!) -> JSValue! { objectForKeyedSubscript(property) }
 
-    /// Sets a property, as ``setObject(_:forKeyedSubscript:)`` does.
+    /// Sets a property, like ``setObject(_:forKeyedSubscript:)``.
     public func setValue(_ value: Any!, forProperty property: Any!) { setObject(value, forKeyedSubscript: property) }
 
-    /// Deletes a property, and says whether it is gone. False for what is no object, for a property that is not
-    /// configurable, and where a proxy throws.
+    /// Deletes a property, and returns whether it is gone. False if the value is not an object, the property is not
+    /// configurable, or a proxy throws.
     @discardableResult
     public func deleteProperty(_ property: Any!) -> Bool {
         guard let key = try? home.convert(property), isObject else { return false }
         return JSObjectDeletePropertyForKey(home.ref, ref, key, nil)
     }
 
-    /// Whether it has a property of that name, its own or an inherited one. False for what is no object, and where a
-    /// proxy throws.
+    /// Whether it has a property of that name, its own or an inherited one. False if it is not an object, or a proxy
+    /// throws.
     public func hasProperty(_ property: Any!) -> Bool {
         guard let key = try? home.convert(property), isObject else { return false }
         return JSObjectHasPropertyForKey(home.ref, ref, key, nil)
     }
 
     /// Defines a property, as `Object.defineProperty(value, property, descriptor)` does: the descriptor is a dictionary
-    /// with `value`, `get`, `set`, `writable`, `enumerable`, `configurable`. Where that throws, the context's handler
-    /// is told.
+    /// with `value`, `get`, `set`, `writable`, `enumerable`, `configurable`. If that throws, the context's handler is
+    /// told.
     public func defineProperty(_ property: Any!, descriptor: Any!) {
         let object: JSValue = home.globalObject["Object"]
         object.invokeMethod("defineProperty", withArguments: [self, property as Any, descriptor as Any])
     }
 
-    /// The item at an index; `undefined` where there is none.
+    /// The item at an index; `undefined` if there is none.
     public func atIndex(_ index: Int) -> JSValue! { self[index] }
 
-    /// Sets the item at an index to any Swift value; an array grows as far as that.
+    /// Sets the item at an index to any Swift value; an array grows as needed.
     public func setValue(_ value: Any!, at index: Int) {
         self[index] = JSValue(object: value, in: home)
     }
 
-    /// The property of that name: a string, a symbol, or a number. `undefined` where there is none; where reading it
-    /// throws, that, and the context's handler is told.
+    /// The property of that name: a string, a symbol, or a number. `undefined` if there is none, and if reading it
+    /// throws, which the context's handler is told.
     public func objectForKeyedSubscript(_ key: Any!) -> JSValue! {
         if let name = key as? String { return self[name] }
         return home.reporting { () throws(JSError) in
@@ -83,9 +83,9 @@ extension JSValue {
 
     /// Sets a property, whose name is a string, a symbol, or a number, to any Swift value.
     ///
-    /// A closure becomes a function of that name. Where the value cannot be JavaScript's (of another machine, nested
-    /// deeper than 512 levels, a closure that cannot be called) the property stays as it is, and the context's handler
-    /// is told.
+    /// A closure becomes a function of that name. If the value cannot be converted (it belongs to another machine, is
+    /// nested deeper than 512 levels, or is a closure that cannot be called), the property keeps its value and the
+    /// context's handler is told.
     public func setObject(_ object: Any!, forKeyedSubscript key: Any!) {
         home.reporting { () throws(JSError) in
             let value = try home.convert(object, name: key as? String ?? "")
@@ -99,7 +99,7 @@ extension JSValue {
     /// The item at an index, as `value[index]` gives it.
     public func objectAtIndexedSubscript(_ index: Int) -> JSValue! { self[index] }
 
-    /// Sets the item at an index, as ``setValue(_:at:)`` does.
+    /// Sets the item at an index, like ``setValue(_:at:)``.
     public func setObject(_ object: Any!, atIndexedSubscript index: Int) { setValue(object, at: index) }
 
     /// An index that an array may have; every other number is the name of a property.
@@ -107,7 +107,7 @@ extension JSValue {
         UInt32(exactly: index).flatMap { $0 == .max ? nil : $0 }
     }
 
-    /// The value as an object, as JavaScript makes one of a string or a number.
+    /// The value as an object; a string or a number is wrapped, as in JavaScript.
     private func object() throws(JSError) -> OpaquePointer {
         var exception: OpaquePointer?
         guard let object = JSValueToObject(home.ref, ref, &exception) else { throw home.error(exception) }

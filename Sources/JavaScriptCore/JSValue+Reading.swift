@@ -4,16 +4,16 @@ extension JSValue {
     /// As `Boolean(value)` gives it.
     public func toBool() -> Bool { JSValueToBoolean(home.ref, ref) }
 
-    /// As `Number(value)` gives it; NaN where that throws.
+    /// As `Number(value)` gives it; NaN if that throws.
     public func toDouble() -> Double { JSValueToNumber(home.ref, ref, nil) }
 
-    /// As `value | 0` gives it: the lower 32 bits, 0 for what is no number and where that throws.
+    /// As `value | 0` gives it: the lower 32 bits; 0 if it is not a number or that throws.
     public func toInt32() -> Int32 { JSValueToInt32(home.ref, ref, nil) }
 
-    /// As `value >>> 0` gives it: the lower 32 bits, 0 for what is no number and where that throws.
+    /// As `value >>> 0` gives it: the lower 32 bits; 0 if it is not a number or that throws.
     public func toUInt32() -> UInt32 { JSValueToUInt32(home.ref, ref, nil) }
 
-    /// As `String(value)` gives it; nil where that throws, and the context's handler is told.
+    /// As `String(value)` gives it; nil if that throws, which the context's handler is told.
     public func toString() -> String! {
         var exception: OpaquePointer?
         if let string = JSValueToStringCopy(home.ref, ref, &exception) { return Text.take(string) }
@@ -23,7 +23,8 @@ extension JSValue {
 
     /// An array's items, each as ``toObject()`` gives it; nil for `undefined` and `null`.
     ///
-    /// What is not an array, or goes beyond the limits of ``toObject()``, is nil, too, and the context's handler is told.
+    /// If it is not an array, or exceeds the limits of ``toObject()``, the result is nil, too, and the context's
+    /// handler is told.
     public func toArray() -> [Any]! {
         guard !isUndefined, !isNull else { return nil }
         guard isArray else { return refuse("array") }
@@ -33,7 +34,8 @@ extension JSValue {
     /// An object's enumerable properties, its own and inherited ones, each as ``toObject()`` gives it; nil for
     /// `undefined` and `null`.
     ///
-    /// What is no object, or goes beyond the limits of ``toObject()``, is nil, too, and the context's handler is told.
+    /// If it is not an object, or exceeds the limits of ``toObject()``, the result is nil, too, and the context's
+    /// handler is told.
     public func toDictionary() -> [AnyHashable: Any]! {
         guard !isUndefined, !isNull else { return nil }
         guard isObject else { return refuse("object") }
@@ -41,20 +43,20 @@ extension JSValue {
     }
 
     /// The Swift value: nil for `undefined`, `NSNull`, `NSNumber`, `String`, `Date`, `[Any]`, `[AnyHashable: Any]`, or
-    /// the Swift object itself where one was exported. Without the trait `Foundation`, `null` is an empty optional, a
+    /// the Swift object itself if it is an exported one. Without the trait `Foundation`, `null` is an empty optional, a
     /// number a `Double` or a `Bool`, and a date its milliseconds since 1970.
     ///
-    /// A function, a symbol and a `BigInt` are their ``JSValue``. In arrays and dictionaries, `undefined`, a date that
-    /// is no time, and a property whose getter throws are `NSNull`.
+    /// A function, a symbol and a `BigInt` stay a ``JSValue``. In arrays and dictionaries, `undefined`, an invalid
+    /// date, and a property whose getter throws become `NSNull`.
     ///
-    /// What holds itself has an empty array or dictionary in the place of the repetition. What is nested deeper than
-    /// 512 levels, or has more than 1048576 items and properties in all, is nil, and the context's handler is told:
-    /// so an array that has a great length and nothing in it costs neither time nor memory.
+    /// If a value contains itself, the inner occurrence is an empty array or dictionary. If it is nested deeper than
+    /// 512 levels, or has more than 1048576 items and properties in all, the result is nil and the context's handler is
+    /// told. So a sparse array of great length costs neither time nor memory.
     public func toObject() -> Any! {
         reading { (reader: inout ValueReader) throws(JSError) in try reader.object(self) }
     }
 
-    /// As ``toObject()``, where that is of the class or of one that inherits from it; else nil.
+    /// Like ``toObject()``, if the result is of the class or a subclass; otherwise nil.
     public func toObjectOf(_ expectedClass: AnyClass!) -> Any! {
         guard let object = toObject() else { return nil }
         var current: AnyClass? = type(of: object) as? AnyClass
@@ -64,21 +66,21 @@ extension JSValue {
 
     /// Reads a Swift type, as `try value.to([Int].self)`.
     ///
-    /// Throws a ``JSConversionError`` where the value is nothing of the kind, or has more than 1048576 items in all or
-    /// 512 levels, and a ``JSError`` where JavaScript throws meanwhile.
+    /// Throws a ``JSConversionError`` if the value has another type, more than 1048576 items in all or more than 512
+    /// levels, and a ``JSError`` if JavaScript throws meanwhile.
     public func to<Value: JSConvertible>(_ type: Value.Type = Value.self) throws -> Value {
         try Value.fromJSValue(self)
     }
 
     // MARK: Within the module
 
-    /// The text, where it has one; nobody is told where not.
+    /// The text, if it has one. No handler is told otherwise.
     var text: String? { Text.of(ref, in: home.ref) }
 
     /// A number without fraction.
     var integer: Int? { isNumber ? Int(exactly: toDouble()) : nil }
 
-    /// How many items an array has.
+    /// The length of an array.
     var arrayLength: Int { max(0, self["length"].integer ?? 0) }
 
     private func refuse<Value>(_ expected: String) -> Value? {

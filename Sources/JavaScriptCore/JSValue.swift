@@ -1,17 +1,17 @@
 internal import CJavaScriptCore
 internal import Synchronization
 
-/// A JavaScript value, kept from being collected as long as this object lives.
+/// A JavaScript value. It is not collected as long as this object lives.
 ///
-/// It keeps its context alive, too. A Swift function that is exported to JavaScript and keeps a value, or a Swift
-/// object that does, makes a cycle that nothing frees: let it ask ``JSContext/current()`` and
-/// ``JSContext/currentArguments()``, or keep a ``JSManagedValue``.
+/// It keeps its context alive, too. If an exported Swift function or object keeps a value, that is a reference cycle
+/// that nothing frees: use ``JSContext/current()`` and ``JSContext/currentArguments()`` instead, or keep a
+/// ``JSManagedValue``.
 public final class JSValue: @unchecked Sendable {
     // Sendable because it is immutable, and the library takes the machine's lock in each of its functions.
     let ref: OpaquePointer?
     let home: JSContext
     private let isProtected: Bool
-    /// 0: nobody has asked; 1: an object; 2: none.
+    /// 0: not known yet; 1: an object; 2: not an object.
     private let objectness = Atomic<UInt8>(0)
 
     /// The context that it was made in. Never nil.
@@ -29,8 +29,9 @@ public final class JSValue: @unchecked Sendable {
         if isProtected { JSValueUnprotect(home.ref, ref) }
     }
 
-    /// Whether it lives on the heap. Numbers, booleans, null and undefined are in the reference itself, where a
-    /// 64-bit machine keeps them; looking there is quicker than asking, and protecting is the dearest of all calls.
+    /// Whether it lives on the heap. Numbers, booleans, null and undefined are encoded in the reference itself on a
+    /// 64-bit machine. Checking that here is faster than asking the library, and protecting a value is its slowest
+    /// call.
     private static func isCell(_ ref: OpaquePointer?) -> Bool {
         let bits = UInt(bitPattern: ref)
         // JSC's JSVALUE64: numbers have a bit of the upper 15 set, null, undefined and booleans have bit 1.
@@ -43,15 +44,15 @@ public final class JSValue: @unchecked Sendable {
     public var isUndefined: Bool { JSValueIsUndefined(home.ref, ref) }
     /// Whether it is `null`.
     public var isNull: Bool { JSValueIsNull(home.ref, ref) }
-    /// Whether it is `true` or `false`; a `Boolean` object is none.
+    /// Whether it is `true` or `false`; a `Boolean` object is not.
     public var isBoolean: Bool { JSValueIsBoolean(home.ref, ref) }
-    /// Whether it is a number, NaN and the infinities included; a `Number` object and a `BigInt` are none.
+    /// Whether it is a number, NaN and the infinities included; a `Number` object and a `BigInt` are not.
     public var isNumber: Bool { JSValueIsNumber(home.ref, ref) }
-    /// Whether it is a string; a `String` object is none.
+    /// Whether it is a string; a `String` object is not.
     public var isString: Bool { JSValueIsString(home.ref, ref) }
-    /// Whether it is an object, which arrays, functions and dates are, too.
+    /// Whether it is an object. Arrays, functions and dates are objects.
     public var isObject: Bool {
-        // Asked at each call; a value does not become another.
+        // Needed at each call, so it is cached; it never changes.
         switch objectness.load(ordering: .relaxed) {
         case 1: return true
         case 2: return false
@@ -61,32 +62,31 @@ public final class JSValue: @unchecked Sendable {
             return isObject
         }
     }
-    /// Whether it is an `Array`, also of another context; a typed array and a proxy of an array are none.
+    /// Whether it is an `Array`, even of another context; a typed array and a proxy of an array are not.
     public var isArray: Bool { JSValueIsArray(home.ref, ref) }
-    /// Whether it is a `Date`, also one that is no time.
+    /// Whether it is a `Date`, even an invalid one.
     public var isDate: Bool { JSValueIsDate(home.ref, ref) }
-    /// Whether it is a `Symbol`. It has no text, is no number, and may be the name of a
-    /// property.
+    /// Whether it is a `Symbol`. It cannot be converted to text or a number, and may be the name of a property.
     public var isSymbol: Bool { JSValueIsSymbol(home.ref, ref) }
-    /// Whether it is a `BigInt`. Its text has all digits; ``toDouble()`` is the nearest number.
+    /// Whether it is a `BigInt`. Its text has all digits; ``toDouble()`` gives the nearest number.
     public var isBigInt: Bool { JSValueIsBigInt(home.ref, ref) }
     /// Whether it is an object that can be called.
     public var isFunction: Bool { isObject && JSObjectIsFunction(home.ref, ref) }
 
-    /// Whether `value instanceof other`. False where `other` belongs to another machine or is not a constructor, and where
+    /// Whether `value instanceof other`. False if `other` belongs to another machine or is not a constructor, and if
     /// that throws.
     public func isInstance(of other: Any!) -> Bool {
         guard let other = try? home.convert(other), JSValueIsObject(home.ref, other) else { return false }
         return JSValueIsInstanceOfConstructor(home.ref, ref, other, nil)
     }
 
-    /// Whether `value === other`. False where `other` belongs to another machine.
+    /// Whether `value === other`. False if `other` belongs to another machine.
     public func isEqual(to other: Any!) -> Bool {
         guard let other = try? home.convert(other) else { return false }
         return JSValueIsStrictEqual(home.ref, ref, other)
     }
 
-    /// Whether `value == other`. False where `other` belongs to another machine, and where that throws.
+    /// Whether `value == other`. False if `other` belongs to another machine, and if that throws.
     public func isEqualWithTypeCoercion(to other: Any!) -> Bool {
         guard let other = try? home.convert(other) else { return false }
         return JSValueIsEqual(home.ref, ref, other, nil)
@@ -94,6 +94,6 @@ public final class JSValue: @unchecked Sendable {
 }
 
 extension JSValue: CustomStringConvertible {
-    /// As `String(value)` gives it; `a value without a text` for what has none, as a symbol.
+    /// As `String(value)` gives it; `a value without a text` if it has none, like a symbol.
     public var description: String { text ?? "a value without a text" }
 }

@@ -2,19 +2,19 @@ internal import CJavaScriptCore
 internal import CJavaScriptCoreShims
 internal import Synchronization
 
-/// A JavaScript engine of its own: a heap, and the contexts that share it.
+/// A JavaScript engine: a heap, and the contexts that share it.
 ///
-/// Any thread may call into it. Calls into one machine wait for each other; what is to run at the same time needs
-/// several machines. Values pass between the contexts of one machine and never to another.
+/// Any thread may call into it. Calls into one machine wait for each other; to run scripts in parallel, use several
+/// machines. Values can pass between the contexts of one machine, never to another machine.
 public final class JSVirtualMachine: @unchecked Sendable {
     // Sendable because the library takes the machine's lock in each of its functions, and the rest is guarded.
     let group: OpaquePointer
     let graveyard = Graveyard()
     private let support = Mutex<ObjectSupport?>(nil)
-    /// What the library has a pointer to.
+    /// The object that the library has a pointer to.
     private let stop = Mutex<StopBox?>(nil)
 
-    /// A new machine, which shares nothing with others.
+    /// A new machine. It shares nothing with others.
     public init!() { group = JSContextGroupCreate() }
 
     deinit {
@@ -29,35 +29,35 @@ public final class JSVirtualMachine: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - object: a ``JSManagedValue``; anything else is ignored.
-    ///   - owner: the object that holds it; nothing happens where it exports nothing.
+    ///   - owner: the object that holds it; nothing happens if it is not exported.
     public func addManagedReference(_ object: Any!, withOwner owner: Any!) {
         guard let value = object as? JSManagedValue, let owner = owner as? any JSExport else { return }
         value.keep(withOwner: owner, in: self)
     }
 
-    /// Takes back what ``addManagedReference(_:withOwner:)`` did, once. Nothing happens where it did nothing.
+    /// Undoes one call of ``addManagedReference(_:withOwner:)``. Nothing happens if that call did nothing.
     public func removeManagedReference(_ object: Any!, withOwner owner: Any!) {
         guard let value = object as? JSManagedValue, let owner = owner as? any JSExport else { return }
         value.release(fromOwner: owner, in: self)
     }
 
-    /// Collects garbage now. For tests, and for programs that know that they have just dropped much.
+    /// Collects garbage now. For tests, and for programs that have just released much memory.
     public func collectGarbage() {
         guard let context = JSContext(virtualMachine: self) else { return }
         qc_js_collect(context.ref)
         graveyard.empty()
     }
 
-    /// Ends JavaScript that uses more than `seconds` of CPU time without returning.
+    /// Terminates JavaScript that uses more than `seconds` of CPU time without returning.
     ///
-    /// `shouldEnd` is called on the thread that runs it, with the functions that run then, innermost first
-    /// (`name() at file:line`); where it says true the script is ended with an exception that it cannot catch. It
-    /// may not use the machine. The limit stops loops, regular expressions and sorts; it does not stop an endless chain
-    /// of promises, nor native code that blocks.
+    /// `shouldEnd` is called on the thread that runs the script, with the call stack, innermost first (`name() at
+    /// file:line`). If it returns true, the script ends with an exception that it cannot catch. `shouldEnd` must not
+    /// use the machine. The limit stops loops, regular expressions and sorts; it does not stop an endless chain of
+    /// promises, nor native code that blocks.
     /// - Parameters:
-    ///   - seconds: the time; 0, less, and NaN end a script as soon as the machine looks, infinity never does.
-    ///   - shouldEnd: decides. Where it says false, it is not asked again until a limit is set again.
-    /// - Returns: false where the installed library cannot limit time.
+    ///   - seconds: the time; 0, negative values and NaN end a script at the first check, infinity never does.
+    ///   - shouldEnd: decides. If it returns false, it is not called again until a limit is set again.
+    /// - Returns: false if the installed library cannot limit time.
     @discardableResult
     public func setExecutionTimeLimit(
         _ seconds: Double,
@@ -70,15 +70,16 @@ public final class JSVirtualMachine: @unchecked Sendable {
             let pointer = Unmanaged.passUnretained(box).toOpaque()
             return (qc_js_set_time_limit(group, seconds, StopBox.call, pointer), old)
         }
-        // It goes when the library points to the new one, and outside of the lock: what it keeps may set a limit.
+        // Released only now, when the library points to the new one, and outside of the lock: its deinitializer may set
+        // a limit.
         withExtendedLifetime(old) {}
         return isLimited
     }
 
-    /// Sets no limit any more.
+    /// Removes the limit.
     public func clearExecutionTimeLimit() { qc_js_clear_time_limit(group) }
 
-    /// What the machine needs to know of Swift objects; made when first needed.
+    /// The machine's records of Swift objects; made when first needed.
     func objectSupport() -> ObjectSupport {
         support.withLock { support in
             if let support { return support }
@@ -89,7 +90,7 @@ public final class JSVirtualMachine: @unchecked Sendable {
     }
 }
 
-/// What decides about the end of a script, as the library keeps it.
+/// Decides whether a script ends, in the form that the library keeps.
 private final class StopBox: Sendable {
     let shouldEnd: @Sendable ([String]) -> Bool
 
@@ -105,8 +106,8 @@ private final class StopBox: Sendable {
     }
 }
 
-/// Swift objects that JavaScript has let go. A finalizer runs in the middle of a collection, where nothing of the
-/// machine may be touched; the last reference to a Swift object may hold values of it. So they are dropped later.
+/// Swift objects that JavaScript has released. A finalizer runs during a collection, when the machine must not be used,
+/// and releasing the last reference to a Swift object may release values of it. So they are released later.
 final class Graveyard: Sendable {
     private let dead = Mutex<[any AnyObject & Sendable]>([])
     private let isEmpty = Atomic(true)
@@ -119,7 +120,8 @@ final class Graveyard: Sendable {
     func empty() {
         guard !isEmpty.load(ordering: .acquiring) else { return }
         isEmpty.store(true, ordering: .relaxed)
-        // Dropped outside the lock: a deinit may call the machine, which may collect and bury.
+        // Released outside the lock: a deinitializer may call the machine, which may collect garbage and add objects
+        // here.
         let objects = dead.withLock { dead in
             defer { dead = [] }
             return dead

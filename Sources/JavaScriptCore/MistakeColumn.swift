@@ -1,28 +1,28 @@
-/// Finds the column of a mistake in a text, of which the engine's parser tells only the line.
+/// Finds the column of a syntax error, for which the engine's parser reports only the line.
 public struct MistakeColumn {
     private let lines: [String]
     private let opening: String
     private let parse: (String) -> JSError?
 
     /// - Parameters:
-    ///   - lines: those of the text.
-    ///   - opening: what stands before the text when it is parsed.
-    ///   - parse: gives the first mistake of a script; nil where it has none.
+    ///   - lines: the lines of the text.
+    ///   - opening: what precedes the text when it is parsed.
+    ///   - parse: returns the first mistake of a script; nil if it has none.
     public init(lines: [String], opening: String = "", parse: @escaping (String) -> JSError?) {
         self.lines = lines
         self.opening = opening
         self.parse = parse
     }
 
-    /// How the parser says that the text ends too early.
+    /// The parser's message if the text ends too early.
     private static let unfinished = "Unexpected end of script"
 
-    /// More characters are not parsed for a column.
+    /// The search for a column parses at most this many characters.
     private static let patience = 4 << 20
 
-    /// The column, counted from 1 in UTF-16 units: where the shortest beginning of the line ends that has the same mistake;
-    /// behind the line where the text ends too early.
-    /// Nil where none has, and where the search would take too long.
+    /// The column, counted from 1 in UTF-16 units: the end of the shortest beginning of the line that has the same
+    /// mistake, or the position after the line if the text ends too early. Nil if no beginning has it, and if the
+    /// search would take too long.
     public func of(_ error: JSError) -> Int? {
         guard let line = error.line, lines.indices.contains(line - 1) else { return nil }
         // Each beginning of an unfinished text is unfinished, too.
@@ -40,7 +40,7 @@ public struct MistakeColumn {
         return nil
     }
 
-    /// What the message quotes at its beginning, which the mistake begins with: `Unexpected token ';'`.
+    /// The token quoted at the start of the message, where the mistake begins: `Unexpected token ';'`.
     private static func token(in message: String) -> Substring {
         let sentence = message.prefix { $0 != "." }
         let parts = sentence.split(separator: "'", omittingEmptySubsequences: false)
@@ -50,11 +50,11 @@ public struct MistakeColumn {
 }
 
 extension JSContext {
-    /// The first mistake of a script, with its line and, where it can be found, its column; nil where it has none. Runs
-    /// nothing. Takes longer than ``checkSyntax(_:sourceURL:line:)`` where there is one.
+    /// The first mistake of a script, with its line and, if it can be found, its column; nil if it has none. Runs
+    /// nothing. If there is a mistake, this takes longer than ``checkSyntax(_:sourceURL:line:)``.
     /// - Parameters:
     ///   - script: the text.
-    ///   - sourceURL: what the error names as its file.
+    ///   - sourceURL: the file name in the error.
     public func mistake(in script: String, sourceURL: String? = nil) -> JSError? {
         guard var mistake = firstMistake(in: script, sourceURL: sourceURL) else { return nil }
         let column = MistakeColumn(lines: ScriptLines.split(script)) { self.firstMistake(in: $0, sourceURL: sourceURL) }
@@ -62,7 +62,7 @@ extension JSContext {
         return mistake
     }
 
-    /// The first mistake of a script, with its line; nil where it has none. Runs nothing.
+    /// The first mistake of a script, with its line; nil if it has none. Runs nothing.
     public func firstMistake(in script: String, sourceURL: String? = nil) -> JSError? {
         do throws(JSError) {
             try checkSyntax(script, sourceURL: sourceURL)

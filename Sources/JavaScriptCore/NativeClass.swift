@@ -1,8 +1,8 @@
 internal import CJavaScriptCore
 
-/// The two classes of the library's objects that stand for something of Swift's: functions, and objects.
+/// The library's two classes for Swift things: functions and objects.
 final class NativeClass: @unchecked Sendable {
-    // Sendable because a class of the library is immutable, and its count of references is atomic.
+    // Sendable because a class of the library is immutable, and its reference count is atomic.
     let ref: OpaquePointer?
 
     private init(_ definition: JSClassDefinition) {

@@ -1,7 +1,7 @@
 internal import CJavaScriptCore
 internal import CJavaScriptCoreShims
 
-/// A call from JavaScript to Swift, while it runs. It lives on the stack of the thread that runs it.
+/// A running call from JavaScript to Swift. It lives on the stack of the thread that runs it.
 struct NativeFrame {
     let ref: OpaquePointer
     let callee: OpaquePointer?
@@ -22,10 +22,10 @@ struct NativeFrame {
 
     var undefined: OpaquePointer? { JSValueMakeUndefined(ref) }
 
-    /// Nil where the library called without one.
+    /// Nil if the library called without one.
     var context: JSContext? { JSContext.of(ref) }
 
-    /// The Swift object of that context is gone, but its JavaScript still runs: it gets a new one.
+    /// The Swift object of that context has been released, but its JavaScript still runs: makes a new one.
     func adopt(_ global: OpaquePointer) -> JSContext? {
         JSContext(adopting: global, in: box.takeUnretainedValue().machine.takeUnretainedValue())
     }
@@ -35,7 +35,7 @@ struct NativeFrame {
     func value(of ref: OpaquePointer?) -> JSValue? { context.map { JSValue(ref, in: $0) } }
 }
 
-/// A Swift function, as the JavaScript function that stands for it keeps it.
+/// A Swift function, as kept by its JavaScript function.
 final class FunctionBox: @unchecked Sendable {
     // Sendable because it is immutable, and JavaScript calls it only while it holds the machine's lock.
     typealias Body = (NativeFrame) throws -> OpaquePointer?
@@ -45,7 +45,7 @@ final class FunctionBox: @unchecked Sendable {
     /// What `new` runs; nil: it is not a constructor.
     let construct: Body?
     private let graveyard: Graveyard
-    /// The machine whose heap holds the function, which therefore lives.
+    /// The machine whose heap holds the function and which is therefore alive.
     let machine: Unmanaged<JSVirtualMachine>
 
     init(_ name: String, _ context: JSContext, construct: Body?, _ body: @escaping Body) {
@@ -61,7 +61,7 @@ final class FunctionBox: @unchecked Sendable {
 
 /// JavaScript functions that run Swift.
 enum NativeFunction {
-    /// Makes a function. The body answers a value of the library; what it throws becomes an exception.
+    /// Makes a function. The body returns a value of the library; what it throws becomes an exception.
     static func make(
         _ name: String,
         in context: JSContext,

@@ -1,15 +1,15 @@
 internal import CJavaScriptCore
 internal import Synchronization
 
-/// What a machine knows of Swift objects: which wrapper stands for which, and which values their owners keep alive.
+/// A machine's records of Swift objects: their wrappers, and the values that their owners keep alive.
 ///
-/// JavaScript's own `WeakRef` and `WeakMap` do it, in a context of their own: they are the standard's, and collect
-/// cycles that go through both languages.
+/// They use JavaScript's standard `WeakRef` and `WeakMap`, in a context of their own, so that cycles through both
+/// languages are collected.
 final class ObjectSupport: @unchecked Sendable {
     // Sendable because the library takes the machine's lock in each of its functions, and `wrappers` is guarded.
     private let context: OpaquePointer?
     private let functions: [OpaquePointer]
-    /// The `WeakRef` to the wrapper of each object. An object that is wrapped lives, so its address is its own.
+    /// The `WeakRef` to the wrapper of each object. A wrapped object is alive, so its address is unique.
     private let wrappers = Mutex<[ObjectIdentifier: UInt]>([:])
     private let sweepMark = Atomic(256)
 
@@ -71,7 +71,7 @@ final class ObjectSupport: @unchecked Sendable {
         return JSObjectCallAsFunction(context, functions[index], nil, arguments.count, arguments, nil)
     }
 
-    /// The wrapper of an object, made where JavaScript holds none.
+    /// The wrapper of an object; a new one if JavaScript holds none.
     func wrapper(of object: AnyObject, make: () -> OpaquePointer?) -> OpaquePointer? {
         let key = ObjectIdentifier(object)
         if let known = wrappers.withLock({ $0[key] }), let wrapper = target(of: OpaquePointer(bitPattern: known)),
@@ -90,12 +90,12 @@ final class ObjectSupport: @unchecked Sendable {
         return wrapper
     }
 
-    /// Whether the wrapper is this object's, and not that of one that lived at its address before.
+    /// Whether the wrapper belongs to this object, and not to an earlier one at the same address.
     private func holds(_ wrapper: OpaquePointer, _ object: AnyObject) -> Bool {
         context.flatMap { ObjectBox.of(wrapper, in: $0) }?.object === object
     }
 
-    /// Forgets the objects whose wrappers are gone, each time their number has doubled.
+    /// Removes the entries of objects whose wrappers are gone, each time their number has doubled.
     private func sweep() {
         let all = wrappers.withLock { $0.count >= sweepMark.load(ordering: .relaxed) ? $0 : [:] }
         guard !all.isEmpty else { return }

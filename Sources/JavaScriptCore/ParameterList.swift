@@ -1,10 +1,10 @@
-/// The types of a closure's parameters. A closure in an `Any` can only be cast to a type with as many of them as it has,
-/// so there is a list for each number.
+/// The types of a closure's parameters. A closure in an `Any` can only be cast to a type with the same number of
+/// parameters, so there is a list type for each number.
 protocol ParameterList {
-    /// The list with one more. Nil where that is too long.
+    /// The list with one more type. Nil if that is too long.
     static func adding<Next>(_ type: Next.Type) -> (any ParameterList.Type)?
 
-    /// What calls the closure. Nil where it is of another type.
+    /// A body that calls the closure. Nil if the closure has another type.
     static func body<R>(_ closure: Any, returning: R.Type) -> FunctionBox.Body?
 }
 

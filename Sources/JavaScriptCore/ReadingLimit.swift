@@ -1,8 +1,8 @@
 internal import CJavaScriptCoreShims
 
-/// What arrays and dictionaries whose types are known may read in one go, however they are inside each other.
+/// Limits what nested arrays and dictionaries of known types may read in one go.
 enum ReadingLimit {
-    /// Reads `count` items of a value. Throws a ``JSConversionError`` where that is too many, or too deep.
+    /// Reads `count` items of a value. Throws a ``JSConversionError`` if that is too many, or too deep.
     static func reading<Result>(_ count: Int, _ kind: String, _ read: () throws -> Result) throws -> Result {
         let reading = qc_js_begin_reading(count)
         defer { qc_js_end_reading() }

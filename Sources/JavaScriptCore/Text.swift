@@ -1,7 +1,7 @@
 internal import CJavaScriptCore
 internal import Glibc
 
-/// Strings in and out. JavaScript's are UTF-16 and may hold halves of surrogate pairs, which become U+FFFD here.
+/// Conversion of strings. JavaScript's are UTF-16 and may contain lone surrogates, which become U+FFFD here.
 enum Text {
     /// Calls `body` with a JavaScript string of the same text.
     static func with<Result>(_ text: String, _ body: (OpaquePointer?) -> Result) -> Result {
@@ -10,10 +10,10 @@ enum Text {
         return body(string)
     }
 
-    /// A string to be released.
+    /// A string that the caller must release.
     private static func make(_ text: String) -> OpaquePointer? {
         var text = text
-        // Only the function for UTF-16 takes NUL.
+        // Only the function for UTF-16 accepts NUL.
         guard text.withUTF8({ isASCII(UnsafeRawBufferPointer($0)) && !holdsNUL(UnsafeRawBufferPointer($0)) }) else {
             let units = Array(text.utf16)
             return JSStringCreateWithCharacters(units, units.count)
@@ -21,7 +21,7 @@ enum Text {
         return text.withCString { JSStringCreateWithUTF8CString($0) }
     }
 
-    /// The text of a string that the caller owns, which is released.
+    /// The text of a string that the caller owns; releases the string.
     static func take(_ string: OpaquePointer) -> String {
         defer { JSStringRelease(string) }
         return read(string)
@@ -48,8 +48,8 @@ enum Text {
         return isASCII ? bytes : Array(decode(string, count).utf8)
     }
 
-    /// Copies a string that is ASCII, as most are: ten times as quick as the general way. Says whether it was; else
-    /// the library stops where the bytes are full, or at half a surrogate pair.
+    /// Copies a string if it is ASCII, as most are: ten times as fast as the general way. Returns whether it was;
+    /// otherwise the library stops when the buffer is full, or at a lone surrogate.
     private static func copyASCII(
         _ string: OpaquePointer,
         _ count: Int,
@@ -83,7 +83,7 @@ enum Text {
         String(decoding: UnsafeBufferPointer(start: JSStringGetCharactersPtr(string), count: count), as: UTF16.self)
     }
 
-    /// The text of a value, as `String(value)` gives it. Nil where that throws (a symbol, a bad `toString`).
+    /// The text of a value, as `String(value)` gives it. Nil if that throws (a symbol, a bad `toString`).
     static func of(_ value: OpaquePointer?, in context: OpaquePointer) -> String? {
         JSValueToStringCopy(context, value, nil).map(take)
     }

@@ -1,16 +1,16 @@
 internal import CJavaScriptCore
 
-/// Reads a JavaScript value, with all that is inside of it, as Swift values.
+/// Reads a JavaScript value, with everything in it, as Swift values.
 ///
-/// A script can make values that have no end, or that are larger to read than to hold; so there are limits.
+/// A script can make values that never end, or that take much more memory when read; so there are limits.
 struct ValueReader {
-    /// How far values may be inside each other.
+    /// How deep values may be nested.
     static let maximumDepth = 512
     /// How many items and properties may be read in all.
     static let maximumItems = 1 << 20
 
     private struct Finished {
-        /// Kept, for another object could be made at the address of one that is collected.
+        /// Kept alive, because a new object could otherwise get the address of a collected one.
         var value: JSValue
         var object: Any
     }
@@ -20,7 +20,7 @@ struct ValueReader {
     private var repetitions = 0
     private var itemCount = 0
 
-    /// Nil for `undefined`, and for a date that is no time.
+    /// Nil for `undefined`, and for an invalid date.
     mutating func object(_ value: JSValue) throws(JSError) -> Any? {
         switch JSValueGetType(value.home.ref, value.ref) {
         case kJSTypeUndefined: return nil
@@ -66,7 +66,8 @@ struct ValueReader {
         itemCount += more
     }
 
-    /// Reads what is inside of a value, once, however many others hold it; `empty` stands for it inside of itself.
+    /// Reads the contents of a value only once, however many others contain it. Within itself it is replaced by
+    /// `empty`.
     private mutating func container<Content>(
         _ value: JSValue,
         empty: Content,
@@ -82,7 +83,7 @@ struct ValueReader {
         guard open.count <= Self.maximumDepth else { throw .tooDeep }
         let before = repetitions
         let content = try read(&self)
-        // What lacks a part of itself is whole elsewhere.
+        // A value with an inner repetition is not cached, because elsewhere it is complete.
         if repetitions == before { finished[ref] = Finished(value: value, object: content) }
         return content
     }

@@ -1,7 +1,7 @@
 internal import CJavaScriptCore
 internal import Synchronization
 
-/// A Swift object, as its JavaScript wrapper keeps it.
+/// A Swift object, as kept by its JavaScript wrapper.
 final class ObjectBox: @unchecked Sendable {
     // Sendable because it is immutable; the object is used by JavaScript, which runs on one thread at a time.
     let object: AnyObject
@@ -25,7 +25,7 @@ final class ObjectBox: @unchecked Sendable {
     }
 }
 
-/// A Swift value that exports nothing: JavaScript can keep it and give it back.
+/// A Swift value without exports: JavaScript can only keep it and pass it back.
 final class OpaqueObject: JSExport {
     static let jsExports = JSExports("NativeObject")
     let value: Any
@@ -77,7 +77,7 @@ extension JSContext {
         return prototype
     }
 
-    /// Whether the classes that it extends come back to it, by a mistake.
+    /// Whether the classes that it extends form a circle, by mistake.
     private func isItsOwnAncestor(_ exports: JSExports) -> Bool {
         var seen: Set<ObjectIdentifier> = []
         var parent = exports.parent
@@ -108,7 +108,8 @@ extension JSContext {
         define(name, as: value.ref, on: object.ref)
     }
 
-    /// Defines a property that is not enumerable. Setting one cannot do that where a prototype has its name.
+    /// Defines a property that is not enumerable. An assignment would not work if a prototype has a property of that
+    /// name.
     func define(_ name: String, as value: OpaquePointer?, on object: OpaquePointer?) {
         let descriptor: JSValue = JSValue(newObjectIn: self)
         descriptor["value"] = JSValue(value, in: self)

@@ -6,7 +6,7 @@ internal import KioskWindow
 internal import QuickConnect
 internal import QuickConnectClient
 
-/// An action that was chosen, until it has ended.
+/// A running action, from its choice to its end.
 final class ActionRun {
     typealias Completion = (Result<JSONObject, ActionFailure>) -> Void
 
@@ -14,13 +14,13 @@ final class ActionRun {
 
     let action: String
     let site: WebOrigin
-    /// Tells it from others, in the page and in the view. Nobody guesses it.
+    /// Identifies it in the page and in the view. It cannot be guessed.
     let token: String
     let completion: Completion
     var results: ActionResults?
-    /// Ends `finalize`, while that runs in the page.
+    /// Set while `finalize` runs in the page; called with its result.
     var finishing: ((Result<JSONValue, ActionFailure>) -> Void)?
-    /// Whether a text has run in the page to its end.
+    /// Whether a script has run to its end in the page.
     var hasRun = false
     private var callsUnderWay = 0
 
@@ -31,7 +31,7 @@ final class ActionRun {
         token = (0..<4).map { _ in String(UInt64.random(in: 0 ... .max), radix: 16) }.joined()
     }
 
-    /// An action that calls without end fills no memory but the page's.
+    /// An action that makes calls endlessly must only fill its page's memory.
     func beginCall() throws(CommandError) {
         guard callsUnderWay < Self.mostCalls else {
             throw CommandError(.overloaded, "an action may have \(Self.mostCalls) calls under way")
@@ -41,7 +41,7 @@ final class ActionRun {
 
     func endCall() { callsUnderWay -= 1 }
 
-    /// What whoever chose it is told: {"action", "site", "state", "NSExtensionJavaScriptPreprocessingResultsKey"}.
+    /// The reply to the caller: {"action", "site", "state", "NSExtensionJavaScriptPreprocessingResultsKey"}.
     func answer(_ state: String) -> JSONObject {
         var answer: JSONObject = [
             "action": .string(action), "site": .string(site.description), "state": .string(state),
@@ -63,12 +63,12 @@ extension HandlerCall.Failure {
 }
 
 extension PageView {
-    /// What a text has given: its value as JSON, or why there is none.
+    /// The result of a script: its value as JSON, or the error.
     typealias Answer = Result<String?, ScriptMistake>
 }
 
 extension Result where Success == String?, Failure == ScriptMistake {
-    /// The text that an action's world has given; empty where it has given none.
+    /// The text that an action's world has returned; empty if there is none.
     var text: String {
         guard case .success(let json?) = self else { return "" }
         return (try? JSONParser.parse(json))?.stringValue ?? ""

@@ -6,13 +6,13 @@ internal import Linux
 internal import QuickConnect
 internal import QuickConnectClient
 
-/// What the world of actions and the view ask of the window.
+/// Requests of the actions' JavaScript world and of the view to the window.
 extension KioskActions {
     typealias Reply = (Result<JSONValue, ActionFailure>) -> Void
 
     // MARK: The world of actions
 
-    /// Runs a text in the page's own world, or makes a call.
+    /// Runs a script in the page's own world, or makes a call.
     func answer(_ text: String, _ reply: @escaping Reply) {
         guard let run = current, let request = ActionRequest(text, token: run.token) else {
             return reply(.failure(ActionFailure(code: "cancelled", "this action has ended")))
@@ -90,11 +90,11 @@ extension KioskActions {
 
     private func scripts(_ run: ActionRun) -> JSONValue { desk.state.scripts().json(of: run.action, on: run.site) }
 
-    /// `finalize` in the same document. Where it fails, the view stays, with the text.
+    /// Runs `finalize` in the same document. If it fails, the view and its text stay.
     private func finish(_ run: ActionRun, _ argument: JSONValue, _ reply: @escaping Reply) throws(CommandError) {
         let text = argument.objectValue?["customJavaScript"]?.stringValue ?? ""
         keep(text, run)
-        // What is wrong with it is told before anything runs.
+        // Syntax errors are reported before anything runs.
         try Self.check(text, "the script", source: "script")
         try desk.checkIsAllowed(run.action, on: run.site)
         guard run.finishing == nil else { throw CommandError(.busy, "the script is under way") }
@@ -117,7 +117,7 @@ extension KioskActions {
         }
     }
 
-    /// What was typed is there the next time; where it cannot be kept, the action goes on.
+    /// Stores the text for the next time; if that fails, the action continues.
     private func keep(_ text: String, _ run: ActionRun) {
         do throws(CommandError) {
             try desk.state.save(text, as: "", of: run.action, on: run.site)

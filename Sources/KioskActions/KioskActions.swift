@@ -7,24 +7,24 @@ internal import MacroEngine
 internal import QuickConnect
 internal import QuickConnectClient
 
-/// Actions in the window: its menu and the handler `action` choose one, and one runs at a time.
+/// Actions in the window: its menu and the handler `action` start one; only one runs at a time.
 ///
 ///     let actions = KioskActions(kiosk, desk, views: ["/usr/share/quickconnect/action-view", "/usr/share/quickconnect/pages"], log)
 ///
 /// It lives as long as the window.
 public final class KioskActions {
-    /// The world in which actions run: without the page's variables, out of its reach, and not under its
-    /// Content-Security-Policy.
+    /// The JavaScript world in which actions run: without the page's variables, inaccessible to the page, and not
+    /// subject to its Content-Security-Policy.
     static let world = PageView.World.named("actions")
     private static let handler = "action"
-    /// The host that the view is served under.
+    /// The host of the view's addresses.
     private static let viewHost = "action-view"
 
     let kiosk: Kiosk
     let desk: ActionDesk
     let log: ServiceLog
     private var view: PageView?
-    /// What runs, or is shown.
+    /// The action that runs or is shown.
     var current: ActionRun?
 
     /// - Parameter views: the folders with the files of the view.
@@ -46,7 +46,7 @@ public final class KioskActions {
 
     // MARK: Who chooses
 
-    /// The actions that may run on the page that is shown.
+    /// The actions that may run on the current page.
     private func entries() -> [Kiosk.MenuEntry] {
         guard let site, current == nil else { return [] }
         let rules = desk.state.rules().all
@@ -61,7 +61,7 @@ public final class KioskActions {
     }
 
     private func answer(_ call: HandlerCall, _ answer: @escaping DaemonHost.Answer) {
-        // What a page says is its user's.
+        // The page's contents belong to its user.
         guard let uid = call.caller["uid"]?.integerValue, uid == 0 || uid == Int64(geteuid()) else {
             let message = "actions in this window are for its own user and root"
             return answer(.failure(HandlerCall.Failure(.denied, message)))
@@ -91,7 +91,7 @@ public final class KioskActions {
 
     // MARK: A run
 
-    /// Runs an action in the page, and shows its view where it has one. The completion is called once, when it has ended.
+    /// Runs an action in the page, and shows its view if it has one. The completion is called once, when it has ended.
     func choose(_ name: String, _ completion: @escaping ActionRun.Completion) {
         do throws(CommandError) {
             if let current { throw CommandError(.busy, "the action \(current.action) is under way") }
@@ -112,7 +112,7 @@ public final class KioskActions {
 
     private func begin(_ run: ActionRun, _ result: PageView.Answer) {
         do throws(ActionFailure) {
-            // It was left meanwhile.
+            // The page was left meanwhile.
             guard current === run else { return }
             let results = try ActionResults(result.text)
             run.results = results
@@ -122,12 +122,12 @@ public final class KioskActions {
         }
     }
 
-    /// The document that an action began in is no more. What waits for it is told so at once: the engine may say nothing for
-    /// a long time. An editor stays, with its text.
+    /// The document in which an action began is gone. Those who wait for it are told at once, because the engine may
+    /// not report it for a long time. An editor stays, with its text.
     private func pageIsLeft() {
         guard let run = current else { return }
         if run.results == nil { end(run, .failure(.pageLeft)) }
-        // What was typed may be what has left it.
+        // The script that somebody typed may itself have left the page.
         run.finishing?(run.hasRun ? .success(.null) : .failure(.pageLeft))
     }
 
@@ -151,11 +151,11 @@ public final class KioskActions {
         return view
     }
 
-    /// Puts the view away, and says how it ended to whoever waits and to whoever listens.
+    /// Closes the view, and reports the outcome to the caller and to subscribers.
     func end(_ run: ActionRun, _ outcome: Result<String, ActionFailure>) {
         guard current === run else { return }
         current = nil
-        // It keeps the run, and the engine may never answer it.
+        // The closure retains the run, and the engine may never call it.
         run.finishing = nil
         if view != nil { kiosk.showPage() }
         let (state, failure): (String, ActionFailure?) =
@@ -168,14 +168,14 @@ public final class KioskActions {
         run.completion(outcome.map { run.answer($0) })
     }
 
-    /// Shows the view again, after the page.
+    /// Shows the view again, instead of the page.
     func showView(_ run: ActionRun) {
         guard let view else { return }
         kiosk.show(view)
         kiosk.setTitle("Action: \(run.action)")
     }
 
-    /// Throws why a text is no script.
+    /// Throws if a text is not a valid script.
     static func check(_ text: String, _ what: String, source: String) throws(CommandError) {
         try ActionDesk.checkLength(of: text, what)
         guard let mistake = ScriptSyntax.mistake(in: text) else { return }

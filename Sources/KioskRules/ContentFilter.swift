@@ -1,11 +1,11 @@
 internal import JSON
 
-/// The rules by which WebKit itself loads nothing but what is listed, whatever asks for it: pictures, scripts, requests,
-/// WebSockets, frames.
+/// The rules with which WebKit itself blocks everything that is not listed: pictures, scripts, requests, WebSockets,
+/// frames.
 public enum ContentFilter {
-    /// The text of a content blocker: all is blocked, but what the list lets through.
-    /// - Parameter origins: such as `https://example.org`. What a folder serves, and what a page has itself (`data:`,
-    ///   `blob:`), is always let through.
+    /// The text of a content blocker that blocks everything except what is listed.
+    /// - Parameter origins: such as `https://example.org`. Files served from a folder, and a page's own data (`data:`,
+    ///   `blob:`), are always allowed.
     public static func json(_ origins: Set<String>) -> String {
         var rules: [JSONValue] = [rule(".*", "block")]
         for own in ["^qc://", "^data:", "^blob:", "^about:"] { rules.append(rule(own, "ignore-previous-rules")) }

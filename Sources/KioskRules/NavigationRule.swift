@@ -1,13 +1,13 @@
-/// What happens with an address that a page, one of its frames or a link wants to go to. Each is decided here, once.
+/// Decides what happens with an address that a page, one of its frames or a link navigates to.
 ///
-/// A value without a window: the addresses go in, the decision comes out.
+/// A value without a window: addresses go in, decisions come out.
 public struct NavigationRule: Sendable {
-    /// Whose pages have the bridge and may be shown.
+    /// The origins whose pages have the bridge and may be shown.
     public var origins: Set<String>
-    /// Who else may be loaded, into frames for instance. They have no bridge.
+    /// Further origins that may be loaded, for example into frames. They have no bridge.
     public var resources: Set<String>
-    /// Whether addresses are calls: `call?…`, the bridge's own and the owner's schemes. A frame's address cannot be told
-    /// from the page's, so that frames of others are not loaded while this holds.
+    /// Whether addresses can be calls: `call?…`, the bridge's own and the owner's schemes. A frame's address cannot be
+    /// distinguished from the page's, so frames of other origins are not loaded while this is true.
     public var urlCalls: Bool
     /// The commands that `NAME://…` calls, by their schemes in lower case.
     public var schemes: [String: String]
@@ -22,21 +22,21 @@ public struct NavigationRule: Sendable {
     /// What to do.
     public enum Decision: Sendable, Hashable {
         case load
-        /// A call of the book: what stands behind `call?`.
+        /// A call as in the book: the text after `call?`.
         case call(String)
-        /// The bridge of a page asks to be loaded.
+        /// A page's bridge requests its script.
         case bridgeLoaded
         /// The bridge of a page has messages.
         case bridgeMessages
-        /// An address of a scheme that the owner lists: the command of that name, and the whole address.
+        /// An address with one of the owner's schemes: the command of that name, and the whole address.
         case command(String, address: String)
-        /// It is not loaded; the sentence says why.
+        /// It is not loaded, for the reason given.
         case refuse(String)
     }
 
     /// - Parameters:
     ///   - text: the address, as WebKit gives it.
-    ///   - page: the address of the page in the window; nil before the first.
+    ///   - page: the address of the page in the window; nil before the first page.
     public func decide(_ text: String, from page: String?) -> Decision {
         guard let address = PageAddress(text) else { return .refuse("it is not an address") }
         let pageOrigin = page.flatMap { PageAddress($0)?.origin }
@@ -61,7 +61,7 @@ public struct NavigationRule: Sendable {
         return .command(command, address: text)
     }
 
-    /// WebViewJavascriptBridge's own addresses, in whatever case.
+    /// WebViewJavascriptBridge's own addresses, in upper or lower case.
     private func bridge(_ address: PageAddress) -> Decision? {
         guard ["wvjbscheme", "https"].contains(address.scheme) else { return nil }
         switch address.authority {
@@ -71,7 +71,7 @@ public struct NavigationRule: Sendable {
         }
     }
 
-    /// What stands behind `call?`, which the page's folder or any other of its site stands before.
+    /// The text after `call?`, which follows the page's folder or another one of its site.
     private static func call(_ address: PageAddress) -> String? {
         guard let query = address.query, !query.isEmpty, address.path == "/call" || address.path.hasSuffix("/call")
         else { return nil }
@@ -82,7 +82,7 @@ public struct NavigationRule: Sendable {
         switch address.scheme {
         case "about": return .load
         case "blob":
-            // A blob's address has its maker's in it.
+            // A blob's address contains the origin that made it.
             let origin = PageAddress(String(address.text.dropFirst("blob:".count)))?.origin
             return origin.map(origins.contains) ?? false ? .load : .refuse("its origin is not listed")
         case "data": return urlCalls ? .refuse("a frame of it could make calls by addresses") : .load

@@ -1,17 +1,17 @@
-/// The parts of an absolute address that rules look at, as WebKit writes it: scheme and host in lower case.
+/// The parts of an absolute address that rules examine. As in WebKit, scheme and host are in lower case.
 public struct PageAddress: Sendable, Hashable {
     /// In lower case, without the colon.
     public var scheme: String
-    /// In lower case, with the port where the address names one: `127.0.0.1:8080`. Empty where there is none.
+    /// In lower case, with the port if the address has one: `127.0.0.1:8080`. Empty if there is none.
     public var authority: String
     /// From the first slash on, without query and fragment.
     public var path: String
-    /// Behind the first `?`, the fragment included; nil where there is no `?`.
+    /// The part after the first `?`, including the fragment; nil if there is no `?`.
     public var query: String?
-    /// All of it, as it came.
+    /// The whole address, unchanged.
     public var text: String
 
-    /// Nil where there is no scheme.
+    /// Nil if there is no scheme.
     public init?(_ text: String) {
         guard let colon = text.firstIndex(of: ":") else { return nil }
         let scheme = text[..<colon]
@@ -24,7 +24,7 @@ public struct PageAddress: Sendable, Hashable {
         if rest.hasPrefix("//") {
             rest = rest.dropFirst(2)
             let end = rest.firstIndex { $0 == "/" || $0 == "?" || $0 == "#" } ?? rest.endIndex
-            // What stands before an @ is a name and a password, and no part of whom it is from.
+            // The part before an @ is a name and a password, not the host.
             let host = rest[..<end].split(separator: "@", omittingEmptySubsequences: false).last ?? ""
             authority = host.lowercased()
             rest = rest[end...]
@@ -44,8 +44,8 @@ public struct PageAddress: Sendable, Hashable {
         character.isASCII && (character.isLetter || character.isNumber || "+-.".contains(character))
     }
 
-    /// Whom the address is from: `qc://app`, `https://example.org`, `http://127.0.0.1:8080`. Nil where that is nobody:
-    /// files, and addresses without a host.
+    /// The origin: `qc://app`, `https://example.org`, `http://127.0.0.1:8080`. Nil for files, and for addresses without
+    /// a host.
     public var origin: String? {
         guard !authority.isEmpty, scheme != "file" else { return nil }
         let port = scheme == "https" ? ":443" : scheme == "http" ? ":80" : ""

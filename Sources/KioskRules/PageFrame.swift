@@ -1,4 +1,4 @@
-/// What the window and a page say to each other: a letter, a number, and behind a space what there is to say.
+/// The messages between the window and a page: a letter, a number, a space, and a text.
 ///
 /// From the page: `d` a document begins; `o` opens a connection to the daemon, `l` has
 /// lines for it, `c` closes it; `p` asks for what has come; `r` answers a call of the window. To the page: `o` a connection
@@ -19,7 +19,7 @@ public struct PageFrame: Sendable, Hashable {
     }
 
     public var kind: Kind
-    /// Of the document's connections, which one; else 0.
+    /// The number of the document's connection, or 0.
     public var number: Int
     public var text: String
 
@@ -29,7 +29,7 @@ public struct PageFrame: Sendable, Hashable {
         self.text = text
     }
 
-    /// Nil where it is none.
+    /// Nil if the line is not a frame.
     public init?(_ line: String) {
         guard let first = line.utf8.first, let kind = Kind(rawValue: Character(Unicode.Scalar(first)))
         else { return nil }
@@ -38,6 +38,6 @@ public struct PageFrame: Sendable, Hashable {
         self.init(kind, number, space < line.endIndex ? String(line[line.utf8.index(after: space)...]) : "")
     }
 
-    /// As it is said.
+    /// The frame as text.
     public var line: String { "\(kind.rawValue)\(number) \(text)" }
 }

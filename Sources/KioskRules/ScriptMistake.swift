@@ -1,9 +1,9 @@
-/// Why text that was run in a page has no value.
+/// Why a script that was run in a page has no value.
 public struct ScriptMistake: Error, Sendable, Hashable, CustomStringConvertible {
     public enum Cause: Sendable, Hashable {
-        /// The text itself: it threw, or is no JavaScript.
+        /// The script itself failed: it threw, or is not valid JavaScript.
         case script
-        /// Its value is one that cannot leave the page: a function, a promise, a part of the document.
+        /// Its value cannot leave the page: a function, a promise, a part of the document.
         case unsupportedValue
         /// The page went away meanwhile: another one was opened, or its process has ended.
         case pageLost
@@ -12,7 +12,7 @@ public struct ScriptMistake: Error, Sendable, Hashable, CustomStringConvertible 
     public var cause: Cause
     /// A sentence, such as `TypeError: x is not a function`.
     public var message: String
-    /// From 1, of the text that was run; nil where the engine does not say.
+    /// The line of the script, from 1; nil if the engine does not report it.
     public var line: Int?
     public var column: Int?
 
@@ -23,7 +23,7 @@ public struct ScriptMistake: Error, Sendable, Hashable, CustomStringConvertible 
         self.column = column
     }
 
-    /// What the engine says of a text that was run under an address: `quickconnect:///x:3:5: TypeError: …`.
+    /// Parses the engine's message for a script that was run under an address: `quickconnect:///x:3:5: TypeError: …`.
     public init(engine text: String, source: String) {
         let parts = text.hasPrefix("\(source):") ? text.dropFirst(source.count + 1) : Substring(text)
         let fields = parts.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)

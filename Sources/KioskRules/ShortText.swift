@@ -1,11 +1,11 @@
-/// A text that a page has made, where people see it: a title, an address, a question. A page may make it as long as it
-/// likes, and a window of that size has no buttons that anybody reaches.
+/// Limits texts from a page that people see: a title, an address, a question. A page may make them of any length, and
+/// the buttons of a window that large would be off the screen.
 public enum ShortText {
     /// - Parameters:
     ///   - length: in Unicode scalars, since a single character may have any number of marks.
-    ///   - lines: how many there may be; nil: any number.
+    ///   - lines: the most lines; nil: any number.
     public static func of(_ text: String, length: Int, lines: Int? = nil) -> String {
-        // A long text is not counted to its end.
+        // Avoids counting a long text to its end.
         var short = Substring(text.unicodeScalars.prefix(length))
         if let lines {
             let parts = short.split(maxSplits: lines, omittingEmptySubsequences: false, whereSeparator: \.isNewline)

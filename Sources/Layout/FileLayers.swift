@@ -1,8 +1,8 @@
 internal import Glibc
 public import Linux
 
-/// Files with names of their own, in several folders: the owner's, what is kept, what is shipped. The first file of a name
-/// counts. They are looked for anew each time.
+/// Named files in several folders: the owner's, the saved ones, the shipped ones. The first file with a name is used.
+/// The folders are read each time.
 ///
 ///     let layers = FileLayers([(Place.configuration, "/etc/x"), (.shipped, "/usr/share/x")], .init("procedure", …))
 ///     layers.file("distance")?.text()
@@ -15,7 +15,7 @@ public struct FileLayers<Place: Sendable & Equatable>: Sendable {
         let ending: String
         let maximumBytes: Int
         let maximumCount: Int
-        /// Why a text is no such name, as a sentence; nil for one that is. No name may lead to another folder.
+        /// Why a text is not such a name, as a sentence; nil if it is one. A name must not lead to another folder.
         let problem: @Sendable (String) -> String?
 
         public init(
@@ -38,7 +38,7 @@ public struct FileLayers<Place: Sendable & Equatable>: Sendable {
         public let name: String
         public let place: Place
         public let path: String
-        /// Files of the same name in folders behind this one.
+        /// Files of the same name in later folders.
         public let shadows: [String]
         let maximumBytes: Int
 
@@ -49,13 +49,13 @@ public struct FileLayers<Place: Sendable & Equatable>: Sendable {
     private let folders: [(place: Place, path: String)]
     private let kind: Kind
 
-    /// - Parameter folders: in their order, the one that counts first.
+    /// - Parameter folders: in order of precedence.
     public init(_ folders: [(place: Place, path: String)], _ kind: Kind) {
         self.folders = folders
         self.kind = kind
     }
 
-    /// What lies in the folders now, in byte order of the names, and what is wrong there, in words.
+    /// The files in the folders now, sorted by the bytes of their names, and problems there, in words.
     public func files() -> (files: [File], problems: [String]) {
         var names: Set<String> = []
         var problems: [String] = []
@@ -74,7 +74,7 @@ public struct FileLayers<Place: Sendable & Equatable>: Sendable {
         return (names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.compactMap(file), problems)
     }
 
-    /// The file of a name that counts; nil where there is none.
+    /// The file used for a name; nil if there is none.
     public func file(_ name: String) -> File? {
         guard kind.problem(name) == nil else { return nil }
         let found = folders.map { ($0.place, path(of: name, in: $0.path)) }.filter { Self.isFile($0.1) }

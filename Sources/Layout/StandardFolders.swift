@@ -28,17 +28,17 @@ public struct StandardFolders: Sendable {
     public var shippedProcedures: String
     /// The owner's file of what a server of procedures wants to see.
     public var syncToken: String
-    /// The folders of actions: the user's own where this is a user, the owner's, then those that are shipped.
+    /// The folders of actions: the user's own for an ordinary user, the owner's, and the shipped one.
     public var actions: (user: String?, owner: String, shipped: String)
     /// The folder of the view of actions.
     public var actionView: String
-    /// What is kept of actions: root's, which all may read, and the user's own, for root the same.
+    /// The state of actions: root's, which everybody may read, and the user's own, for root the same.
     public var actionStates: (system: String, own: String)
-    /// What this program keeps: for a service a folder of its own, which no other service may read.
+    /// This program's state: for a service its own folder, which no other service may read.
     public var state: String
     public var media: String { "\(state)/media" }
 
-    /// What fetches procedures keeps beside what others keep: two users hand over there.
+    /// The folder of fetched procedures, separate from other state because two users share it.
     public var fetched: String { "\(Folders.parent(of: state) ?? "")/quickconnect-sync" }
 
     /// - Parameters:
@@ -94,8 +94,8 @@ public struct StandardFolders: Sendable {
         motionTrack = "\(shared)/tracks/in-the-hand.json"
     }
 
-    /// Where what is shipped lies: `share/quickconnect` of the prefix that the program is installed under, the
-    /// checkout that it was built in, else `/usr/share/quickconnect`.
+    /// The folder of shipped files: `share/quickconnect` under the program's installation prefix, the checkout in which
+    /// it was built, or `/usr/share/quickconnect`.
     private static func shared(_ program: String) -> String {
         let parents = program.split(separator: "/").dropLast()
         let prefix = parents.dropLast().map { "/\($0)" }.joined()
@@ -116,7 +116,7 @@ public struct StandardFolders: Sendable {
         return "\(trimmed[..<slash])/simulated"
     }
 
-    /// The index of whose the media folder's files are: `media.owners` beside `media`.
+    /// The index of the owners of media files: `media.owners` beside `media`.
     public static func owners(beside media: String) -> String { "\(trimmed(media)).owners" }
 
     private static func trimmed(_ folder: String) -> String {

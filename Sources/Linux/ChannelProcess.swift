@@ -1,13 +1,13 @@
 public import Glibc
 
-/// Another program that this one talks with over a socket of their own.
+/// Starts another program that communicates with this one over a socket pair.
 public enum ChannelProcess {
-    /// Starts a program. Its input is empty, and all that it writes goes to this process's standard error.
+    /// Starts a program. Its input is empty, and its output goes to this process's standard error.
     /// - Parameters:
     ///   - command: its path and its arguments.
-    ///   - environment: all of it, not an addition.
-    ///   - channel: the socket's number there.
-    /// - Returns: its number, and this end of the socket; nil where the system has no room for it.
+    ///   - environment: its whole environment.
+    ///   - channel: the socket's descriptor there.
+    /// - Returns: its process id, and this end of the socket; nil if the system cannot start another process.
     public static func start(
         _ command: [String],
         _ environment: [String: String],

@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// What is written to a descriptor that is somebody else's: standard output, a log.
+/// Writing to descriptors that belong to somebody else, such as standard output or a log.
 public enum Descriptor {
-    /// Writes text whole, however long its reader takes.
+    /// Writes the whole text, however long its reader takes.
     /// - Returns: 0, or the error number of write(2).
     @discardableResult
     public static func write(_ text: String, to descriptor: Int32) -> Int32 {

@@ -2,14 +2,14 @@ internal import Glibc
 
 /// How many descriptors this process may have.
 public enum DescriptorLimit {
-    /// Raises it to what the system allows: each connection takes one.
-    /// - Returns: the limit that then holds.
+    /// Raises it as far as the system allows, because each connection takes one.
+    /// - Returns: the resulting limit.
     @discardableResult
     public static func raise() -> Int {
         var limit = rlimit()
         let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
         guard getrlimit(resource, &limit) == 0 else { return 0 }
-        // More than this no limit of connections needs, and some systems allow a billion.
+        // No limit of connections needs more, and some systems allow a billion.
         limit.rlim_cur = min(limit.rlim_max, 65_536)
         _ = setrlimit(resource, &limit)
         return getrlimit(resource, &limit) == 0 ? Int(limit.rlim_cur) : 0

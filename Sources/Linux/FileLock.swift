@@ -2,9 +2,9 @@ internal import Glibc
 
 /// A lock between processes that change the same file.
 public enum FileLock {
-    /// Waits until nobody else has it.
-    /// - Parameter path: of the lock itself, which is made where it is missing, and stays.
-    /// - Returns: what holds the others off until it is closed.
+    /// Waits until nobody else holds it.
+    /// - Parameter path: the path of the lock file, which is created if missing, and stays.
+    /// - Returns: a descriptor. Closing it releases the lock.
     public static func take(_ path: String) throws(SystemCallError) -> Int32 {
         let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW
         let descriptor = try SystemCallError.check("open") { open(path, flags, 0o600) }

@@ -1,10 +1,10 @@
 public import Glibc
 
 extension FileText {
-    /// Puts a text in the place of a file, whole and on the disk: after a crash or a power loss at any moment there is
-    /// either the old one or the new one. May block.
+    /// Replaces a file atomically and durably: after a crash or a power loss at any moment there is either the old text
+    /// or the new one. May block.
     /// - Parameters:
-    ///   - path: beside it a file `PATH.new` is written first.
+    ///   - path: the file; `PATH.new` is written first.
     ///   - mode: its permissions; by default nobody but this user can read it.
     public static func replace(_ path: String, with text: String, mode: mode_t = 0o600) throws(SystemCallError) {
         let temporary = "\(path).new"
@@ -28,7 +28,7 @@ extension FileText {
         try SystemCallError.check("fsync") { fsync(descriptor) }
     }
 
-    /// So that the new name of a file or folder outlives a power loss.
+    /// Makes the new name of a file or folder survive a power loss.
     public static func syncFolder(of path: String) throws(SystemCallError) {
         let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
         let folder = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
@@ -39,7 +39,7 @@ extension FileText {
 }
 
 extension FileText {
-    /// Gives a file another name, in place of what has that name.
+    /// Renames a file, replacing what has that name.
     public static func setAside(_ path: String, as other: String) throws(SystemCallError) {
         try SystemCallError.check("rename") { rename(path, other) }
     }

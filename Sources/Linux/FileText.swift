@@ -5,7 +5,7 @@ public enum FileText {
     public struct Problem: Error {
         public var message: String
 
-        /// - Parameter message: in words that follow the path.
+        /// - Parameter message: words that follow the path.
         public init(message: String) { self.message = message }
     }
 
@@ -16,7 +16,7 @@ public enum FileText {
         return read(descriptor: descriptor, maximumBytes: maximumBytes)
     }
 
-    /// The text of a file that is open, which is closed.
+    /// The text of an open file. Closes the descriptor.
     public static func read(descriptor: Int32, maximumBytes: Int) -> Result<String, Problem> {
         defer { close(descriptor) }
         var status = stat()
@@ -41,7 +41,7 @@ public enum FileText {
         return .success(text)
     }
 
-    /// The names in a folder, in byte order; nil with errno where it cannot be read.
+    /// The names in a folder, sorted by bytes; nil with errno if it cannot be read.
     public static func names(in folder: String) -> [String]? {
         guard let directory = opendir(folder) else { return nil }
         defer { closedir(directory) }

@@ -1,9 +1,9 @@
 internal import Glibc
 
-/// Whether a file says what its owner means: nobody but root and this user may have written it.
+/// Whether a file can be trusted: only root and this user can have written it.
 public enum FileTrust {
-    /// Why it does not, in words that follow the path; nil where it does. The folder that the file lies in counts, too: who
-    /// may write there can put another file in its place.
+    /// Why it cannot be trusted, in words that follow the path; nil if it can. The folder counts, too: whoever may
+    /// write there can replace the file.
     public static func problem(of path: String) -> String? {
         let folder = Folders.parent(of: path) ?? "/"
         return problem(path, "", isFolder: false) ?? problem(folder, "its folder ", isFolder: true)
@@ -15,7 +15,7 @@ public enum FileTrust {
         guard status.st_uid == 0 || status.st_uid == geteuid() else {
             return "\(what)belongs to another user than root and you"
         }
-        // In a folder with the sticky bit, such as /tmp, nobody replaces another one's file.
+        // In a folder with the sticky bit, such as /tmp, nobody can replace another user's file.
         let isSticky = isFolder && status.st_mode & S_ISVTX != 0
         guard status.st_mode & 0o022 == 0 || isSticky else {
             return "\(what)can be changed by others: «chmod go-w \(path)»"

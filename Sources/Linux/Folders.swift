@@ -2,7 +2,7 @@ internal import Glibc
 
 /// Folders of the file system.
 public enum Folders {
-    /// Makes a folder and those above it, where they are missing, for this user and its group.
+    /// Creates a folder and those above it, if they are missing, for this user and its group.
     public static func make(_ path: String) throws(SystemCallError) {
         if mkdir(path, 0o750) == 0 || errno == EEXIST { return }
         guard errno == ENOENT, let parent = parent(of: path) else { throw SystemCallError("mkdir") }
@@ -10,14 +10,14 @@ public enum Folders {
         guard mkdir(path, 0o750) == 0 || errno == EEXIST else { throw SystemCallError("mkdir") }
     }
 
-    /// A path from the root on: a relative one begins in the folder that this process is in.
+    /// The absolute path; a relative one is relative to the current folder.
     public static func absolute(_ path: String) -> String {
         guard !path.hasPrefix("/"), let own = getcwd(nil, 0) else { return path }
         defer { free(own) }
         return "\(String(cString: own))/\(path)"
     }
 
-    /// The folder that a path lies in; nil where it has none above it.
+    /// The folder that a path lies in; nil if it has none above it.
     public static func parent(of path: String) -> String? {
         guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), slash != path.startIndex else { return nil }
         return String(path[..<slash])

@@ -8,13 +8,13 @@ public struct ListeningSocket: Sendable {
     }
 
     public let descriptor: CInt
-    /// Its path, or the name that systemd gives it.
+    /// Its path, or its name in systemd.
     public let name: String
-    /// Whether systemd keeps it, also while no daemon runs.
+    /// Whether systemd keeps it, even while no daemon runs.
     public let isPassed: Bool
     private let inode: ino_t
 
-    /// The sockets that systemd passes (sd_listen_fds_with_names(3)), with what FileDescriptorName= calls them.
+    /// The sockets that systemd passes (sd_listen_fds_with_names(3)), with their names from FileDescriptorName=.
     public static func passedBySystemd(environment: [String: String]) -> [ListeningSocket] {
         guard environment["LISTEN_PID"] == "\(getpid())", let count = environment["LISTEN_FDS"].flatMap(Int.init),
             count > 0
@@ -28,19 +28,19 @@ public struct ListeningSocket: Sendable {
         }
     }
 
-    /// What systemd calls a socket without a name.
+    /// systemd's name for a socket without one.
     private static let unnamed = "unknown"
     /// SD_LISTEN_FDS_START
     private static let firstPassed: CInt = 3
 
-    /// Where it is in the file system.
+    /// Its path in the file system.
     public var path: String? { isPassed ? UnixSocketAddress.path(of: descriptor) : name }
 
-    /// Makes the socket. A stale file is replaced; where a daemon answers, or something else than a socket is in the
-    /// way, it fails.
+    /// Makes the socket. A stale file is replaced; it fails if a daemon answers, or something other than a socket is
+    /// there.
     /// - Parameters:
     ///   - mode: the permissions of its file.
-    ///   - makesFolder: whether the folder that it lies in is made where it is missing.
+    ///   - makesFolder: whether to create its folder if it is missing.
     public static func bind(
         path: String,
         mode: UInt32 = 0o660,
@@ -61,7 +61,7 @@ public struct ListeningSocket: Sendable {
         }
     }
 
-    /// Gives its file to a group, where it is not that one's already.
+    /// Gives its file to a group, if it does not already belong to it.
     public func give(to group: UInt32) throws(Failure) {
         var status = stat()
         if lstat(name, &status) == 0, status.st_gid == group { return }
@@ -70,7 +70,7 @@ public struct ListeningSocket: Sendable {
         }
     }
 
-    /// Takes the file away, unless it is another daemon's by now.
+    /// Removes the file, unless it belongs to another daemon by now.
     public func unlink() {
         guard !isPassed, Self.inode(of: name) == inode else { return }
         _ = Glibc.unlink(name)
@@ -80,8 +80,8 @@ public struct ListeningSocket: Sendable {
         let address = try UnixSocketAddress(path)
         let descriptor = try UnixStreamSocket.make()
         do throws(SystemCallError) {
-            // Linux makes the file with the descriptor's own mode, less the umask: it is never open to more people than
-            // `mode` says. The umask itself is all threads', and two that change it may leave it changed.
+            // Linux creates the file with the descriptor's own mode, less the umask, so it is never open to more people
+            // than `mode` says. Changing the umask instead would affect all threads.
             try SystemCallError.check("fchmod") { fchmod(descriptor, mode) }
             try SystemCallError.check("bind") { address.withSocketAddress { Glibc.bind(descriptor, $0, $1) } }
             try SystemCallError.check("chmod") { chmod(path, mode) }
@@ -93,7 +93,7 @@ public struct ListeningSocket: Sendable {
         }
     }
 
-    /// How long another daemon has to accept, before it counts as one that is there.
+    /// How long another daemon may take to accept before it counts as running.
     private static let probeTime = Duration.seconds(2)
 
     private static func removeStale(_ path: String) throws(SystemCallError) {

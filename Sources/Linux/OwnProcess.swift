@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// What this process was started as.
+/// How this process was started.
 public enum OwnProcess {
     /// The path of its program.
     public static var program: String {
@@ -9,7 +9,7 @@ public enum OwnProcess {
         return String(decoding: buffer.prefix(max(length, 0)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// Whether standard error is the journal's, which then reads a level in front of each line (systemd.exec(5),
+    /// Whether standard error is the journal, which then reads a level in front of each line (systemd.exec(5),
     /// JOURNAL_STREAM: children inherit the variable, so its device and inode must be those of the descriptor).
     public static func logsToJournal(_ environment: [String: String]) -> Bool {
         var status = stat()

@@ -1,8 +1,8 @@
 internal import Glibc
 
 extension Program {
-    /// The path of a program that is installed with this one: beside it, or in `../libexec/quickconnect`; else its name
-    /// alone, for `PATH`.
+    /// The path of a program that is installed with this one: beside it, or in `../libexec/quickconnect`; otherwise its
+    /// name alone, for `PATH`.
     public static func installed(_ name: String) -> String {
         let own = OwnProcess.program
         guard let slash = own.lastIndex(of: "/") else { return name }

@@ -4,24 +4,23 @@ internal import Glibc
 public enum Program {
     /// How a program ended, and what it wrote.
     public struct Outcome: Sendable {
-        /// Its exit status; 128 and the signal's number where a signal ended it.
+        /// Its exit status; 128 plus the signal's number if a signal ended it.
         public let status: Int32
         /// What it wrote to standard output, as text.
         public let output: String
     }
 
-    /// Runs a program to its end and gives what it wrote to standard output, as text; nil where it cannot be run or wrote
-    /// nothing.
-    /// - Parameter program: a path, or a name that is looked for in `PATH`.
+    /// Runs a program to its end and returns its standard output as text; nil if it cannot be run or wrote nothing.
+    /// - Parameter program: a path, or a name to find in `PATH`.
     public static func output(of program: String, _ arguments: [String]) -> String? {
         guard let outcome = run(program, arguments), !outcome.output.isEmpty else { return nil }
         return outcome.output
     }
 
-    /// Runs a program to its end; nil where it cannot be run.
+    /// Runs a program to its end; nil if it cannot be run.
     /// - Parameters:
     ///   - program: a path, or a name that is looked for in `PATH`.
-    ///   - environment: all of it, not an addition; by default this process's.
+    ///   - environment: its whole environment; by default this process's.
     ///   - takesErrors: whether what it writes to standard error becomes part of `output`.
     public static func run(
         _ program: String,
@@ -79,7 +78,7 @@ public enum Program {
     }
 }
 
-/// A list of C strings with its null at the end, for as long as this lives.
+/// An array of C strings with a final null, valid while this object lives.
 private final class CStrings {
     let pointers: [UnsafeMutablePointer<CChar>?]
 

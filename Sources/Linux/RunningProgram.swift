@@ -2,11 +2,11 @@ internal import CLinux
 internal import Glibc
 internal import Synchronization
 
-/// Another program that runs beside this one, until it ends or is ended. Its input is empty; what it writes is kept.
+/// Another program running beside this one, until it ends or is killed. Its input is empty; its output is collected.
 public final class RunningProgram: Sendable {
     /// How it ended, and what it had written.
     public struct Ending: Sendable {
-        /// Its exit status; 128 and the number of the signal that ended it.
+        /// Its exit status; 128 plus the signal's number if a signal ended it.
         public var status: Int32
         public var output: String
         public var errors: String
@@ -15,9 +15,9 @@ public final class RunningProgram: Sendable {
     private let pid: pid_t
     private let output: Int32
     private let errors: Int32
-    /// Whether its number may be another process's by now.
+    /// Whether its process id may belong to another process by now.
     private let isOver = Mutex(false)
-    /// What is kept of its output, and of its errors.
+    /// The most bytes kept of its output, and of its errors.
     private static let mostBytes = 1 << 20
 
     /// Starts it, with all signals as they are by default.
@@ -55,7 +55,7 @@ public final class RunningProgram: Sendable {
         // Unlike pipe(2), this keeps them from programs that another thread starts meanwhile.
         let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
         try SystemCallError.check("socketpair") { socketpair(AF_UNIX, type, 0, &ends) }
-        // Who reads goes by poll(2), and is never held up.
+        // The reader uses poll(2) and must never block.
         _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
         return (ends[0], ends[1])
     }
@@ -81,7 +81,7 @@ public final class RunningProgram: Sendable {
         close(self.output)
         close(self.errors)
         var information = siginfo_t()
-        // It keeps its number until it may not be killed any more.
+        // Its process id stays reserved until it can no longer be killed.
         while waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT) < 0, errno == EINTR {}
         let status = isOver.withLock { isOver -> Int32 in
             var status: Int32 = 0
@@ -93,7 +93,7 @@ public final class RunningProgram: Sendable {
         return Ending(status: signal == 0 ? (status >> 8) & 0xff : 128 + signal, output: output, errors: errors)
     }
 
-    /// Reads until it has ended. What it has started itself may hold its output for longer, and is not waited for.
+    /// Reads until it has ended. Its own child processes may hold the output open for longer; they are not waited for.
     private func collect() -> (output: String, errors: String) {
         let process = qc_process_descriptor(pid)
         defer { if process >= 0 { close(process) } }
@@ -110,7 +110,7 @@ public final class RunningProgram: Sendable {
         return (String(decoding: texts[0], as: UTF8.self), String(decoding: texts[1], as: UTF8.self))
     }
 
-    /// Reads what is there, and says whether that was the end.
+    /// Reads what is there, and returns whether that was the end.
     private static func read(_ descriptor: Int32, into text: inout [UInt8]) -> Bool {
         var buffer = [UInt8](repeating: 0, count: 4096)
         while true {

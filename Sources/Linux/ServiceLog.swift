@@ -1,12 +1,12 @@
 internal import Glibc
 
-/// How much a program says of what it does.
+/// How much a program logs.
 public enum LogLevel: String, Sendable, CaseIterable {
     case trace, debug, info, notice, warning, error, critical
 
     public static var names: String { allCases.map(\.rawValue).joined(separator: ", ") }
 
-    /// As syslog(3) numbers it.
+    /// The number in syslog(3).
     var syslog: Int {
         switch self {
         case .trace, .debug: 7

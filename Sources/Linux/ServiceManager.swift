@@ -1,12 +1,12 @@
 internal import Glibc
 
-/// What a service tells systemd, over the socket that systemd names to it (sd_notify(3)). Where none is named, as in a
-/// terminal, everything here does nothing.
+/// Reports of a service to systemd, over the socket that systemd names (sd_notify(3)). Without one, as in a terminal,
+/// everything here does nothing.
 ///
-/// The protocol is a datagram of lines; sd_notify(3) calls it stable, and shows a program that speaks it by itself.
+/// The protocol is a datagram of lines. sd_notify(3) calls it stable, and has an example that implements it.
 public struct ServiceManager: Sendable {
     private let address: UnixSocketAddress?
-    /// How long systemd waits for a sign of life before it ends the service (WatchdogSec=); nil where it does not.
+    /// How long systemd waits for a sign of life before it ends the service (WatchdogSec=); nil for no limit.
     public let watchdogTime: Duration?
 
     public init(environment: [String: String]) {
@@ -21,10 +21,10 @@ public struct ServiceManager: Sendable {
     /// Whether systemd listens.
     public var isThere: Bool { address != nil }
 
-    /// The service is ready: those that are ordered behind it may start.
+    /// The service is ready: services ordered after it may start.
     public func ready(_ status: String) { send("READY=1\nSTATUS=\(Self.line(status))", mayWait: true) }
 
-    /// What the service does, in a line, as `systemctl status` shows it.
+    /// The service's state in one line, shown by `systemctl status`.
     public func status(_ text: String) { send("STATUS=\(Self.line(text))") }
 
     /// A sign of life.
@@ -36,7 +36,8 @@ public struct ServiceManager: Sendable {
         String(String.UnicodeScalarView(text.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? " " : $0 }))
     }
 
-    /// Sends at once or not at all, for nothing here may hold the service up; but what systemd waits for must arrive.
+    /// Sends at once or not at all, so that the service is not delayed; but a message that systemd waits for must
+    /// arrive.
     private func send(_ message: String, mayWait: Bool = false) {
         guard let address else { return }
         let flags = Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)

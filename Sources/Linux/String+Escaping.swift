@@ -1,7 +1,7 @@
 extension String {
-    /// The text on one line that no terminal obeys: control characters and line separators as JSON escapes them.
+    /// The text on one line, safe for a terminal: control characters and line separators are escaped as in JSON.
     public var escapingControls: String {
-        // Nearly every line.
+        // True for nearly every line.
         if utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return self }
         var escaped = ""
         for scalar in unicodeScalars {

@@ -5,7 +5,7 @@ public struct SystemCallError: Error, Sendable, CustomStringConvertible {
     public var call: String
     public var code: Int32
 
-    /// - Parameter code: errno; taken at once where none is given.
+    /// - Parameter code: errno; read at once if not given.
     public init(_ call: String, _ code: Int32? = nil) {
         let code = code ?? errno
         self.call = call
@@ -17,7 +17,7 @@ public struct SystemCallError: Error, Sendable, CustomStringConvertible {
 
     public var description: String { "\(call): \(Self.text(code)) (errno \(code))" }
 
-    /// What strerror(3) says of an error number, on any thread.
+    /// The text of strerror(3) for an error number, on any thread.
     public static func text(_ code: Int32) -> String {
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
             buffer.initialize(repeating: 0)
@@ -28,7 +28,7 @@ public struct SystemCallError: Error, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Runs a call that answers −1 on failure, again when a signal interrupted it.
+    /// Makes a call that returns −1 on failure, again if a signal interrupted it.
     @discardableResult
     public static func check(_ name: String, _ call: () -> Int32) throws(SystemCallError) -> Int32 {
         while true {

@@ -2,7 +2,7 @@ internal import Glibc
 
 /// Entries of the system's accounts, from any thread.
 public enum SystemNames {
-    /// The name of a group; its number where it has none.
+    /// The name of a group; its number if it has none.
     public static func group(_ gid: UInt32) -> String {
         var entry = Glibc.group()
         let name = lookUp { buffer, size, result in
@@ -14,7 +14,7 @@ public enum SystemNames {
     }
 
     /// Calls with a buffer that grows until it is large enough.
-    /// - Parameter take: gets the entry, whose texts lie in that buffer.
+    /// - Parameter take: gets the entry, whose strings are in that buffer.
     public static func lookUp<Entry, Value>(
         _ call: (UnsafeMutablePointer<CChar>, Int, inout UnsafeMutablePointer<Entry>?) -> Int32,
         take: (Entry) -> Value

@@ -2,7 +2,7 @@ internal import Glibc
 
 /// The terminal that standard output goes to.
 public enum Terminal {
-    /// Its width in letters; where there is none, wide enough not to wrap.
+    /// Its width in characters; without a terminal, wide enough not to wrap.
     public static var width: Int {
         var size = winsize()
         guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 4096 }

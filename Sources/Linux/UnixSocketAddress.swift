@@ -1,11 +1,11 @@
 public import Glibc
 
-/// The address of a Unix socket (unix(7)): a path, or with `@` in front a name of the abstract namespace.
+/// The address of a Unix socket (unix(7)): a path, or, with `@` in front, an abstract name.
 public struct UnixSocketAddress: Sendable {
     private var address = sockaddr_un()
     private var length: socklen_t
 
-    /// Throws `ENAMETOOLONG` where the path does not fit into `sun_path`.
+    /// Throws `ENAMETOOLONG` if the path does not fit into `sun_path`.
     public init(_ path: String) throws(SystemCallError) {
         var bytes = Array(path.utf8)
         let isAbstract = bytes.first == UInt8(ascii: "@")
@@ -19,12 +19,12 @@ public struct UnixSocketAddress: Sendable {
         }
         address.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
-        // The name of an abstract socket has no end but its length.
+        // The name of an abstract socket is delimited only by its length.
         let size = isAbstract ? MemoryLayout<sa_family_t>.size + bytes.count : MemoryLayout<sockaddr_un>.size
         length = socklen_t(size)
     }
 
-    /// The path of a bound socket; nil where it is of another family, or has none.
+    /// The path of a bound socket; nil if it has another family, or no path.
     public static func path(of descriptor: Int32) -> String? {
         var address = sockaddr_un()
         var length = socklen_t(MemoryLayout<sockaddr_un>.size)
@@ -35,7 +35,7 @@ public struct UnixSocketAddress: Sendable {
         return withUnsafeBytes(of: &address.sun_path) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
     }
 
-    /// Gives the address to connect(2), bind(2) or sendto(2).
+    /// Passes the address to connect(2), bind(2) or sendto(2).
     public func withSocketAddress<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
         withUnsafePointer(to: address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, length) }

@@ -11,8 +11,7 @@ public enum UnixStreamSocket {
 
     /// A connection to a path.
     ///
-    /// connect(2) waits where the listener's backlog is full, for as long as nobody accepts: with a stopped daemon
-    /// behind the socket, for ever.
+    /// connect(2) waits while the listener's backlog is full: with a stopped daemon, forever.
     /// - Parameter deadline: when to give up with `ETIMEDOUT`; nil waits.
     public static func connect(
         to path: String,
@@ -43,7 +42,7 @@ public enum UnixStreamSocket {
             let code = address.withSocketAddress { Glibc.connect(descriptor, $0, $1) == 0 ? 0 : errno }
             switch code {
             case EINTR: continue
-            // What a socket with a time limit says in place of ETIMEDOUT (socket(7), SO_SNDTIMEO).
+            // A socket with a time limit returns this instead of ETIMEDOUT (socket(7), SO_SNDTIMEO).
             case EAGAIN: if deadline != nil { continue }
             default: break
             }

@@ -1,14 +1,14 @@
 public import Glibc
 
-/// Lets a thread sleep until a descriptor has something to say, and others wake it: a pair of sockets for poll(2).
+/// Lets a thread sleep until a descriptor is ready or another thread wakes it: a pair of sockets for poll(2).
 ///
-/// A thread that looks at flags every few milliseconds would do the same and never let the processor rest.
+/// Checking flags every few milliseconds would also work, but would never let the processor sleep.
 public final class Waker: Sendable {
-    /// What of a descriptor ends the sleep.
+    /// Which event of a descriptor ends the sleep.
     public enum Interest: Sendable {
-        /// It can be read, or is at its end.
+        /// It is readable, or at its end.
         case input
-        /// What is behind it is gone.
+        /// The other side is gone.
         case end
     }
 
@@ -27,36 +27,36 @@ public final class Waker: Sendable {
         close(writing)
     }
 
-    /// Wakes the thread that sleeps, or lets it not fall asleep the next time. Any thread; never blocks.
+    /// Wakes the sleeping thread, or prevents its next sleep. Called on any thread; never blocks.
     public func wake() {
         var byte: UInt8 = 0
-        // Where no byte fits it wakes anyway.
+        // If the buffer is full, the thread wakes anyway.
         _ = write(writing, &byte, 1)
     }
 
-    /// Sleeps until the descriptor is as the caller waits for, somebody wakes it, or the time comes.
+    /// Sleeps until the descriptor is ready, the waker is used, or the time comes.
     /// - Returns: whether it was the descriptor.
     public func sleep(
         watching descriptor: Int32 = -1,
         for interest: Interest = .input,
         until end: ContinuousClock.Instant?
     ) -> Bool {
-        // A negative descriptor is left out; its end is told without being asked for.
+        // A negative descriptor is ignored; its end is reported without being requested.
         sleep(
             watching: pollfd(fd: descriptor, events: interest == .input ? Int16(POLLIN) : 0, revents: 0),
             until: end
         )
     }
 
-    /// Sleeps until what is watched comes, somebody wakes it, or the time does.
-    /// - Returns: whether what is watched has come.
+    /// Sleeps until the watched event comes, the waker is used, or the time comes.
+    /// - Returns: whether the watched event has come.
     public func sleep(watching entry: pollfd, until end: ContinuousClock.Instant?) -> Bool {
         var entries = [entry]
         return sleep(watching: &entries, until: end)
     }
 
-    /// The same for several descriptors, whose `revents` then say what became of each.
-    /// - Returns: whether there is anything about one of them.
+    /// The same for several descriptors; their `revents` have the results.
+    /// - Returns: whether one of them has an event.
     public func sleep(watching entries: inout [pollfd], until end: ContinuousClock.Instant?) -> Bool {
         entries.append(pollfd(fd: reading, events: Int16(POLLIN), revents: 0))
         while poll(&entries, nfds_t(entries.count), Self.milliseconds(until: end)) < 0, errno == EINTR {}
@@ -64,7 +64,7 @@ public final class Waker: Sendable {
         return entries.contains { $0.revents != 0 }
     }
 
-    /// Rounded up, so that the time has come afterwards; -1 is for ever.
+    /// Rounded up, so that the time has come afterwards; -1 means forever.
     private static func milliseconds(until end: ContinuousClock.Instant?) -> Int32 {
         guard let end else { return -1 }
         let left = max(.zero, ContinuousClock.now.duration(to: end)) / .milliseconds(1)

@@ -1,11 +1,11 @@
 internal import Glibc
 public import Linux
 
-/// The user and the password that stand in no settings file.
+/// The user and the password, which are not in the settings file.
 public enum BrokerSecrets {
     private static let mostBytes = 8192
 
-    /// A credential of systemd (systemd.exec(5)); nil where there is none, or it is empty.
+    /// A credential of systemd (systemd.exec(5)); nil if there is none, or it is empty.
     public static func credential(_ name: String, _ environment: [String: String]) -> String? {
         guard let folder = environment["CREDENTIALS_DIRECTORY"],
             case .success(let text) = FileText.read("\(folder)/\(name)", maximumBytes: mostBytes)
@@ -13,7 +13,7 @@ public enum BrokerSecrets {
         return line(text)
     }
 
-    /// The first line of a file; nil where it is empty.
+    /// The first line of a file; nil if it is empty.
     public static func file(_ path: String) -> Result<String?, FileText.Problem> {
         FileText.read(path, maximumBytes: mostBytes).map(line)
     }

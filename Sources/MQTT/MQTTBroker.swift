@@ -1,4 +1,4 @@
-/// Where a broker is, and how a client shows who it is.
+/// The address of a broker, and how a client authenticates.
 public struct MQTTBroker: Sendable, Equatable {
     public var host: String
     public var port: Int
@@ -8,7 +8,7 @@ public struct MQTTBroker: Sendable, Equatable {
 
     /// Files of OpenSSL's PEM form.
     public struct TLS: Sendable, Equatable {
-        /// Who may have signed the broker's certificate; nil: those whom the system trusts.
+        /// The authorities that may have signed the broker's certificate; nil: those that the system trusts.
         public var authority: String?
         public var certificate: String?
         public var key: String?
@@ -25,16 +25,16 @@ public struct MQTTBroker: Sendable, Equatable {
 
 /// What a client asks of its broker.
 public struct MQTTSession: Sendable {
-    /// Its name at the broker; of two clients with the same one, the broker throws out the older.
+    /// Its name at the broker. If two clients have the same one, the broker disconnects the older.
     public var client: String
-    /// How long the broker keeps what it has for the client while that is away, in seconds; 0: not at all.
+    /// How long the broker keeps messages for an absent client, in seconds; 0: not at all.
     public var expirySeconds: UInt32
-    /// What the broker publishes when the client is gone without a goodbye, and how many seconds later.
+    /// What the broker publishes when the client disappears without disconnecting, and how many seconds later.
     public var will: MQTTMessage?
     public var willDelaySeconds: UInt32
     /// The largest packet that the broker may send.
     public var packetBytes: UInt32
-    /// Seconds without a packet after which one is sent, so that both sides see that the other is there.
+    /// Seconds without a packet after which one is sent, so that both sides know that the other is there.
     public var keepAliveSeconds: Int32
 
     public init(

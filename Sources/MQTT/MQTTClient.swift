@@ -1,21 +1,21 @@
 internal import CMosquitto
 public import Glibc
 
-/// A client of a broker, MQTT 5, for one connection: libmosquitto would send what the broker has not acknowledged again over the next
-/// one, and an answer may come twice then. The one owner of its handle of libmosquitto, which runs no thread of its own: somebody polls
-/// ``events`` and hands over what became of them.
+/// An MQTT 5 client for one connection: on a second one, libmosquitto would send unacknowledged messages again, and an
+/// answer could arrive twice. It owns its libmosquitto handle, which has no thread: the caller polls ``events`` and
+/// passes the result to ``advance(_:)``.
 ///
-/// For one thread at a time. Nothing blocks but ``connect()``, which looks the broker's name up.
+/// For one thread at a time. Only ``connect()`` blocks, to look up the broker's name.
 public final class MQTTClient {
     /// What happened.
     public enum Event: Sendable, Hashable {
-        /// The broker lets the client in; whether it still knew its session.
+        /// The broker accepts the client; `isKnown` if it still had its session.
         case connected(isKnown: Bool)
-        /// The broker does not let the client in.
+        /// The broker refuses the client.
         case refused(MQTTReason)
         case disconnected(MQTTReason)
         case message(MQTTMessage)
-        /// What ``publish(_:)`` gave that number has gone out, or the broker has answered.
+        /// The message with that number from ``publish(_:)`` has been sent, or the broker has answered.
         case published(Int32, MQTTReason)
         /// What the broker grants of each topic of one ``subscribe(to:)``: a QoS, or a refusal from 128 on.
         case subscribed(Int32, [Int32])
@@ -26,7 +26,7 @@ public final class MQTTClient {
     private let session: MQTTSession
     private var happened: [Event] = []
 
-    /// User properties of a message beyond these are nobody's.
+    /// User properties beyond this number are ignored.
     private static let mostProperties = 16
     private static let isReady = mosquitto_lib_init() == MOSQ_ERR_SUCCESS.rawInt
 
@@ -56,7 +56,7 @@ public final class MQTTClient {
         if tls.authority == nil {
             try MQTTError.check("mosquitto_int_option", mosquitto_int_option(handle, MOSQ_OPT_TLS_USE_OS_CERTS, 1))
         }
-        // libmosquitto wants to be given an authority, or to be told that there is none of its own.
+        // libmosquitto requires an authority, or the statement that there is none of its own.
         guard tls.authority != nil || tls.certificate != nil else {
             return try MQTTError.check(
                 "mosquitto_tls_set",
@@ -120,7 +120,7 @@ public final class MQTTClient {
 
     // MARK: The connection
 
-    /// Begins to connect, once. Blocks while the broker's name is looked up, and no longer.
+    /// Starts to connect, once. Blocks only while the broker's name is looked up.
     public func connect() throws(MQTTError) {
         try keepProperties()
         let port = Int32(broker.port)
@@ -128,8 +128,8 @@ public final class MQTTClient {
         try MQTTError.check("cannot connect", result)
     }
 
-    /// Only the function that blocks takes properties. It looks at the port behind them, refuses this one, and the properties
-    /// stay for the function that does not block.
+    /// Only the blocking function accepts properties. It checks the port after storing them and refuses this one; the
+    /// properties then stay for the function that does not block.
     private func keepProperties() throws(MQTTError) {
         var properties = PropertyList()
         if session.expirySeconds > 0 { try properties.add(MQTT_PROP_SESSION_EXPIRY_INTERVAL, session.expirySeconds) }
@@ -138,7 +138,7 @@ public final class MQTTClient {
         _ = mosquitto_connect_bind_v5(handle, broker.host, -1, session.keepAliveSeconds, nil, list)
     }
 
-    /// Says goodbye, after which the broker publishes no will.
+    /// Disconnects properly, so that the broker publishes no will.
     public func disconnect() { mosquitto_disconnect_v5(handle, 0, nil) }
 
     /// What to wait for in poll(2); without a connection a descriptor that is left out.
@@ -150,13 +150,14 @@ public final class MQTTClient {
     /// Whether there is a socket, connected or on the way to it.
     public var isOpen: Bool { mosquitto_socket(handle) >= 0 }
 
-    /// Reads and writes what poll(2) says can be. A connection that is lost thereby is an event.
+    /// Reads and writes what is possible according to poll(2). If the connection is lost, that is an event.
     public func advance(_ revents: Int16) {
         if revents & ~Int16(POLLOUT) != 0 { _ = mosquitto_loop_read(handle, 1) }
         if isOpen, mosquitto_want_write(handle) { _ = mosquitto_loop_write(handle, 1) }
     }
 
-    /// Keeps the connection alive, and notices that it is dead. To be called at least twice a ``MQTTSession/keepAliveSeconds``.
+    /// Keeps the connection alive, and detects that it is dead. Must be called at least twice per
+    /// ``MQTTSession/keepAliveSeconds``.
     public func keepAlive() { _ = mosquitto_loop_misc(handle) }
 
     /// Whether something happened since the last time.
@@ -193,10 +194,10 @@ public final class MQTTClient {
         return number
     }
 
-    /// What a subscription brings besides new messages.
+    /// What a subscription delivers in addition to new messages.
     public struct Subscription: Sendable {
         public var topic: String
-        /// Whether messages that the broker has kept come at once.
+        /// Whether retained messages are delivered at once.
         public var bringsRetained: Bool
 
         public init(_ topic: String, bringsRetained: Bool = false) {
@@ -204,11 +205,12 @@ public final class MQTTClient {
         }
     }
 
-    /// Subscribes with QoS 1. The client's own messages do not come back, and a message says whether its sender had it kept.
+    /// Subscribes with QoS 1. The client's own messages are not delivered, and messages show whether they were sent as
+    /// retained.
     @discardableResult
     public func subscribe(to subscription: Subscription) throws(MQTTError) -> Int32 {
         var options = MQTT_SUB_OPT_NO_LOCAL.rawValue | MQTT_SUB_OPT_RETAIN_AS_PUBLISHED.rawValue
-        // No client of its own messages may be part of a shared subscription.
+        // The option to skip own messages is not allowed for a shared subscription.
         if subscription.topic.hasPrefix("$share/") { options = MQTT_SUB_OPT_RETAIN_AS_PUBLISHED.rawValue }
         if !subscription.bringsRetained { options |= MQTT_SUB_OPT_SEND_RETAIN_NEVER.rawValue }
         var number: Int32 = 0

@@ -6,14 +6,14 @@ internal import Linux
 public struct MQTTError: Error, Sendable, CustomStringConvertible {
     public var call: String
     public var code: Int32
-    /// A sentence's end, for people.
+    /// The end of a sentence, for people.
     public var text: String
 
     init(_ call: String, _ code: Int32) {
         let error = errno
         self.call = call
         self.code = code
-        // Some failures are the system's, and only errno tells which.
+        // Some failures are system errors, and only errno has the details.
         text = code == MOSQ_ERR_ERRNO.rawInt ? SystemCallError.text(error) : Self.words(mosquitto_strerror(code))
     }
 
@@ -31,7 +31,7 @@ public struct MQTTError: Error, Sendable, CustomStringConvertible {
         return words
     }
 
-    /// Whether the connection is at fault, and what was to be done may be done over the next one.
+    /// Whether the connection is at fault, so that the request may succeed on the next one.
     public var isOfConnection: Bool {
         [MOSQ_ERR_ERRNO, MOSQ_ERR_CONN_LOST, MOSQ_ERR_NO_CONN, MOSQ_ERR_TLS].contains { $0.rawInt == code }
     }
@@ -48,21 +48,21 @@ extension mosq_err_t {
     var rawInt: Int32 { Int32(bitPattern: UInt32(truncatingIfNeeded: rawValue)) }
 }
 
-/// What the other side, or libmosquitto, says of a request: a reason code of MQTT 5 (from 128 on a refusal), or, of a connection
-/// that ended without one, a code of libmosquitto.
+/// The result of a request: a reason code of MQTT 5 (a refusal from 128 on), or, for a connection that ended without
+/// one, a code of libmosquitto.
 public struct MQTTReason: Sendable, Hashable, CustomStringConvertible {
     public var code: Int32
 
     public init(_ code: Int32) { self.code = code }
 
     public static let success = MQTTReason(0)
-    /// Taken, and nobody subscribes to it, not even a client that is away.
+    /// Accepted, but nobody subscribes to it, not even an absent client.
     public static let nobody = MQTTReason(16)
     public static let notAuthorized = MQTTReason(135)
     /// Another client has connected with the same identifier.
     public static let takenOver = MQTTReason(142)
 
-    /// The connection has ended, and nobody said why.
+    /// The connection has ended without a reason.
     public static let connectionLost = MQTTReason(MOSQ_ERR_CONN_LOST.rawInt)
 
     public var isRefusal: Bool { code >= 128 }

@@ -3,10 +3,10 @@ public import Glibc
 public import Linux
 internal import Synchronization
 
-/// Connections to a broker, one after the other, for a loop that polls. A thread of its own looks the broker's name up, for that
-/// blocks; everything else is done by the loop's thread.
+/// Successive connections to a broker, for a loop that polls. A thread of its own looks up the broker's name, because
+/// that blocks; the loop's thread does everything else.
 public final class MQTTLink {
-    /// Of the connection that there is, or was last.
+    /// The client of the present or last connection.
     public private(set) var client: MQTTClient
     private let broker: MQTTBroker
     private let session: MQTTSession
@@ -16,24 +16,24 @@ public final class MQTTLink {
     private var generator = SystemRandomNumberGenerator()
     private var keepAliveAt: ContinuousClock.Instant
     private let keepAlivePause: Duration
-    /// Why there is no connection; nil where there is one.
+    /// Why there is no connection; nil if there is one.
     public private(set) var problem: String? = notYet
     private var isClosing = false
-    /// How often, one after the other, the broker has let the client in and the connection was lost soon.
+    /// How many successive connections were accepted by the broker and lost soon.
     public private(set) var shortConnections = 0
 
     private enum State {
         case waiting(until: ContinuousClock.Instant)
-        /// The thread looks the name up, and has the client meanwhile.
+        /// The thread is looking up the name, and uses the client meanwhile.
         case beginning(Attempt)
-        /// There is a socket; the broker has not said yes.
+        /// There is a socket, but the broker has not accepted yet.
         case greeting(since: ContinuousClock.Instant)
         case up(since: ContinuousClock.Instant)
     }
 
-    /// What ``problem`` is before the first attempt has come to an end.
+    /// The value of ``problem`` until the first attempt has ended.
     public static let notYet = "not connected yet"
-    /// A broker that takes a connection and says nothing is left alone after that.
+    /// How long to wait for a broker that accepts a connection but sends nothing.
     private static let patience = Duration.seconds(30)
 
     /// - Parameters:
@@ -46,13 +46,13 @@ public final class MQTTLink {
         waker: Waker
     ) throws(MQTTError) {
         (self.broker, self.session, self.pause, self.waker) = (broker, session, pause, waker)
-        // What is wrong with files and names is told at once.
+        // Mistakes in files and names are reported at once.
         client = try MQTTClient(broker, session)
         keepAlivePause = .seconds(Int(max(2, session.keepAliveSeconds))) / 2
         keepAliveAt = .now + keepAlivePause
     }
 
-    /// Whether the broker has said yes.
+    /// Whether the broker has accepted.
     public var isUp: Bool { if case .up = state { true } else { false } }
 
     /// What to wait for.
@@ -69,13 +69,13 @@ public final class MQTTLink {
         case .waiting(let until): isClosing ? nil : until
         case .beginning: nil
         case .greeting(let since): min(since + Self.patience, keepAliveAt)
-        // What was sent at once, without the broker's answer, is told already.
+        // Messages that needed no acknowledgement have already been reported.
         case .up: client.hasEvents ? .now : keepAliveAt
         }
     }
 
-    /// Connects where it is time to, reads and writes what can be, and tells what happened.
-    /// - Parameter revents: what poll(2) says of ``events``.
+    /// Connects if it is time to, reads and writes what is possible, and returns what happened.
+    /// - Parameter revents: the result of poll(2) for ``events``.
     public func advance(_ revents: Int16) -> [MQTTClient.Event] {
         switch state {
         case .waiting(let until):
@@ -93,7 +93,7 @@ public final class MQTTLink {
         var events = client.takeEvents()
         for event in events { heed(event) }
         if !client.isOpen {
-            // libmosquitto does not tell every end of a connection.
+            // libmosquitto does not report every end of a connection.
             if isUp { events.append(.disconnected(.connectionLost)) }
             end("the connection was closed")
         }
@@ -108,7 +108,7 @@ public final class MQTTLink {
         }
         let attempt = Attempt(client, waker)
         state = .beginning(attempt)
-        // Where no thread can be had, the loop itself waits for the name.
+        // If no thread can be started, the loop itself waits for the name.
         if PThread.start("mqtt-connect", { attempt.run() }) != 0 {
             attempt.run()
             heed(attempt)
@@ -155,7 +155,7 @@ public final class MQTTLink {
         }
     }
 
-    /// Says goodbye. What was handed over must have gone before.
+    /// Disconnects properly. Messages must have been sent before.
     public func close() {
         isClosing = true
         guard isUp else { return }
@@ -166,7 +166,7 @@ public final class MQTTLink {
 
 /// One attempt to connect, on a thread of its own.
 private final class Attempt: @unchecked Sendable {
-    // Sendable because the link leaves the client alone until it has taken the result.
+    // Sendable because the link does not use the client until it has taken the result.
     private let client: MQTTClient
     private let waker: Waker
     private let result = Mutex<MQTTError??>(nil)
@@ -180,7 +180,7 @@ private final class Attempt: @unchecked Sendable {
         waker.wake()
     }
 
-    /// What came of it, once; nil: it goes on.
+    /// The result, returned once; nil while it is still running.
     func take() -> MQTTError?? {
         result.withLock { result in
             defer { result = nil }

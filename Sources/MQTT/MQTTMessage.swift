@@ -4,18 +4,18 @@ public struct MQTTMessage: Sendable, Hashable {
     public var payload: [UInt8]
     /// 0: at most once, 1: at least once, 2: exactly once.
     public var qos: Int32
-    /// Of one to be sent: whether the broker keeps it. Of a received one: how its sender had it, where the subscription asked for
-    /// that.
+    /// When sent: whether the broker retains it. When received: whether its sender had it retained, if the subscription
+    /// asked for that.
     public var isRetained: Bool
-    /// Where an answer is to go.
+    /// The topic for an answer.
     public var responseTopic: String?
-    /// What an answer is to carry, so that its receiver knows what it answers.
+    /// Data that an answer repeats, so that its receiver can match it.
     public var correlationData: [UInt8]?
-    /// How long the broker may keep it, in seconds; of a received one what is left of that.
+    /// How long the broker may keep it, in seconds; when received, the remaining time.
     public var expirySeconds: UInt32?
     public var userProperties: [Property]
 
-    /// A name and a value that are the application's.
+    /// A name and a value for applications.
     public struct Property: Sendable, Hashable {
         public var name: String
         public var value: String
@@ -43,7 +43,7 @@ public struct MQTTMessage: Sendable, Hashable {
         self.userProperties = userProperties
     }
 
-    /// What of it was made by somebody, and so may be long: payload, topic and properties.
+    /// The size of its variable parts: payload, topic and properties.
     public var byteCount: Int {
         payload.count + topic.utf8.count + (responseTopic?.utf8.count ?? 0) + (correlationData?.count ?? 0)
             + userProperties.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count }

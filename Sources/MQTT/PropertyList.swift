@@ -1,7 +1,7 @@
 internal import CMosquitto
 internal import Glibc
 
-/// Properties of a packet that is to be sent. The one owner of libmosquitto's list.
+/// Properties of a packet to be sent. Owns libmosquitto's list.
 struct PropertyList: ~Copyable {
     private var list: OpaquePointer?
 
@@ -12,10 +12,10 @@ struct PropertyList: ~Copyable {
         mosquitto_property_free_all(&list)
     }
 
-    /// For one call, which copies what it needs.
+    /// For a call that copies what it needs.
     var borrowed: OpaquePointer? { list }
 
-    /// For a function that keeps the list.
+    /// For a function that takes ownership of the list.
     consuming func take() -> OpaquePointer? {
         let list = list
         discard self
@@ -47,7 +47,7 @@ struct PropertyList: ~Copyable {
         try MQTTError.check("mosquitto_property_add_string_pair", result)
     }
 
-    /// Those of a message.
+    /// Adds the properties of a message.
     mutating func add(_ message: MQTTMessage) throws(MQTTError) {
         if let topic = message.responseTopic { try add(MQTT_PROP_RESPONSE_TOPIC, topic) }
         if let data = message.correlationData { try add(MQTT_PROP_CORRELATION_DATA, data) }
@@ -60,7 +60,7 @@ extension mqtt5_property {
     var id: Int32 { Int32(bitPattern: UInt32(truncatingIfNeeded: rawValue)) }
 }
 
-/// Properties of a packet that came, for as long as its callback lasts. What the readers give is a copy of the caller's.
+/// Properties of a received packet, valid during its callback. The readers return copies.
 struct ReceivedProperties {
     let list: OpaquePointer?
 

@@ -1,12 +1,12 @@
-/// How long to wait before the next attempt to reach the broker: at random within a time that doubles, so that a fleet whose
-/// broker was away does not come back at the same moment.
+/// How long to wait before the next attempt to reach the broker: random within a time that doubles, so that a fleet
+/// does not reconnect all at once after an outage.
 public struct ReconnectPause: Sendable {
     private let first: Duration
     private var within: Duration
 
     private static let shortest = Duration.seconds(1)
     private static let longest = Duration.seconds(300)
-    /// A connection that is lost sooner was none: another client may have taken this one's name.
+    /// A connection that is lost sooner counts as a failure: another client may have taken this one's name.
     public static let lasting = Duration.seconds(60)
 
     /// - Parameter first: the longest that the first pause may be.

@@ -5,30 +5,31 @@ internal import Synchronization
 
 /// Macros: JavaScript functions that a user may edit while the program runs, and that call Swift.
 ///
-/// All macros of an engine share one context: by their names they see each other, and globals live on when one of them
-/// is edited.
+/// All macros of an engine share one context: they can call each other by name, and globals survive the edit of a
+/// macro.
 ///
-/// **Threads.** Any thread may call; there is no main thread here. JavaScript of one engine runs on one thread at a time,
-/// and a Swift function that it calls runs on the thread that runs the macro. While such a function runs, another
-/// thread may run JavaScript of the same engine: what it uses must bear that. Edits come one after the other.
+/// **Threads.** Any thread may call; there is no main thread here. JavaScript of one engine runs on one thread at a
+/// time, and a Swift function that it calls runs on the thread that runs the macro. While such a function runs, another
+/// thread may run JavaScript of the same engine, so what it uses must be thread-safe. Edits are made one after the
+/// other.
 public final class MacroEngine: Sendable {
-    /// The one engine of the program.
+    /// The program's shared engine.
     public static let sharedInstance = MacroEngine()
 
     /// Where the macros run. Its `exceptionHandler` is the engine's: set ``exceptionHandler`` here.
     public let context: JSContext
     let texts = MacroTexts()
-    /// One edit at a time. Recursive: setting a global may run JavaScript, which may call Swift, which may edit.
+    /// Serializes edits. Recursive: setting a global may run JavaScript, which may call Swift, which may edit.
     private let edits = RecursiveLock()
     private let handler = Mutex<@Sendable (MacroError) -> Void>(MacroEngine.write)
     private let names: MacroNames?
 
-    /// An engine of its own, beside the shared one.
+    /// An engine separate from the shared one.
     /// - Parameters:
-    ///   - context: where the macros are to run. The engine takes its `exceptionHandler`, and its
-    ///     `unhandledRejectionHandler` where it has none.
+    ///   - context: the context in which the macros run. The engine sets its `exceptionHandler`, and its
+    ///     `unhandledRejectionHandler` if it has none.
     ///   - protectsNames: whether JavaScript that assigns to the name of a macro or a block gets an error, so that one
-    ///     macro cannot put another out of action by a slip. In the article each may.
+    ///     macro cannot disable another by mistake. In the original article each may.
     public init(context: JSContext = JSContext(), protectsNames: Bool = false) {
         self.context = context
         names = protectsNames ? MacroNames(context) : nil
@@ -47,22 +48,22 @@ public final class MacroEngine: Sendable {
 
     // MARK: Errors
 
-    /// Is told of each mistake in the text of a macro, of what a macro throws, and of promises that are rejected with
-    /// nobody to handle it, on the thread where it happens. The default writes it to the standard error.
+    /// Receives each mistake in the text of a macro, each error that a macro throws, and promises that are rejected
+    /// without a handler, on the thread where it happens. The default writes them to standard error.
     public var exceptionHandler: @Sendable (MacroError) -> Void {
         get { handler.withLock { $0 } }
         set {
             var handler = newValue
-            // What the old one keeps goes outside of the lock.
+            // What the old one captures is released outside of the lock.
             self.handler.withLock { swap(&$0, &handler) }
         }
     }
 
-    /// What JavaScript of this engine threw, with its place in the text of the macro.
+    /// An error thrown by JavaScript of this engine, with its position in the text of the macro.
     /// - Parameters:
-    ///   - error: what was thrown.
-    ///   - key: the macro that ran: that of an error which does not say where it comes from.
-    ///   - javascript: the text of it that ran, where that may be older than the newest one: the line is shown of this.
+    ///   - error: the error.
+    ///   - key: the macro that ran, for an error without a position.
+    ///   - javascript: the text that ran, if it may be older than the current one; the line is taken from it.
     public func macroError(_ error: JSError, key: String? = nil, javascript: String? = nil) -> MacroError {
         texts.place(error, of: key, javascript)
     }
@@ -76,14 +77,14 @@ public final class MacroEngine: Sendable {
 
     // MARK: Objects
 
-    /// Lets an object put what macros may use into the engine.
+    /// Lets an object register what macros may use.
     public func addObject(_ object: any MacroEngineSupport) { object.addMacroSupport(self) }
 
-    /// Lets macros call a Swift closure under a name. What takes the place of an object of that name replaces it.
+    /// Lets macros call a Swift closure under a name. It replaces an object of that name.
     ///
-    /// The closure's type is found while the program runs: up to ten parameters of any types and a result of any type. A
-    /// closure that cannot be called so (`async`, of an actor), what is no closure, and a name that is none: the
-    /// handler is told, and nothing is set.
+    /// The closure's type is determined at run time: up to ten parameters of any types and a result of any type. If the
+    /// closure cannot be called this way (`async`, isolated to an actor), is not a closure, or the name is not valid,
+    /// the handler is told and nothing is set.
     /// - Parameters:
     ///   - block: the closure. It is called on the thread that runs the macro; what it throws is an exception there.
     ///   - key: its name in JavaScript.
@@ -91,13 +92,13 @@ public final class MacroEngine: Sendable {
         if let problem = Self.problem(of: BlockType.self, key) { return tell(mistake(problem, key)) }
         let holder: JSValue = JSValue(newObjectIn: context)
         let before = holder[key]
-        // Where it cannot be called, the context's handler is told why, and nothing is set.
+        // If it cannot be called, the context's handler is told why, and nothing is set.
         holder.setObject(block, forKeyedSubscript: key)
         guard !holder[key].isEqual(to: before) else { return }
         insert(holder[key], key)
     }
 
-    /// What would end the process is found by the type alone.
+    /// Closures that would crash the process are recognized by their type alone.
     private static func problem(of type: Any.Type, _ key: String) -> String? {
         if let problem = MacroKey.problem(of: key) { return problem }
         guard ClosureSignature.isBlock(type) else { return nil }
@@ -105,8 +106,8 @@ public final class MacroEngine: Sendable {
             "'\(key)' cannot be a block whose type is found while the program runs, \(type): leave out @convention(block)"
     }
 
-    /// The same where the compiler sees the closure's type: the quickest, with any number of parameters. A
-    /// `@convention(block)` closure is taken here, too.
+    /// The same for a closure whose type is known at compile time: faster, with any number of parameters. A
+    /// `@convention(block)` closure is accepted, too.
     public func insertBlockAsObject<each Argument: JSConvertible, Result: JSConvertible>(
         _ block: @escaping (repeat each Argument) throws -> Result,
         key: String
@@ -134,10 +135,10 @@ public final class MacroEngine: Sendable {
 
     // MARK: Macros
 
-    /// Makes a function of a macro's text, under a name, and answers it.
+    /// Makes a function from a macro's text, sets it under a name, and returns it.
     ///
-    /// A mistake in the text or the name is told to the handler, and what was there before stays and is answered:
-    /// `undefined`, where nothing was. See ``define(_:key:sourceURL:)``, which throws it.
+    /// If the text or the name has a mistake, the handler is told, and the previous function stays and is returned;
+    /// `undefined` if there was none. See ``define(_:key:sourceURL:)``, which throws the mistake.
     @discardableResult
     public func setMethod(_ javascript: String, key: String) -> JSValue {
         do throws(MacroError) {
@@ -148,14 +149,14 @@ public final class MacroEngine: Sendable {
         }
     }
 
-    /// Makes a function of a macro's text, and sets the global variable `key` to it. Nothing of the text runs, and
-    /// globals stay; calls under way end on the old function.
+    /// Makes a function from a macro's text, and sets the global variable `key` to it. The text is not run, and globals
+    /// stay; running calls finish on the old function.
     /// - Parameters:
     ///   - javascript: the text of one function: `function() {…}` or an arrow, `async` or not; a semicolon may follow.
     ///   - key: its name.
-    ///   - sourceURL: what errors name as its file; nil: `key.js`.
+    ///   - sourceURL: the file name in errors; nil: `key.js`.
     /// - Returns: the function.
-    /// - Throws: the first mistake in the text or the name. What was there before stays.
+    /// - Throws: the first mistake in the text or the name. The previous function stays.
     @discardableResult
     public func define(
         _ javascript: String,
@@ -168,14 +169,14 @@ public final class MacroEngine: Sendable {
         return try editing { () throws(MacroError) in try evaluate(text, function) }
     }
 
-    /// Looks for mistakes in a name and in the text of a macro, and throws the first. Nothing runs, nothing is set.
+    /// Checks a name and the text of a macro, and throws the first mistake. Nothing is run or set.
     public func check(_ javascript: String, key: String, sourceURL: String? = nil) throws(MacroError) {
         try checkKey(key)
         let text = MacroText(text: javascript, key: key, file: sourceURL ?? "\(key).js")
         _ = try MacroParser(context: context, text: text).function()
     }
 
-    /// Takes a macro away: others find nothing under its name then. Calls under way end on it.
+    /// Removes a macro: other macros no longer find its name. Running calls finish on it.
     public func removeMethod(key: String) {
         editing {
             context.globalObject.deleteProperty(key)
@@ -197,8 +198,7 @@ public final class MacroEngine: Sendable {
 
     // MARK: Names
 
-    /// Sets a global variable, and throws where that did not come about: something of that name is there that cannot be
-    /// replaced.
+    /// Sets a global variable. Throws if that fails because something that cannot be replaced has that name.
     private func set(_ function: JSValue, _ key: String) throws(MacroError) {
         if let names { names.set(function, key) } else { context[key] = function }
         guard let found = try? context.evaluate(key), found.isEqual(to: function) else {

@@ -1,25 +1,25 @@
 public import JavaScriptCore
 
-/// A mistake in the text of a macro, or what one threw.
+/// A mistake in the text of a macro, or an error that one threw.
 public struct MacroError: Error, Sendable, CustomStringConvertible {
-    /// What a window that shows it is called.
+    /// The title of a window that shows the error.
     public static let title = "Javascript Evaluation Error"
 
-    /// What a window that shows it is called.
+    /// The title of a window that shows the error.
     public var title: String { Self.title }
-    /// The name of the macro; nil where the error comes from elsewhere.
+    /// The name of the macro; nil if the error comes from elsewhere.
     public var key: String?
-    /// What went wrong, as `String(error)` has it: `ReferenceError: Can't find variable: x`.
+    /// What went wrong, as `String(error)` gives it: `ReferenceError: Can't find variable: x`.
     public var message: String
-    /// The file; nil where the script had none.
+    /// The file; nil if the script had none.
     public var file: String?
-    /// The line, counted from the first of the macro's own text; nil for what was thrown that is no error.
+    /// The line, counted from the first line of the macro's own text; nil if what was thrown is not an error.
     public var line: Int?
-    /// The column in the line, counted from 1 in UTF-16 units; nil where it is not known.
+    /// The column in the line, counted from 1 in UTF-16 units; nil if unknown.
     public var column: Int?
-    /// The text of the line; nil where it is not that of a macro's text.
+    /// The text of the line; nil if it is not in a macro's text.
     public var source: String?
-    /// The calls that led there, a line each, innermost first: `name@file:line:column`.
+    /// The call stack, one line for each call, innermost first: `name@file:line:column`.
     public var stack: String?
     /// What was thrown; nil for a mistake in the text, or in a name.
     public var value: JSValue?
@@ -35,7 +35,8 @@ public struct MacroError: Error, Sendable, CustomStringConvertible {
         value = error.value
     }
 
-    /// `file:line:column: message`, as far as it is known, and below it the line, with a caret below the column.
+    /// `file:line:column: message`, with the parts that are known, and below it the line, with a caret below the
+    /// column.
     public var description: String {
         let place = file.map {
             ([$0] + [line, column].compactMap { $0 }.map(String.init)).joined(separator: ":") + ": "
@@ -43,7 +44,7 @@ public struct MacroError: Error, Sendable, CustomStringConvertible {
         return ([(place ?? "") + message] + [source, caret].compactMap(\.self)).joined(separator: "\n")
     }
 
-    /// What moves a caret below the column: tabs stay tabs.
+    /// The indentation that puts a caret below the column: tabs stay tabs.
     private var caret: String? {
         guard let source, let column, column >= 1, column <= source.utf16.count + 1 else { return nil }
         return source.utf16.prefix(column - 1).map { $0 == 9 ? "\t" : " " }.joined() + "^"

@@ -1,8 +1,8 @@
-/// The names under which JavaScript finds macros and blocks: ECMAScript's identifiers that may name a variable.
+/// The names of macros and blocks in JavaScript: ECMAScript's identifiers that may name a variable.
 public enum MacroKey {
-    /// Why a text is no such name, as a sentence; nil for one that is.
+    /// Why a text is not such a name, as a sentence; nil if it is one.
     ///
-    /// Reserved words are refused, those of strict mode too, so that each macro can name each other one; so are the
+    /// Reserved words are refused, including those of strict mode, so that every macro can use every name; so are
     /// globals that cannot be set.
     public static func problem(of key: String) -> String? {
         if reserved.contains(key) { return "'\(key)' is a reserved word of JavaScript: choose another name" }
@@ -22,7 +22,7 @@ public enum MacroKey {
         scalar == "$" || scalar == "_" || scalar.properties.isIDStart
     }
 
-    /// Whether a character may stand in a name behind its first: with the joiners of scripts that need them.
+    /// Whether a character may follow the first one in a name, including the joiners that some writing systems need.
     static func isPart(_ scalar: Unicode.Scalar) -> Bool {
         scalar == "$" || scalar.properties.isIDContinue || scalar == "\u{200c}" || scalar == "\u{200d}"
     }

@@ -1,30 +1,30 @@
 public import JavaScriptCore
 internal import Synchronization
 
-/// One macro: its text, which may be set anew at any time, and the function that it stands for.
+/// One macro: its text, which may be changed at any time, and its function.
 ///
 /// Any thread may use it; see ``MacroEngine``.
 public final class MacroMethod: Sendable {
     private struct State {
         var javascript: String
         var function: JSValue?
-        /// The text that the function is of.
+        /// The text from which the function was made.
         var functionText = ""
         var error: MacroError?
     }
 
-    /// The name under which JavaScript finds it.
+    /// Its name in JavaScript.
     public let key: String
     private let engine: MacroEngine
     private let sourceURL: String?
     private let state: Mutex<State>
 
-    /// A macro with its text. A mistake in it is told to the engine's handler, as one in a later text is.
+    /// A macro with its text. The engine's handler is told of mistakes in it, as in later texts.
     /// - Parameters:
     ///   - javascript: the text of one function, as ``MacroEngine/define(_:key:sourceURL:)`` takes it.
     ///   - key: its name in JavaScript.
-    ///   - sourceURL: what errors name as its file; nil: `key.js`.
-    ///   - engine: where it runs.
+    ///   - sourceURL: the file name in errors; nil: `key.js`.
+    ///   - engine: the engine in which it runs.
     public init(
         javascript: String,
         key: String,
@@ -38,18 +38,18 @@ public final class MacroMethod: Sendable {
         setMethod(javascript)
     }
 
-    /// The text. Where a new one has a mistake, the engine's handler is told, ``error`` keeps it, and the function of the
-    /// text before goes on to be called.
+    /// The text. If a new text has a mistake, the engine's handler is told, ``error`` stores it, and the previous
+    /// function stays in use.
     public var javascript: String {
         get { state.withLock { $0.javascript } }
         set { setMethod(newValue) }
     }
 
-    /// The mistake in the text as it is now; nil where it is right.
+    /// The mistake in the current text; nil if it has none.
     public var error: MacroError? { state.withLock { $0.error } }
 
-    /// Calls the macro with any Swift values, and answers what it returns: for an `async` one its promise. What it throws
-    /// is told to the engine's handler, and the answer is `undefined`.
+    /// Calls the macro with any Swift values, and returns its result: for an `async` macro, its promise. If it throws,
+    /// the engine's handler is told and the result is `undefined`.
     @discardableResult
     public func call(_ params: Any...) -> JSValue {
         do throws(MacroError) {
@@ -60,8 +60,8 @@ public final class MacroMethod: Sendable {
         }
     }
 
-    /// Calls the macro with any Swift values, and answers what it returns. Throws what it throws, and a ``MacroError``
-    /// where none of its texts was right.
+    /// Calls the macro with any Swift values, and returns its result. Throws what it throws, and a ``MacroError`` if
+    /// none of its texts was valid.
     @discardableResult
     public func run(_ arguments: [Any]) throws(MacroError) -> JSValue {
         let (function, text) = state.withLock { ($0.function, $0.functionText) }
@@ -69,7 +69,7 @@ public final class MacroMethod: Sendable {
         do throws(JSError) {
             return try function.call(arguments)
         } catch {
-            // It may have been edited meanwhile.
+            // The text may have been edited meanwhile.
             throw engine.macroError(error, key: key, javascript: text)
         }
     }
@@ -91,7 +91,7 @@ public final class MacroMethod: Sendable {
                 new.error = error
             }
             let mistake = new.error
-            // The old function goes outside of the lock: to let it go is a call into the machine.
+            // The old function is released outside of the lock, because releasing it calls into the machine.
             state.withLock { swap(&$0, &new) }
             return mistake
         }

@@ -1,9 +1,10 @@
 internal import JavaScriptCore
 
-/// Global variables that JavaScript cannot assign to: the names of macros, where an engine protects them.
+/// Global variables that JavaScript cannot assign to: the names of macros, if an engine protects them.
 struct MacroNames: Sendable {
     private let global: JSValue
-    /// Made before any macro runs, which might replace what it uses. The getter is JavaScript, for it is called often.
+    /// Made before any macro runs, because a macro might replace what it uses. The getter is in JavaScript because it
+    /// is called often.
     private let define: JSValue?
 
     private static let script = """
@@ -17,17 +18,17 @@ struct MacroNames: Sendable {
         define = try? context.evaluate(Self.script)
     }
 
-    /// Defines the variable, where nothing stands there that cannot be replaced.
+    /// Defines the variable, unless something that cannot be replaced has its name.
     func set(_ value: JSValue, _ key: String) {
         guard let context = value.context else { return }
-        // Of Swift, so that the error has the place of the assignment.
+        // A Swift function, so that the error has the position of the assignment.
         let refuse: JSValue = JSValue(newFunctionIn: context, name: key) { (_: JSValue) throws -> Void in
             throw Taken(key: key)
         }
         _ = try? define?.call([global, key, value, refuse])
     }
 
-    /// Somebody assigned to a name.
+    /// JavaScript assigned to a protected name.
     private struct Taken: Error, CustomStringConvertible {
         let key: String
         var description: String {

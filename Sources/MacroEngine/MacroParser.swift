@@ -1,9 +1,8 @@
 internal import JavaScriptCore
 
-/// Says whether a text is that of one function, and of nothing else, without running any of it.
+/// Checks that a text is one function and nothing else, without running it.
 ///
-/// The engine's own parser decides: each question is the text with something before and behind it, which is right only
-/// where the answer is yes.
+/// The engine's own parser decides: each question wraps the text in other code that is valid only if the answer is yes.
 struct MacroParser {
     let context: JSContext
     let text: MacroText
@@ -11,7 +10,7 @@ struct MacroParser {
     private static let oneFunction =
         "SyntaxError: the text of a macro is one function and nothing else: function() {…} or () => {…}"
 
-    /// The function in the text: all of it but semicolons behind it. Throws the first mistake.
+    /// The function in the text: everything except semicolons after it. Throws the first mistake.
     func function() throws(MacroError) -> Substring {
         let whole = text.text[...]
         guard let mistake = mistake(in: whole) else { return try one(whole) }
@@ -21,9 +20,9 @@ struct MacroParser {
         throw mistake
     }
 
-    /// Throws where an expression is more than a function, or something else.
+    /// Throws if an expression is not a function, or more than one.
     private func one(_ expression: Substring) throws(MacroError) -> Substring {
-        // Here, unlike within brackets, no comma may divide it.
+        // Here, unlike within brackets, a comma cannot separate two expressions.
         guard parses("for (macro of \(expression)\n);"), isFunction(expression) else {
             throw text.mistake(Self.oneFunction, line: 1)
         }
@@ -32,14 +31,14 @@ struct MacroParser {
 
     // MARK: An expression
 
-    /// Why the text is no expression. One that closes the bracket around it and opens another is none in brackets of
-    /// another kind, and the first error is that of the text.
+    /// Why the text is not an expression. A text that closes the surrounding bracket and opens another fails in
+    /// brackets of another kind; the first error is that of the text itself.
     private func mistake(in expression: Substring) -> MacroError? {
         let errors = [("(", ")"), ("[", "]")].map { (opening: $0, error: error("\($0)\(expression)\n\($1)")) }
         let found = errors.compactMap { opening, error in error.map { (opening, $0) } }
         guard let (opening, first) = found.min(by: { $0.1.line ?? .max < $1.1.line ?? .max }) else { return nil }
         let isWithin = first.line.map { $0 <= ScriptLines.count(text.text) } ?? true
-        // At what closes the bracket: the text ends too early.
+        // The error is at the closing bracket: the text ends too early.
         guard isWithin, let line = first.line else { return unfinished(expression) }
         let isOfBracket = errors.contains { $0.error?.message != first.message }
         let column = MistakeColumn(lines: ScriptLines.split(text.text), opening: opening, parse: error).of(first)
@@ -52,7 +51,7 @@ struct MacroParser {
         return text.mistake(Self.message(error, isOfBracket: false), line: error.line, column: end)
     }
 
-    /// What the parser says, but for what it expects of the bracket.
+    /// The parser's message, without what it expects because of the bracket.
     private static func message(_ error: JSError, isOfBracket: Bool) -> String {
         let name = error.name.map { "\($0): " } ?? ""
         guard isOfBracket, let end = error.message.firstRange(of: ". ") else { return name + error.message }
@@ -84,7 +83,7 @@ struct MacroParser {
         }
     }
 
-    /// As a method it may not be called, and nothing may follow but another member.
+    /// Placed as a method of an object, it cannot be called, and only another member may follow.
     private func isFunction(behindWord scanner: inout MacroScanner, _ async: String) -> Bool {
         scanner.skipTrivia()
         _ = scanner.word()
@@ -92,10 +91,10 @@ struct MacroParser {
         return scanner.isAt("(") && parses("({\(async)macro\(scanner.rest)\n})")
     }
 
-    /// More arrows than these do not stand in the parameters.
+    /// The most arrows that are tried; parameters do not contain more.
     private static let maximumArrows = 32
 
-    /// Whether what stands before an arrow is a list of parameters.
+    /// Whether the text before an arrow is a parameter list.
     private func isArrow(_ expression: Substring, _ async: String) -> Bool {
         var start = expression.startIndex
         for _ in 0..<Self.maximumArrows {
@@ -108,7 +107,7 @@ struct MacroParser {
 
     // MARK: Semicolons
 
-    /// How many are tried.
+    /// The most semicolons that are tried.
     private static let maximumSemicolons = 16
 
     /// The text before each semicolon that only comments and other semicolons follow, the longest first.

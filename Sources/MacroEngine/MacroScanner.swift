@@ -16,7 +16,7 @@ struct MacroScanner {
 
     func isAt(_ text: String) -> Bool { scalars[position...].starts(with: text.unicodeScalars) }
 
-    /// Goes past white space, comments and the characters of `others`. A comment without an end is left.
+    /// Skips white space, comments and the characters of `others`. Stops before a comment without an end.
     mutating func skipTrivia(and others: Set<Unicode.Scalar> = []) {
         while let scalar = scalars[position...].first {
             if Self.isSpace(scalar) || others.contains(scalar) {
@@ -40,7 +40,7 @@ struct MacroScanner {
         return false
     }
 
-    /// Takes a word; an empty one where none stands.
+    /// Takes a word; empty if there is none.
     mutating func word() -> String {
         let word = scalars[position...].prefix(while: MacroKey.isPart)
         position = word.endIndex

@@ -1,9 +1,9 @@
 internal import JavaScriptCore
 internal import Synchronization
 
-/// The texts of the macros as they are now, by the file that errors name.
+/// The current texts of the macros, by the file name in errors.
 final class MacroTexts: Sendable {
-    /// By bytes: texts that Unicode holds for the same are different files.
+    /// Compared by bytes: names that Unicode considers equal are different files.
     private let texts = Mutex<[[UInt8]: MacroText]>([:])
 
     func add(_ text: MacroText) { texts.withLock { $0[Array(text.file.utf8)] = text } }
@@ -12,10 +12,10 @@ final class MacroTexts: Sendable {
         texts.withLock { $0 = $0.filter { !$0.value.key.utf8.elementsEqual(key.utf8) } }
     }
 
-    /// The error with its place in the text of a macro.
+    /// The error with its position in the text of a macro.
     /// - Parameters:
     ///   - key: the macro that ran.
-    ///   - javascript: the text of it that ran; nil: the newest.
+    ///   - javascript: the text that ran; nil: the current one.
     func place(_ error: JSError, of key: String? = nil, _ javascript: String? = nil) -> MacroError {
         var placed = MacroError(error)
         placed.key = key

@@ -1,6 +1,6 @@
 public import QuickConnect
 
-/// What must stay free on the disk of the media folder, whoever records or writes.
+/// The space that must stay free on the disk of the media folder, for recordings and uploads.
 public struct DiskReserve: Sendable {
     /// Nil: 64 MiB, or a twentieth of a small disk.
     private let bytes: Int?
@@ -10,7 +10,7 @@ public struct DiskReserve: Sendable {
     /// - Parameter total: the bytes of the whole disk.
     public func bytes(of total: Int) -> Int { bytes ?? min(64 << 20, total / 20) }
 
-    /// Why so many more bytes cannot be written, as `unavailable`; nil where they can. May block.
+    /// Why that many more bytes cannot be written, as `unavailable`; nil if they can. May block.
     public func problem(in folder: MediaFolder, adding more: Int = 0) -> CommandError? {
         guard let space = folder.space else { return nil }
         let reserve = bytes(of: space.total)
@@ -21,6 +21,6 @@ public struct DiskReserve: Sendable {
 }
 
 extension Int {
-    /// Bytes as megabytes of 2^20.
+    /// Bytes in megabytes of 2^20.
     package var inMegabytes: Double { (Double(self) / 1_048_576 * 10).rounded() / 10 }
 }

@@ -11,7 +11,7 @@ extension MediaFolder {
         public var stamp: Stamp
     }
 
-    /// What tells one state of a file from another.
+    /// Identifies one state of a file.
     public struct Stamp: Sendable, Hashable {
         var device: UInt
         var inode: UInt
@@ -20,12 +20,12 @@ extension MediaFolder {
         var bytes: Int
     }
 
-    /// How many files are listed at most; more are an error, since a list that is cut short is a wrong one.
+    /// The most files in a list; more are an error, since a truncated list would be wrong.
     public static let mostFiles = 10_000
-    /// How deep folders within the folder are looked into.
+    /// How deep subfolders are searched.
     static let deepest = 16
 
-    /// Every file that can be named, in the order of the bytes of their names. A missing folder has none.
+    /// Every file that can be named, sorted by the bytes of the names. A missing folder has none.
     public func list() throws(CommandError) -> [Entry] {
         var entries: [Entry] = []
         try walk { root, path in
@@ -52,7 +52,7 @@ extension MediaFolder {
         return Entry(name: name, bytes: stamp.bytes, stamp: stamp)
     }
 
-    /// Visits all that is no folder, hidden files too.
+    /// Visits everything except folders, including hidden files.
     /// - Parameter visit: gets the path below the media folder; false ends the walk.
     func walk(_ visit: (_ root: OpenFile, _ path: String) -> Bool) throws(CommandError) {
         do throws(SystemFailure) {
@@ -80,7 +80,7 @@ extension MediaFolder {
     }
 
     private static func members(of folder: OpenFile) -> [(name: String, isFolder: Bool)] {
-        // The stream owns the descriptor that it is made from.
+        // The stream takes ownership of the descriptor.
         guard let stream = fdopendir(fcntl(folder.descriptor, F_DUPFD_CLOEXEC, 0)) else { return [] }
         defer { closedir(stream) }
         var members: [(name: String, isFolder: Bool)] = []

@@ -4,19 +4,19 @@ internal import JSON
 import Linux
 public import QuickConnect
 
-/// The folder that callers' files live in. Nothing outside of it is ever opened, whatever a name says.
+/// The folder for callers' files. Nothing outside of it is ever opened, whatever the name.
 ///
-/// The kernel keeps to that (`openat2` with `RESOLVE_BENEATH`): `..`, absolute paths and symbolic links that lead out
-/// are refused while the path is walked, so that nobody can exchange a part of it in between. Where a system-call filter
-/// forbids openat2, the path is walked here, by the same rule. Everything here may block.
+/// The kernel enforces that (`openat2` with `RESOLVE_BENEATH`): `..`, absolute paths and symbolic links that lead out
+/// are refused while the path is walked, so that nobody can replace a part of it in between. If a system-call filter
+/// forbids openat2, the path is walked here by the same rule. Everything here may block.
 public struct MediaFolder: Sendable {
     public let path: String
 
-    /// - Parameter path: made, with the folders above it, when the first file is written.
+    /// - Parameter path: the folder; it and the folders above it are created when the first file is written.
     public init(path: String) { self.path = path }
 
     /// Opens a file to read it.
-    /// - Throws: `notFound`, also for folders, devices and what leads out; `unavailable` where it may not be read.
+    /// - Throws: `notFound`, also for folders, devices and paths that lead out; `unavailable` if it may not be read.
     public func open(_ name: MediaName) throws(CommandError) -> OpenFile {
         do throws(SystemFailure) {
             return try openFile(name.text, in: root())
@@ -25,20 +25,20 @@ public struct MediaFolder: Sendable {
         }
     }
 
-    /// The folder itself, so that what is below it can be named.
+    /// Opens the media folder itself, as the base for paths within it.
     func root() throws(SystemFailure) -> OpenFile {
         let descriptor = Glibc.open(path, qc_o_path | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw SystemFailure(call: "open", code: errno) }
         return OpenFile(owning: descriptor)
     }
 
-    /// A folder below the media folder.
+    /// A folder within the media folder.
     func folder(_ name: String, in root: OpenFile) throws(SystemFailure) -> OpenFile {
         try beneath(root, name, O_RDONLY | O_DIRECTORY)
     }
 
-    /// A regular file below the media folder, for reading. What it is, is looked at before it is opened: opening a
-    /// device can already do something, and a pipe would wait.
+    /// Opens a regular file within the media folder for reading. Its type is checked before it is opened, because
+    /// opening a device may have effects, and opening a pipe would wait.
     func openFile(_ name: String, in root: OpenFile) throws(SystemFailure) -> OpenFile {
         let place = try beneath(root, name, qc_o_path)
         guard let status = place.status, status.isFile else { throw SystemFailure(call: "fstat", code: ENOENT) }
@@ -55,7 +55,7 @@ public struct MediaFolder: Sendable {
 }
 
 extension MediaFolder {
-    /// Makes the folder where it is missing.
+    /// Creates the folder if it is missing.
     public func make() throws(CommandError) {
         do throws(SystemFailure) { try Self.make(path) } catch {
             throw CommandError(.unavailable, "the media folder \(path) cannot be made: \(error.reason)")
@@ -71,23 +71,23 @@ extension MediaFolder {
         guard mkdir(path, 0o770) == 0 || errno == EEXIST else { throw SystemFailure(call: "mkdir", code: errno) }
     }
 
-    /// How much there is on the folder's file system, in bytes, and how much of it is free for this user; nil where
-    /// the folder is missing.
+    /// The size of the folder's file system in bytes, and how much of it is free for this user; nil if the folder is
+    /// missing.
     public var space: (total: Int, free: Int)? {
         var status = statvfs()
         guard statvfs(path, &status) == 0 else { return nil }
         func bytes(_ blocks: UInt) -> Int {
-            // Some network file systems say that they have no end.
+            // Some network file systems report an unlimited size.
             let (product, isTooLarge) = blocks.multipliedReportingOverflow(by: UInt(status.f_frsize))
             return isTooLarge ? Int.max : Int(clamping: product)
         }
         return (bytes(status.f_blocks), bytes(status.f_bavail))
     }
 
-    /// Whether there is anything under that name: a file, a folder, or a symbolic link wherever it leads.
+    /// Whether anything has that name: a file, a folder, or a symbolic link.
     func holds(_ name: MediaName) throws(CommandError) -> Bool { try status(of: name) != nil }
 
-    /// What lies under that name itself, and not behind it; nil where nothing does.
+    /// The status of what has that name, without following a symbolic link; nil if there is nothing.
     func status(of name: MediaName) throws(CommandError) -> stat? {
         do throws(SystemFailure) {
             let folder = try folder(name.folder, in: try root())
@@ -111,7 +111,7 @@ extension MediaFolder {
     /// Whether this process may write to it.
     public var isWritable: Bool { access(path, W_OK | X_OK) == 0 }
 
-    /// Deletes a file. Where it is a symbolic link, the link.
+    /// Deletes a file. If it is a symbolic link, deletes the link.
     /// - Throws: `notFound`, `unavailable`.
     public func remove(_ name: MediaName) throws(CommandError) {
         do throws(SystemFailure) {

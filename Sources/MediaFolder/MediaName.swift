@@ -1,26 +1,26 @@
 internal import JSON
 public import QuickConnect
 
-/// The name that a caller gives to a file of the media folder: `take.caf`, or `trip/day 1.wav` in a folder within.
+/// The name that a caller gives to a file of the media folder: `take.caf`, or `trip/day 1.wav` in a subfolder.
 ///
-/// Every file has exactly one such name, so that names can be compared. What the name leads to is another question,
-/// which the kernel answers when ``MediaFolder`` opens it.
+/// Every file has exactly one such name, so names can be compared. The kernel resolves the name when ``MediaFolder``
+/// opens it.
 public struct MediaName: Sendable, Hashable {
     public let text: String
 
-    /// Bytes of a whole name.
+    /// The most bytes of a whole name.
     static let longest = 1024
-    /// Bytes of one part, so that an unfinished file's name still fits a directory (255).
+    /// The most bytes of one part, so that an unfinished file's name still fits a directory (255).
     static let longestPart = 240
 
-    /// What is said where a name does not fit.
+    /// The error text for a name that does not fit.
     public static let expectation = """
         file, a name below the media folder: no '..', no part that is empty or begins with a dot, no control \
         characters, at most \(longestPart) bytes a part and \(longest) in all
         """
 
     /// - Parameters:
-    ///   - text: as a caller wrote it. Without an ending it gets `.caf`, as in the book.
+    ///   - text: as a caller wrote it. Without an extension it gets `.caf`, as in the book.
     ///   - field: the JSON pointer that `invalid` names.
     public init(_ text: String, field: String = "/0") throws(CommandError) {
         guard let name = Self(validating: text) else {
@@ -29,7 +29,7 @@ public struct MediaName: Sendable, Hashable {
         self = name
     }
 
-    /// The same for names that come from the folder itself: nil where the name does not fit.
+    /// The same for names found in the folder itself; nil if the name does not fit.
     init?(validating text: String) {
         let parts = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         guard let last = parts.last, text.utf8.count <= Self.longest else { return nil }
@@ -45,20 +45,19 @@ public struct MediaName: Sendable, Hashable {
         scalar.properties.generalCategory == .control
     }
 
-    /// What stands behind the last dot, in lower case.
+    /// The extension, in lower case.
     public var ending: String {
         text.utf8.split(separator: UInt8(ascii: ".")).last.map { Substring($0).lowercased() } ?? ""
     }
 
-    /// The folder within the media folder, `.` where it is the media folder itself.
+    /// The folder within the media folder; `.` for the media folder itself.
     var folder: String { text.lastSlash.map { String(text[..<$0]) } ?? "." }
 
     /// The name in that folder.
     var base: String { text.lastSlash.map { String(text[text.utf8.index(after: $0)...]) } ?? text }
 }
 
-// Names are the same where their bytes are, as on the disk. Two strings of Swift are the same already where they look
-// alike.
+// Names are compared by their bytes, as on the disk. Swift compares strings by canonical equivalence.
 extension MediaName {
     public static func == (one: MediaName, other: MediaName) -> Bool { one.text.utf8.elementsEqual(other.text.utf8) }
 
@@ -69,7 +68,7 @@ extension MediaName {
 }
 
 extension String {
-    /// Where the last slash of a path is, also where an accent follows it, with which it would be one character.
+    /// The last slash of a path, even if a combining accent follows it, which would form one Character with it.
     var lastSlash: String.Index? { utf8.lastIndex(of: UInt8(ascii: "/")) }
 }
 

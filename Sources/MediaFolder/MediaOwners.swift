@@ -5,13 +5,13 @@ public import Logging
 public import QuickConnect
 internal import Synchronization
 
-/// Whose the files of the media folder are, who may change them, and how much each may fill it with.
+/// The owners of the files in the media folder: who may change a file, and how much each owner may store.
 ///
-/// It is the one door by which files get and lose their names. Owners are kept in an index beside the media folder, which
-/// is written anew with each change (``FileText/replace(_:with:)``). All but ``owner(of:)`` may block.
+/// All files get and lose their names through it. Owners are stored in an index beside the media folder, which is
+/// rewritten at each change (``FileText/replace(_:with:)``). Everything except ``owner(of:)`` may block.
 public final class MediaOwners: Sendable {
-    /// What each owner may have in the media folder, what is being written among it. Root and the daemon's user have no
-    /// such bounds.
+    /// How much each owner may store in the media folder, including unfinished files. Root and the daemon's user have
+    /// no quota.
     public struct Quota: Sendable {
         public var bytes: Int
         public var files: Int
@@ -22,7 +22,7 @@ public final class MediaOwners: Sendable {
         }
     }
 
-    /// A name that somebody writes a file for.
+    /// A name for which a file is being written.
     private struct Writing {
         let number: UInt64
         let owner: Owner
@@ -33,7 +33,7 @@ public final class MediaOwners: Sendable {
         var index = OwnerIndex()
         var writing: [MediaName: Writing] = [:]
         var count: UInt64 = 0
-        /// Bytes of each owner's files, as they were measured when one of his was begun last.
+        /// Bytes of each owner's files, measured when the owner last began one.
         var used: [Owner: Int] = [:]
     }
 
@@ -43,14 +43,14 @@ public final class MediaOwners: Sendable {
     private let account: @Sendable (UInt32) -> String?
     private let logger: Logger
     private let state = Mutex(State())
-    /// Held while files get or lose their names, so that whose one is does not change behind a look. Taken before `state`,
-    /// and never on an event loop. It guards whether the index may be written: not before it has been read.
+    /// Held while files get or lose their names, so that an owner does not change after a check. Taken before `state`,
+    /// and never on an event loop. Its value says whether the index may be written: only after it has been read.
     private let changes = Mutex(false)
 
     /// - Parameters:
-    ///   - path: the index; nil keeps none.
-    ///   - account: the name of a user, which may block; nil where it has none.
-    ///   - logger: told where the index cannot be read or written.
+    ///   - path: the file of the index; nil stores none.
+    ///   - account: looks up the name of a user, and may block; nil if it has none.
+    ///   - logger: gets a line if the index cannot be read or written.
     public init(
         _ folder: MediaFolder,
         index path: String?,
@@ -68,11 +68,11 @@ public final class MediaOwners: Sendable {
     /// Never blocks.
     public func owner(of name: MediaName) -> Owner { state.withLock { $0.index.owner(of: name) } }
 
-    /// The name of an owner's account; nil where there is none.
+    /// The name of an owner's account; nil if there is none.
     public func accountName(of owner: Owner) -> String? { owner.uid.flatMap(account) }
 }
 
-// Files that are there.
+// Existing files.
 extension MediaOwners {
     /// Opens a file to read its bytes.
     /// - Throws: `notFound`, `denied`, `unavailable`.
@@ -107,15 +107,15 @@ extension MediaOwners {
         )
     }
 
-    /// Drops the entries of files that are gone.
-    /// - Parameter listed: what was there just now, which is not looked at again.
+    /// Removes the entries of files that are gone.
+    /// - Parameter listed: files that were just seen and are not checked again.
     public func dropGone(butFor listed: Set<MediaName> = []) {
         let names = state.withLock { state in state.index.files.keys.filter { !listed.contains($0) } }
         guard !names.isEmpty else { return }
         changes.withLock { isKept in
-            // Under an error it may be there.
+            // If there is an error, the file may still exist.
             let gone = names.filter { name in (try? folder.holds(name)) == false }
-            // Where nothing is there at all, its disk is not mounted: nobody shall lose what is on it.
+            // If nothing is there at all, the disk is not mounted: nobody must lose the ownership of what is on it.
             guard !gone.isEmpty, !listed.isEmpty || gone.count < names.count else { return }
             change(isKept) { index in for name in gone { index.forget(name) } }
         }
@@ -124,9 +124,9 @@ extension MediaOwners {
 
 // Files that are being written.
 extension MediaOwners {
-    /// Begins a file, which nobody sees before it is published. Its name is taken until then.
-    /// - Throws: `busy` (somebody writes a file of that name, or it is a folder), `denied` (another user's file has that
-    ///   name), `notFound` (its folder is missing), `tooLarge` (the owner has too many files), `unavailable`.
+    /// Begins a file. It is hidden until it is published, and its name is reserved until then.
+    /// - Throws: `busy` (somebody is writing a file of that name, or it is a folder), `denied` (another user's file has
+    ///   that name), `notFound` (its folder is missing), `tooLarge` (the owner has too many files), `unavailable`.
     public func begin(
         _ name: MediaName,
         _ kind: UnfinishedFile.Kind,
@@ -159,7 +159,7 @@ extension MediaOwners {
         state.withLock { if $0.writing[name]?.number == number { $0.writing[name] = nil } }
     }
 
-    /// Looks at what an owner has. Files may have been changed by hand.
+    /// Measures an owner's files, which may have been changed by hand.
     private func measure(_ owner: Owner, beginning new: MediaName) throws(CommandError) {
         let names = state.withLock { $0.index.files.filter { $0.value == owner }.map(\.key) }
         var (bytes, files) = (0, 0)
@@ -179,8 +179,8 @@ extension MediaOwners {
         )
     }
 
-    /// Notes how long a file has become.
-    /// - Throws: `tooLarge` where its owner then has too much; it is not noted then.
+    /// Records the size of a file.
+    /// - Throws: `tooLarge` if its owner then exceeds the quota; then it is not recorded.
     fileprivate func note(_ bytes: Int, of name: MediaName, _ number: UInt64, _ most: Int?) throws(CommandError) {
         let problem = state.withLock { state -> CommandError? in
             guard let writing = state.writing[name], writing.number == number else { return nil }
@@ -197,12 +197,12 @@ extension MediaOwners {
         if let problem { throw problem }
     }
 
-    /// Keeps whose a file is, before it is whole.
+    /// Stores the owner of a file before the file is complete.
     fileprivate func announce(_ name: MediaName, of owner: Owner) {
         changes.withLock { isKept in change(isKept) { $0.announce(name, of: owner) } }
     }
 
-    /// A file will never be whole.
+    /// Discards a file that will not be completed.
     fileprivate func discard(_ file: UnfinishedFile) {
         changes.withLock { isKept in
             file.discard()
@@ -210,9 +210,9 @@ extension MediaOwners {
         }
     }
 
-    /// Makes a file appear under its name, as that owner's.
+    /// Gives a file its name and its owner.
     fileprivate func publish(_ file: UnfinishedFile, as owner: Owner) throws(CommandError) {
-        // The long part, before others have to wait.
+        // The slow part is done before other callers have to wait.
         try file.sync()
         try changes.withLock { isKept throws(CommandError) in
             change(isKept) { $0.announce(file.name, of: owner) }
@@ -223,7 +223,7 @@ extension MediaOwners {
     }
 }
 
-/// A file that is being written, and whose it will be.
+/// A file that is being written, with its future owner.
 public final class OwnedFile: Sendable {
     public let unfinished: UnfinishedFile
     public let owner: Owner
@@ -246,14 +246,14 @@ public final class OwnedFile: Sendable {
 
     deinit { owners.release(name, number) }
 
-    /// Keeps whose it is, for the next start to know where this process ends before it is whole.
+    /// Stores its owner, so that the next start knows it if this process ends before the file is complete.
     public func announce() { owners.announce(name, of: owner) }
 
-    /// Notes how long it has become.
-    /// - Throws: `tooLarge` where its owner then has too much.
+    /// Records its size.
+    /// - Throws: `tooLarge` if its owner then exceeds the quota.
     public func grow(to bytes: Int) throws(CommandError) { try owners.note(bytes, of: name, number, quota) }
 
-    /// Makes it appear under its name, whole and on the disk, in place of an older one.
+    /// Gives the complete and synced file its name, replacing an older one.
     public func publish() throws(CommandError) {
         defer { leave() }
         do throws(CommandError) { try owners.publish(unfinished, as: owner) } catch {
@@ -268,16 +268,16 @@ public final class OwnedFile: Sendable {
         leave()
     }
 
-    /// Lets it lie, for the next start to recover it. The name is free for others.
+    /// Leaves it for the next start to recover. The name is free for others.
     public func leave() { owners.release(name, number) }
 }
 
 // What an earlier process left behind.
 extension MediaOwners {
-    /// Reads the index, and deletes what was being uploaded. Called once, before the first call.
+    /// Reads the index, and deletes unfinished uploads. Called once, before the first call.
     ///
-    /// An index that cannot be read is told in the log and set aside: its files are root's then, which keeps them from
-    /// everybody else until somebody mends it.
+    /// An index that cannot be read is logged and renamed. Its files then belong to root, which protects them from
+    /// everybody else until somebody repairs it.
     public func load() {
         changes.withLock { isKept in
             deleteUploads()
@@ -319,7 +319,7 @@ extension MediaOwners {
         }
     }
 
-    /// A file that was announced and is not hidden any more has got its name.
+    /// An announced file that is no longer hidden has got its name.
     private func settleAnnounced(_ index: inout OwnerIndex) {
         guard let hidden = try? folder.unfinishedNames(.recording) else { return }
         for (name, owner) in index.unfinished where !hidden.contains(name) {
@@ -327,12 +327,12 @@ extension MediaOwners {
         }
     }
 
-    /// Makes a recording appear that was cut off.
+    /// Gives a recording that was cut off its name.
     public func recover(_ file: UnfinishedFile) throws(CommandError) {
         try publish(file, as: state.withLock { $0.index.unfinished[file.name] } ?? .root)
     }
 
-    /// Makes a file that nobody can read appear as `NAME.damaged`.
+    /// Renames an unreadable file to `NAME.damaged`.
     /// - Returns: that name.
     public func setAside(_ file: UnfinishedFile) throws(CommandError) -> String {
         try changes.withLock { isKept throws(CommandError) in
@@ -347,13 +347,13 @@ extension MediaOwners {
         }
     }
 
-    /// Deletes a recording that was cut off before there was sound in it.
+    /// Deletes a recording that was cut off before it had any sound.
     public func abandon(_ file: UnfinishedFile) { discard(file) }
 }
 
 // The index.
 extension MediaOwners {
-    /// Changes the index, and writes it where it has changed. The lock `changes` is held.
+    /// Changes the index, and writes it if it has changed. The caller must hold the lock `changes`.
     private func change(_ isKept: Bool, _ body: (inout OwnerIndex) -> Void) {
         let changed = state.withLock { state -> OwnerIndex? in
             let before = state.index

@@ -6,10 +6,10 @@ internal import Synchronization
 
 /// Reads and writes the bytes of the media folder's files for clients.
 ///
-/// Everything happens on one thread that is given up on when the disk does not answer. An upload lies hidden beside its
-/// place until its last piece, and belongs to its connection; one that gets no piece for some time makes room.
+/// Everything runs on one thread, which is abandoned if the disk does not answer. An upload stays hidden in its folder
+/// until its last piece, and belongs to its connection; it is discarded if it gets no piece for some time.
 public final class MediaTransfers: MediaTransfer {
-    /// How many files one connection may write at a time, all those of one user, and all of all users.
+    /// How many files one connection, one user, and all users may write at the same time.
     public static let uploadsPerConnection = 4
     public static let uploadsPerUser = 16
     public static let uploads = 64
@@ -24,7 +24,7 @@ public final class MediaTransfers: MediaTransfer {
 
     /// - Parameters:
     ///   - answer: how long the disk may take for one piece.
-    ///   - idleTime: how long an upload may get no piece.
+    ///   - idleTime: how long an upload may go without a piece.
     public init(
         _ folder: MediaFolder,
         owners: MediaOwners,
@@ -48,7 +48,7 @@ public final class MediaTransfers: MediaTransfer {
         on connection: any CallConnection
     ) -> Promise<MediaPiece> {
         run("reading '\(file.shortened)'", of: ObjectIdentifier(connection)) { () throws(CommandError) in
-            // An answer of a megabyte that nobody would read.
+            // Avoids a reply of a megabyte that nobody would read.
             if connection.isClosed { throw CommandError(.cancelled, "the connection closed") }
             let name = try MediaName(file, field: "/1")
             return try self.owners.open(name, for: rights).piece(from: offset, atMost: bytes, of: name)
@@ -65,7 +65,7 @@ public final class MediaTransfers: MediaTransfer {
         }
     }
 
-    /// Ends all uploads. What the disk does not take away in time, the next start does.
+    /// Ends all uploads. Files that the disk does not delete in time are deleted at the next start.
     public func close() async {
         let job = WatchedThread.Job(
             step: "removing what was not written to its end",
@@ -98,7 +98,7 @@ public final class MediaTransfers: MediaTransfer {
     }
 }
 
-// On the thread.
+// These functions run on the thread.
 extension MediaTransfers {
     private func write(
         _ piece: UploadPiece,
@@ -115,7 +115,7 @@ extension MediaTransfers {
             if let problem = reserve.problem(in: folder, adding: bytes.count) { throw problem }
             try going.append(bytes)
         } catch {
-            // A later piece may be sent again; of the first one nothing is to be left.
+            // A later piece may be sent again; a failed first piece leaves nothing.
             if going.offset == 0 { take(name, of: client)?.discard() }
             throw error
         }
@@ -126,7 +126,7 @@ extension MediaTransfers {
         try whole.publish()
     }
 
-    /// The piece's bytes, where they and their place fit.
+    /// The piece's bytes, if they and their position fit.
     private func bytes(of piece: UploadPiece, _ name: MediaName, at offset: Int) throws(CommandError) -> [UInt8] {
         var problems = FieldProblems()
         if piece.offset != offset {
@@ -175,7 +175,7 @@ extension MediaTransfers {
     }
 }
 
-// What ends an upload before its last piece.
+// The end of an upload before its last piece.
 extension MediaTransfers {
     /// Never blocks.
     private func clientIsGone(_ client: ObjectIdentifier) {
@@ -183,20 +183,20 @@ extension MediaTransfers {
         for upload in uploads.values { discard(upload, of: client) }
     }
 
-    /// Behind the pieces that are being written.
+    /// Queued after the pieces that are being written.
     private func discard(_ upload: Upload, of client: ObjectIdentifier) {
         let job = Turns.Job(
             step: "removing what was written of '\(upload.name)'",
             work: { upload.discard() },
             giveUp: { [self] _ in
-                // The disk does not answer now.
+                // The disk does not answer now, so it tries again later.
                 AlarmThread.shared.ring(after: .seconds(60)) { self.discard(upload, of: client) }
             }
         )
         turns.add(job, of: client)
     }
 
-    /// Looks, after a time, whether an upload has got a piece.
+    /// Checks after a time whether an upload has got a piece.
     private func watch(_ upload: Upload, of client: ObjectIdentifier, for time: Duration) {
         AlarmThread.shared.ring(after: time) { [weak self, weak upload] in
             guard let self, let upload, !upload.isOver else { return }
@@ -205,7 +205,7 @@ extension MediaTransfers {
         }
     }
 
-    /// In its client's turn, so that no piece is being written.
+    /// Runs in its client's turn, so that no piece is being written.
     private func endIdle(_ upload: Upload, of client: ObjectIdentifier) {
         guard !upload.isOver, running.withLock({ $0[client]?[upload.name] === upload }) else { return }
         let left = upload.touched + idleTime - .now
@@ -215,7 +215,7 @@ extension MediaTransfers {
     }
 }
 
-/// A file on its way, used by one thread at a time.
+/// An upload in progress, used by one thread at a time.
 private final class Upload: Sendable {
     private struct State {
         var offset = 0
@@ -228,7 +228,7 @@ private final class Upload: Sendable {
     private let state = Mutex(State())
 
     var name: MediaName { file.name }
-    /// Where the next piece goes.
+    /// The offset of the next piece.
     var offset: Int { state.withLock { $0.offset } }
     var touched: SuspendingClock.Instant { state.withLock { $0.touched } }
     var isOver: Bool { state.withLock { $0.isOver } }

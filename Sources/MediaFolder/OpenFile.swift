@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// The owner of a descriptor, which is closed when the last reference goes.
+/// The owner of a descriptor, which is closed with the last reference.
 public final class OpenFile: Sendable {
     public let descriptor: Int32
 
@@ -13,11 +13,11 @@ public final class OpenFile: Sendable {
         return fstat(descriptor, &status) == 0 ? status : nil
     }
 
-    /// A path to this very file, whatever became of its name, for libraries that open files themselves. (`sf_open_fd` of
-    /// libsndfile 1.2 closes the descriptor when it fails, also where it was told not to.)
+    /// A path to this very file, even if it was renamed, for libraries that open files themselves. (`sf_open_fd` of
+    /// libsndfile 1.2 closes the descriptor on failure even when told not to.)
     public var path: String { "/proc/self/fd/\(descriptor)" }
 
-    /// Its size in bytes; 0 where it cannot be told.
+    /// Its size in bytes; 0 if unknown.
     public var bytes: Int { status.map { Int($0.st_size) } ?? 0 }
 }
 

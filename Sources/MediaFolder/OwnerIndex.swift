@@ -1,15 +1,16 @@
 internal import JSON
 internal import QuickConnect
 
-/// Whose files are whose, as a value and as the text that it is kept as:
+/// The owners of files, as a value and as the text in which it is stored:
 ///
 ///     {"version": 1, "files": {"take.caf": "uid 1000"}, "unfinished": {"talk.wav": "web:ann"}}
 ///
-/// A file that is not in it is root's.
+/// A file that is not in it belongs to root.
 struct OwnerIndex: Sendable, Equatable {
-    /// Of the files under their names. None is root's, who is left out.
+    /// The owners of files under their names. Root's files are left out.
     private(set) var files: [MediaName: Owner] = [:]
-    /// Of those that shall get that name: known before they have it, so that a crash in between changes nothing.
+    /// The owners of files that will get these names, known before they have them, so that a crash in between is
+    /// harmless.
     private(set) var unfinished: [MediaName: Owner] = [:]
 
     private static let version: Int64 = 1
@@ -22,7 +23,7 @@ struct OwnerIndex: Sendable, Equatable {
 
     /// A file is about to get its name.
     mutating func announce(_ name: MediaName, of owner: Owner) {
-        // Of root's only where the name is somebody's: else it is root's anyway.
+        // For root only if the name has another owner; otherwise it is root's anyway.
         unfinished[name] = owner == .root && files[name] == nil ? nil : owner
     }
 
@@ -47,7 +48,7 @@ extension OwnerIndex {
         return .object(JSONObject(sorted.map { ($0.key.text, .string($0.value.text)) }))
     }
 
-    /// Reads what ``text`` writes; nil where it is anything else.
+    /// Parses what ``text`` writes; nil if it is anything else.
     init?(text: String) {
         guard let root = (try? JSONParser.parse(text))?.objectValue, root["version"] == .integer(Self.version),
             let files = Self.owners(root["files"]), let unfinished = Self.owners(root["unfinished"])

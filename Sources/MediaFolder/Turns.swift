@@ -3,19 +3,19 @@ internal import DequeModule
 internal import QuickConnect
 internal import Synchronization
 
-/// Lets clients take turns on one thread: each has at most one job in its queue, and its others wait here. So what one
-/// client sends costs another no more than a job's time.
+/// Lets clients take turns on one thread: each has at most one job in the thread's queue, and its others wait here. So
+/// one client delays another by at most one job.
 final class Turns: Sendable {
     struct Job: Sendable {
         /// Such as `reading 'a.wav'`.
         let step: String
         let work: @Sendable () -> Void
-        /// In place of `work`, or while it is blocked.
+        /// Called instead of `work`, or while `work` is blocked.
         let giveUp: @Sendable (CommandError) -> Void
     }
 
     private let thread: WatchedThread
-    /// The jobs that wait, of each client that has one on the thread.
+    /// The waiting jobs of each client that has one on the thread.
     private let waiting = Mutex<[ObjectIdentifier: Deque<Job>]>([:])
 
     init(on thread: WatchedThread) { self.thread = thread }
@@ -71,7 +71,7 @@ final class Turns: Sendable {
     }
 }
 
-/// One job's turn, which ends once: a job that was given up still comes to its end.
+/// One job's turn. It ends only once, although a job that was given up still finishes.
 private final class Turn: Sendable {
     private let turns: Turns
     private let client: ObjectIdentifier

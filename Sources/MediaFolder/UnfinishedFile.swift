@@ -2,17 +2,16 @@ internal import CLinux
 internal import Glibc
 public import QuickConnect
 
-/// A file that is being written, and that nobody sees under its name before it is whole.
+/// A file that is being written. It does not have its name until it is complete.
 ///
-/// It lies beside the place where it is to appear, on the same file system, as `.NAME.recording` or `.NAME.upload`,
-/// locked while its writer lives: so what a crash left behind is known by its name, and told from what another daemon
-/// writes.
+/// It is in the same folder, as `.NAME.recording` or `.NAME.upload`, and locked while its writer lives. So files left
+/// by a crash can be recognized by name, and distinguished from files that another daemon is writing.
 public final class UnfinishedFile: Sendable {
-    /// What becomes of one that a crash left behind.
+    /// What happens to a file left by a crash.
     public enum Kind: String, Sendable {
         /// It is recovered at the next start.
         case recording
-        /// It is deleted then.
+        /// It is deleted at the next start.
         case upload
     }
 
@@ -24,7 +23,7 @@ public final class UnfinishedFile: Sendable {
 
     static func hiddenName(_ base: String, _ kind: Kind) -> String { ".\(base).\(kind.rawValue)" }
 
-    /// The name that a hidden one was given for.
+    /// The name for which a hidden file was begun.
     static func name(hidden path: String, _ kind: Kind = .recording) -> MediaName? {
         let ending = ".\(kind.rawValue)"
         let start = path.lastSlash.map { path.utf8.index(after: $0) } ?? path.startIndex
@@ -56,12 +55,12 @@ public final class UnfinishedFile: Sendable {
         return UnfinishedFile(name: name, kind: kind, file: file, folder: folder)
     }
 
-    /// Brings what was written to the disk, so that a power loss leaves it.
+    /// Syncs the written data to the disk, so that it survives a power loss.
     public func sync() throws(CommandError) {
         try check("fdatasync", fdatasync(file.descriptor))
     }
 
-    /// Writes bytes at a place. What the disk took of them where it did not take all is cut off again.
+    /// Writes bytes at an offset. If the disk takes only some of them, those are cut off again.
     public func write(_ bytes: [UInt8], at offset: Int) throws(CommandError) {
         var written = 0
         while written < bytes.count {
@@ -78,14 +77,14 @@ public final class UnfinishedFile: Sendable {
         }
     }
 
-    /// Makes the file appear under its name, whole and on the disk, in place of an older one.
+    /// Gives the complete and synced file its name, replacing an older one.
     public func publish() throws(CommandError) {
         try check("fsync", fsync(file.descriptor))
         try check("renameat", renameat(folder.descriptor, hiddenName, folder.descriptor, name.base))
         try check("fsync", fsync(folder.descriptor))
     }
 
-    /// Makes a file that nobody can read appear as `NAME.damaged`.
+    /// Renames an unreadable file to `NAME.damaged`.
     /// - Returns: that name.
     public func publishDamaged() throws(CommandError) -> String {
         let damaged = "\(name.base).damaged"
@@ -103,9 +102,8 @@ public final class UnfinishedFile: Sendable {
 }
 
 extension MediaFolder {
-    /// Begins a file. The media folder is made where it is missing; a folder within it must be there.
-    /// - Throws: `busy` where somebody writes a file of that name, `notFound` where its folder is missing,
-    ///   `unavailable`.
+    /// Begins a file. The media folder is created if it is missing; a subfolder must exist.
+    /// - Throws: `busy` if somebody is writing a file of that name, `notFound` if its folder is missing, `unavailable`.
     public func create(
         _ name: MediaName,
         _ kind: UnfinishedFile.Kind = .recording
@@ -129,12 +127,12 @@ extension MediaFolder {
         }
     }
 
-    /// What writers left behind that ended without a word. Each is locked, so that nobody else takes it.
+    /// Files left behind by writers that ended unexpectedly. Each is locked, so that nobody else takes it.
     public func unfinished(_ kind: UnfinishedFile.Kind = .recording) throws(CommandError) -> [UnfinishedFile] {
         try unfinishedNames(kind).compactMap { name in try? UnfinishedFile.open(name, kind, in: self, 0) }
     }
 
-    /// The names that were asked for, whether or not their writers live.
+    /// The names of unfinished files, whether or not their writers live.
     func unfinishedNames(_ kind: UnfinishedFile.Kind) throws(CommandError) -> Set<MediaName> {
         var names: Set<MediaName> = []
         try walk { _, path in
@@ -146,7 +144,7 @@ extension MediaFolder {
 }
 
 extension UnfinishedFile {
-    /// A second file, to which the first one can be copied before it takes its place.
+    /// A second file into which the first one can be copied before it is replaced.
     public final class Replacement: Sendable {
         public let file: OpenFile
         private let original: UnfinishedFile
@@ -161,7 +159,7 @@ extension UnfinishedFile {
             self.original = original
         }
 
-        /// Puts this file in the place of the first one, which can then be published.
+        /// Replaces the first file with this one, so that it can be published.
         public func takePlace() throws(CommandError) {
             let folder = original.folder.descriptor
             try original.check("fsync", fsync(file.descriptor))

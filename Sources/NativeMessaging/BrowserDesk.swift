@@ -3,10 +3,10 @@ public import JSON
 internal import Layout
 public import QuickConnect
 
-/// Answers the extension's requests, as far as no daemon is needed for that.
+/// Answers those of the extension's requests that need no daemon.
 public struct BrowserDesk: Sendable {
     private let desk: ActionDesk
-    /// Says why a text is no script: {message, line?, column?, source?}; nil for one that can be run.
+    /// Returns why a text is not a valid script, {message, line?, column?, source?}; nil if it is valid.
     private let mistake: @Sendable (_ text: String) throws(CommandError) -> JSONObject?
 
     public init(
@@ -17,7 +17,7 @@ public struct BrowserDesk: Sendable {
         self.mistake = mistake
     }
 
-    /// What is to be done about a request.
+    /// What to do with a request.
     public enum Step: Sendable, Equatable {
         case answer(JSONValue)
         /// Make a call, and answer with its reply.
@@ -73,7 +73,7 @@ public struct BrowserDesk: Sendable {
         return desk.state.scripts().json(of: action, on: site)
     }
 
-    /// The site of an action that may run there.
+    /// The site of an action, if it may run there.
     private func site(_ action: String, _ page: WebOrigin?) throws(CommandError) -> WebOrigin {
         try desk.checkIsAllowed(action, on: page)
         guard let page else { throw CommandError(.denied, "no action runs on a page without a site") }

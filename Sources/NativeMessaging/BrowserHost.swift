@@ -5,14 +5,14 @@ public import Linux
 internal import QuickConnect
 public import QuickConnectClient
 
-/// Speaks with a browser over standard input and output, and with the daemon over its socket, in one thread that polls
-/// both. It ends when the browser closes its end.
+/// Talks to a browser over standard input and output, and to the daemon over its socket, in one thread that polls both.
+/// It ends when the browser closes its end.
 public final class BrowserHost {
     private let desk: BrowserDesk
     private let link: DaemonLink
     private let log: ServiceLog
     private var frames = MessageFrames()
-    /// The extension's ids of calls under way.
+    /// The extension's ids of the running calls.
     private var calls: [CallID: Int64] = [:]
     private var isOpen = true
     private var status: Int32 = 0
@@ -23,10 +23,10 @@ public final class BrowserHost {
         self.log = log
     }
 
-    /// - Returns: the exit status: 0 where the browser has ended the conversation, 1 where it was none.
+    /// - Returns: the exit status: 0 if the browser has ended the conversation, 1 if its input was not valid.
     public func run() -> Int32 {
         while isOpen {
-            // It does not give up, so it throws nothing.
+            // It is set up to keep trying, so it throws nothing.
             try? link.advance()
             failWithoutDaemon()
             takeEvents()
@@ -102,7 +102,7 @@ public final class BrowserHost {
 
     // MARK: The daemon's answers
 
-    /// Nobody waits for a daemon that is not there.
+    /// Without a daemon, calls fail at once.
     private func failWithoutDaemon() {
         guard link.connection == nil, let problem = link.problem else { return }
         for (call, id) in calls {

@@ -4,7 +4,7 @@ public import QuickConnect
 /// A request of the extension: {"id", "verb", …}.
 public struct BrowserRequest: Sendable, Equatable {
     public enum Verb: Sendable, Equatable {
-        /// Which actions are there, and which may run on this page.
+        /// Which actions exist, and which may run on this page.
         case list
         /// The JavaScript that runs an action.
         case run(action: String)
@@ -16,22 +16,22 @@ public struct BrowserRequest: Sendable, Equatable {
         /// The scripts that were saved for an action on this site.
         case scripts(action: String)
         case save(action: String, name: String, text: String)
-        /// How an action ended, for whoever listens to the event `action`.
+        /// How an action ended, for subscribers of the event `action`.
         case ended(action: String, state: String, message: String?)
     }
 
-    /// The extension's; echoed.
+    /// The extension's id; repeated in the answer.
     public var id: Int64
     public var verb: Verb
     /// The address of the page.
     public var page: String
-    /// Tells a run of an action from others.
+    /// Identifies a run of an action.
     public var token: String
 
     /// How an action can end.
     static let states = ["done", "cancelled", "failed"]
 
-    /// Why a message is no request: the extension's id where it could be read, and the error.
+    /// Why a message is not a request: the extension's id, if it could be read, and the error.
     public struct Refusal: Error, Sendable, Equatable {
         public var id: Int64?
         public var error: CommandError

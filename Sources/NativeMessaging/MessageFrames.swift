@@ -1,29 +1,29 @@
-/// Splits what a browser writes into messages: four bytes of length, as this machine orders them, and so many bytes of JSON.
-/// A value without input or output.
+/// Splits a browser's output into messages: a length of four bytes in this machine's byte order, then that many bytes
+/// of JSON. A value without input or output.
 public struct MessageFrames: Sendable {
     /// What came.
     public enum Frame: Sendable, Equatable {
         case message([UInt8])
-        /// A message that is longer than what is read; its bytes are skipped.
+        /// A message that is too long; its bytes are skipped.
         case tooLarge(bytes: Int)
     }
 
-    /// The longest message that a browser takes.
+    /// The longest message that a browser accepts.
     public static let maximumBytes = 1 << 20
-    /// What no browser sends: the bytes are none of its own.
+    /// No browser sends such a length, so the input does not come from one.
     private static let absurdBytes = 64 << 20
 
     private let limit: Int
     private var bytes: [UInt8] = []
-    /// How many bytes of a message that is too long are still to come.
+    /// How many bytes of a message that is too long remain to be skipped.
     private var skipping = 0
-    /// Whether the bytes are no frames. Nothing more is read then.
+    /// Whether the input is not valid. Then nothing more is read.
     public private(set) var isBroken = false
 
-    /// - Parameter limit: the longest message that is taken, in bytes.
+    /// - Parameter limit: the longest accepted message, in bytes.
     public init(limit: Int = Self.maximumBytes) { self.limit = limit }
 
-    /// Takes in what came, and gives the frames that are whole now.
+    /// Takes input, and returns the frames that are now complete.
     public mutating func read(_ part: UnsafeRawBufferPointer) -> [Frame] {
         guard !isBroken else { return [] }
         let skipped = min(skipping, part.count)
@@ -53,13 +53,13 @@ public struct MessageFrames: Sendable {
         return frames
     }
 
-    /// Whether it stands between two frames, where an end of input is one.
+    /// Whether it is between two frames, where the input may end.
     public var isAtBoundary: Bool { bytes.isEmpty && skipping == 0 && !isBroken }
 
-    /// The machines that this runs on put the least first.
+    /// The supported machines are little-endian.
     private static func number(_ bytes: ArraySlice<UInt8>) -> Int { bytes.reversed().reduce(0) { $0 << 8 | Int($1) } }
 
-    /// A message with its length in front; nil where a browser would not take it.
+    /// A message with its length in front; nil if a browser would not accept it.
     public static func frame(_ text: String) -> [UInt8]? {
         let length = text.utf8.count
         guard length <= maximumBytes else { return nil }

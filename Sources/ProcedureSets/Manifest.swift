@@ -2,13 +2,13 @@ internal import Configuration
 internal import Digests
 internal import JSON
 
-/// What a server says it has: `{"version": 7, "files": {"report.js": "SHA-256 in hexadecimal digits"}}`.
+/// A server's list of its files: `{"version": 7, "files": {"report.js": "SHA-256 in hexadecimal digits"}}`.
 public struct Manifest: Sendable {
     public var version: Int64
     /// The hash of each file, by its name.
     public var files: [String: String] = [:]
 
-    /// - Parameter text: refused where it is something else, such as a page of HTML.
+    /// - Parameter text: the text; refused if it is something else, such as an HTML page.
     public init(_ text: String) throws(SetRefusal) {
         guard let object = (try? JSONParser.parse(text, maximumDepth: 8))?.objectValue,
             let version = object["version"]?.integerValue, version >= 0,

@@ -3,7 +3,7 @@ internal import Glibc
 internal import JSON
 public import Linux
 
-/// A set that is being written. It goes with this object, unless it was finished.
+/// A set that is being written. It is deleted with this object, unless it was finished.
 public final class NewSet {
     private let sets: String
     /// Where its files are.
@@ -11,7 +11,7 @@ public final class NewSet {
     private var isFinished = false
 
     static let prefix = ".new-"
-    /// The other user, in the group, may read. The process's umask says where not.
+    /// The other user, in the group, may read, unless the process's umask forbids it.
     private static let mode: mode_t = 0o640
 
     init(in sets: String) throws(SystemCallError) {
@@ -30,14 +30,14 @@ public final class NewSet {
         try FileText.write(text, to: "\(folder)/\(name)", mode: Self.mode)
     }
 
-    /// Adds the manifest as it came, and its signature in Base64.
+    /// Adds the manifest as received, and its signature in Base64.
     public func add(manifest: String, signature: String?) throws(SystemCallError) {
         try FileText.write(manifest, to: "\(folder)/manifest.json", mode: Self.mode)
         guard let signature else { return }
         try FileText.write(signature, to: "\(folder)/manifest.json.sig", mode: Self.mode)
     }
 
-    /// Gives it its name, which no set has had, with all of it on the disk.
+    /// Gives it a name that no set has had, with everything synced to the disk.
     func finish(_ record: SetRecord) throws(SystemCallError) -> String {
         try FileText.write(record.json.text, to: "\(folder)/set.json", mode: Self.mode)
         for file in ["\(folder)/set.json", "\(folder)/lib/."] { try FileText.syncFolder(of: file) }

@@ -4,7 +4,7 @@ public import JSON
 
 /// What is known of a set of files that came together: the file `set.json` beside them.
 public struct SetRecord: Sendable, Equatable {
-    /// One of its files, and by what the server knows this text again.
+    /// One of its files, and the marks by which the server recognizes this text.
     public struct File: Sendable, Equatable {
         public var hash: String
         public var mark: Mark
@@ -14,7 +14,7 @@ public struct SetRecord: Sendable, Equatable {
         }
     }
 
-    /// What a server gives along with a text, to be asked whether it is still the newest.
+    /// What a server sends with a text, to ask later whether it is still current.
     public struct Mark: Sendable, Equatable {
         public var tag: String?
         public var modified: String?
@@ -26,7 +26,7 @@ public struct SetRecord: Sendable, Equatable {
 
     /// Where it is from.
     public var server: String
-    /// The manifest's; nil where there is none.
+    /// The manifest's; nil if there is none.
     public var version: Int64?
     /// The key that its manifest was signed with.
     public var key: String?
@@ -42,7 +42,7 @@ public struct SetRecord: Sendable, Equatable {
         return SHA256.text(of: ([server, version.map { "\($0)" } ?? "", key ?? ""] + lines).joined(separator: "\n"))
     }
 
-    /// Refuses what would follow a newer set that was signed with the same key.
+    /// Refuses a set that is older than one signed with the same key.
     public func refuseOlder(_ version: Int64?, key: String?) throws(SetRefusal) {
         guard let key, key == self.key, let own = self.version, (version ?? -1) < own else { return }
         throw SetRefusal("version \(version ?? 0) is older than \(own), which is there: a signed version never falls")

@@ -1,12 +1,12 @@
 internal import Configuration
 
-/// How much a set has so far: it may not have more than ``ProcedureSettings/setBytes``.
+/// The size of a set so far, limited to ``ProcedureSettings/setBytes``.
 public struct SetSize: Sendable {
     private var bytes = 0
 
     public init() {}
 
-    /// Adds a file's text. Throws where that makes the set too large.
+    /// Adds a file's text. Throws if the set becomes too large.
     public mutating func add(_ text: String) throws(SetRefusal) {
         bytes += text.utf8.count
         guard bytes <= ProcedureSettings.setBytes else {

@@ -1,8 +1,8 @@
 internal import Glibc
 public import Linux
 
-/// Sets of files in `ROOT/sets`, and the symbolic link to the one that counts. Renaming that link is the one moment at which
-/// another set counts: a crash before it or behind it leaves a whole set, the old one or the new one.
+/// Sets of files in `ROOT/sets`, and the symbolic link to the active one. Renaming that link activates another set
+/// atomically: a crash before or after it leaves a complete set, the old one or the new one.
 public struct SetStore: Sendable {
     public let root: String
     /// The link's path.
@@ -15,10 +15,10 @@ public struct SetStore: Sendable {
 
     private var sets: String { "\(root)/sets" }
 
-    /// The set that counts; nil where there is none yet.
+    /// The active set; nil if there is none yet.
     public func current() throws(SetRefusal) -> StoredSet? { try StoredSet(link) }
 
-    /// Begins a set that does not count yet.
+    /// Begins a set that is not active yet.
     public func begin() throws(SystemCallError) -> NewSet {
         try Folders.make(sets)
         for name in FileText.names(in: sets) ?? [] where name.hasPrefix(NewSet.prefix) {
@@ -27,7 +27,7 @@ public struct SetStore: Sendable {
         return try NewSet(in: sets)
     }
 
-    /// Makes a set count, and removes those before, but for the last one, which somebody may still be reading.
+    /// Activates a set, and removes older ones except the previous one, which somebody may still be reading.
     public func commit(_ set: NewSet, _ record: SetRecord) throws(SystemCallError) {
         guard !isFolder else {
             throw SystemCallError("\(link) is a folder that something else has filled; rename", EEXIST)
@@ -49,7 +49,7 @@ public struct SetStore: Sendable {
         return lstat(link, &status) == 0 && status.st_mode & S_IFMT != S_IFLNK
     }
 
-    /// The name of the set that counts.
+    /// The name of the active set.
     private var target: String? {
         var buffer = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
         let length = readlink(link, &buffer, buffer.count - 1)

@@ -4,7 +4,7 @@ internal import Digests
 internal import Glibc
 internal import Linux
 
-/// A set of files in its folder. It stays readable by this object's descriptor, whatever takes its place.
+/// A set of files in its folder. It stays readable through this object's descriptor, even if it is replaced.
 public final class StoredSet {
     private let folder: Int32
     public let record: SetRecord
@@ -37,7 +37,7 @@ public final class StoredSet {
         return text
     }
 
-    /// The manifest, which must say what the record says; nil where the set has none.
+    /// The manifest, which must say what the record says; nil if the set has none.
     public func manifest() throws(SetRefusal) -> String? {
         guard let version = record.version else { return nil }
         let text = try Self.text("manifest.json", in: folder, ProcedureSettings.fileBytes)
@@ -48,7 +48,7 @@ public final class StoredSet {
         return text
     }
 
-    /// The manifest's signature in Base64; nil where it has none.
+    /// The manifest's signature in Base64; nil if it has none.
     public func signature() -> String? { try? Self.text("manifest.json.sig", in: folder, 1024) }
 
     /// Refuses what the settings' server and key do not allow, or what is older than another set.

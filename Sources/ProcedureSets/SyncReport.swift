@@ -2,16 +2,16 @@ internal import Glibc
 public import JSON
 public import Linux
 
-/// What came of asking the server the last time: the file `status.json`, which one user writes and the other reads.
+/// The result of the last request to the server: the file `status.json`, which one user writes and the other reads.
 public struct SyncReport: Sendable, Equatable {
     public enum Outcome: String, Sendable {
         /// Another set was fetched.
         case changed
-        /// The server has what is there.
+        /// The server has the same set.
         case unchanged
-        /// It did not answer; what is there stays.
+        /// It did not answer; the old set stays.
         case unreachable
-        /// It answered with what is not taken; what is there stays.
+        /// Its answer was refused; the old set stays.
         case refused
     }
 
@@ -34,7 +34,7 @@ public struct SyncReport: Sendable, Equatable {
         ]
     }
 
-    /// The report in a folder; nil where there is none, or none that can be read.
+    /// The report in a folder; nil if there is none, or none that can be read.
     public init?(in folder: String) {
         guard case .success(let text) = FileText.read("\(folder)/status.json", maximumBytes: 65_536),
             let object = (try? JSONParser.parse(text, maximumDepth: 8))?.objectValue,

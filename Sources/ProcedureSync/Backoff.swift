@@ -1,4 +1,4 @@
-/// How long to wait before a server is asked again: twice as long each time, and no two devices alike.
+/// How long to wait before asking a server again: doubled each time, and random, so that devices differ.
 public struct Backoff: Sendable {
     /// What the first pause is about, in seconds.
     public var first = 5.0
@@ -7,7 +7,7 @@ public struct Backoff: Sendable {
 
     public init() {}
 
-    /// The pause before the attempt of that number, the second one being 1: from half of what has been doubled to all of it.
+    /// The pause before an attempt, the second one having number 1: between half and all of the doubled time.
     public func seconds(before attempt: Int, by generator: inout some RandomNumberGenerator) -> Double {
         let full = (1..<max(attempt, 1)).reduce(first) { full, _ in min(full * 2, longest) }
         return full * Double.random(in: 0.5...1, using: &generator)

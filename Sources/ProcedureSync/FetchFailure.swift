@@ -1,8 +1,8 @@
 /// Why nothing was fetched.
 struct FetchFailure: Error {
-    /// Whether the server did not answer; else it answered with what is not taken.
+    /// Whether the server did not answer; otherwise its answer was refused.
     var isUnreachable: Bool
-    /// Whether it may be otherwise in a moment.
+    /// Whether another attempt may succeed.
     var isPassing: Bool
     var message: String
 
@@ -10,7 +10,8 @@ struct FetchFailure: Error {
         FetchFailure(isUnreachable: true, isPassing: true, message: message)
     }
 
-    /// - Parameter isPassing: such as where the server's files were being changed.
+    /// - Parameter isPassing: whether another attempt may succeed, for example because the server's files were being
+    ///   changed.
     static func refused(_ message: String, isPassing: Bool = false) -> FetchFailure {
         FetchFailure(isUnreachable: false, isPassing: isPassing, message: message)
     }

@@ -3,7 +3,7 @@ internal import Glibc
 internal import Linux
 public import ProcedureSets
 
-/// Asks the server, and stages what it has, whole or not at all.
+/// Asks the server, and stages what it has, completely or not at all.
 public struct ProcedureSync {
     /// The link to the set that was fetched last.
     public static let link = "staged"
@@ -32,7 +32,7 @@ public struct ProcedureSync {
         store = SetStore(root: root, link: Self.link)
     }
 
-    /// Asks once, and again after pauses while the server may answer otherwise.
+    /// Asks once, and again after pauses while another attempt may succeed.
     /// - Parameter retries: how often again.
     public func run(retries: Int, isDry: Bool, backoff: Backoff = Backoff()) -> SyncReport {
         var generator = SystemRandomNumberGenerator()
@@ -57,7 +57,7 @@ public struct ProcedureSync {
     }
 
     private func stage(isDry: Bool) throws(FetchFailure) -> SyncReport {
-        // A set that cannot be read is as good as none: all is fetched anew.
+        // A set that cannot be read counts as missing: everything is fetched again.
         let old = (try? store.current()) ?? nil
         let fetcher = SetFetcher(server: server, settings: settings, client: client, old: old)
         let new = isDry ? nil : try Self.local { () throws(SystemCallError) in try store.begin() }

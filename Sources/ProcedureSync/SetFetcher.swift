@@ -92,11 +92,11 @@ struct SetFetcher {
         return (text, old.record.mark)
     }
 
-    /// - Parameter hash: what the manifest says; nil where there is none.
+    /// - Parameter hash: what the manifest says; nil if there is none.
     private func file(_ name: String, hash: String?) throws(FetchFailure) -> (String, SetRecord.File) {
         let here = hereAlready(name)
         if let here, let hash, here.file.hash == hash { return here }
-        // A mark is of a text that is another one now.
+        // A mark is invalid if the text has changed.
         guard let (text, mark) = try text(name, hash == nil ? here.map { ($0.text, $0.file.mark) } : nil) else {
             throw .refused("the server has no \(name)", isPassing: hash != nil)
         }
@@ -114,7 +114,7 @@ struct SetFetcher {
         return (text, file)
     }
 
-    /// The newest text of a name, and its mark; nil where the server has none.
+    /// The newest text of a name, and its mark; nil if the server has none.
     private func text(
         _ name: String,
         _ here: (text: String, mark: SetRecord.Mark)?
@@ -134,7 +134,7 @@ struct SetFetcher {
 }
 
 extension WebClient {
-    /// The signature in Base64, however it is served; nil where there is none.
+    /// The signature in Base64, however it is served; nil if there is none.
     func signature(_ address: String) throws(FetchFailure) -> String? {
         guard case .text(let bytes, _) = try get(address, mark: nil) else { return nil }
         guard bytes.count != 64 else { return Base64.encode(bytes) }

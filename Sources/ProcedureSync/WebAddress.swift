@@ -2,7 +2,7 @@ internal import CCurl
 
 /// An address taken apart by the library that will use it, so that both always agree on its host.
 struct WebAddress {
-    /// Scheme, host and port: what may not change by a redirect.
+    /// Scheme, host and port, which a redirect must not change.
     let origin: [String]
 
     init?(_ text: String) {

@@ -18,7 +18,7 @@ public final class WebClient {
     private var error = [CChar](repeating: 0, count: Int(CURL_ERROR_SIZE))
 
     private static let mostRedirects = 5
-    /// Of a mark that is sent back.
+    /// The longest mark that is stored.
     private static let mostMarkBytes = 200
 
     /// - Parameters:
@@ -32,7 +32,7 @@ public final class WebClient {
             (CURLOPT_NOSIGNAL, 1), (CURLOPT_FOLLOWLOCATION, 0), (CURLOPT_SSL_VERIFYPEER, 1),
             (CURLOPT_SSL_VERIFYHOST, 2),
             (CURLOPT_CONNECTTIMEOUT, patience), (CURLOPT_LOW_SPEED_LIMIT, 1), (CURLOPT_LOW_SPEED_TIME, patience),
-            // What trickles is no answer either.
+            // Also limits an answer that trickles in.
             (CURLOPT_TIMEOUT, patience * 4),
         ] { _ = qc_curl_set_long(handle, option, value) }
         _ = qc_curl_set_text(handle, CURLOPT_PROTOCOLS_STR, "http,https")
@@ -108,7 +108,7 @@ public final class WebClient {
         }
     }
 
-    /// A header that can be sent back as it came.
+    /// A header that can be sent back unchanged.
     private func header(_ name: String) -> String? {
         guard let text = qc_curl_header(handle, name).map({ String(cString: $0) }),
             (1...Self.mostMarkBytes).contains(text.utf8.count), text.utf8.allSatisfy({ (0x20...0x7E).contains($0) })

@@ -15,7 +15,7 @@ final class ConversationDriver {
     private var retry: Scheduled<Void>?
     private var alarm: (instant: ContinuousClock.Instant, task: Scheduled<Void>)?
     private var isClosed = false
-    /// Whether the events are being told: what is done meanwhile is told behind them.
+    /// Whether events are being delivered. What happens meanwhile is delivered after them.
     private var isTelling = false
 
     init(_ eventLoop: any EventLoop, _ paths: [String], _ conversation: ClientConversation) {
@@ -99,7 +99,7 @@ final class ConversationDriver {
         promises[conversation.call(command, message, before: deadline)] = promise
     }
 
-    /// Sends what is to be sent, tells what has happened, and sets the alarm.
+    /// Sends pending output, delivers events, and sets the alarm.
     func goOn() {
         tell()
         if let channel, conversation.hasOutput {
@@ -140,7 +140,7 @@ final class ConversationDriver {
     }
 }
 
-/// What a channel tells the driver.
+/// Passes a channel's events to the driver.
 private final class ConversationHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 

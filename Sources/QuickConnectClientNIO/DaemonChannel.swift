@@ -3,23 +3,23 @@ public import NIOCore
 internal import NIOPosix
 public import QuickConnectClient
 
-/// The conversation with the daemon on an event loop, for a program that is built on SwiftNIO anyway, such as a gateway.
+/// The conversation with the daemon on an event loop, for a program that uses SwiftNIO anyway, such as a gateway.
 ///
-/// It connects by itself, and again when the connection is lost, as ``ClientConversation`` says what that means. Any thread
-/// may call it; everything happens on its loop, events in their order.
+/// It connects by itself, and reconnects when the connection is lost, with the consequences described at
+/// ``ClientConversation``. Any thread may call it; everything runs on its loop, events in order.
 public final class DaemonChannel: Sendable {
-    /// What becomes of a call: the command that its reply goes under, and its value.
+    /// The result of a call: the command of its reply, and its value.
     public typealias Reply = (command: String, value: JSONValue)
 
-    /// The loop that all of it runs on.
+    /// The loop that everything runs on.
     public let eventLoop: any EventLoop
     private let driver: NIOLoopBound<ConversationDriver>
 
     /// - Parameters:
-    ///   - eventLoop: the one that all of it runs on.
-    ///   - paths: the sockets to try, in their order: ``SocketPaths/candidates(named:environment:)``.
-    ///   - conversation: with its form, bounds and opening (`actFor`). Nothing need have been said yet.
-    ///   - onEvent: called on the loop with each event but the replies to ``call(_:_:timeout:)``.
+    ///   - eventLoop: the loop that everything runs on.
+    ///   - paths: the sockets to try, in order: ``SocketPaths/candidates(named:environment:)``.
+    ///   - conversation: a conversation with its form, bounds and opening (`actFor`).
+    ///   - onEvent: called on the loop with each event except the replies to ``call(_:_:timeout:)``.
     public static func make(
         on eventLoop: any EventLoop,
         paths: [String],
@@ -47,8 +47,8 @@ public final class DaemonChannel: Sendable {
         eventLoop.execute { driver.value.close() }
     }
 
-    /// Makes a call. It waits for a connection where there is none.
-    /// - Parameter timeout: how long to wait for the reply; nil: as long as it takes.
+    /// Makes a call. It waits for a connection if there is none.
+    /// - Parameter timeout: how long to wait for the reply; nil: no limit.
     /// - Returns: the reply, or a ``CallFailure``.
     public func call(
         _ command: String,
@@ -61,7 +61,7 @@ public final class DaemonChannel: Sendable {
         return promise.futureResult
     }
 
-    /// Does something with the conversation on its loop: registers a handler, subscribes, answers a call.
+    /// Uses the conversation on its loop: to register a handler, subscribe, or answer a call.
     public func perform(_ body: @escaping @Sendable (inout ClientConversation) -> Void) {
         perform { driver in body(&driver.conversation) }
     }

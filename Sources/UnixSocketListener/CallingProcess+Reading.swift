@@ -2,7 +2,7 @@ import Glibc
 import QuickConnect
 
 extension CallingProcess {
-    /// The process of a caller that has one.
+    /// The process of a caller, if it has one.
     // Inlined into its caller, this crashes the optimizer of Swift 6.3.1.
     @inline(never)
     init?(of caller: Caller) {
@@ -10,21 +10,21 @@ extension CallingProcess {
         self.init(pid: pid)
     }
 
-    /// Reads what /proc tells; nothing where it does not show other users' processes.
+    /// Reads /proc; the values are nil if it hides other users' processes.
     init(pid: Int32) {
         let program = Self.text("/proc/\(pid)/comm").map { String($0.prefix { $0 != "\n" }) }
         self.init(unit: Self.text("/proc/\(pid)/cgroup").flatMap(Self.unit), program: program)
     }
 
     /// The outermost service or scope of a path such as `0::/user.slice/user-1000.slice/user@1000.service/app.slice/…`:
-    /// what lies below it may be named by the user.
+    /// a user may choose the names below it.
     static func unit(_ text: String) -> String? {
         let lines = text.split(separator: "\n")
         let path = lines.first { $0.hasPrefix("0::") } ?? lines.first { $0.contains(":name=systemd:") }
         return path?.split(separator: "/").first { $0.hasSuffix(".service") || $0.hasSuffix(".scope") }.map(String.init)
     }
 
-    /// What fits into a small buffer: these files are made when they are read, and have no size.
+    /// Reads what fits into a small buffer: these files are generated when read, and have no size.
     private static func text(_ path: String) -> String? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }

@@ -5,9 +5,9 @@ import QuickConnect
 
 /// One client's connection on its event loop: bytes to lines for its conversation, lines to bytes.
 ///
-/// Input is worked off in slices of a millisecond, so that no client holds up the others, however much it sends. What a
-/// client has not read yet is its backlog. Above ``pauseMark`` the connection reads no more input, so a client gets no
-/// further ahead than that; what comes unasked (events, late replies) may add up to the limit.
+/// Input is processed in slices of a millisecond, so that no client delays the others, however much it sends. What a
+/// client has not read yet is its backlog. Above ``pauseMark`` the connection stops reading input, which bounds the
+/// replies of a client that does not read; events and late replies may add up to the limit.
 final class ConnectionHandler: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer
@@ -22,7 +22,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private static let flushMark = 64 << 10
 
     private(set) var connection: Connection?
-    /// Until there is one.
+    /// Makes the connection; nil once there is one.
     private var makeConnection: ((SocketOutput) -> Connection)?
     private let limits: Limits
     private let logger: Logger
@@ -33,7 +33,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private var framer: LineFramer
     private var input = ByteBuffer()
     private var batch: Batch?
-    /// Whether a long line is being read by another thread; those behind it wait.
+    /// Whether another thread is reading a long line; the lines after it wait.
     private var isReadingLine = false
     private var isProcessing = false
     private var isScheduled = false
@@ -44,7 +44,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     // Output
     private var output: OutputBuffer?
     private var queue = OutgoingQueue()
-    /// Bytes written and not yet taken by the kernel.
+    /// Bytes written but not yet taken by the kernel.
     private var writtenBytes = 0
     private var flushIsScheduled = false
     private var isPaused = false
@@ -52,7 +52,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private var isClosing = false
     /// Whether it closes once the queue is empty.
     private var closesWhenSent = false
-    /// Pieces that the kernel took: whether a paused client reads at all.
+    /// Counts the pieces that the kernel took, to detect whether a paused client reads at all.
     private var progress = 0
     private var stallTimer: Scheduled<Void>?
     private var closeTimer: Scheduled<Void>?
@@ -116,7 +116,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         processInput()
     }
 
-    /// Whether there is more to work off than was read.
+    /// Whether there is more input to process.
     private var isBusy: Bool { isReadingLine || isScheduled || batch != nil }
 
     func read(context: ChannelHandlerContext) {
@@ -133,10 +133,11 @@ final class ConnectionHandler: ChannelDuplexHandler {
         context?.read()
     }
 
-    /// Gives the connection its messages, for the time of a slice or until the backlog says pause.
+    /// Passes messages to the connection, for one slice or until the backlog is too large.
     private func processInput() {
         guard !isProcessing, !isScheduled, !isReadingLine, let connection else { return }
-        // A write to a client that has gone lets NIO read what is left of it, in the middle of another one's slice.
+        // When a write fails because a client is gone, NIO reads the rest of its input, possibly during another
+        // connection's slice.
         guard !resources.isInUse else { return continueLater() }
         isProcessing = true
         resources.isInUse = true
@@ -149,8 +150,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
         readIfPending()
     }
 
-    /// Goes on when the other connections have had their turn. A task that is due at once would run before them: the loop
-    /// looks at its descriptors only when no such task is left.
+    /// Continues after the other connections have had their turn. A task due at once would run before them: the loop
+    /// polls its descriptors only when no such task is left.
     private func continueLater() {
         guard !isScheduled, let context else { return }
         isScheduled = true
@@ -160,7 +161,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         }
     }
 
-    /// - Returns: false where the time is over and there is more.
+    /// - Returns: false if the time is up and there is more.
     private func runSlice(_ connection: Connection, until end: NIODeadline) -> Bool {
         var buffer = input
         input = ByteBuffer()
@@ -171,14 +172,14 @@ final class ConnectionHandler: ChannelDuplexHandler {
         buffer.moveReaderIndex(forwardBy: done)
         if buffer.readableBytes > 0, !isClosing {
             if buffer.capacity > LoopResources.longLine, buffer.capacity > 4 * buffer.readableBytes, let context {
-                // The memory of a long line must not stay with the little that came behind it.
+                // The memory of a long line must not be kept for the few bytes after it.
                 var rest = context.channel.allocator.buffer(capacity: buffer.readableBytes)
                 rest.writeBuffer(&buffer)
                 buffer = rest
             } else {
                 buffer.discardReadBytes()
             }
-            // What came in the middle of the slice stands behind what is left.
+            // Input that came during the slice goes after the rest.
             let hasArrived = input.readableBytes > 0
             buffer.writeBuffer(&input)
             input = buffer
@@ -194,7 +195,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         _ state: inout LoopResources.Input,
         until end: NIODeadline
     ) -> Bool {
-        // A local one is not checked for exclusive access with every line.
+        // A local variable is not checked for exclusive access with every line.
         var framer = framer
         defer { self.framer = framer }
         var count = 0
@@ -211,7 +212,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
             switch step {
             case .line(let range):
                 receive(UnsafeBufferPointer(rebasing: rest[range]), connection, &state)
-                // What is no small line may have cost much of the time.
+                // Anything but a small line may have taken much of the time, so the clock is checked soon.
                 if range.count > Self.smallLine { count |= 7 }
             case .overlong(let start):
                 connection.receiveOverlongLine(UnsafeBufferPointer(rebasing: rest[start...].prefix(512)))
@@ -221,7 +222,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         return true
     }
 
-    /// Takes one line. An empty one is ignored.
+    /// Handles one line. An empty one is ignored.
     private func receive(
         _ line: UnsafeBufferPointer<UInt8>,
         _ connection: Connection,
@@ -259,7 +260,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         state.reader.giveBack(message)
     }
 
-    /// A long member of a batch is read by another thread, as a long line is.
+    /// Has another thread read a long member of a batch, like a long line.
     private func readBeside(_ member: Batch.Member, _ context: ChannelHandlerContext) {
         isReadingLine = true
         let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
@@ -297,7 +298,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     func write(_ line: (OutputBuffer) -> Void) {
         guard !isClosing else { return }
         if output == nil, context != nil { output = resources.takeBuffer() }
-        // Nobody takes it away meanwhile, and a reference to it need not be counted.
+        // Nobody else takes it meanwhile, so its reference need not be counted.
         guard let buffer = output.map({ Unmanaged.passUnretained($0) }) else { return }
         let count = buffer._withUnsafeGuaranteedRef { buffer in
             line(buffer)
@@ -318,7 +319,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         }
     }
 
-    /// Several lines of one turn of the event loop go out in one write.
+    /// Sends the lines of one turn of the event loop in one write.
     private func scheduleFlush() {
         guard !flushIsScheduled, let context else { return }
         flushIsScheduled = true
@@ -339,13 +340,13 @@ final class ConnectionHandler: ChannelDuplexHandler {
         queue.append(output, context.channel.allocator)
         resources.giveBack(output)
         self.output = nil
-        // Before it is sent: what the kernel takes at once asks for more only while the connection is paused.
+        // Done before sending, because the kernel's progress triggers more output only while the connection is paused.
         if writtenBytes + queue.count > Self.pauseMark { pause() }
         send(to: context)
         if !queue.isEmpty { pause() }
     }
 
-    /// Hands as much to the transport as it should hold.
+    /// Passes as much to the transport as it should hold.
     private func send(to context: ChannelHandlerContext) {
         var hasWritten = false
         while writtenBytes <= Self.pauseMark, let piece = queue.next(context.channel.allocator) {
@@ -365,7 +366,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         }
     }
 
-    /// The kernel has taken something of what a paused client has to read.
+    /// The kernel has taken some of a paused client's output.
     private func sendMore() {
         if writtenBytes <= Self.resumeMark, !queue.isEmpty, let context { send(to: context) }
         if closesWhenSent, queue.isEmpty { return closeWhenFlushed() }
@@ -374,8 +375,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     // MARK: The end
 
-    /// Closes when the daemon stops. A client that has just connected has a moment to say what it came for: it could
-    /// not know.
+    /// Closes when the daemon stops. A client that has just connected gets a moment for its call, because it could not
+    /// know.
     func finish(within time: TimeAmount) {
         guard let context, !hasReceived else { return closeWhenFlushed(within: time) }
         context.eventLoop.assumeIsolated().scheduleTask(in: Self.welcomeTime) { () -> Void in
@@ -383,11 +384,11 @@ final class ConnectionHandler: ChannelDuplexHandler {
         }
     }
 
-    /// Closes when all that was sent has reached the kernel, or when the client does not read it.
+    /// Closes when everything sent has reached the kernel, or when the client does not read it.
     func closeWhenFlushed(within time: TimeAmount? = nil) {
         guard let context, !isClosing else { return }
         flush()
-        // While a large text is being sent, the connection is paused and goes on as its client reads.
+        // While a large text is being sent, the connection is paused, and continues as its client reads.
         closesWhenSent = !queue.isEmpty
         guard !closesWhenSent else { return closeAfter(time, context) }
         isClosing = true
@@ -397,7 +398,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         closeAfter(time, context)
     }
 
-    /// Closes when the time is over, or where the client reads nothing.
+    /// Closes when the time is up, or if the client reads nothing.
     private func closeAfter(_ time: TimeAmount?, _ context: ChannelHandlerContext) {
         if let time, closeTimer == nil {
             closeTimer = context.eventLoop.assumeIsolated().scheduleTask(in: time) { () -> Void in
@@ -423,7 +424,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         if !sensors.isEmpty, let connection {
             for event in sensors.take(droppedForm: connection.droppedForm) { send(event.event, form: event.form) }
         }
-        // Not at once: the kernel may have taken bytes while a line, of this connection or of another, is being received.
+        // Not at once: the kernel may have taken bytes while a line of this or another connection is being received.
         continueLater()
     }
 

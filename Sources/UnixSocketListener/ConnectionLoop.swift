@@ -2,9 +2,9 @@ internal import Glibc
 import NIOCore
 import NIOPosix
 
-/// The event loop that all connections live on.
+/// The event loop of all connections.
 ///
-/// One thread: command objects never block it, and it keeps a small device's other cores free for them.
+/// It has one thread: command objects never block it, and on a small device the other cores stay free for them.
 public final class ConnectionLoop: Sendable {
     let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     /// Reads long lines; its thread starts with the first.
@@ -15,13 +15,13 @@ public final class ConnectionLoop: Sendable {
         shared = NIOLoopBoundBox.makeEmptyBox(eventLoop: group.next())
     }
 
-    /// Runs `body` on the loop again and again, until the loop ends. It runs only while the loop is alive.
+    /// Runs `body` on the loop repeatedly, until the loop ends.
     public func repeatEvery(_ interval: Duration, _ body: @escaping @Sendable () -> Void) {
         let time = TimeAmount(interval)
         group.next().scheduleRepeatedTask(initialDelay: .zero, delay: time) { _ in body() }
     }
 
-    /// What the connections share. On the loop only.
+    /// What the connections share. For use on the loop only.
     func resources(maximumDepth: Int, isIdle: @escaping @Sendable () -> Void) -> LoopResources {
         if let resources = shared.value { return resources }
         longLines.start()

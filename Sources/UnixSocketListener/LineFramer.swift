@@ -3,22 +3,22 @@ internal import Glibc
 /// Finds the lines in what a connection sends. A value without I/O: bytes in, ranges out.
 struct LineFramer {
     enum Step: Equatable {
-        /// A line: these of the bytes, without its line break.
+        /// The range of a line, without its line break.
         case line(Range<Int>)
-        /// The line that begins there is longer than the limit. It is skipped; this comes once for it.
+        /// The line that begins there is longer than the limit. It is skipped; this is returned once for it.
         case overlong(start: Int)
-        /// No whole line is there.
+        /// There is no complete line.
         case needsMore
     }
 
     private let limit: Int
-    /// Bytes at the start of the input that have been searched for a line break already.
+    /// Bytes at the start of the input that have already been searched for a line break.
     private var searched = 0
     private var isSkipping = false
 
     init(limit: Int) { self.limit = limit }
 
-    /// The next step for input that begins with `bytes`, and how many of them are then done with.
+    /// The next step for input that begins with `bytes`, and how many of the bytes are then consumed.
     @inline(__always)
     mutating func next(_ bytes: UnsafeBufferPointer<UInt8>) -> (step: Step, consumed: Int) {
         isSkipping ? nextBehindSkipped(bytes) : nextLine(bytes)

@@ -4,38 +4,38 @@ import NIOCore
 import NIOPosix
 import QuickConnect
 
-/// What the connections of one event loop share, so that ten thousand idle ones need none of it.
+/// Shared by the connections of one event loop, so that ten thousand idle ones need no memory for it.
 final class LoopResources {
-    /// What reading lines needs, handed through a slice as one.
+    /// The state for reading lines, passed through a slice as one value.
     struct Input {
         var reader: MessageReader
         var table = FrontController.CurrentTable()
     }
 
     var input: Input
-    /// Whether a slice runs now: there is one input for all.
+    /// Whether a slice is running; all connections share one input state.
     var isInUse = false
     private var flushes = CircularBuffer<ConnectionHandler>()
     private var isFlushing = false
     private static let flushTime = TimeAmount.milliseconds(1)
     private static let breath = TimeAmount.microseconds(20)
     private var buffers: [OutputBuffer] = []
-    /// The loop's thread; nil where it has none of its own, as a loop of tests.
+    /// The loop's thread; nil for a loop without its own thread, as in tests.
     let thread: pthread_t?
     private let longLines: NIOThreadPool
     private let maximumDepth: Int
     private let isIdle: @Sendable () -> Void
     private var trimming: Scheduled<Void>?
 
-    /// Lines longer than this are read by another thread: checking four megabytes takes longer than others should wait.
+    /// Longer lines are read by another thread: checking four megabytes takes too long for the loop.
     static let longLine = 64 << 10
-    /// How long after the last long line memory is given back.
+    /// How long after the last long line memory is freed.
     private static let trimTime = TimeAmount.milliseconds(300)
 
     /// - Parameters:
-    ///   - thread: the loop's own.
-    ///   - longLines: reads them.
-    ///   - isIdle: called some time after the last long line, to give its memory back.
+    ///   - thread: the loop's own thread.
+    ///   - longLines: the thread that reads long lines.
+    ///   - isIdle: called some time after the last long line, to free its memory.
     init(
         maximumDepth: Int,
         thread: pthread_t? = nil,
@@ -49,7 +49,7 @@ final class LoopResources {
         input = Input(reader: MessageReader(maximumDepth: maximumDepth))
     }
 
-    /// A buffer for the lines of one connection, until it gives it back.
+    /// A buffer for the lines of one connection, which must return it.
     func takeBuffer() -> OutputBuffer { buffers.popLast() ?? OutputBuffer(capacity: 64 << 10) }
 
     func giveBack(_ buffer: OutputBuffer) {
@@ -57,7 +57,7 @@ final class LoopResources {
         if buffers.count < 4 { buffers.append(buffer) }
     }
 
-    /// Lets a connection send when those before it have: an event may have many subscribers.
+    /// Lets a connection send after the earlier ones, because an event may have many subscribers.
     func flushLater(_ handler: ConnectionHandler, on eventLoop: any EventLoop) {
         flushes.append(handler)
         guard !isFlushing else { return }
@@ -75,7 +75,7 @@ final class LoopResources {
         if isFlushing { eventLoop.assumeIsolated().scheduleTask(in: Self.breath) { self.flushSome(on: eventLoop) } }
     }
 
-    /// Reads a long line beside the event loop, on which `body` then gets it.
+    /// Reads a long line off the event loop, and then calls `body` on the loop.
     func read(
         _ line: UnsafeBufferPointer<UInt8>,
         on eventLoop: any EventLoop,
@@ -106,7 +106,7 @@ final class LoopResources {
         trimLater(on: eventLoop)
     }
 
-    /// Gives memory back once no large message has come for a while.
+    /// Frees memory when no large message has come for a while.
     func trimLater(on eventLoop: any EventLoop) {
         trimming?.cancel()
         let isIdle = isIdle

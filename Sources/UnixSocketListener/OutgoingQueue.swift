@@ -2,8 +2,8 @@ import DequeModule
 import JSON
 import NIOCore
 
-/// What a connection has to send and the transport has not taken yet. Large texts are encoded piece by piece, as the
-/// client reads: neither their time nor their memory is spent at once.
+/// A connection's output that the transport has not taken yet. Large texts are encoded piece by piece as the client
+/// reads, which spreads the time and bounds the memory.
 struct OutgoingQueue {
     private enum Piece {
         case bytes(ByteBuffer)
@@ -40,7 +40,7 @@ struct OutgoingQueue {
     /// The next bytes to send.
     mutating func next(_ allocator: ByteBufferAllocator) -> ByteBuffer? {
         guard let first = pieces.first else {
-            // A connection that rests keeps no memory for it.
+            // An idle connection keeps no memory for it.
             self = OutgoingQueue()
             return nil
         }

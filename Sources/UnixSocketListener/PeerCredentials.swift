@@ -24,7 +24,7 @@ extension Caller {
             let result = getsockopt(descriptor, SOL_SOCKET, peerGroupsOption, &groups, &length)
             let count = Int(length) / MemoryLayout<gid_t>.stride
             if result == 0 { return Set(groups.prefix(count)) }
-            // ERANGE comes with the length that is needed.
+            // ERANGE comes with the required length.
             guard errno == ERANGE, count > groups.count else {
                 throw SystemCallError("getsockopt(SO_PEERGROUPS)")
             }

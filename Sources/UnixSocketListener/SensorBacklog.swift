@@ -1,7 +1,7 @@
 import JSON
 import QuickConnect
 
-/// The sensor values that wait for a slow client: the newest of each, and how many it missed.
+/// The sensor values that wait for a slow client: the newest of each sensor, and how many were dropped.
 struct SensorBacklog {
     private var newest: [ByteName: (event: Event, form: WireForm)] = [:]
     private var missed: [ByteName: Int] = [:]
@@ -13,7 +13,8 @@ struct SensorBacklog {
         if newest.updateValue((event, form), forKey: name) != nil { missed[name, default: 0] += 1 }
     }
 
-    /// What to send now that the client reads again, and, where it wants to know (`droppedForm`), what it missed.
+    /// The events to send now that the client reads again, and, if it wants to know (`droppedForm`), how many it
+    /// missed.
     mutating func take(droppedForm: WireForm?) -> [(event: Event, form: WireForm)] {
         var events = Array(newest.values)
         if let droppedForm {

@@ -3,14 +3,14 @@ import JSON
 import NIOCore
 import QuickConnect
 
-/// One client's connection, as any thread may write to it.
+/// One client's connection, writable from any thread.
 final class SocketOutput: ConnectionOutput {
     private let eventLoop: any EventLoop
-    /// The event loop's, if it has one. To compare it costs less than to ask the loop, with each reply.
+    /// The event loop's thread, if it has one. Comparing it costs less than asking the loop for each reply.
     private let thread: pthread_t?
     /// Completes when the connection is closed.
     let closeFuture: EventLoopFuture<Void>
-    // Touched on the event loop only, which each use below has asked for.
+    // Used on the event loop only, which each use below has checked.
     nonisolated(unsafe) private let handler: ConnectionHandler
 
     /// Made on the event loop of the connection.
@@ -39,16 +39,16 @@ final class SocketOutput: ConnectionOutput {
     func send(_ event: Event, form: WireForm) { onEventLoop { $0.send(event, form: form) } }
 
     func finish() {
-        // Behind the lines that other threads have queued, also when this is the event loop.
+        // After the lines that other threads have queued, even if this is the event loop.
         eventLoop.execute { self.handler.closeWhenFlushed() }
     }
 
-    /// Closes the connection: when its last replies are out, or after this time.
+    /// Closes the connection when its last replies are sent, or after this time.
     func finish(within time: TimeAmount) {
         eventLoop.execute { self.handler.finish(within: time) }
     }
 
-    /// Ends the calls under way with an error; their replies still go out.
+    /// Ends the running calls with an error; their replies are still sent.
     func interruptCalls(with error: CommandError) {
         onEventLoop { $0.connection?.interruptCalls(with: error) }
     }

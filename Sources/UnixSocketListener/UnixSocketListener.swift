@@ -8,9 +8,9 @@ public import QuickConnect
 public import ServiceLifecycle
 import Synchronization
 
-/// Takes connections on Unix sockets, each a connection of the router.
+/// Accepts connections on Unix sockets, and makes each a connection of the router.
 public final class UnixSocketListener: Service {
-    /// A socket, and what may be asked there.
+    /// A socket, and the rule for it.
     public struct Endpoint: Sendable {
         public var socket: ListeningSocket
         /// Nil: every command.
@@ -41,16 +41,16 @@ public final class UnixSocketListener: Service {
 
     private struct State {
         var connections: [ObjectIdentifier: OpenConnection] = [:]
-        /// The connections of each socket with a list of its own; those of the others are counted under nil.
+        /// The connections of each socket with its own list; those of other sockets are counted under nil.
         var counts: [String?: Int] = [:]
         var toldOfRefusal: ContinuousClock.Instant?
     }
 
-    /// Refused connections are told of no more often than this.
+    /// The shortest time between two log lines about refused connections.
     private static let refusalPause = Duration.seconds(10)
 
     /// - Parameters:
-    ///   - userName: the name of a user of this device; nil where it has none. May block.
+    ///   - userName: the name of a user of this device; nil if it has none. May block.
     ///   - makeEndpoints: called when the service runs, so that who can connect finds signals heeded already.
     ///   - isListening: called when connections are taken.
     ///   - giveBackMemory: called some time after a large message, on a thread that may block.
@@ -78,7 +78,7 @@ public final class UnixSocketListener: Service {
         self.makeEndpoints = makeEndpoints
     }
 
-    /// Listens until the service is asked to stop, then gives the calls under way their time and closes.
+    /// Listens until the service is asked to stop, then gives the running calls their time and closes.
     public func run() async throws {
         let endpoints = try makeEndpoints()
         var servers: [any Channel] = []
@@ -108,8 +108,8 @@ public final class UnixSocketListener: Service {
             }
     }
 
-    /// How much a connection receives at once: little at first, for the memory stays with it while it rests; with each full
-    /// one twice as much.
+    /// How much a connection receives at once: little at first, because an idle connection keeps the memory; doubled
+    /// with each full buffer.
     private static let receiveSizes = AdaptiveRecvByteBufferAllocator(minimum: 64, initial: 256, maximum: 64 << 10)
 
     /// How many connections are open.
@@ -182,7 +182,7 @@ public final class UnixSocketListener: Service {
 
     // MARK: The end
 
-    /// Lets the calls under way finish in the time the limits give, then ends them with `cancelled`.
+    /// Lets the running calls finish within the time of the limits, then ends them with `cancelled`.
     private func finishCalls() async {
         waitingCalls.finish()
         await drain(within: .seconds(limits.shutdownSeconds))
@@ -200,7 +200,7 @@ public final class UnixSocketListener: Service {
         }
     }
 
-    /// Closes each connection when its last replies are out; who does not read them is not waited for.
+    /// Closes each connection when its last replies are sent, without waiting for clients that do not read.
     private func closeConnections() async throws {
         let outputs = outputs
         for output in outputs { output.finish(within: Self.flushTime) }

@@ -2,21 +2,21 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// The names of users, looked up once each, on a thread that may block: a directory may be behind it.
+/// The names of users, each looked up once, on a thread that may block, because the look-up may ask a directory server.
 final class UserNames: Sendable {
     private let lookUp: @Sendable (UInt32) -> String?
     private let names = Mutex<[UInt32: String?]>([:])
     private static let most = 4096
-    /// After this a user is one without a name: a directory that does not answer locks nobody out.
+    /// After this time a user counts as one without a name, so that a directory that does not answer locks nobody out.
     private static let patience = TimeAmount.seconds(1)
 
-    /// - Parameter lookUp: the name of a user; nil where it has none. May block.
+    /// - Parameter lookUp: the name of a user; nil if it has none. May block.
     init(_ lookUp: @escaping @Sendable (UInt32) -> String?) { self.lookUp = lookUp }
 
-    /// The name, where it has been looked up; nil where it has not.
+    /// The name if it has been looked up; the outer nil if not.
     private func known(_ uid: UInt32) -> String?? { names.withLock { $0[uid] } }
 
-    /// The name; nil where there is none, or none in time.
+    /// The name; nil if there is none, or none in time.
     func name(of uid: UInt32, on loop: any EventLoop) -> EventLoopFuture<String?> {
         if let name = known(uid) { return loop.makeSucceededFuture(name) }
         let promise = loop.makePromise(of: String?.self)

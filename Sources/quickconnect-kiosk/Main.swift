@@ -83,7 +83,7 @@ struct QuickConnectKiosk: ParsableCommand {
 
 extension QuickConnectKiosk {
     /// Hands an address of the owner's schemes to the window that runs.
-    /// - Returns: the exit status; nil where there is no such address, or no window.
+    /// - Returns: the exit status; nil if there is no such address, or no window.
     private func handOver(_ options: KioskOptions, _ log: ServiceLog) -> Int32? {
         guard let address = options.handedOver, let path = options.handoverPath,
             let words = Handover.send(address, to: path)
@@ -92,7 +92,7 @@ extension QuickConnectKiosk {
         return words.isEmpty ? 0 : 1
     }
 
-    /// Without a GPU, the engine's buffers for one cost half of a page's memory and some of its start.
+    /// Without a GPU, the engine's GPU buffers would only cost half of a page's memory and some start-up time.
     private func lighten() {
         if FileText.names(in: "/dev/dri")?.contains(where: { $0.hasPrefix("renderD") }) != true {
             setenv("WEBKIT_DISABLE_DMABUF_RENDERER", "1", 0)

@@ -101,7 +101,7 @@ struct EventsCommand: ParsableCommand {
             switch options.target {
             case .device(let name): try caller.hear(names, of: name) { show(nil, $1, $2) }
             case .group(let name):
-                // Whoever joins later is not heard.
+                // Members that join later are ignored.
                 let members = try caller.look().present(in: name)
                 try caller.hear(names, of: nil) { device, name, payload in
                     if members.contains(device) { show(device, name, payload) }

@@ -65,7 +65,7 @@ struct RemoteCall {
     }
 }
 
-/// One line on a terminal that is written over, and nothing elsewhere.
+/// One line on a terminal that is overwritten; elsewhere it shows nothing.
 struct ProgressLine {
     private let isShown = isatty(STDERR_FILENO) == 1
 

@@ -19,8 +19,8 @@ struct Setup {
     var topics: FleetTopics { FleetTopics(prefix: mqtt.prefix) }
 
     /// - Parameters:
-    ///   - isClient: the settings may be the system's where the user has none.
-    ///   - user: whom to be at the broker, in place of whom the settings name.
+    ///   - isClient: whether the settings may be the system's if the user has none.
+    ///   - user: the user at the broker, instead of the one in the settings.
     init(config: String?, isClient: Bool, user: String? = nil) throws(ExitError) {
         environment = OwnProcess.environment
         folders = StandardFolders(
@@ -78,7 +78,7 @@ struct Setup {
         )
     }
 
-    /// What the device is called: as the settings say, else as the host is.
+    /// The device's name: from the settings, or the host's name.
     func device() throws(ExitError) -> String {
         if let name = mqtt.device { return name }
         var buffer = [CChar](repeating: 0, count: 256)

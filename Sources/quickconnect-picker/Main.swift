@@ -88,13 +88,13 @@ final class Stop: Sendable {
     private static let signals = [SIGTERM, SIGINT]
     private let promise = Deferred<Void, Interruption>()
 
-    /// Must be made before any other thread is: they inherit that the signals are not for them.
+    /// Must be made before any other thread starts, because threads inherit the blocked signals.
     init() {
         qc_block_signals(Self.signals, Int32(Self.signals.count))
         signal(SIGPIPE, SIG_IGN)
     }
 
-    /// Tells of signals for as long as the process lives; the second one ends it at once.
+    /// Delivers signals for as long as the process lives; the second one ends it at once.
     func deliver() -> Never {
         while true {
             let signal = qc_wait_for_signal(Self.signals, Int32(Self.signals.count))

@@ -8,7 +8,7 @@ struct PickerService: Sendable {
     private let device: DeviceClient
     private let desk: DialogDesk
     private let log: ServiceLog
-    /// How long to wait before a name is asked for again that another client has.
+    /// How long to wait before trying again to register a name that another client has.
     private static let pause = Duration.seconds(5)
 
     init(_ device: DeviceClient, _ desk: DialogDesk, _ log: ServiceLog) {

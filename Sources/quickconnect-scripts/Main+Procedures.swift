@@ -56,7 +56,7 @@ extension QuickConnectScripts {
         )
     }
 
-    /// Parses a set that was fetched, and tells what is wrong with it.
+    /// Parses a fetched set, and prints what is wrong with it.
     static func checkSet(_ folder: String) -> Int32 {
         guard let mistake = ProcedureSetCheck.run(folder) else { return 0 }
         Descriptor.write("\(mistake)\n", to: STDERR_FILENO)

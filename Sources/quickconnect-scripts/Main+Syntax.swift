@@ -4,11 +4,11 @@ import Linux
 import MacroEngine
 
 extension QuickConnectScripts {
-    /// It takes milliseconds; a text that takes longer wants to do harm.
+    /// Parsing takes milliseconds; a text that takes longer is malicious.
     private static let mostSeconds: UInt32 = 10
 
     /// Parses a script without running it, and prints `null`, or {message, line?, column?, source?}.
-    /// - Returns: the exit status: 0, also where there is a mistake; 1 where the file cannot be read.
+    /// - Returns: the exit status: 0, even if there is a mistake; 1 if the file cannot be read.
     static func checkScript(_ path: String) -> Int32 {
         alarm(mostSeconds)
         switch FileText.read(path, maximumBytes: 4 << 20) {

@@ -177,7 +177,7 @@ struct QuickConnectScripts: ParsableCommand {
         )
     }
 
-    /// The socket to the host that started this process, where one has.
+    /// The socket to the host that started this process, if there is one.
     private static func channel(_ environment: [String: String]) -> HostChannel? {
         guard let host = environment[HostChannel.hostVariable].flatMap({ pid_t($0) }), host == getppid() else {
             return nil

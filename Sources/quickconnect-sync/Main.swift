@@ -7,7 +7,8 @@ import ProcedureSets
 import ProcedureSync
 import QuickConnect
 
-/// Fetches stored procedures. It has the network and no data; who runs them has the data and no network.
+/// Fetches stored procedures. It has access to the network but not to the data; the program that runs them has access
+/// to the data but not to the network.
 @main
 struct QuickConnectSync: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -82,7 +83,7 @@ struct QuickConnectSync: ParsableCommand {
 
     private func sync(_ server: String, _ settings: ProcedureSettings, _ root: String, _ token: String?) -> Int32 {
         do throws(SystemCallError) {
-            // The group may read: the one who runs procedures is in it.
+            // The group may read: the user that runs procedures is in it.
             umask(0o027)
             try OwnFolder.prepare(root, isNamed: OwnProcess.environment["STATE_DIRECTORY"] != nil)
             let lock = try OwnFolder.lock(root)

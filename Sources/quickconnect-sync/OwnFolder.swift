@@ -4,8 +4,8 @@ import Linux
 
 /// The folder of what is fetched.
 enum OwnFolder {
-    /// Makes it where it is missing. Who is root gives it to the user of the service, and becomes that user for good; a
-    /// service manager that names the folder has chosen the user, too.
+    /// Creates it if it is missing. Root gives it to the user of the service, and becomes that user permanently; a
+    /// service manager that names the folder has already chosen the user.
     static func prepare(_ root: String, isNamed: Bool) throws(SystemCallError) {
         try Folders.make(root)
         guard geteuid() == 0, !isNamed else { return }
@@ -18,8 +18,8 @@ enum OwnFolder {
         try SystemCallError.check("setuid") { setuid(account.pw_uid) }
     }
 
-    /// Waits until nobody else fetches.
-    /// - Returns: what holds the others off while it is open.
+    /// Waits until no other process fetches.
+    /// - Returns: a descriptor that locks out others while it is open.
     static func lock(_ root: String) throws(SystemCallError) -> Int32 {
         try FileLock.take("\(root)/lock")
     }

@@ -1,10 +1,10 @@
 import Linux
 
-/// What the server wants to see. It lies in no settings file: systemd passes it to the service as a credential
-/// (systemd.exec(5)); whoever runs the program by hand has the file itself, where they may read it.
+/// The token for the server. It is not in the settings file: systemd passes it to the service as a credential
+/// (systemd.exec(5)); a program run by hand reads the file itself, if it may.
 enum SyncToken {
     /// - Parameter file: the path of the owner's file.
-    /// - Returns: nil where there is none.
+    /// - Returns: nil if there is none.
     static func read(_ environment: [String: String], file: String) -> String? {
         let path = environment["CREDENTIALS_DIRECTORY"].map { "\($0)/token" } ?? file
         guard case .success(let text) = FileText.read(path, maximumBytes: 8192) else { return nil }

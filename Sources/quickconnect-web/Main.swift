@@ -45,7 +45,7 @@ struct QuickConnectWeb: ParsableCommand {
 
     static func main() {
         qc_tune_memory()
-        // Before any thread is: they inherit that the signals are not for them.
+        // Before any thread starts, because threads inherit the blocked signals.
         let signals = [SIGTERM, SIGINT]
         qc_block_signals(signals, Int32(signals.count))
         signal(SIGPIPE, SIG_IGN)
@@ -71,7 +71,7 @@ struct QuickConnectWeb: ParsableCommand {
         }
         let log = ServiceLog("quickconnect-web", setup.logLevel, environment: environment)
         let manager = ServiceManager(environment: environment)
-        // A page takes two.
+        // Each page takes two descriptors.
         DescriptorLimit.raise()
         let gateway = WebGateway(setup.options, log: log)
         do throws(WebGateway.Failure) {

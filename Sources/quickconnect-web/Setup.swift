@@ -40,7 +40,7 @@ struct Setup {
         options.listeners = try Self.listeners(flags.listen, own, environment)
     }
 
-    /// The flag's, else systemd's, else the settings'.
+    /// The flag's listener, otherwise systemd's, otherwise the settings'.
     private static func listeners(
         _ flag: String?,
         _ settings: WebSettings,

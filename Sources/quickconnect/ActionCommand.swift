@@ -30,7 +30,7 @@ struct ActionCommand: ParsableCommand {
 }
 
 extension ActionDesk {
-    /// The actions of this user. It is not the one that says what they may call.
+    /// The actions of this user. This object does not decide what they may call.
     static var ofUser: ActionDesk {
         let folders = StandardFolders(
             isRoot: geteuid() == 0,

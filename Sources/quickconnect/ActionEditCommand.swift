@@ -51,7 +51,7 @@ struct ActionEditCommand: ParsableCommand {
                 file.remove()
                 return say("Nothing was changed.")
             }
-            // Who closes the editor without mending anything has had enough.
+            // A user who closes the editor without fixing anything wants to stop.
             if !message.isEmpty, edited == text { throw file.kept(message.joined(separator: "\n")) }
             if let mistake = try mistake(in: edited, file) {
                 (text, message) = (edited, mistake)
@@ -75,7 +75,7 @@ struct ActionEditCommand: ParsableCommand {
         }
     }
 
-    /// What is wrong with a text, as lines for people.
+    /// The mistakes of a text, as lines for people.
     private func mistake(in text: String, _ file: EditedFile) throws -> [String]? {
         do throws(CommandError) {
             guard let mistake = try SyntaxChecker.installed.mistake(in: text) else { return nil }

@@ -8,7 +8,7 @@ import QuickConnect
 struct BackupArchive {
     let path: String
 
-    /// Writes a new archive, whole or not at all.
+    /// Writes a new archive, completely or not at all.
     /// - Parameter manifest: the path of the file that becomes its first.
     func write(_ parts: [BackupPart], manifest: String) throws {
         let partial = "\(path).partial"
@@ -30,7 +30,7 @@ struct BackupArchive {
         }
     }
 
-    /// What the archive says of itself, after all of it has been read once: its checksum is at its end.
+    /// The manifest of the archive. Reads the whole archive first, because its checksum is at the end.
     func manifest() throws(BackupManifest.Refusal) -> BackupManifest {
         let list = try read(["--list"])
         let names = list.split(separator: "\n").map(String.init)
@@ -60,7 +60,7 @@ struct BackupArchive {
             throw BackupManifest.Refusal("the program tar cannot be run")
         }
         guard outcome.status != 0 else { return outcome.output }
-        // Once more, for its reason: mixed with what it reads, words of tar would be taken for names.
+        // Runs tar again for its error text, which would otherwise be mixed with the listed names.
         let words = Program.run("tar", arguments, takesErrors: true)?.output.split(separator: "\n") ?? []
         let reason = words.first { $0.hasPrefix("tar") || $0.hasPrefix("gzip:") }
         throw BackupManifest.Refusal("it cannot be read: \(reason ?? "tar failed")")

@@ -53,7 +53,7 @@ struct BackupCommand: ParsableCommand {
         }
     }
 
-    /// What is there. Of the data the service makes a copy, for it may be writing.
+    /// The existing parts. The service makes a copy of the data, because it may be writing.
     private func parts(_ places: BackupPlaces) throws -> [BackupPart] {
         let all = places.parts.filter { $0.isThere && $0.name != "data-shm" }
         guard all.contains(where: { $0.path == places.data }), let copy = try dataCopy() else { return all }
@@ -62,7 +62,7 @@ struct BackupCommand: ParsableCommand {
         }
     }
 
-    /// The path of a copy that the service has made; nil where it does not run, and the file lies still.
+    /// The path of a copy that the service has made; nil if it is not running, so that the file does not change.
     private func dataCopy() throws -> String? {
         guard connection.isAnswered else { return nil }
         do {

@@ -1,11 +1,11 @@
 import JSON
 import QuickConnect
 
-/// What a backup says of itself: `{"format": 1, "version": "…", "parts": ["configuration", …]}`, the first file of the
+/// The description of a backup: `{"format": 1, "version": "…", "parts": ["configuration", …]}`, the first file of the
 /// archive.
 struct BackupManifest {
     static let name = "manifest.json"
-    /// The shape of the archive, which changes where an older program could not read it.
+    /// The format of the archive. It changes when an older program could not read it.
     static let format: Int64 = 1
 
     /// Of the program that made it.
@@ -49,7 +49,7 @@ struct BackupManifest {
         return parts.count == 3 && numbers.count == 3 && numbers.allSatisfy { $0 >= 0 } ? numbers : nil
     }
 
-    /// Why a file is no backup that can be restored.
+    /// Why a file is not a backup that can be restored.
     struct Refusal: Error {
         var reason: String
 

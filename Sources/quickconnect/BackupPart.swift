@@ -6,31 +6,31 @@ import Linux
 /// A file or folder that a backup holds, under a name of its own in the archive.
 struct BackupPart {
     var name: String
-    /// Where it lies on this device.
+    /// Its path on this device.
     var path: String
 
     /// Whether there is something to save.
     var isThere: Bool { FileText.exists(path) }
 }
 
-/// Where this device keeps what a backup holds.
+/// Where this device stores the parts of a backup.
 struct BackupPlaces {
     let configuration: String
     let values: String
     let state: String
     /// Which actions the owner allows on which sites.
     let actions: String
-    /// Folders of the owner's that the settings name elsewhere, which no backup holds.
+    /// The owner's folders that the settings put elsewhere. No backup contains them.
     let elsewhere: [String]
 
-    /// The state folders that the services have besides the daemon's own: `STATE-scripts` and so on.
+    /// The state folders of the services other than the daemon: `STATE-scripts` and so on.
     private func folder(_ service: String) -> String { "\(state)-\(service)" }
 
     var data: String { "\(folder("data"))/data.db" }
 
-    /// All that a backup may hold, in the order of the archive. What `quickconnect-mqtt` keeps is left out on purpose: it
-    /// says which calls this device has answered of late and what it has told Home Assistant. An older state of that
-    /// would run a call twice; another device's would be wrong altogether.
+    /// All that a backup may hold, in the order of the archive. The state of `quickconnect-mqtt` is left out on
+    /// purpose: it records recently answered calls and the Home Assistant discovery. An older state would run a call
+    /// twice, and another device's state would be wrong.
     var parts: [BackupPart] {
         [
             BackupPart(name: "configuration", path: configuration),
@@ -38,7 +38,7 @@ struct BackupPlaces {
             BackupPart(name: "macros", path: "\(folder("scripts"))/macros"),
             BackupPart(name: "macro-versions", path: "\(folder("scripts"))/macro-versions"),
             BackupPart(name: "data", path: data),
-            // What SQLite has not written into the file yet belongs to it; an old one would spoil a new file.
+            // Data that SQLite has not moved into the file yet; an old log would corrupt a new file.
             BackupPart(name: "data-wal", path: "\(data)-wal"),
             BackupPart(name: "data-shm", path: "\(data)-shm"),
             BackupPart(name: "procedures", path: "\(folder("data"))/procedures"),
@@ -47,7 +47,7 @@ struct BackupPlaces {
         ]
     }
 
-    /// Asks the daemon's program, which reads the settings: a setting may have moved things.
+    /// Asks the daemon's program, because the settings may put things elsewhere.
     /// - Parameter command: the name of the subcommand, for the error of one who is not root.
     static func find(for command: String) throws -> BackupPlaces {
         let variables = ["CONFIGURATION_DIRECTORY", "STATE_DIRECTORY"]

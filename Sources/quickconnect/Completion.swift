@@ -2,8 +2,8 @@ import ArgumentParser
 import JSON
 import QuickConnect
 
-/// What the shell's completion offers that only the daemon knows. Nothing where it does not answer at once: completion must
-/// not disturb.
+/// Shell completion with data of the daemon. It offers nothing if the daemon does not answer at once: completion must
+/// not be slow.
 enum Completion {
     /// The words of a call: the command, and then what its parameters may be.
     static let call = CompletionKind.custom { words, index, _ in

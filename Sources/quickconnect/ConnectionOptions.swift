@@ -40,7 +40,7 @@ struct ConnectionOptions: ParsableArguments {
         SocketPaths.candidates(named: socket, environment: SocketPaths.environment)
     }
 
-    /// How long a daemon has to accept, where somebody only asks whether there is one.
+    /// How long a daemon may take to accept when only its presence is checked.
     private static let patience = Duration.seconds(5)
 
     /// When `--timeout` is over, from now.
@@ -56,7 +56,7 @@ struct ConnectionOptions: ParsableArguments {
         }
     }
 
-    /// Makes one call on a connection of its own and gives its value; everything else ends the program.
+    /// Makes one call on its own connection and returns its value; any failure ends the program.
     func call(_ command: String, message: String?) throws -> JSONValue {
         let deadline = deadline
         let client = try connect(before: deadline)

@@ -77,7 +77,7 @@ struct DataBackupCommand: ParsableCommand {
     }
 }
 
-/// A file of another user, copied for this one alone.
+/// A private copy of a file.
 enum FileCopy {
     static func make(of path: String, at copy: String) throws(SystemCallError) {
         let source = try SystemCallError.check("open") { open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) }

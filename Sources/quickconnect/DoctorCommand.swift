@@ -48,21 +48,21 @@ struct DoctorCommand: ParsableCommand {
         return DoctorReport(report.findings + fetchedProcedures() + fleet())
     }
 
-    /// What the gateway of a fleet says, where one runs.
+    /// The finding of the fleet's gateway, if one is running.
     private func fleet() -> [Finding] {
         let answer = try? connection.call("mqtt", message: JSONValue.array(["state"]).text)
         return answer?.objectValue.map { [FleetState($0).finding] } ?? []
     }
 
-    /// What is known of the server of procedures, where there is one. Only the service of the data may read that, not the
-    /// daemon; it may not run, which is nobody's fault.
+    /// The finding about the server of procedures, if there is one. Only the data service may read its state, not the
+    /// daemon; it is normal that this service is not running.
     private func fetchedProcedures() -> [Finding] {
         let list = try? connection.dataService("procedures", ["list"])
         guard let sync = list?.objectValue?["sync"], sync != .null else { return [] }
         return [FetchedState(sync).finding]
     }
 
-    /// No daemon is a fault of its own; what else is wrong may be why.
+    /// A missing daemon is an error itself; other errors may be its cause.
     private func lookWithoutDaemon() throws -> DoctorReport {
         let fix = "sudo systemctl start quickconnectd"
         let absent = Finding("daemon", .error, "no daemon answers: \(connection.attempts)", fix: fix)

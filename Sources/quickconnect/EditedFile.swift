@@ -7,7 +7,7 @@ import QuickConnect
 struct EditedFile {
     let path: String
 
-    /// What the lines of a message begin with, which are not the text's.
+    /// The prefix of lines with messages, which do not belong to the text.
     private static let mark = "//! "
 
     /// - Parameters:
@@ -22,7 +22,7 @@ struct EditedFile {
         path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self) + "/\(safe).js"
     }
 
-    /// Lets the user edit a text, and gives what it has become.
+    /// Lets the user edit a text, and returns the result.
     func edit(_ text: String, under message: [String]) throws -> String {
         let shown = message.map { "\(Self.mark)\($0)\n" }.joined() + text
         do throws(SystemCallError) {
@@ -43,7 +43,7 @@ struct EditedFile {
         return String(rest)
     }
 
-    /// As git(1) does it: the editor may be a command with flags. Says what went wrong.
+    /// Like git(1): the editor may be a command with flags. Returns what went wrong.
     private func runEditor() throws -> String? {
         let environment = OwnProcess.environment
         let editor = ["VISUAL", "EDITOR"].compactMap { environment[$0] }.first { !$0.isEmpty } ?? "vi"
@@ -58,14 +58,14 @@ struct EditedFile {
         return status == 0 ? nil : "the editor «\(editor)» failed"
     }
 
-    /// The end of an editor that failed. Who has changed nothing loses nothing.
+    /// The end after a failed editor. If nothing was changed, nothing is lost.
     private func ended(_ problem: String, with shown: String) -> ExitError {
         guard case .success(shown) = FileText.read(path, maximumBytes: 16 << 20) else { return kept(problem) }
         remove()
         return ExitError(message: "\(problem): nothing was changed", status: 1)
     }
 
-    /// An end that leaves the text where it is.
+    /// An end that keeps the file with the text.
     func kept(_ reason: String) -> ExitError {
         ExitError(message: "\(reason)\nYour text is kept in \(path).", status: 1)
     }

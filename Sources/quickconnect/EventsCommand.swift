@@ -35,7 +35,7 @@ struct EventsCommand: ParsableCommand {
         let deadline = connection.deadline
         let client = try connection.connect(before: deadline)
         do {
-            // Before it has subscribed itself, which makes a name known.
+            // Before this program subscribes, because that makes a name known.
             if case .success(let state) = try client.call("state", .null, before: deadline) { tellOfUnknown(state) }
             if case .failure(let error) = try client.call("subscribe", parameters, before: deadline) {
                 throw ExitError(error)
@@ -60,7 +60,7 @@ struct EventsCommand: ParsableCommand {
         say(json ? events.json.text : events.text(width: Terminal.width))
     }
 
-    /// A name that nobody knows may be a slip, or what somebody is going to post.
+    /// Warns about an unknown name, which may be a typo, or an event that will be posted later.
     private func tellOfUnknown(_ state: JSONValue) {
         guard let events = KnownEvents(state) else { return }
         for name in parameters.arrayValue?.compactMap(\.stringValue) ?? [] {

@@ -13,7 +13,7 @@ struct FetchedState {
 
     private func word(_ name: String) -> String? { object[name]?.stringValue }
 
-    /// What stands in the way of the newest set, other than a server that does not answer.
+    /// What prevents the newest set from being used, apart from a server that does not answer.
     private var fault: String? {
         if let problem = word("problem") { return problem }
         if let reason = word("refused") { return "refused, and what was there before stays: \(reason)" }
@@ -35,7 +35,7 @@ struct FetchedState {
         return "the server was asked at \(time); \(place)"
     }
 
-    /// For the doctor: a device without a network is none that is broken.
+    /// For the doctor: a device without a network is not broken.
     var finding: Finding {
         let state: Finding.State = fault != nil ? .error : isOK && !last.isEmpty ? .ok : .warning
         return Finding("procedures", state, text, fix: state == .ok ? nil : "sudo quickconnect procedure sync")

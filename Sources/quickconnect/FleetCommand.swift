@@ -33,9 +33,9 @@ struct FleetCommand: ParsableCommand {
 struct RemoteArguments {
     static let program = "quickconnect-mqtt"
 
-    /// What quickconnect-mqtt has as commands of its own; every other one is a command of the device.
+    /// The commands of quickconnect-mqtt itself; every other one is a command of the device.
     private static let commands = ["call", "list", "explain", "events", "doctor"]
-    /// What only means something here.
+    /// Commands that only work on this device.
     private static let local = ["run", "procedure", "fleet"]
     private static let options = ["--device", "--config", "--as", "--timeout", "--spread"]
 
@@ -43,7 +43,7 @@ struct RemoteArguments {
     private let others: [String]
     private let words: [String]
 
-    /// Nil where no device is named in front of the command.
+    /// Nil if no device is named before the command.
     init?(_ arguments: [String]) throws {
         var rest = arguments[...]
         var others: [String] = []
@@ -65,7 +65,7 @@ struct RemoteArguments {
         (self.device, self.others, words) = (device, others, Array(rest))
     }
 
-    /// Becomes the program that reaches the device.
+    /// Replaces this process by the program that reaches the device.
     func become() throws {
         guard let first = words.first else { throw ValidationError("A command is missing behind --device \(device).") }
         guard !Self.local.contains(first) else {

@@ -9,7 +9,7 @@ struct FleetState {
 
     private func count(_ name: String) -> Int64 { members[name]?.integerValue ?? 0 }
 
-    /// For the doctor. An unreachable broker is an error even where the device is fine: nobody reaches it then.
+    /// For the doctor. An unreachable broker is an error even if the device works, because nobody can reach it then.
     var finding: Finding {
         let broker = members["broker"]?.stringValue ?? "the broker"
         let device = members["device"]?.stringValue ?? ""

@@ -8,7 +8,7 @@ struct KnownEvents {
     let json: JSONValue
     private let all: [(name: String, lack: String?)]
 
-    /// - Parameter state: what the command `state` answers; nil where it lists no events.
+    /// - Parameter state: what the command `state` answers; nil if it lists no events.
     init?(_ state: JSONValue) {
         guard let events = state.objectValue?["events"], let list = events.arrayValue else { return nil }
         json = events
@@ -23,7 +23,7 @@ struct KnownEvents {
         return Table.text(rows, width: width) + "\n\n" + others.wrapped(to: width).joined(separator: "\n")
     }
 
-    /// What to say of a name that is none of them; nil where it is one.
+    /// What to say of a name that is none of them; nil if it is one.
     func hint(of name: String) -> String? {
         guard !all.contains(where: { $0.name == name }) else { return nil }
         let names = all.map(\.name)

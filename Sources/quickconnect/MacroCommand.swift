@@ -240,7 +240,7 @@ struct MacroRevertCommand: ParsableCommand {
     }
 }
 
-/// The words behind the options: a name, and arguments.
+/// The words after the options: a name, and arguments.
 enum MacroArguments {
     static func parameters(_ words: [String]) throws -> [JSONValue] {
         guard let name = words.first, !name.isEmpty else { throw ValidationError("NAME is missing.") }

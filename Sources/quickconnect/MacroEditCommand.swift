@@ -34,7 +34,7 @@ struct MacroEditCommand: ParsableCommand {
                 file.remove()
                 return say("Nothing was changed.")
             }
-            // Who closes the editor without mending anything has had enough.
+            // A user who closes the editor without fixing anything wants to stop.
             if !message.isEmpty, edited == text { throw file.kept(message.joined(separator: "\n")) }
             switch try connection.macroResult(["save", .string(name), .string(edited), ["base": .integer(base)]]) {
             case .success(let answer):

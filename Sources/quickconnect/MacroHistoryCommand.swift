@@ -78,7 +78,7 @@ struct LineDifference {
         lines = Self.shortened(all)
     }
 
-    /// What stands behind the last line break is no line, where it is nothing.
+    /// Text after the last line break is a line only if it is not empty.
     private static func split(_ text: String) -> [Substring] {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         return lines.last == "" ? lines.dropLast() : lines

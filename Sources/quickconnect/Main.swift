@@ -72,7 +72,7 @@ struct QuickConnectCommand: ParsableCommand {
 }
 
 extension QuickConnectCommand {
-    /// What is no subcommand is most likely a command of the daemon.
+    /// A word that is not a subcommand is probably a command of the daemon.
     private static func refuseUnknownSubcommand(_ arguments: [String]) throws {
         let known = configuration.subcommands.compactMap { $0.configuration.commandName }
         guard let word = arguments.first, !word.hasPrefix("-"), !known.contains(word), word != "help" else { return }

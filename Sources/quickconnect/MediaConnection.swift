@@ -29,7 +29,7 @@ struct MediaConnection {
     }
 }
 
-/// Tells on a terminal how far a transfer is, where it takes time.
+/// Shows the progress of a slow transfer on a terminal.
 struct TransferProgress {
     private let name: String
     private let begin = ContinuousClock.now
@@ -42,7 +42,7 @@ struct TransferProgress {
 
     init(_ name: String) { self.name = name }
 
-    /// - Parameter total: all bytes there will be; nil where that is not known.
+    /// - Parameter total: all bytes there will be; nil if that is not known.
     mutating func show(_ bytes: Int, of total: Int?) {
         guard isTerminal, begin + Self.patience < .now, shown + Self.interval < .now else { return }
         (shown, isShown) = (.now, true)
@@ -52,7 +52,7 @@ struct TransferProgress {
         write("\r\u{1B}[K\(text)", to: STDERR_FILENO)
     }
 
-    /// Takes the line away.
+    /// Clears the line.
     func end() {
         if isShown { write("\r\u{1B}[K", to: STDERR_FILENO) }
     }

@@ -70,7 +70,7 @@ struct MediaGetCommand: ParsableCommand {
 
 /// Names of files here, for files of the media folder.
 enum LocalFile {
-    /// Where a file goes that somebody wants under this name, or into this folder, or nowhere in particular.
+    /// The local path for a file, given a name, a folder, or nothing.
     static func target(_ to: String?, for file: String) -> String {
         let own = name(of: file)
         guard let to else { return own }

@@ -4,7 +4,7 @@ import Linux
 
 /// The programs that are installed with this one.
 enum OwnPrograms {
-    /// Becomes one of them.
+    /// Replaces this process by one of them.
     static func become(_ name: String, _ arguments: [String]) throws(ExitError) {
         let program = Program.installed(name)
         var words = ([program] + arguments).map { strdup($0) }
@@ -13,7 +13,7 @@ enum OwnPrograms {
         throw ExitError(message: failure(name, errno), status: 1)
     }
 
-    /// Why one of them could not be started; of one that is missing, which package has it.
+    /// Why one of them could not be started; for a missing one, which package has it.
     /// - Parameter code: the `errno` of the attempt.
     static func failure(_ name: String, _ code: Int32) -> String {
         guard Program.isInstalled(name) else { return missing(name) }

@@ -187,7 +187,7 @@ struct ProcedureTestCommand: ParsableCommand {
     )
     var names: [String]
 
-    /// Becomes the script host's program, which links the JavaScript engine; this one does not.
+    /// Replaces this process by the script host's program, which has the JavaScript engine.
     func run() throws {
         let words = (config.map { ["--config", $0] } ?? []) + names.flatMap { ["--test-procedure", $0] }
         try OwnPrograms.become("quickconnect-scripts", words)

@@ -46,7 +46,7 @@ struct ProcedureSyncCommand: ParsableCommand {
         access(folder, W_OK) == 0 || (errno == ENOENT && access(Folders.parent(of: folder) ?? "/", W_OK) == 0)
     }
 
-    /// The service has its own user, its walls and the server's token; without systemd the program does it itself.
+    /// The service has its own user, its sandbox and the server's token; without systemd the program runs directly.
     private func fetch() -> Int32 {
         let isService = geteuid() == 0 && !dryRun && config == nil && FileText.exists("/run/systemd/system")
         if isService { return Self.wait(for: "systemctl", ["start", "quickconnect-sync.service"]) }
@@ -54,7 +54,7 @@ struct ProcedureSyncCommand: ParsableCommand {
         return Self.wait(for: Program.installed("quickconnect-sync"), words)
     }
 
-    /// Runs a program that writes where this one does.
+    /// Runs a program with the same output as this one.
     private static func wait(for program: String, _ words: [String]) -> Int32 {
         var arguments = ([program] + words).map { strdup($0) } + [nil]
         defer { for argument in arguments { free(argument) } }

@@ -2,7 +2,7 @@ import Glibc
 import Linux
 import QuickConnect
 
-/// Puts the parts of a backup into their places: all of them, or none.
+/// Replaces the device's files by the parts of a backup: all of them, or none.
 struct Restoration {
     typealias Refusal = BackupManifest.Refusal
 
@@ -31,7 +31,7 @@ struct Restoration {
 
     func removeStaging() { remove(staging) }
 
-    /// Whether the daemon would start with these settings, and the data are a database.
+    /// Checks that the daemon would start with these settings, and that the data are a database.
     func check() throws(Refusal) {
         for (part, isInBackup) in parts where isInBackup && !FileText.exists("\(staging)/\(part.name)") {
             throw Refusal("its part '\(part.name)' is missing")
@@ -60,11 +60,11 @@ struct Restoration {
         }
     }
 
-    /// Replaces what is there. What can fail for want of room or rights is done before the first thing is renamed; where a
-    /// renaming fails, those before it are taken back.
+    /// Replaces the present files. Everything that can fail for lack of space or rights is done before the first
+    /// rename; if a rename fails, the earlier ones are undone.
     func replace() throws(Refusal) {
         var done: [BackupPart] = []
-        // What an earlier restore may have left must not be taken for this one's.
+        // Leftovers of an earlier restore must not be taken for parts of this one.
         for (part, _) in parts {
             remove(new(part))
             remove(old(part))
@@ -86,7 +86,7 @@ struct Restoration {
     private func new(_ part: BackupPart) -> String { "\(part.path).restored" }
     private func old(_ part: BackupPart) -> String { "\(part.path).before-restore" }
 
-    /// Brings a part beside its place, which may be on another file system.
+    /// Copies a part next to its destination, which may be on another file system.
     private func copy(_ part: BackupPart) throws(Refusal) {
         do throws(SystemCallError) {
             if let folder = Folders.parent(of: part.path) { try Folders.make(folder) }
@@ -108,10 +108,10 @@ struct Restoration {
         }
     }
 
-    /// Undoes a swap, as far as it came.
+    /// Undoes a swap as far as it was done.
     private func takeBack(_ part: BackupPart) {
         guard FileText.exists(old(part)) else {
-            // Nothing was there: what is there now came from the backup, where its own copy is gone.
+            // Nothing existed before: if the new copy is gone, the present file came from the backup.
             if parts.contains(where: { $0.part.path == part.path && $0.isInBackup }), !FileText.exists(new(part)) {
                 remove(part.path)
             }

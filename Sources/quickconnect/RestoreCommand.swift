@@ -62,7 +62,7 @@ struct RestoreCommand: ParsableCommand {
 struct Services {
     private let units: [String]
 
-    /// None where the folders of the system are not the ones that are restored, or systemd does not run.
+    /// Empty if other folders than the system's are restored, or systemd is not running.
     init() {
         let isSystem = OwnProcess.environment["STATE_DIRECTORY"] == nil
         let list = ["list-units", "--plain", "--no-legend", "--state=active,activating", "quickconnect*"]

@@ -37,7 +37,7 @@ struct RunCommand: ParsableCommand {
     )
     var words: [String] = []
 
-    /// Becomes the script host's program, which links the JavaScript engine; this one does not.
+    /// Replaces this process by the script host's program, which has the JavaScript engine.
     func run() throws {
         guard let file = words.first, !file.isEmpty else { throw ValidationError("FILE.js is missing.") }
         if file == "--help" || file == "-h" { throw CleanExit.helpRequest(self) }

@@ -31,7 +31,7 @@ struct WebUserCommand: ParsableCommand {
 }
 
 extension ConnectionOptions {
-    /// One call of `web`. A gateway that systemd starts with the first browser is started.
+    /// One call of `web`. If systemd starts the gateway on demand, it is started.
     func web(_ parameters: [JSONValue]) throws -> JSONValue {
         let patience = ContinuousClock.now + Self.startTime
         var hasStarted = false
@@ -61,7 +61,7 @@ extension ConnectionOptions {
 }
 
 extension ErrorReply {
-    /// Whether nobody answers for the pages, or nothing of them is on this device, not even the command's mapping.
+    /// Whether no gateway answers, or none is installed, not even the command's mapping.
     fileprivate var isWithoutGateway: Bool {
         code == "unavailable" && message.contains("no client has registered")
             || code == "unknownCommand" && !Program.isInstalled(WebService.program)
@@ -87,7 +87,7 @@ extension ExitError {
 enum WebService {
     static let program = "quickconnect-web"
 
-    /// - Returns: whether it runs now. Where its socket is off, it stays off.
+    /// - Returns: whether it is running now. If its socket is disabled, it is not started.
     static func start() -> Bool {
         guard geteuid() == 0, FileText.exists("/run/systemd/system"),
             Program.output(of: "systemctl", ["is-active", "quickconnect-web.socket"]) == "active\n"

@@ -13,7 +13,8 @@ import Synchronization
 /// (one line). `unit` is the systemd unit of the caller's process and `program` the kernel's name of it, a script's
 /// being its file's name.
 ///
-/// Nobody can drown it: of one user's calls in one second, no more than some are written, and how many were left out.
+/// Nobody can flood it: for each user and second, only a limited number of lines is written, and then how many were
+/// left out.
 final class AuditLog: CallObserver {
     /// Takes a line; nil: none are wanted.
     private let write: (@Sendable (String) -> Void)?
@@ -52,7 +53,7 @@ final class AuditLog: CallObserver {
         self.changed = changed
     }
 
-    /// What callers say is cut here, which «…» says.
+    /// Caller-supplied text is cut at this length, marked with "…".
     private static let mostBytes = 200
 
     func failed(_ call: borrowing Call, with error: CommandError) { failures.failed(call, with: error) }
@@ -120,7 +121,7 @@ final class AuditLog: CallObserver {
         return unit + (process?.program.map { " program=\(word($0))" } ?? "")
     }
 
-    /// More arguments are not looked at.
+    /// Further arguments are not examined.
     private static let mostArguments = 256
 
     /// The arguments as a JSON array, cut; nothing where all of them were left out.
@@ -152,7 +153,7 @@ final class AuditLog: CallObserver {
         return "\(String(decoding: text.utf8.prefix(mostBytes), as: UTF8.self))…(\(text.utf8.count) bytes)"
     }
 
-    /// A value as it is where it is one plain word, else in quotes: nobody's name may look like another field.
+    /// A value unchanged if it is one plain word, otherwise quoted, so that no name can look like another field.
     static func word(_ text: String) -> String {
         let isPlain = !text.isEmpty && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != 0x22 && $0 != 0x3D }
         return isPlain ? text : JSONValue.string(text).text

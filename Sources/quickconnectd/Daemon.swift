@@ -17,7 +17,7 @@ struct Daemon {
     private let journal: Journal
     private let accounts = SystemAccounts()
 
-    /// After this the start is over, and the first calls of those that waited for it.
+    /// After this time the start and the first waiting calls are assumed to be done.
     private static let settleTime = Duration.seconds(3)
 
     init(_ settings: Settings, journal: Journal) {
@@ -25,7 +25,7 @@ struct Daemon {
         self.journal = journal
     }
 
-    /// Checks the mappings and what the settings name, and touches no device.
+    /// Checks the mappings and what the settings name, without touching a device.
     /// - Parameter mistakes: those of the settings.
     func check(_ mistakes: [ConfigurationMistake]) -> Int32 {
         let mistakes = mistakes + Sockets(settings, accounts).mistakes
@@ -133,8 +133,8 @@ struct Daemon {
             isListening: {
                 manager.ready(status.line)
                 Heartbeat(manager, context.pool, status, logger: log).start(on: loop)
-                // Half of what a start touches is not needed again: flags, YAML, metadata. While it is mapped, the
-                // system keeps it in memory as if it were.
+                // Half of what a start uses is not needed again: flags, YAML, metadata. While it is mapped, it stays in
+                // memory.
                 AlarmThread.shared.ring(after: Self.settleTime) { qc_release_code() }
             },
             connectionsChanged: { status.changed() },
@@ -158,7 +158,7 @@ struct Daemon {
         _ signals: Signals,
         _ isStopping: @escaping @Sendable () -> Void
     ) async throws {
-        // Ended in reverse: the listener first, which needs the calls to end.
+        // Ended in reverse order: the listener first, because it needs the calls to end.
         let services: [any Service] = [
             WaitingCallsService(calls: waitingCalls), HangUpService(reloader: reloader, signals: signals), listener,
         ]
@@ -168,7 +168,7 @@ struct Daemon {
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask { try await group.run() }
             tasks.addTask {
-                // Cancelled where the services end by themselves, with an error.
+                // Cancelled if the services end by themselves, with an error.
                 guard (try? await signals.stop.value()) != nil else { return }
                 isStopping()
                 await group.triggerGracefulShutdown()
@@ -316,7 +316,7 @@ private struct WaitingCallsService: Service {
     }
 }
 
-/// Looks users up on a thread where it may block.
+/// Looks users up on a thread that may block.
 private struct BackgroundAccounts: UserAccounts {
     let accounts: SystemAccounts
 

@@ -8,8 +8,8 @@ import MediaFolder
 import QuickConnect
 import QuickConnectClient
 
-/// What `quickconnectd --doctor` does: looks at everything that the daemon would use, without a daemon, and also where
-/// the daemon could not start.
+/// Implements `quickconnectd --doctor`: checks everything that the daemon would use, without a daemon, even if the
+/// daemon could not start.
 struct Doctor {
     let flags: Settings.Overrides
     let environment: [String: String]

@@ -1,8 +1,8 @@
 import Logging
 import QuickConnect
 
-/// Logs the calls that fail for a reason that the owner of the device can fix. A caller's own mistakes are told to
-/// the caller only, so that nobody can fill the log with them; what was refused stands in the ``AuditLog``.
+/// Logs the calls that fail for a reason that the owner of the device can fix. A caller's own mistakes are reported to
+/// the caller only, so that nobody can fill the log with them; refused calls are in the ``AuditLog``.
 struct FailureLogger: CallObserver {
     let logger: Logger
 

@@ -42,7 +42,7 @@ struct Flags: ParsableCommand {
     @Flag(help: "With --doctor: print JSON, for programs.")
     var json = false
 
-    /// What «quickconnect backup» asks.
+    /// What "quickconnect backup" asks.
     @Flag(help: .hidden)
     var folders = false
 

@@ -4,7 +4,7 @@ import Glibc
 import Logging
 import QuickConnect
 
-/// What vibrates: the motor of the settings or of this device, or one that only writes down what it would do.
+/// The motor: that of the settings or of this device, or one that only records what it would do.
 struct HapticsDevices {
     let haptics: EvdevHaptics
     private let record: String?

@@ -6,8 +6,8 @@ import Synchronization
 import UnixSocketListener
 
 /// Feeds systemd's watchdog from the event loop, so a loop that is stuck feeds nothing; and only while the device
-/// threads and those that run the commands' tasks get on with their work. What does not wake up costs no battery: it
-/// looks at what they say of themselves.
+/// threads and those that run the commands' tasks get on with their work. It reads the progress that the threads report
+/// instead of waking them, which saves battery.
 final class Heartbeat: Sendable {
     private let manager: ServiceManager
     private let pool: ThreadPool
@@ -41,7 +41,7 @@ final class Heartbeat: Sendable {
         }
     }
 
-    /// What has not moved for an interval.
+    /// The threads that have made no progress for an interval.
     private func complaints(after interval: Duration) -> [String] {
         var complaints = WatchedThread.blocked(longerThan: interval).map { "\($0) does not come back" }
         let progress = pool.progress

@@ -7,7 +7,7 @@ import QuickConnect
 import Synchronization
 
 /// Writes the log to standard error, one line a message, on a thread of its own: a log that blocks (a full pipe, a
-/// stopped journal) holds up no caller. What does not fit any more is counted, and the count is logged.
+/// stopped journal) does not block callers. Messages that no longer fit are counted, and the count is logged.
 final class Journal: Sendable {
     private static let capacity = 4096
     private static let longestLine = 32 << 10
@@ -28,8 +28,8 @@ final class Journal: Sendable {
         write(stamped(Self.line(text), level))
     }
 
-    /// One line, whatever callers have put into it, and one that the journal does not split: it would look for a level
-    /// in each piece (LineMax= in journald.conf(5), 48 KiB).
+    /// One line, whatever callers have put into it, and short enough that the journal does not split it: the journal
+    /// would look for a level in each piece (LineMax= in journald.conf(5), 48 KiB).
     private static func line(_ text: String) -> String {
         let escaped = text.escapingControls
         guard escaped.utf8.count > longestLine else { return escaped }

@@ -3,7 +3,7 @@ import GPSDLocation
 import Logging
 import QuickConnect
 
-/// What tells where the device is: gpsd, or a recorded track.
+/// The source of the position: gpsd, or a recorded track.
 struct LocationDevices {
     let provider: GPSDLocationProvider
     private let doctor: LocationDoctor

@@ -18,7 +18,7 @@ struct Main {
             print("no thread can be started", to: &standardError)
             exit(ExitStatus.failed)
         }
-        // The one task that is nobody's child: the daemon. All others are its children, and run where it runs.
+        // The root task, the daemon. All other tasks are its children and run on its executor.
         Task(executorPreference: pool) { exit(await run(signals, pool)) }
         signals.deliver()
     }
@@ -57,7 +57,7 @@ struct Main {
         }
     }
 
-    /// Says all that is wrong with the settings and the mappings, and touches no device.
+    /// Reports all mistakes in the settings and the mappings, without touching a device.
     private static func check(
         _ flags: Flags,
         _ folders: StandardFolders,
@@ -70,7 +70,7 @@ struct Main {
         return status
     }
 
-    /// Tells of mistakes: bare to a person, with the level of an error to the journal.
+    /// Reports mistakes: plain for a person, with the level of an error for the journal.
     static func tell(_ mistakes: ConfigurationMistakes, _ environment: [String: String]) {
         let prefix = OwnProcess.logsToJournal(environment) ? "<3>" : ""
         for mistake in mistakes.mistakes { print("\(prefix)\(mistake)", to: &standardError) }

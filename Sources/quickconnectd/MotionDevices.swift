@@ -3,7 +3,7 @@ import IIOMotion
 import Logging
 import QuickConnect
 
-/// What tells how the device is moved: its accelerometer, or a recorded motion.
+/// The source of motion: the accelerometer, or a recorded motion.
 struct MotionDevices {
     let sensor: IIOMotionSensor
     private let track: String?

@@ -3,7 +3,7 @@ import Configuration
 import Logging
 import QuickConnect
 
-/// What knows the services nearby: Avahi, or a simulated network.
+/// The source of services nearby: Avahi, or a simulated network.
 struct NearbyDevices {
     let browser: AvahiBrowser
     private let isSimulated: Bool

@@ -15,7 +15,7 @@ final class Reloader: Sendable {
     private let loader: MappingLoader
     private let logger: Logger
     private let target = Mutex<Target?>(nil)
-    /// One at a time, so that the last one asked for is the one that holds.
+    /// One at a time, so that the last request takes effect last.
     private let thread = NIOThreadPool(numberOfThreads: 1)
 
     init(_ loader: MappingLoader, logger: Logger) {
@@ -33,7 +33,8 @@ final class Reloader: Sendable {
         _ = try load()
     }
 
-    /// Loads the table anew, and gives the warnings. On any mistake: `invalid`, with all of them as `mistakes`.
+    /// Loads the table again, and returns the warnings. If there are mistakes, throws `invalid`, with all of them in
+    /// `mistakes`.
     func reload() async throws(CommandError) -> [String] {
         let result: Result<[String], ConfigurationMistakes>
         do {
@@ -81,7 +82,7 @@ struct HangUpService: Service {
     func run() async throws {
         await withGracefulShutdownHandler {
             for await _ in signals.hangUps {
-                // What went wrong is in the log; nobody else asked.
+                // Errors are in the log; nobody else asked.
                 _ = try? await reloader.reload()
             }
         } onGracefulShutdown: {

@@ -4,18 +4,18 @@ import Glibc
 import QuickConnect
 import Synchronization
 
-/// SIGTERM, SIGINT and SIGHUP, which come to the main thread and nowhere else. No signal is lost: what comes before
-/// somebody listens waits.
+/// SIGTERM, SIGINT and SIGHUP, which are delivered to the main thread only. No signal is lost: a signal waits until
+/// somebody listens.
 final class Signals: Sendable {
     /// Fulfilled by the first SIGTERM or SIGINT.
     let stop = Promise<Void>()
-    /// SIGHUP: one element for each, those that nobody has heeded yet being one.
+    /// SIGHUP: one element for each; several unhandled ones count as one.
     let hangUps: AsyncStream<Void>
     private let hangUp: AsyncStream<Void>.Continuation
     private static let heeded = [SIGTERM, SIGINT, SIGHUP]
     private let isImpatient = Atomic<Bool>(false)
 
-    /// Must be made before any other thread is: they inherit that the signals are not for them.
+    /// Must be made before any other thread starts, because threads inherit the blocked signals.
     init() {
         (hangUps, hangUp) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         qc_block_signals(Self.heeded, Int32(Self.heeded.count))
@@ -25,7 +25,7 @@ final class Signals: Sendable {
     /// From now on SIGTERM and SIGINT end the process at once: nobody waits for ``stop``.
     func endAtOnce() { isImpatient.store(true, ordering: .relaxed) }
 
-    /// Heeds SIGHUP no more.
+    /// Stops handling SIGHUP.
     func endHangUps() { hangUp.finish() }
 
     /// Tells of signals for as long as the process lives.
@@ -34,7 +34,7 @@ final class Signals: Sendable {
             switch qc_wait_for_signal(Self.heeded, Int32(Self.heeded.count)) {
             case SIGHUP: hangUp.yield()
             case let signal where signal == SIGTERM || signal == SIGINT:
-                // Who presses Ctrl-C again does not want to wait for the calls under way.
+                // A person who presses Ctrl-C again does not want to wait for the running calls.
                 let isFirst = stop.fulfil(())
                 if isImpatient.load(ordering: .relaxed) || (signal == SIGINT && !isFirst) { _exit(128 + signal) }
             default: continue

@@ -29,7 +29,7 @@ struct Sockets: Sendable {
     var gateways: [SocketRule] { settings.sockets.map { $0.rule(accounts) }.filter { $0.gateway != nil } }
 
     /// Takes those that systemd passes, and makes the others.
-    /// - Parameter tell: told what no entry of the settings is for.
+    /// - Parameter tell: gets a message for each socket without an entry in the settings.
     func endpoints(tell: (String) -> Void = { _ in }) throws -> [UnixSocketListener.Endpoint] {
         guard mistakes.isEmpty else { throw ConfigurationMistakes(mistakes) }
         let passed = ListeningSocket.passedBySystemd(environment: environment)
@@ -45,17 +45,18 @@ struct Sockets: Sendable {
             }
         }
         endpoints += try settings.sockets.compactMap { try made($0) }
-        // What systemd passes is served too where the settings name another path: clients wait there.
+        // A socket from systemd is served even if the settings name another path, because clients wait there.
         let path = settings.socket ?? (own.isEmpty ? defaultSocket : nil)
         if let path, !own.contains(where: { $0.path == path }) {
-            // After a boot the folder of the default path may be missing. Who names a path has made its folder.
+            // After a boot the folder of the default path may be missing. An owner who names a path must create its
+            // folder.
             own.append(try ListeningSocket.bind(path: path, makesFolder: path == defaultSocket))
         }
         return own.map { .init($0) } + endpoints
     }
 
-    /// One that no entry is for. With a mistake in its name, a socket for guests must not be one for everything, nor keep
-    /// the device from its work.
+    /// The endpoint of a socket without an entry. After a typo in its name, a socket for guests must not allow
+    /// everything, but must not prevent the daemon from starting either.
     private func unnamed(_ socket: ListeningSocket, _ tell: (String) -> Void) -> UnixSocketListener.Endpoint {
         let name = socket.name
         tell("systemd passed a socket named '\(name)', which no entry of 'sockets' has; it denies every call")
@@ -82,7 +83,7 @@ struct Sockets: Sendable {
 }
 
 extension SocketSetting {
-    /// What an owner may not know of a list with `subscribe`: earlier versions gave its clients every event.
+    /// What an owner may not know about a list with `subscribe`: earlier versions gave its clients every event.
     var notes: [ConfigurationMistake] {
         guard let subscribe = commands.first(where: { $0.value == "subscribe" }) else { return [] }
         let listed = Set(commands.map(\.value))

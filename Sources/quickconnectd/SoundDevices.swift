@@ -63,7 +63,7 @@ struct SoundDevices {
         await recorder.recover()
     }
 
-    /// The disk may take its time; the daemon goes on without.
+    /// The disk may be slow; the daemon continues without waiting.
     private func load() async {
         let promise = Promise<Void>()
         let code = PThread.start("qc-owners") { [owners] in

@@ -5,7 +5,7 @@ import QuickConnect
 import Synchronization
 import UnixSocketListener
 
-/// What `systemctl status` shows: what the daemon does, in a line. Told when it changes, at most twice a second.
+/// The line in `systemctl status`: the daemon's state. Updated when it changes, at most twice a second.
 final class StatusLine: Sendable {
     private struct State {
         var controller: FrontController?
@@ -28,15 +28,15 @@ final class StatusLine: Sendable {
         self.clock = clock
     }
 
-    /// What it tells of, besides the devices.
+    /// The sources of the line, apart from the devices.
     func show(_ controller: FrontController, _ listener: UnixSocketListener) {
         state.withLock { ($0.controller, $0.listener) = (controller, listener) }
     }
 
-    /// Something may be different now.
+    /// The state may have changed.
     func changed() { tell(after: Self.delay) }
 
-    /// Something is wrong; stays until the next change.
+    /// Something is wrong; shown until the next change.
     func tell(trouble: String) {
         state.withLock { $0.told = trouble }
         manager.status(trouble)
@@ -59,14 +59,14 @@ final class StatusLine: Sendable {
             return state.told != line
         }
         if isNew { manager.status(line) }
-        // A sound ends by itself, and no call with it.
+        // A sound ends by itself, without the end of a call.
         if isBusy { tell(after: Self.busyDelay) }
     }
 
     /// Such as `28 commands, 3 connections; plays 1; records 2`.
     var line: String { composed.line }
 
-    /// The line, and whether it may change without anybody telling.
+    /// The line, and whether it may change without a notification.
     private var composed: (line: String, isBusy: Bool) {
         let (controller, listener) = state.withLock { ($0.controller, $0.listener) }
         let commands = Self.count(controller?.currentTable.count ?? 0, "command")

@@ -9,7 +9,7 @@ import Synchronization
 
 /// Keeps values over restarts, in a file of the state directory: `{"version": 1, "values": {"NAME": VALUE}}`.
 ///
-/// It is written whole and safely, at most once a second. One that cannot be read is set aside, and never a reason not to
+/// It is written atomically, at most once a second. A file that cannot be read is renamed, and does not prevent a
 /// start.
 final class ValueFile: ValueKeeper {
     let kept: JSONObject
@@ -17,15 +17,15 @@ final class ValueFile: ValueKeeper {
     private let logger: Logger
     private let clock: any AlarmClock
     private let state = Mutex(State())
-    /// Held while the file is written: the end of the daemon may meet a write that is under way.
+    /// Held while the file is written, because the daemon may end during a write.
     private let writing = Mutex(())
 
     private struct State {
-        /// What is to be written; nil where all is.
+        /// What must be written; nil if nothing must.
         var values: (@Sendable () -> JSONObject)?
-        /// Whether a write is under way, or due.
+        /// Whether a write is running or due.
         var isBusy = false
-        /// Whether the log says already that it cannot be written.
+        /// Whether the log already says that it cannot be written.
         var isTold = false
     }
 
@@ -67,7 +67,7 @@ final class ValueFile: ValueKeeper {
         if mayBegin { NIOThreadPool.singleton.submit { _ in self.writeChanges() } }
     }
 
-    /// Writes what is there now, and what comes meanwhile a second later.
+    /// Writes the present values, and a second later any changes made meanwhile.
     private func writeChanges() {
         write()
         clock.ring(after: Self.pause) { [weak self] in
@@ -80,14 +80,14 @@ final class ValueFile: ValueKeeper {
         }
     }
 
-    /// Writes at once what is not written yet. May block.
+    /// Writes at once what has not been written yet. May block.
     func write() { writing.withLock { _ in writeNow() } }
 
     private func writeNow() {
         guard let values = state.withLock({ $0.values.take() }) else { return }
         let text = JSONValue.object(["version": .integer(Self.version), "values": .object(values())]).text + "\n"
         do throws(SystemCallError) {
-            // What could not be read again would cost the next start all values.
+            // A file too large to be read again would cost the next start all values.
             if text.utf8.count > Self.mostBytes { throw SystemCallError("write", EFBIG) }
             if let folder = Folders.parent(of: path) { try Folders.make(folder) }
             try FileText.replace(path, with: text)
@@ -98,7 +98,7 @@ final class ValueFile: ValueKeeper {
         }
     }
 
-    /// Once when it begins to fail, and once when it is over.
+    /// Logs once when writing begins to fail, and once when it works again.
     private func tell(_ error: SystemCallError?) {
         let isNews = state.withLock { state in
             defer { state.isTold = error != nil }

@@ -2,7 +2,7 @@
 public enum ALSAInput: Sendable {
     /// A PCM of ALSA's configuration, such as `default` or `plughw:1,0`.
     case named(String)
-    /// A microphone for machines without sound: ALSA's own `null` plugin, through which a quiet tone is heard.
+    /// A microphone for machines without sound: ALSA's `null` plugin, with a quiet tone added.
     case simulated
 
     func open() throws(StreamFailure) -> PCM {
@@ -18,7 +18,7 @@ public enum ALSAInput: Sendable {
 
     private static let configuration = "pcm.simulated { type null }"
 
-    /// What is heard besides what the PCM gives.
+    /// A tone added to what the PCM captures.
     var tone: Tone? {
         switch self {
         case .named: nil

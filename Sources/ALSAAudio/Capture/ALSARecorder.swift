@@ -7,15 +7,15 @@ internal import Synchronization
 
 /// Records from ALSA into files of the media folder.
 ///
-/// One thread captures, and one for each recording writes: so a disk may be slow for a moment without a gap. The PCM
-/// is open only while something is recorded; several recordings at once share it.
+/// One thread captures, and each recording has a thread that writes, so a slow disk does not cause gaps at once. The
+/// PCM is open only while something is recorded; several recordings at once share it.
 public final class ALSARecorder: Recorder {
-    /// What the owner of the device may set.
+    /// The settings that the owner of the device may change.
     public struct Settings: Sendable {
-        /// The longest duration of a recording that asks for none, in seconds.
+        /// The longest duration, in seconds, of a recording that sets none.
         public var limit: Double
-        /// Bytes that stay free on the disk: no recording begins or goes on with less. Nil: 64 MiB, or a twentieth of
-        /// a small disk.
+        /// Bytes that stay free on the disk: with less, no recording starts or continues. Nil: 64 MiB, or a twentieth
+        /// of a small disk.
         public var reserve: Int?
 
         public init(limit: Double = 600, reserve: Int? = nil) {
@@ -26,7 +26,7 @@ public final class ALSARecorder: Recorder {
         public var diskReserve: DiskReserve { DiskReserve(bytes: reserve) }
     }
 
-    /// A recording that ended by itself. Without the job, which may hold sound.
+    /// A recording that ended by itself, without its job, which may hold sound.
     private struct Ended {
         var number: UInt64
         var name: MediaName
@@ -36,7 +36,7 @@ public final class ALSARecorder: Recorder {
 
     private struct State {
         var active: [MediaName: RecordingJob] = [:]
-        /// Those that nobody has asked for, oldest first.
+        /// Those whose result nobody has fetched, oldest first.
         var ended: [Ended] = []
     }
 
@@ -49,20 +49,20 @@ public final class ALSARecorder: Recorder {
 
     /// The event `recState`: `{"file", "state": "recording"|"stopped"|"ended"|"failed", "seconds", "peak"}`, where
     /// `peak` is the loudest sample (0 to 1) since the event before; with `ended` and `failed` also `code` and
-    /// `message`. At each change, and while it records at most ten times a second.
+    /// `message`. Sent at each change, and at most ten times a second while it records.
     public let events = DeviceEvent("recState")
 
-    /// How many recordings may be made at a time.
+    /// How many recordings may run at the same time.
     public static let limit = 16
-    /// How many that ended by themselves are kept for whoever asks.
+    /// How many results of recordings that ended by themselves are kept to be fetched.
     private static let kept = 16
 
     /// - Parameters:
-    ///   - input: not opened before the first recording.
+    ///   - input: the input, opened with the first recording.
     ///   - answer: how long the sound system may take for one step, such as opening the PCM.
     ///   - patience: how long an open PCM may capture nothing.
-    ///   - owners: says whose files are; nil: it is forgotten with the process.
-    ///   - logger: gets a line for each recording that did not end as it should.
+    ///   - owners: stores the owners of files; nil: they are not stored.
+    ///   - logger: gets a line for each recording that ended abnormally.
     public convenience init(
         input: ALSAInput,
         folder: MediaFolder,
@@ -123,7 +123,7 @@ public final class ALSARecorder: Recorder {
             let name = try MediaName(file)
             if let job = jobs.withLock({ $0.active[name] }) {
                 try job.check(mayEnd)
-                // Where it ended by itself in this moment, its result is told here.
+                // If it ended by itself just now, the promise gets its result.
                 if !job.stop(promise) { _ = takeEnded(job.number) }
             } else {
                 promise.settle(try takeEnded(name, mayEnd))
@@ -134,7 +134,7 @@ public final class ALSARecorder: Recorder {
         return promise
     }
 
-    /// The result of a recording that ended by itself. Whoever decides about it is asked while nothing is locked.
+    /// The result of a recording that ended by itself. The permission check runs without a lock.
     private func takeEnded(
         _ name: MediaName,
         _ mayEnd: (Caller) -> Bool
@@ -152,7 +152,7 @@ public final class ALSARecorder: Recorder {
         }
     }
 
-    /// `"recording"`: for each one `{"file", "seconds", "peak", "rate", "channels", "for"}`.
+    /// `"recording"`: `{"file", "seconds", "peak", "rate", "channels", "for"}` for each one.
     public func state() -> JSONObject {
         let active = jobs.withLock { $0.active.values.sorted { $0.number < $1.number } }
         return ["recording": .array(active.map(\.json))]
@@ -163,8 +163,8 @@ public final class ALSARecorder: Recorder {
         for job in active where mayEnd(job.caller) { _ = job.stop(nil) }
     }
 
-    /// Ends all recordings, and returns when their files are whole.
-    /// - Parameter limit: how long that may take; what is not whole then is recovered at the next start.
+    /// Ends all recordings, and returns when their files are complete.
+    /// - Parameter limit: how long that may take; files that are not complete then are recovered at the next start.
     public func close(within limit: Duration = .seconds(3)) async {
         let files = jobs.withLock { Array($0.active.values) }.map { job in
             let promise = Promise<Recording>()
@@ -176,9 +176,9 @@ public final class ALSARecorder: Recorder {
         await engine.close()
     }
 
-    /// Makes whole files of recordings that a crash or a kill cut off, under the names that were asked for. Called
-    /// once, before the first recording.
-    /// - Parameter limit: how long to wait for it; what takes longer goes on by itself.
+    /// Repairs the files of recordings that a crash or a kill cut off, and gives them the requested names. Called once,
+    /// before the first recording.
+    /// - Parameter limit: how long to wait; the recovery continues after that.
     public func recover(within limit: Duration = .seconds(5)) async {
         let promise = Promise<Void>()
         let recovery = RecordingRecovery(folder: folder, owners: owners, logger: logger)
@@ -193,8 +193,8 @@ public final class ALSARecorder: Recorder {
     /// Whether a file is being recorded.
     func isRecording(_ name: MediaName) -> Bool { jobs.withLock { $0.active[name] != nil } }
 
-    /// A recording has ended, in whichever way.
-    /// - Parameter isAwaited: whether somebody is told.
+    /// A recording has ended.
+    /// - Parameter isAwaited: whether somebody waits for the result.
     func remove(_ job: RecordingJob, _ result: Result<Recording, CommandError>, isAwaited: Bool) {
         jobs.withLock { state in
             if state.active[job.name] === job { state.active[job.name] = nil }
@@ -211,7 +211,7 @@ public final class ALSARecorder: Recorder {
         case .success(let recording):
             guard let ending = recording.ending else { return }
             logger.notice("the recording '\(job.name)' ended by itself at \(recording.seconds) s: \(ending)")
-        // Whoever may not is told; a log would be filled by it.
+        // The caller is told; these errors would only fill the log.
         case .failure(let error) where ![.cancelled, .denied, .tooLarge].contains(error.code):
             logger.warning("the recording '\(job.name)' failed: \(error.message)")
         case .failure: break

@@ -1,15 +1,15 @@
 internal import Glibc
 internal import MediaFolder
 
-/// Where a CAF file says how long its sound is.
+/// The length of the sound in the header of a CAF file.
 ///
 /// A file is `caff`, four bytes, then chunks of a type (4 bytes), a size (8 bytes, the highest first) and as many bytes
-/// (Apple Core Audio Format Specification 1.0). Where the size of `data` reaches beyond the end of the file, libsndfile
-/// finds no sound at all: so it is when the header came to the disk before a power loss and the sound did not.
+/// (Apple Core Audio Format Specification 1.0). If the size of `data` reaches beyond the end of the file, libsndfile
+/// finds no sound at all. That happens if the header reached the disk before a power loss and the sound did not.
 enum CAFLength {
     private static let chunkHeader = 12
 
-    /// Makes the size of the data fit the file, if it is too large. Whatever else the file is, it is left alone.
+    /// Reduces the size of the data to fit the file, if it is too large. Other files are left unchanged.
     static func mend(_ file: OpenFile) {
         var place = 8
         while let header = read(file, at: place), let size = size(header) {
@@ -27,7 +27,7 @@ enum CAFLength {
         return pread(file.descriptor, &header, chunkHeader, place) == chunkHeader ? header : nil
     }
 
-    /// The size in a chunk's header; nil where it cannot be one.
+    /// The size in a chunk's header; nil if it is not plausible.
     private static func size(_ header: [UInt8]) -> Int? {
         let size = header[4...].reduce(Int64(0)) { $0 << 8 | Int64($1) }
         return (0...(1 << 50)).contains(size) ? Int(size) : nil

@@ -5,10 +5,9 @@ internal import Synchronization
 
 /// Captures from one input for as many recordings as want it, on one thread.
 ///
-/// `add` puts a tap on a list and returns. If the thread is parked it is given a job: open the PCM, capture until
-/// every tap has ended, close the PCM. Taps that come meanwhile join the open stream, in its format: a card can be
-/// opened only once. So an idle engine holds no PCM and no timer. What may block for ever is left to the
-/// ``WatchedThread``.
+/// `add` puts a tap on a list and returns. If the thread is parked, it gets a job: open the PCM, capture until every
+/// tap has ended, close the PCM. Taps added meanwhile join the open stream, in its format, because a card can be opened
+/// only once. An idle engine holds no PCM and no timer. Calls that may block forever run on the ``WatchedThread``.
 final class CaptureEngine: Sendable {
     private struct State {
         var taps: [CaptureTap] = []
@@ -23,7 +22,7 @@ final class CaptureEngine: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - answer: how long the sound system may take for one step before the taps are given up.
+    ///   - answer: how long the sound system may take for one step before the taps fail.
     ///   - patience: how long an open PCM may capture nothing.
     ///   - threadName: as ``WatchedThread`` takes it.
     init(_ input: ALSAInput, answer: Duration, patience: Duration, threadName: String = "qc-mic", logger: Logger) {
@@ -33,7 +32,7 @@ final class CaptureEngine: Sendable {
         thread = WatchedThread(name: threadName, subject: "the sound system", deadline: answer)
     }
 
-    /// Lets a tap have what is captured from now on, until it has ended. Never blocks.
+    /// Gives a tap what is captured from now on, until the tap has ended. Never blocks.
     func add(_ tap: CaptureTap) {
         let isFirst = state.withLock { state -> Bool? in
             if state.isClosed { return nil }
@@ -45,11 +44,10 @@ final class CaptureEngine: Sendable {
         if isFirst { startSession() }
     }
 
-    /// Whether something is captured, or is about to be.
+    /// Whether it is capturing, or about to.
     var isCapturing: Bool { state.withLock { $0.isScheduled } }
 
-    /// Ends every tap and the threads. Returns when that is done, at the latest when a step takes longer than the
-    /// answer time.
+    /// Ends every tap and the threads. Returns when that is done, at the latest when a step exceeds the answer time.
     func close() async {
         let taps = state.withLock { state in
             state.isClosed = true
@@ -83,9 +81,9 @@ final class CaptureEngine: Sendable {
     }
 }
 
-// What follows runs on the capturing thread.
+// The rest runs on the capturing thread.
 extension CaptureEngine {
-    /// Captures until nobody wants more. After a failure the taps that came meanwhile get an opening of their own.
+    /// Captures until no tap is left. After a failure, taps added meanwhile get a new opening of the PCM.
     private func runSession() {
         repeat { captureAll() } while hasMore()
     }
@@ -98,7 +96,7 @@ extension CaptureEngine {
         }
     }
 
-    /// One opening of the PCM, in the format that the first tap wishes for.
+    /// One opening of the PCM, in the format that the first tap requests.
     private func captureAll() {
         guard let wish = state.withLock({ $0.taps.first { !$0.hasEnded }?.wish }) else { return }
         var begun: [CaptureTap] = []
@@ -113,7 +111,7 @@ extension CaptureEngine {
                 }
                 try proceed(to: "closing \(input)")
             } catch {
-                // The answers come before the PCM is closed, which may block.
+                // The taps get the error before the PCM is closed, which may block.
                 fail(error, begun)
             }
             stream.close()
@@ -126,7 +124,7 @@ extension CaptureEngine {
         guard thread.proceed(to: step) else { throw .givenUp }
     }
 
-    /// Lets go of the taps that have ended, and begins the new ones.
+    /// Removes the taps that have ended, and starts the new ones.
     /// - Returns: whether there are any.
     private func takeOver(_ begun: inout [CaptureTap], _ format: StreamFormat) -> Bool {
         let taps = state.withLock { state in
@@ -140,7 +138,7 @@ extension CaptureEngine {
 
     private func fail(_ failure: StreamFailure, _ taps: [CaptureTap]) {
         let error = failure.commandError(about: "\(input)")
-        // What happens in a call that comes back too late was reported when it was given up.
+        // If a call returns too late, its failure was reported when it was given up.
         if thread.proceed(to: "closing \(input)") {
             logger.error("\(error.message)")
         } else {

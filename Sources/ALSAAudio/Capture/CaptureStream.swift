@@ -12,14 +12,14 @@ struct CaptureStream: ~Copyable {
     private var bytes: [UInt8]
     /// Frames captured so far.
     private(set) var captured = 0
-    /// Whether the last wait ended without frames.
+    /// Whether the last wait timed out without frames.
     private var waitedInVain = false
 
-    /// Milliseconds of the longest wait: how soon it is noticed that nobody wants more.
+    /// The longest wait in milliseconds. It limits how late the end of all taps is noticed.
     private static let longestWait: Int32 = 50
 
     /// Opens the input and starts it.
-    /// - Parameter patience: how long nothing may be captured before the PCM counts as frozen.
+    /// - Parameter patience: how long the PCM may deliver nothing before it counts as frozen.
     init(_ input: ALSAInput, _ wish: StreamWish, patience: Duration, logger: Logger) throws(StreamFailure) {
         let pcm = try input.open()
         format = try Self.start(pcm, wish)
@@ -41,7 +41,7 @@ struct CaptureStream: ~Copyable {
         }
     }
 
-    /// Opens and configures the input and closes it again, to see whether that can be done.
+    /// Opens, configures and closes the input, to see whether that works.
     static func probe(_ input: ALSAInput) throws(StreamFailure) {
         let pcm = try input.open()
         do { _ = try pcm.configure(.capture(rate: 48_000, channels: 1)) } catch { throw .alsa(error) }
@@ -49,7 +49,7 @@ struct CaptureStream: ~Copyable {
 
     consuming func close() { recovery.report() }
 
-    /// Captures at most a period, or waits for one, at most for ``longestWait``.
+    /// Captures at most one period, or waits for one, at most ``longestWait``.
     /// - Returns: interleaved samples; none if there was nothing yet.
     mutating func advance() throws(StreamFailure) -> [Float] {
         var frames = 0
@@ -77,7 +77,7 @@ struct CaptureStream: ~Copyable {
     }
 
     private mutating func wait() throws(ALSAError) {
-        // A PCM that says it is ready and has nothing must not become a busy loop.
+        // A PCM that reports that it is ready but has no frames must not cause a busy loop.
         if waitedInVain { sleepMilliseconds(5) }
         waitedInVain = true
         try pcm.wait(atMost: Self.longestWait)
@@ -91,10 +91,10 @@ struct CaptureStream: ~Copyable {
     }
 }
 
-/// Keeps a PCM without a clock from giving hours of sound in a second.
+/// Prevents a PCM without a clock from delivering hours of sound in a second.
 ///
-/// ALSA's `null` and `file` plugins give any amount at once. A real one cannot be ahead of the time by more than a
-/// moment; whatever is, is held back to the pace of the clock from then on.
+/// ALSA's `null` and `file` plugins deliver any amount at once. A real PCM cannot be ahead of time by more than a
+/// moment; one that is gets slowed down to the clock from then on.
 struct CapturePace {
     private let start: SuspendingClock.Instant
     private let rate: Int

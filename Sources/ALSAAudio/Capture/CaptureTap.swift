@@ -1,10 +1,10 @@
 internal import Concurrency
 internal import QuickConnect
 
-/// What was captured for one recording, from the capturing thread to the one that writes.
+/// Passes the captured sound of one recording from the capturing thread to the writing thread.
 ///
-/// The capturing thread never waits: where the writer is behind by more than ``longest``, the newest is lost, and
-/// counted.
+/// The capturing thread never waits: if the writer is behind by more than ``longest``, the newest frames are dropped
+/// and counted.
 final class CaptureTap: Sendable {
     private struct State: Sendable {
         var format: StreamFormat?
@@ -19,7 +19,7 @@ final class CaptureTap: Sendable {
         case failed(CommandError)
     }
 
-    /// Seconds that it holds at most, which is what a slow disk may need for a moment.
+    /// The most seconds of sound that it holds, to bridge the delays of a slow disk.
     static let longest = 8
 
     let wish: StreamWish
@@ -27,13 +27,13 @@ final class CaptureTap: Sendable {
 
     init(rate: Int, channels: Int) { wish = .capture(rate: rate, channels: channels) }
 
-    /// What follows has this format. On the capturing thread, once.
+    /// Sets the format of what follows. Called once, on the capturing thread.
     func begin(_ format: StreamFormat) {
         monitor.withLock { $0.format = format }
         monitor.notify()
     }
 
-    /// On the capturing thread.
+    /// Called on the capturing thread.
     func append(_ samples: [Float]) {
         monitor.withLock { state in
             guard let format = state.format, state.ending == nil else { return }
@@ -48,7 +48,7 @@ final class CaptureTap: Sendable {
         monitor.notify()
     }
 
-    /// Nothing more is wanted, or comes. The first ending counts.
+    /// Ends the tap: no more sound is wanted, or none comes. The first ending counts.
     func end(_ ending: Ending) {
         monitor.withLock { if $0.ending == nil { $0.ending = ending } }
         monitor.notify()
@@ -61,7 +61,7 @@ final class CaptureTap: Sendable {
         monitor.withLock { state in state.format.map { $0.seconds(state.lostFrames) } ?? 0 }
     }
 
-    /// Waits for the first frames. Nil where it was stopped before.
+    /// Waits for the first frames. Nil if it was stopped before.
     func format() throws(CommandError) -> StreamFormat? {
         let result = monitor.wait { state -> Monitor<State>.Verdict<Result<StreamFormat?, CommandError>> in
             if let format = state.format, !state.blocks.isEmpty { return .go(.success(format)) }
@@ -74,7 +74,7 @@ final class CaptureTap: Sendable {
         return try result.get()
     }
 
-    /// Waits for the next block, interleaved; nil when there will be none.
+    /// Waits for the next block, interleaved; nil at the end.
     func next() -> [Float]? {
         monitor.wait { state in
             guard let block = state.blocks.first else { return state.ending == nil ? .wait(until: nil) : .go(nil) }
@@ -84,7 +84,7 @@ final class CaptureTap: Sendable {
         }
     }
 
-    /// Takes all that is in it, as one channel.
+    /// Takes everything in it, as one channel.
     func all() -> (samples: [Float], rate: Int) {
         monitor.withLock { state in
             guard let format = state.format else { return ([], 1) }
@@ -93,19 +93,19 @@ final class CaptureTap: Sendable {
         }
     }
 
-    /// Why it ended by itself; nil as long as it has not, or was stopped.
+    /// Why it ended by itself; nil if it has not ended, or was stopped.
     var failure: CommandError? {
         monitor.withLock { if case .failed(let error) = $0.ending { error } else { nil } }
     }
 }
 
-/// A tap as a source that waits for its sound, in the number of channels that is wanted.
+/// A tap as a source that waits for its sound, with the requested number of channels.
 struct TapSource: VoiceSource {
     private let tap: CaptureTap
     private let captured: Int
     let channels: Int
     let rate: Int
-    /// What was taken from the tap and not read yet.
+    /// Samples taken from the tap but not read yet.
     private var rest: ArraySlice<Float> = []
     private(set) var isAtEnd = false
 

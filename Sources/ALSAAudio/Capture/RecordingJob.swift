@@ -4,24 +4,24 @@ internal import MediaFolder
 internal import QuickConnect
 internal import Synchronization
 
-/// One recording, from the call that started it until its file is whole.
+/// One recording, from the call that started it until its file is complete.
 final class RecordingJob: Sendable {
     private struct State {
         var frames = 0
         /// The loudest sample so far, 0 to 32768.
         var peak = 0
-        /// The same since it was told last.
+        /// The same since the last event.
         var recentPeak = 0
         var told = SuspendingClock.now
         var hasBegun = false
-        /// Whether it records no more, so that its file is being closed.
+        /// Whether it has stopped recording and its file is being closed.
         var isEnding = false
-        /// What became of it, once it is over.
+        /// Its result, once it is over.
         var result: Result<Recording, CommandError>?
-        /// Whoever waits for its end.
+        /// The promises that wait for its end.
         var stopping: [Promise<Recording>] = []
         var closing: [@Sendable () -> Void] = []
-        /// Whether somebody wanted it to end.
+        /// Whether somebody asked for its end.
         var isStopped = false
     }
 
@@ -38,9 +38,10 @@ final class RecordingJob: Sendable {
     var caller: Caller { rights.caller }
 
     private static let numbers = Atomic<UInt64>(0)
-    /// How often progress is told at most.
+    /// The shortest time between two progress events.
     private static let tellingInterval = Duration.milliseconds(100)
-    /// How often what was written is brought to the disk, and its free space looked at. A power loss takes no more.
+    /// How often the written data is synced to the disk and the free space checked. A power loss costs at most this
+    /// much.
     private static let syncInterval = Duration.milliseconds(500)
 
     init(_ plan: RecordingPlan, _ rights: FileRights, started: Promise<Void>, _ recorder: ALSARecorder) {
@@ -52,15 +53,15 @@ final class RecordingJob: Sendable {
         number = Self.numbers.add(1, ordering: .relaxed).newValue
     }
 
-    /// - Throws: `denied` where another user started it.
+    /// - Throws: `denied` if another user started it.
     func check(_ mayEnd: (Caller) -> Bool) throws(CommandError) {
         guard mayEnd(caller) else {
             throw CommandError(.denied, "the recording '\(name)' was started by \(caller), another user")
         }
     }
 
-    /// Ends it; the promise is settled when the file is whole.
-    /// - Returns: whether it was not over before.
+    /// Ends it; the promise is settled when the file is complete.
+    /// - Returns: false if it was already over.
     func stop(_ promise: Promise<Recording>?) -> Bool {
         let result = state.withLock { state -> Result<Recording, CommandError>? in
             if let result = state.result { return result }
@@ -73,7 +74,7 @@ final class RecordingJob: Sendable {
         return result == nil
     }
 
-    /// Runs `body` when its file is not being closed, or no more.
+    /// Runs `body` at once if its file is not being closed, otherwise when it has been closed.
     func whenClosed(_ body: @escaping @Sendable () -> Void) {
         let isClosing = state.withLock { state in
             guard state.isEnding, state.result == nil else { return false }
@@ -84,7 +85,7 @@ final class RecordingJob: Sendable {
     }
 }
 
-// On its own thread.
+// These functions run on its own thread.
 extension RecordingJob {
     func run() {
         do throws(CommandError) {
@@ -94,7 +95,7 @@ extension RecordingJob {
             do throws(CommandError) {
                 finish(.success(try record(into: file)))
             } catch {
-                // What was captured is not thrown away: the next start recovers it.
+                // Captured sound is not discarded: the next start recovers it.
                 if state.withLock({ $0.frames == 0 }) { file.discard() } else { file.leave() }
                 throw error
             }
@@ -114,7 +115,7 @@ extension RecordingJob {
             throw CommandError(.unavailable, "'\(name)' cannot be written: \(error.reason)")
         }
         recorder.engine.add(tap)
-        // While the PCM is being opened: a disk takes its time, too.
+        // Done while the PCM is being opened, because the disk takes time, too.
         file.announce()
         guard let format = try tap.format() else {
             throw CommandError(.cancelled, "the recording '\(name)' was stopped before it began")
@@ -128,14 +129,14 @@ extension RecordingJob {
         state.withLock { $0.isEnding = true }
         tap.end(.stopped)
         do throws(SoundFile.Failure) { try writer.close() } catch {
-            // On a full disk what could be written is kept.
+            // On a full disk, what could be written is kept.
             if ending == nil { throw CommandError(.unavailable, "'\(name)' cannot be written: \(error.reason)") }
         }
         try file.publish()
         return result(unfinished.file.bytes, ending)
     }
 
-    /// Writes what is captured until its end.
+    /// Writes the captured sound until the end.
     /// - Returns: why it ended by itself; nil if it was stopped.
     private func write(
         _ source: inout any VoiceSource,
@@ -186,7 +187,7 @@ extension RecordingJob {
     private var freeSpaceProblem: CommandError? { recorder.settings.diskReserve.problem(in: recorder.folder) }
 }
 
-// The end, and what is told.
+// The end of a recording, and its events.
 extension RecordingJob {
     private func result(_ bytes: Int, _ ending: Recording.Ending?) -> Recording {
         let (frames, peak) = state.withLock { ($0.frames, $0.peak) }
@@ -209,10 +210,10 @@ extension RecordingJob {
             defer { (state.stopping, state.closing) = ([], []) }
             return state
         }
-        // Where it never began, the call that started it gets the error, and nobody else hears of it.
+        // If it never began, only the call that started it gets the error.
         var failure = CommandError(.cancelled, "the recording '\(name)' was stopped before it began")
         if case .failure(let error) = result { failure = error }
-        // Before anybody is answered, who may then start it again at once.
+        // Before the callers get their replies, because they may start it again at once.
         recorder.remove(self, result, isAwaited: last.isStopped || !last.hasBegun)
         if last.hasBegun { tell(result) } else { started.fail(failure) }
         for promise in last.stopping { promise.settle(result) }
@@ -261,7 +262,7 @@ extension RecordingJob {
         ]
     }
 
-    /// Seconds that are missing because the disk was too slow for too long.
+    /// Seconds that were lost because the disk was too slow.
     var lostSeconds: Double { tap.lostSeconds }
 
     private func seconds(_ frames: Int) -> Double { (Double(frames) / Double(plan.options.rate)).inMilliseconds }

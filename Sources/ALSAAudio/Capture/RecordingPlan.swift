@@ -3,24 +3,24 @@ internal import JSON
 internal import MediaFolder
 internal import QuickConnect
 
-/// What shall be recorded, checked against what its format can hold.
+/// The parameters of a recording, checked against what its format supports.
 struct RecordingPlan {
     let name: MediaName
     let format: RecordingFormat
     let options: RecordingOptions
     /// Frames after which it ends by itself.
     let mostFrames: Int
-    /// What every sample is multiplied with.
+    /// The factor for every sample.
     let factor: Float
 
-    /// - Throws: `invalid`, naming all that does not fit at once.
+    /// - Throws: `invalid`, with everything that does not fit.
     init(_ file: String, _ options: RecordingOptions, _ settings: ALSARecorder.Settings) throws(CommandError) {
         name = try MediaName(file)
         guard let format = RecordingFormat(ending: name.ending) else {
             let expected = "file, a name that ends in \(RecordingFormat.endings)"
             throw .invalid("/0", expected: expected, got: JSONValue.string(file).gist)
         }
-        // However long an owner sets it, the frames of it are a number.
+        // An owner may set any limit, so it is bounded to keep the number of frames in range.
         let limit = min(options.limit ?? settings.limit, 1e9)
         let frames = Int((limit * Double(options.rate)).rounded())
         let most = format.mostFrames(channels: options.channels)

@@ -2,14 +2,14 @@ internal import Logging
 internal import MediaFolder
 internal import QuickConnect
 
-/// Makes whole files of recordings that a crash, a kill or a power loss cut off.
+/// Repairs the files of recordings that a crash, a kill or a power loss cut off.
 struct RecordingRecovery {
     private let folder: MediaFolder
     private let owners: MediaOwners
     private let logger: Logger
 
     private static let chunk = 4096
-    /// A file as small as that holds a header and no sound worth keeping; CAF's is 4096 bytes.
+    /// A file of at most this size has a header but no sound worth keeping; CAF's header has 4096 bytes.
     private static let mostBytesOfNothing = 8192
 
     init(folder: MediaFolder, owners: MediaOwners, logger: Logger) {
@@ -18,7 +18,7 @@ struct RecordingRecovery {
         self.logger = logger
     }
 
-    /// Recovers all there are. Blocks; long FLAC files take a moment, since they are written anew.
+    /// Recovers all of them. Blocks; long FLAC files take a moment, since they are rewritten.
     func run() {
         do throws(CommandError) {
             for file in try folder.unfinished() { recover(file) }
@@ -43,24 +43,24 @@ struct RecordingRecovery {
         }
     }
 
-    /// What cannot be read is kept under another name, for its owner to look at, so that its own is free again.
+    /// Renames a file that cannot be read, so that its name is free again and its owner can examine it.
     private func setAside(_ file: UnfinishedFile, _ reason: String) throws(CommandError) {
         let name = try owners.setAside(file)
         logger.warning("the recording '\(file.name)' was cut off, and is kept as '\(name)': \(reason)")
     }
 
-    /// - Returns: the seconds that are in it, nil if there are none.
+    /// - Returns: the seconds of sound in it; nil if there is none.
     private func mend(_ unfinished: UnfinishedFile) throws(CommandError) -> Double? {
         if unfinished.name.ending == RecordingFormat.caf.rawValue { CAFLength.mend(unfinished.file) }
         guard let read = try? measure(unfinished.file), read.frames > 0 else { return nil }
         return read.isWhole ? Double(read.frames) / Double(read.rate) : try copy(unfinished)
     }
 
-    /// Reads a file to where it can be read.
-    /// - Returns: its frames, and whether its header says the same.
+    /// Reads as much of a file as possible.
+    /// - Returns: its frames, and whether its header agrees.
     private func measure(_ file: OpenFile) throws(SoundFile.Failure) -> (frames: Int, rate: Int, isWhole: Bool) {
         let sound = try SoundFile(file)
-        // FLAC's length is not in a file that was cut off; reading all of it twice would be slow for nothing.
+        // A FLAC file that was cut off does not contain its length; reading it twice would only be slow.
         guard let said = sound.frames else { return (1, sound.rate, false) }
         var chunk = [Float](repeating: 0, count: Self.chunk * sound.channels)
         var frames = 0
@@ -68,7 +68,7 @@ struct RecordingRecovery {
         return (frames, sound.rate, frames == said || sound.format == RecordingFormat.opus.rawValue)
     }
 
-    /// Writes what can be read to a file of its own, which takes the place of the first one.
+    /// Copies what can be read to a new file, which replaces the first one.
     private func copy(_ unfinished: UnfinishedFile) throws(CommandError) -> Double? {
         guard let format = RecordingFormat(ending: unfinished.name.ending) else {
             throw CommandError(.unavailable, "it ends in none of \(RecordingFormat.endings)")
@@ -93,7 +93,7 @@ struct RecordingRecovery {
         let writer = try SoundFileWriter(file, format, rate: sound.rate, channels: sound.channels)
         var chunk = [Float](repeating: 0, count: Self.chunk * sound.channels)
         var frames = 0
-        // What cannot be read any more is the last block, which was being written.
+        // What cannot be read is the last block, which was being written.
         while let count = try? sound.read(Self.chunk, into: &chunk), count > 0 {
             try writer.write(chunk[..<(count * sound.channels)].map { Int16(max(-32768, min(32767, $0 * 32768))) })
             frames += count

@@ -1,26 +1,26 @@
 internal import QuickConnect
 
-/// The sound cards and the sound server that a PCM may lead to.
+/// The sound cards and the sound server that a PCM may use.
 struct SoundSystem {
     let cards: SoundCards
     let server: SoundServer
 }
 
-/// An opening of a PCM, and what came of it.
+/// An attempt to open a PCM, and its result.
 struct Attempt {
     private let subject: String
     private let pcm: String
     private let purpose: String
     private let isSimulated: Bool
-    /// What was seen without opening it.
+    /// Set if the PCM is already in use, so that it was not opened.
     private var use: String?
     /// Why it could not be opened.
     var failure: ProbeFailure?
 
     /// - Parameters:
-    ///   - subject: of the finding.
-    ///   - pcm: such as `the PCM default`.
-    ///   - purpose: such as `to play`.
+    ///   - subject: the subject of the finding.
+    ///   - pcm: the PCM, such as `the PCM default`.
+    ///   - purpose: the purpose, such as `to play`.
     init(_ subject: String, _ pcm: String, _ purpose: String, isSimulated: Bool) {
         self.subject = subject
         self.pcm = pcm
@@ -28,14 +28,14 @@ struct Attempt {
         self.isSimulated = isSimulated
     }
 
-    /// The PCM is open in this process already, so it need not be tried.
+    /// Records that this process already has the PCM open, so that it need not be tried.
     func inUse(_ use: String) -> Attempt {
         var attempt = self
         attempt.use = use
         return attempt
     }
 
-    /// - Parameter system: nil where it could not be looked at.
+    /// - Parameter system: nil if it could not be examined.
     func finding(_ system: SoundSystem?, _ account: OwnAccount) -> Finding {
         guard let error = failure?.error else {
             return Finding(subject, .ok, "\(pcm) \(use ?? "can be opened")\(isSimulated ? " (simulated)" : "")")

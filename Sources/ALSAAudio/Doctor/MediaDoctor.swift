@@ -2,12 +2,12 @@ internal import Glibc
 public import MediaFolder
 public import QuickConnect
 
-/// Looks at the media folder and at its disk.
+/// Checks the media folder and its disk.
 public struct MediaDoctor: Examined {
     private let folder: MediaFolder
     private let probe: Probe<Finding>
 
-    /// - Parameter account: of this process.
+    /// - Parameter account: the account of this process.
     public init(folder: MediaFolder, settings: ALSARecorder.Settings, account: OwnAccount) {
         self.folder = folder
         let look = MediaLook(folder: folder, settings: settings, account: account)
@@ -21,7 +21,7 @@ public struct MediaDoctor: Examined {
     }
 }
 
-/// One look, which may block.
+/// One check, which may block.
 private struct MediaLook {
     let folder: MediaFolder
     let settings: ALSARecorder.Settings
@@ -60,7 +60,7 @@ private struct MediaLook {
         return Finding(Self.subject, .warning, says, fix: fix)
     }
 
-    /// Whether the nearest folder above that exists can be written.
+    /// Whether the folder could be created: the nearest existing folder above it is writable.
     private var mayBeMade: Bool {
         var path = folder.path[...]
         while let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) {

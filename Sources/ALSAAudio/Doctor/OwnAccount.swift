@@ -1,4 +1,4 @@
-/// Who this process runs as, as its doctor tells it. Looked up once by whoever makes the doctor, since that may block.
+/// The account of this process, for its doctor. Looked up once by the code that makes the doctor, since that may block.
 public struct OwnAccount: Sendable {
     public var user: String
     public var groups: [String]

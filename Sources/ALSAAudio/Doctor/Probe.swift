@@ -2,23 +2,23 @@ internal import Concurrency
 internal import QuickConnect
 internal import Synchronization
 
-/// Why a look found nothing.
+/// Why a check failed.
 struct ProbeFailure: Error {
     var error: CommandError
-    /// Whether nothing came back, neither good nor bad.
+    /// Whether it did not return at all.
     var hangs = false
 }
 
-/// A look at something that may never answer, on a thread of its own, and never on two: those who ask while it looks
-/// share what it finds, and while it hangs they are told so at once.
+/// Checks something that may never answer, on a thread of its own, and never on two at once: callers during a check
+/// share its result, and while it hangs they get a failure at once.
 ///
-/// Unlike a ``WatchedThread``'s, a call that does not come back from here is no reason to start the daemon anew: nothing
-/// but the doctor needs it.
+/// Unlike with a ``WatchedThread``, a call that never returns is no reason to restart the daemon: only the doctor needs
+/// the result.
 final class Probe<Value: Sendable>: Sendable {
     private typealias Answer = Result<Value, ProbeFailure>
 
     private struct State {
-        /// When the look began that is under way.
+        /// When the running check began.
         var since: ContinuousClock.Instant?
         var waiting: [Promise<Answer>] = []
     }
@@ -30,7 +30,7 @@ final class Probe<Value: Sendable>: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - name: of the thread.
+    ///   - name: the name of the thread.
     ///   - step: what `work` does, such as `opening the PCM default`.
     ///   - limit: how long that may take.
     init(

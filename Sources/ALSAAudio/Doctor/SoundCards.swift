@@ -2,9 +2,9 @@ internal import CALSA
 internal import Glibc
 internal import QuickConnect
 
-/// The sound cards that the kernel had at one look.
+/// The kernel's sound cards at the time of the check.
 struct SoundCards {
-    /// Each as `0: PCH, HDA Intel PCH`.
+    /// Each in the form `0: PCH, HDA Intel PCH`.
     private let names: [String]
     /// Whether this process may open every control device.
     let areUsable: Bool

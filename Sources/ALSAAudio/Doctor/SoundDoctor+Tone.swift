@@ -2,7 +2,7 @@ internal import Concurrency
 internal import QuickConnect
 
 extension SoundDoctor {
-    /// Plays a tone of a second, and listens whether it is in what the microphone hears.
+    /// Plays a tone for a second, and checks whether the microphone captures it.
     func playAndListen() async -> Finding {
         if player.engine.output.isSimulated {
             return Finding("tone", .warning, "sound is simulated, so there is nothing to hear")

@@ -1,8 +1,8 @@
 public import QuickConnect
 
-/// Looks at the loudspeaker, the microphone, the mixer and what is behind them.
+/// Checks the loudspeaker, the microphone, the mixer and what they depend on.
 ///
-/// Everything that may hang is looked at once for each visit, by a ``Probe``.
+/// A ``Probe`` checks everything that may hang, once for each report.
 public struct SoundDoctor: Examined {
     let player: ALSASoundPlayer
     let recorder: ALSARecorder
@@ -17,7 +17,7 @@ public struct SoundDoctor: Examined {
 
     /// - Parameters:
     ///   - environment: where a sound server's sockets are looked for (`PULSE_SERVER`, `XDG_RUNTIME_DIR`).
-    ///   - account: of this process.
+    ///   - account: the account of this process.
     public init(
         player: ALSASoundPlayer,
         recorder: ALSARecorder,
@@ -55,7 +55,7 @@ public struct SoundDoctor: Examined {
         async let microphone = tryMicrophone()
         async let mixer = examineMixer()
         let attempts = await [speaker, microphone]
-        // Afterwards, since each look takes a place in a stopped server's queue, which the PCM then would lack.
+        // Done last, because each check takes a place in a stopped server's queue, which the PCM would then lack.
         let soundSystem = await lookAround()
         var findings = findings(soundSystem, attempts) + [await mixer, sounds]
         let haveBoth = attempts.allSatisfy { $0.failure == nil }
@@ -106,7 +106,7 @@ public struct SoundDoctor: Examined {
             }
             return Finding("mixer", .ok, "the volume is \(volume.percent) %")
         } catch {
-            // Many PCMs have none, and play all the same.
+            // Many PCMs have no mixer, and can play all the same.
             return Finding("mixer", .warning, error.error.message)
         }
     }

@@ -2,7 +2,7 @@ internal import Glibc
 import Linux
 internal import QuickConnect
 
-/// The sound server that ALSA's plugins would speak to, as its sockets showed at one look.
+/// The sound server that ALSA's plugins would use, as its sockets appeared at the time of the check.
 struct SoundServer {
     private enum State {
         case listens(String)
@@ -11,11 +11,11 @@ struct SoundServer {
     }
 
     private let state: State
-    /// The command that starts the user's server again.
+    /// The command that restarts the user's server.
     let restart: String
 
-    /// Looks, without waiting for anything.
-    /// - Parameter paths: of the sockets, the likeliest first.
+    /// Checks the sockets, without waiting for anything.
+    /// - Parameter paths: the paths of the sockets, the likeliest first.
     init(at paths: [String]) {
         if let path = paths.first(where: { access($0, F_OK) == 0 }) {
             let code = Self.connect(to: path)
@@ -28,8 +28,8 @@ struct SoundServer {
             ? "systemctl --user restart pipewire pipewire-pulse wireplumber" : "pulseaudio --start"
     }
 
-    /// Where a server's sockets are.
-    /// - Parameter environment: of this process.
+    /// The paths of a server's sockets.
+    /// - Parameter environment: the environment of this process.
     static func paths(_ environment: [String: String]) -> [String] {
         let runtime = environment["XDG_RUNTIME_DIR"] ?? "/run/user/\(geteuid())"
         let usual = ["\(runtime)/pulse/native", "\(runtime)/pipewire-0", "/run/pulse/native"]
@@ -47,7 +47,7 @@ struct SoundServer {
         }
     }
 
-    /// - Parameter isHanging: whether a PCM that was opened did not come back.
+    /// - Parameter isHanging: whether opening a PCM did not return.
     func finding(isHanging: Bool) -> Finding {
         let subject = "sound server"
         switch state {
@@ -70,8 +70,7 @@ struct SoundServer {
         return "connect: \(text) (\(code))\(hint)"
     }
 
-    /// A Unix socket is connected at once or not at all; where the server's queue is full, only a call that blocks
-    /// would wait.
+    /// A Unix socket connects at once or not at all; if the server's queue is full, only a blocking call would wait.
     /// - Returns: 0, or the error number.
     private static func connect(to path: String) -> Int32 {
         let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)

@@ -4,24 +4,24 @@ internal import MediaFolder
 final class FileDecoder: VoiceSource, @unchecked Sendable {
     // Sendable because only the thread that reads the file uses it.
     private let file: SoundFile
-    /// How often it begins again; nil: for ever.
+    /// How often it is repeated; nil: forever.
     private var loops: Int?
     private var chunk: [Float] = []
-    /// Whether anything was read since it began again: an empty file must not be repeated for ever.
+    /// Whether anything was read since the last repetition: an empty file must not be repeated forever.
     private var hasRead = false
     private(set) var isAtEnd = false
-    /// Why it ended before its end.
+    /// Why it ended early.
     private(set) var failure: SoundFile.Failure?
 
     let channels: Int
     var rate: Int { file.rate }
     var duration: Double? { file.duration }
 
-    /// Frames a second, and channels, that are believed; what is beyond is no sound.
+    /// Plausible frame rates and channel counts; a file beyond these is not sound.
     private static let rates = 1000...768_000
     private static let mostChannels = 64
 
-    /// - Parameter loops: how often it begins again; nil: for ever.
+    /// - Parameter loops: how often it is repeated; nil: forever.
     init(_ file: OpenFile, loops: Int?) throws(SoundFile.Failure) {
         let sound = try SoundFile(file)
         guard Self.rates.contains(sound.rate) else {
@@ -35,7 +35,7 @@ final class FileDecoder: VoiceSource, @unchecked Sendable {
         self.loops = loops
     }
 
-    /// - Returns: whether there is such a place.
+    /// - Returns: whether the position exists.
     func seek(to seconds: Double) -> Bool { file.seek(to: Int(seconds * Double(file.rate))) }
 
     func read(_ count: Int, into buffer: inout [Float]) -> Int {

@@ -1,17 +1,17 @@
 internal import Concurrency
 
-/// What was read of a file and not played yet, between the thread that reads and the one that plays: as a voice it
-/// never blocks, however slow the disk is.
+/// A ring buffer between the thread that reads a file and the one that plays it: as a voice it never blocks, however
+/// slow the disk is.
 final class FileStream: VoiceSource {
     private struct State: Sendable {
         var ring: [Float]
-        /// The place of the first frame.
+        /// The index of the first frame.
         var first = 0
         /// Frames in the ring.
         var count = 0
-        /// Frames given so far.
+        /// Frames passed on so far.
         var given = 0
-        /// Whether the last frame is in the ring, or was.
+        /// Whether the last frame has been put into the ring.
         var isComplete = false
         var isHeld = false
         var isOver = false
@@ -24,8 +24,8 @@ final class FileStream: VoiceSource {
     private let monitor: Monitor<State>
 
     /// - Parameters:
-    ///   - gain: what every sample is multiplied with.
-    ///   - seconds: of sound that are read ahead.
+    ///   - gain: the factor for every sample.
+    ///   - seconds: how many seconds of sound are read ahead.
     init(channels: Int, rate: Int, gain: Float, ahead seconds: Int = 2) {
         self.channels = channels
         self.rate = rate
@@ -55,7 +55,7 @@ extension FileStream {
         }
     }
 
-    /// All is in it.
+    /// The last frame has been added.
     func complete() { monitor.withLock { $0.isComplete = true } }
 }
 
@@ -77,7 +77,7 @@ extension FileStream {
             state.first = (state.first + frames) % capacity
             state.count -= frames
             state.given += frames
-            // Not with each period: the thread that reads then wakes once a second.
+            // Not at each period: so the reading thread wakes only once a second.
             return (frames, state.count <= capacity / 2)
         }
         if hasRoom { monitor.notify() }
@@ -85,15 +85,15 @@ extension FileStream {
     }
 }
 
-// For whoever decides what plays.
+// For the code that decides what plays.
 extension FileStream {
-    /// Seconds of the file that were given so far.
+    /// Seconds of the file that were passed on so far.
     var given: Double { Double(monitor.withLock { $0.given }) / Double(rate) }
 
-    /// Whether the last frame has been given.
+    /// Whether the last frame has been passed on.
     var isDrained: Bool { monitor.withLock { $0.isComplete && $0.count == 0 } }
 
-    /// Held, it gives nothing and says that it is at its end, so that its voice ends; what is in it stays.
+    /// While held, it gives nothing and reports that it is at its end, so that its voice ends; its contents stay.
     func hold(_ isHeld: Bool) { monitor.withLock { $0.isHeld = isHeld } }
 
     /// Ends it for both threads.

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// The names in a folder, in the order of their bytes; `nil` if it cannot be read, with `errno` set.
+/// The names in a folder, sorted by bytes; nil if it cannot be read, with `errno` set.
 func fileNames(in path: String) -> [String]? {
     guard let folder = opendir(path) else { return nil }
     defer { closedir(folder) }

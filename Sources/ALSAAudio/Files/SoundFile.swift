@@ -4,11 +4,11 @@ internal import MediaFolder
 
 /// The owner of a `SNDFILE` open for reading, in any format that libsndfile reads.
 struct SoundFile: ~Copyable {
-    /// Why a file gives no sound.
+    /// Why a file cannot be read as sound.
     struct Failure: Error, Equatable {
-        /// What libsndfile says, or what is wrong with the sound.
+        /// libsndfile's message, or what is wrong with the sound.
         let reason: String
-        /// Whether it is no sound file at all, as far as libsndfile can tell.
+        /// Whether libsndfile does not recognize it as a sound file.
         var isForeign = false
     }
 
@@ -36,17 +36,17 @@ struct SoundFile: ~Copyable {
 
     deinit { sf_close(handle) }
 
-    /// Its length in frames as its header says; nil where that does not know.
+    /// Its length in frames according to its header; nil if the header does not know.
     var frames: Int? { info.frames < Int64.max / 2 ? Int(info.frames) : nil }
 
-    /// In seconds.
+    /// Its duration in seconds.
     var duration: Double? { frames.map { Double($0) / Double(rate) } }
 
     /// Such as `wav`, `flac` or `opus`.
     var format: String? { SoundFormat.name(Int(info.format)) }
 
-    /// Goes to a frame.
-    /// - Returns: whether it could.
+    /// Moves to a frame.
+    /// - Returns: whether that worked.
     func seek(to frame: Int) -> Bool { sf_seek(handle, sf_count_t(frame), Int32(SEEK_SET)) == frame }
 
     /// Reads interleaved frames to the front of `buffer`.
@@ -63,7 +63,7 @@ struct SoundFile: ~Copyable {
         guard code == 0 else { throw Failure(reason: String(cString: sf_error_number(code))) }
     }
 
-    /// Reads the sound, but no more than `limit` frames. Headers may say anything, so they are not believed.
+    /// Reads the sound, but no more than `limit` frames. Headers are not trusted.
     /// - Returns: mono or stereo; more channels are mixed down to mono. What is not a number becomes silence.
     func read(atMost limit: Int) throws(Failure) -> SoundBuffer {
         var samples: [Float] = []

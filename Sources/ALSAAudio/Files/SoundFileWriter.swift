@@ -4,14 +4,14 @@ internal import QuickConnect
 
 /// The owner of a `SNDFILE` open for writing 16-bit sound.
 ///
-/// Whatever happens to this process, what was written more than a moment ago can be read: CAF and WAV files have
-/// right headers after each write, Opus pages are short, FLAC blocks too.
+/// Even if this process crashes, everything except the last moment can be read: the headers of CAF and WAV files are
+/// updated at each write, and Opus pages and FLAC blocks are short.
 final class SoundFileWriter {
     private let handle: OpaquePointer
     private let channels: Int
     private var isOpen = true
 
-    /// - Parameter file: what is in it is lost.
+    /// - Parameter file: its contents are overwritten.
     init(_ file: OpenFile, _ format: RecordingFormat, rate: Int, channels: Int) throws(SoundFile.Failure) {
         var info = SF_INFO()
         info.format = format.code
@@ -32,11 +32,11 @@ final class SoundFileWriter {
         case .caf, .wav:
             _ = sf_command(handle, Int32(SFC_SET_UPDATE_HEADER_AUTO), nil, 1)
         case .flac:
-            // The fastest three of FLAC's nine levels have blocks of 1152 frames, the others of 4096, which at 8 kHz
-            // is half a second that a crash would take.
+            // The fastest three of FLAC's nine levels have blocks of 1152 frames, the others of 4096, which at 8 kHz is
+            // half a second that a crash would lose.
             set(Int32(SFC_SET_COMPRESSION_LEVEL), 2.0 / 8)
         case .opus:
-            // A page holds a second unless told otherwise.
+            // A page has a second of sound by default.
             set(Int32(SFC_SET_OGG_PAGE_LATENCY_MS), 200)
         }
     }
@@ -51,7 +51,7 @@ final class SoundFileWriter {
         let frames = sf_count_t(samples.count / channels)
         guard sf_writef_short(handle, samples, frames) != frames else { return }
         let code = sf_error(handle)
-        // What the system said is in libsndfile's text, where it said anything.
+        // libsndfile's text contains the system's error, if there was one.
         let reason = code == 0 ? "not all could be written" : String(cString: sf_strerror(handle))
         throw SoundFile.Failure(reason: reason)
     }

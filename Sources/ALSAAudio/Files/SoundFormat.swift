@@ -2,7 +2,7 @@ internal import CSndFile
 
 /// The names of sound formats.
 enum SoundFormat {
-    /// The name of a format of libsndfile; nil where it has none here.
+    /// The name of a format of libsndfile; nil if it has none here.
     static func name(_ format: Int) -> String? {
         switch format & Int(SF_FORMAT_TYPEMASK) {
         case Int(SF_FORMAT_CAF): "caf"
@@ -18,11 +18,11 @@ enum SoundFormat {
     }
 }
 
-/// What recordings can be written as.
+/// The formats of recordings.
 enum RecordingFormat: String, CaseIterable {
     case caf, wav, flac, opus
 
-    /// The format that a file's ending stands for. `.ogg` is Opus: Vorbis files do not survive a kill.
+    /// The format for a file extension. `.ogg` is Opus, because Vorbis files do not survive a kill.
     init?(ending: String) {
         self.init(rawValue: ending == "ogg" ? "opus" : ending)
     }
@@ -39,7 +39,7 @@ enum RecordingFormat: String, CaseIterable {
         }
     }
 
-    /// Whether the format can hold that many frames a second.
+    /// Whether the format supports that many frames per second.
     func takes(rate: Int) -> Bool {
         self == .opus ? Self.opusRates.contains(rate) : Self.rates.contains(rate)
     }
@@ -47,8 +47,7 @@ enum RecordingFormat: String, CaseIterable {
     static let rates = 8000...192_000
     static let opusRates = [8000, 12_000, 16_000, 24_000, 48_000]
 
-    /// Frames that a file holds at most; nil where there is no bound worth naming. A WAV file counts its bytes in 32
-    /// bits.
+    /// The most frames in a file; nil if there is no practical limit. A WAV file counts its bytes in 32 bits.
     func mostFrames(channels: Int) -> Int? {
         self == .wav ? (Int(UInt32.max) - 65_536) / (2 * channels) : nil
     }

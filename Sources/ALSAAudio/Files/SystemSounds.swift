@@ -6,7 +6,7 @@ public struct SystemSounds: Sendable {
     struct Sound: Sendable {
         let number: Int
         let name: String
-        /// The sound at the rate that it is mixed at, where that could be done.
+        /// The sound converted to the mixer's rate, if that worked.
         let buffer: SoundBuffer
         let seconds: Double
     }
@@ -16,19 +16,19 @@ public struct SystemSounds: Sendable {
     /// No sounds at all.
     public static let none = SystemSounds(sounds: [])
 
-    /// What `playSound` can play, in the order of the numbers. Number 0 is missing if `laser.wav` is.
+    /// The sounds that `playSound` can play, by number. Number 0 is missing if `laser.wav` is.
     public var list: [SystemSound] {
         sounds.map { SystemSound(number: $0.number, name: $0.name, seconds: $0.seconds) }
     }
 
     /// Reads every sound file of a folder, in any format that libsndfile reads.
     ///
-    /// `laser.wav` is number 0, the others follow from 1 in the order of the bytes of their names; without a
-    /// `laser.wav` they have the same numbers. Files that are no sounds are ignored; sounds that cannot be read and
-    /// those of 5 seconds or more are logged and left out. Without the folder there are no sounds, and one warning.
+    /// `laser.wav` is number 0, the others follow from 1, sorted by the bytes of their names; they have the same
+    /// numbers without a `laser.wav`. Files that are not sounds are ignored. Sounds that cannot be read, and those of 5
+    /// seconds or more, are logged and left out. Without the folder there are no sounds, and one warning.
     /// - Parameters:
-    ///   - folder: its path. Folders in it are not looked into.
-    ///   - rate: frames a second, to which every sound is converted: the rate that PCMs are opened with.
+    ///   - folder: its path. Subfolders are ignored.
+    ///   - rate: the rate in frames per second to which every sound is converted: that of the PCMs.
     public static func load(folder: String, rate: Int = 48_000, logger: Logger) -> SystemSounds {
         guard let names = fileNames(in: folder) else {
             logger.warning("no system sounds: the folder \(folder) cannot be read")
@@ -53,7 +53,7 @@ public struct SystemSounds: Sendable {
         return SystemSounds(sounds: sounds.sorted { $0.number < $1.number })
     }
 
-    /// The number of each name; the names are in the order of their bytes.
+    /// The number of each name; the names must be sorted by their bytes.
     static func numbers(of names: [String]) -> [Int] {
         var last = 0
         return names.map { name in
@@ -71,7 +71,7 @@ public struct SystemSounds: Sendable {
         return sound
     }
 
-    /// Whether a file that libsndfile does not know is called like a sound, so that somebody should be told.
+    /// Whether a file that libsndfile does not recognize has the name of a sound, so that a warning is useful.
     static func isSoundName(_ name: String) -> Bool {
         let endings: Set = [
             "aif", "aifc", "aiff", "au", "caf", "flac", "mp3", "oga", "ogg", "opus", "rf64", "snd", "w64", "wav",

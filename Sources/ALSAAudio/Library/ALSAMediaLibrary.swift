@@ -3,9 +3,9 @@ public import MediaFolder
 public import QuickConnect
 internal import Synchronization
 
-/// The media folder with what libsndfile says of its files.
+/// The media folder, with libsndfile's information about its files.
 ///
-/// Everything happens on one thread that is given up on when the disk does not answer. What a file holds is read
+/// Everything runs on one thread, which is abandoned if the disk does not answer. The contents of a file are examined
 /// once, and again when the file has changed.
 public final class ALSAMediaLibrary: MediaLibrary {
     private struct Known: Sendable {
@@ -22,8 +22,8 @@ public final class ALSAMediaLibrary: MediaLibrary {
     private let known = Mutex<[MediaName: Known]>([:])
 
     /// - Parameters:
-    ///   - player: asked which files play.
-    ///   - recorder: asked which are being recorded.
+    ///   - player: knows which files are playing.
+    ///   - recorder: knows which files are being recorded.
     ///   - answer: how long the disk may take for one file.
     public init(
         folder: MediaFolder,
@@ -110,7 +110,7 @@ public final class ALSAMediaLibrary: MediaLibrary {
     }
 }
 
-/// The names of owners' accounts, each asked for once.
+/// The names of owners' accounts, each looked up once.
 private struct AccountNames {
     private let owners: MediaOwners
     private var names: [Owner: String?] = [:]

@@ -2,10 +2,10 @@ public import Concurrency
 public import Logging
 public import QuickConnect
 
-/// The volume of an output: of the mixer that belongs to the PCM, or of a simulated loudspeaker.
+/// The volume of an output: that of the PCM's mixer, or of a simulated loudspeaker.
 ///
-/// The mixer is opened for each change, on a thread of its own, and closed again: nothing stays open, and what other
-/// programs changed meanwhile is seen. Only the event keeps it open, while somebody subscribes.
+/// The mixer is opened for each change, on a thread of its own, and closed again, so nothing stays open and changes by
+/// other programs are seen. Only the event keeps it open, while somebody subscribes.
 public final class ALSAVolumeControl: VolumeControl {
     private let output: ALSAOutput
     private let logger: Logger
@@ -15,7 +15,7 @@ public final class ALSAVolumeControl: VolumeControl {
     public let event: VolumeEvent
 
     /// - Parameters:
-    ///   - output: the same as the player's.
+    ///   - output: the player's output.
     ///   - answer: how long the sound system may take before a change gets `timeout`.
     ///   - logger: gets one line for each failure.
     public init(output: ALSAOutput, answer: Duration = .seconds(3), logger: Logger) {
@@ -50,7 +50,7 @@ public final class ALSAVolumeControl: VolumeControl {
             step: "opening \(subject)",
             work: {
                 do throws(CommandError) {
-                    // A subscriber that came just before shall hear of this change, too.
+                    // A subscriber that came just before must get this change, too.
                     if change != nil, event.lacksBeginning { event.note(try output.volume(applying: nil)) }
                     let volume = try output.volume(applying: change)
                     event.note(volume)
@@ -70,7 +70,7 @@ public final class ALSAVolumeControl: VolumeControl {
 }
 
 extension ALSAOutput {
-    /// Applies a change, if any, and reads the volume that is then set. May block.
+    /// Applies the change, if any, and reads the resulting volume. May block.
     func volume(applying change: VolumeChange?) throws(CommandError) -> Volume {
         switch self {
         case .simulated(let speaker): speaker.volume(applying: change)

@@ -3,7 +3,7 @@ internal import Glibc
 
 /// Finds the control device, and so the mixer, that belongs to a PCM.
 enum ControlDevice {
-    /// What a PCM's name says about it; `nil` if it says nothing.
+    /// The control device that a PCM's name implies; nil if it implies none.
     /// - Parameter pcm: a name such as `default`, `pulse`, `plughw:1,0` or `sysdefault:CARD=Device`.
     static func guess(pcm: String) -> String? {
         let parts = pcm.split(separator: ":", maxSplits: 1)
@@ -20,8 +20,8 @@ enum ControlDevice {
         return named?.dropFirst(5) ?? (first.contains("=") ? nil : first)
     }
 
-    /// Whether ALSA's configuration knows a control device of that name. One that it knows and that cannot be opened is
-    /// missing only now; one that it does not know will never be there.
+    /// Whether ALSA's configuration has a control device of that name. If it has, but the device cannot be opened, it
+    /// is only missing now; if not, it will never exist.
     static func isDefined(_ control: String) -> Bool {
         var root: OpaquePointer?
         guard snd_config_update_ref(&root) >= 0, let root else { return false }
@@ -31,7 +31,7 @@ enum ControlDevice {
         return snd_config_search(root, "ctl.\(kind)", &node) == 0
     }
 
-    /// The control device of the card behind a PCM, which is opened for a moment; `nil` if there is no card.
+    /// The control device of a PCM's card; the PCM is opened for a moment. Nil if there is no card.
     static func ofCard(pcm name: String) throws(ALSAError) -> String? {
         let pcm = try PCM.open(name, .playback)
         guard let card = try pcm.card(), card >= 0 else { return nil }
@@ -40,7 +40,7 @@ enum ControlDevice {
 }
 
 extension PCM {
-    /// The number of the card behind this PCM; negative or `nil` for a PCM without one.
+    /// The number of this PCM's card; negative or nil for a PCM without one.
     func card() throws(ALSAError) -> Int32? {
         var info: OpaquePointer?
         try check("snd_pcm_info_malloc", snd_pcm_info_malloc(&info))

@@ -27,9 +27,9 @@ struct ControlMixer: ~Copyable {
         return mixer
     }
 
-    /// What came of a change.
+    /// The result of a change.
     enum Outcome {
-        /// The volume that is now set.
+        /// The resulting volume.
         case volume(Volume)
         /// No element has a playback volume.
         case noVolume
@@ -37,7 +37,7 @@ struct ControlMixer: ~Copyable {
         case noSwitch(String)
     }
 
-    /// Applies a change, if any, to the element that is the volume of what is heard.
+    /// Applies the change, if any, to the element that controls the playback volume.
     func use(_ change: VolumeChange?) throws(ALSAError) -> Outcome {
         guard let element = playbackElement() else { return .noVolume }
         switch change {
@@ -49,7 +49,7 @@ struct ControlMixer: ~Copyable {
         return .volume(Volume(percent: try element.percent(), isMuted: try element.isMuted()))
     }
 
-    /// What poll(2) shall watch, so that changes that others make are seen.
+    /// What poll(2) must watch to notice changes by others.
     func pollEntries() throws(ALSAError) -> [pollfd] {
         let count = try check("snd_mixer_poll_descriptors_count", snd_mixer_poll_descriptors_count(handle))
         var entries = [pollfd](repeating: pollfd(), count: Int(count))
@@ -58,13 +58,13 @@ struct ControlMixer: ~Copyable {
         return Array(entries.prefix(Int(filled)))
     }
 
-    /// Takes in what poll(2) found.
+    /// Processes the events that poll(2) reported.
     func takeEvents(_ polled: [pollfd]) throws(ALSAError) {
         var polled = polled
         var events: UInt16 = 0
         let call = "snd_mixer_poll_descriptors_revents"
         try check(call, snd_mixer_poll_descriptors_revents(handle, &polled, UInt32(polled.count), &events))
-        // A card that was pulled out, or a server that ended, would be found so again and again.
+        // A card that was removed, or a server that ended, would be reported endlessly.
         let isLost = Int32(events) & (POLLERR | POLLNVAL | POLLHUP) != 0
         let isBroken = polled.contains { Int32($0.revents) & (POLLERR | POLLNVAL | POLLHUP) != 0 }
         guard !isLost, !isBroken else { throw ALSAError(call: "poll", code: -ENODEV) }
@@ -88,7 +88,7 @@ struct PlaybackElement {
     private let pointer: OpaquePointer
     private let range: ClosedRange<Int>
 
-    /// - Returns: `nil` for an element without a playback volume that can be changed.
+    /// - Returns: nil for an element whose playback volume cannot be changed, or that has none.
     init?(_ pointer: OpaquePointer) {
         guard snd_mixer_selem_is_active(pointer) != 0, snd_mixer_selem_has_playback_volume(pointer) != 0 else {
             return nil
@@ -102,8 +102,8 @@ struct PlaybackElement {
         range = low...high
     }
 
-    /// Which of these names is the one that people mean by volume.
-    /// - Returns: its index: the best known one, else the first; `nil` if there are none.
+    /// Chooses the name that people mean by volume.
+    /// - Returns: its index: the best known one, or the first; nil if there are none.
     static func preferred(among names: [String]) -> Int? {
         for wanted in ["Master", "PCM", "Speaker", "Headphone", "Digital"] {
             if let index = names.firstIndex(of: wanted) { return index }
@@ -113,7 +113,7 @@ struct PlaybackElement {
 
     var hasSwitch: Bool { snd_mixer_selem_has_playback_switch(pointer) != 0 }
 
-    /// Per cent of the range, 0 to 100. Of a mixer with few steps, the nearest.
+    /// Per cent of the range, 0 to 100. If the mixer has few steps, the nearest.
     func percent() throws(ALSAError) -> Int {
         var value = 0
         let call = "snd_mixer_selem_get_playback_volume"

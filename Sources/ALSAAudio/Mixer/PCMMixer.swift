@@ -2,11 +2,11 @@ internal import Glibc
 internal import Linux
 internal import QuickConnect
 
-/// The mixer of a PCM, looked for anew with each use. Everything here may block.
+/// The mixer of a PCM, searched for at each use. Everything here may block.
 struct PCMMixer {
     let pcm: String
 
-    /// Applies a change, if any, and reads the volume that is then set.
+    /// Applies the change, if any, and reads the resulting volume.
     func volume(applying change: VolumeChange?) throws(CommandError) -> Volume {
         try volume(of: try open(), applying: change)
     }
@@ -19,10 +19,10 @@ struct PCMMixer {
         }
     }
 
-    /// Opens a mixer that tells of each change from what it says now.
+    /// Opens a mixer so that no change after the first reading is missed.
     ///
-    /// libasound reads the values first and asks for events then: what changes in between is in neither, until it changes
-    /// again. A second look, behind that, shows it.
+    /// libasound reads the values first and then subscribes to events, so a change in between is in neither. A second
+    /// reading after that shows it.
     func openToWatch() throws(CommandError) -> ControlMixer {
         for _ in 0..<5 {
             let mixer = try open()
@@ -31,7 +31,7 @@ struct PCMMixer {
         return try open()
     }
 
-    /// The same with a mixer that is open.
+    /// The same for a mixer that is already open.
     func volume(of mixer: borrowing ControlMixer, applying change: VolumeChange?) throws(CommandError) -> Volume {
         let control = mixer.control
         let outcome: ControlMixer.Outcome
@@ -46,8 +46,8 @@ struct PCMMixer {
         }
     }
 
-    /// Waits in poll(2) for what other programs change, or until it is woken.
-    /// - Returns: whether there was a change of whatever kind.
+    /// Waits in poll(2) for changes by other programs, or until it is woken.
+    /// - Returns: whether there was any change.
     func sleep(
         _ mixer: borrowing ControlMixer,
         _ entries: inout [pollfd],
@@ -58,7 +58,7 @@ struct PCMMixer {
         return true
     }
 
-    /// What poll(2) shall watch of a mixer.
+    /// What poll(2) must watch of a mixer.
     func pollEntries(_ mixer: borrowing ControlMixer) throws(CommandError) -> [pollfd] {
         do throws(ALSAError) { return try mixer.pollEntries() } catch { throw commandError(error, mixer.control) }
     }

@@ -5,23 +5,23 @@ internal import Logging
 public import QuickConnect
 internal import Synchronization
 
-/// The event `volumeState`: `{"volume", "muted"}`, each change once, whoever made it.
+/// The event `volumeState`: `{"volume", "muted"}`, each change once, by whatever program.
 ///
-/// Only while somebody subscribes is the mixer open, on a thread that sleeps until ALSA tells of a change. A mixer that
-/// cannot be opened, or goes away, is tried again, more and more seldom; what it has become meanwhile is told then.
+/// The mixer is open only while somebody subscribes, on a thread that sleeps until ALSA reports a change. A mixer that
+/// cannot be opened, or goes away, is tried again at growing intervals; changes in between are published then.
 public final class VolumeEvent: EventSource {
     private struct State {
         var hub: EventHub?
-        /// Of the thread, where there is one.
+        /// The thread's waker, if there is a thread.
         var waker: Waker?
         var ending: [Promise<Void>] = []
-        /// What is known of the mixer: what was told last, or what it was when somebody subscribed.
+        /// The last known volume: the last one published, or the one when somebody subscribed.
         var last: Volume?
         /// Whether the thread sees each change.
         var isWatching = false
-        /// How often somebody told what the mixer is while the thread was not watching.
+        /// How often a volume was reported while the thread was not watching.
         var notes = 0
-        /// Why there will never be such an event; until a mixer is found after all.
+        /// Why there will never be such an event, until a mixer is found after all.
         var lack: CommandError?
     }
 
@@ -48,7 +48,7 @@ public final class VolumeEvent: EventSource {
         case .named(let pcm):
             state.withLock { state in
                 state.hub = hub
-                // A thread that has not yet noticed that nobody subscribed for a moment has seen all.
+                // A thread that has not noticed that there were no subscribers for a moment has seen all changes.
                 if !state.isWatching { state.last = nil }
             }
             wakeThread(PCMMixer(pcm: pcm))
@@ -75,12 +75,13 @@ public final class VolumeEvent: EventSource {
     }
 }
 
-// What is known of the volume. Events are sent in the order of the looks, so under the lock; sending never blocks.
+// The known volume. Events must be sent in the order of the readings, so they are sent under the lock; sending never
+// blocks.
 extension VolumeEvent {
-    /// Whether somebody who changes the volume must say first what it was.
+    /// Whether code that changes the volume must first report what it was.
     var lacksBeginning: Bool { state.withLock { $0.hub != nil && $0.last == nil } }
 
-    /// Somebody has looked at the mixer, or changed it, while the thread may not be watching yet.
+    /// Reports a volume that was read or set while the thread may not be watching yet.
     func note(_ volume: Volume) {
         state.withLock { state in
             state.lack = nil
@@ -98,7 +99,7 @@ extension VolumeEvent {
     }
 }
 
-// The thread.
+// These functions run on the thread.
 extension VolumeEvent {
     private static let shortestPause = Duration.seconds(1)
     private static let longestPause = Duration.seconds(60)
@@ -146,7 +147,7 @@ extension VolumeEvent {
                 pause = Self.shortestPause
                 try follow(opened, mixer, waker)
             } catch {
-                // Before it is told: who hears of it finds it so.
+                // Before the error is published, so that subscribers find this state.
                 state.withLock { state in
                     state.isWatching = false
                     if error.code == .unsupported { state.lack = error }
@@ -158,9 +159,9 @@ extension VolumeEvent {
         state.withLock { $0.isWatching = false }
     }
 
-    /// Tells what the mixer is now, and that the thread watches from here on.
-    /// - Returns: `false` where somebody has told of a change since `notes`: what this mixer said when it was opened may be
-    ///   older than that, and would be told as a change back.
+    /// Publishes the mixer's volume, and records that the thread watches from here on.
+    /// - Returns: false if a change was reported since `notes`. This mixer's first reading may be older, and would be
+    ///   published as a change back.
     private func begins(
         _ opened: borrowing ControlMixer,
         _ mixer: PCMMixer,
@@ -175,7 +176,7 @@ extension VolumeEvent {
         }
     }
 
-    /// Tells each change as long as anybody wants to know.
+    /// Publishes each change as long as anybody subscribes.
     private func follow(
         _ opened: borrowing ControlMixer,
         _ mixer: PCMMixer,
@@ -189,7 +190,7 @@ extension VolumeEvent {
         }
     }
 
-    /// Waits until it is worth another try.
+    /// Waits until the next attempt.
     private func sleep(_ waker: Waker, after error: CommandError, _ pause: inout Duration) {
         var end: ContinuousClock.Instant?
         if error.code != .unsupported {

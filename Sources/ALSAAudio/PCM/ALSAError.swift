@@ -8,9 +8,9 @@ internal import QuickConnect
 struct ALSAError: Error, Hashable {
     /// The C function, such as `snd_pcm_open`.
     let call: String
-    /// What it returned: a negative error number.
+    /// Its result: a negative error number.
     let code: Int32
-    /// What libasound said about it, such as `Unknown PCM speaker`; empty if it said nothing.
+    /// libasound's message, such as `Unknown PCM speaker`; empty if there was none.
     let remark: String
 
     init(call: String, code: Int32, remark: String = "") {
@@ -32,7 +32,7 @@ extension ALSAError: CustomStringConvertible {
 
 extension ALSAError {
     /// The error as callers see it.
-    /// - Parameter subject: what the call was about, such as `the PCM default`.
+    /// - Parameter subject: the object of the call, such as `the PCM default`.
     func commandError(about subject: String) -> CommandError {
         let code = number == EBUSY ? CommandError.Code.busy : .unavailable
         let details: JSONObject =
@@ -44,7 +44,7 @@ extension ALSAError {
         return CommandError(code, "\(subject) failed: \(self); \(advice)", details: details)
     }
 
-    /// What a person can try.
+    /// Advice for people.
     private var advice: String {
         switch number {
         case EBUSY:
@@ -77,10 +77,10 @@ func check<Code: FixedWidthInteger & SignedInteger>(
     qc_alsa_forget_message()
     let code = call()
     guard code < 0 else { return code }
-    // libpulse's words come with a line end.
+    // libpulse's messages end with a line break.
     let remark = String(cString: qc_alsa_message()).split(whereSeparator: \.isNewline).joined(separator: " ")
     throw ALSAError(call: name, code: Int32(clamping: code), remark: remark)
 }
 
-/// Read before the first call, so that libasound prints nothing by itself from then on.
+/// Accessed before the first call, so that libasound prints nothing itself from then on.
 private let collectsMessages: Void = qc_alsa_collect_messages()

@@ -1,9 +1,9 @@
 internal import Glibc
 
-/// The clock of a PCM that has none.
+/// A clock for a PCM that has none.
 ///
-/// ALSA's `null` and `file` plugins take any amount of sound at once. Paced by this clock, the sound takes as long
-/// through them as through a loudspeaker.
+/// ALSA's `null` and `file` plugins take any amount of sound at once. With this clock, sound takes as long on them as
+/// on a loudspeaker.
 struct Pacer {
     private let start: SuspendingClock.Instant
     private let rate: Int
@@ -27,7 +27,8 @@ struct Pacer {
     }
 }
 
-/// Notices that a PCM stands still: a server that was stopped, a card whose clock froze, a stream that nobody links.
+/// Detects that a PCM has stopped: because its server was stopped, its card's clock froze, or nothing is linked to its
+/// stream.
 struct ProgressWatch {
     let patience: Duration
     private var position: Int
@@ -40,24 +41,24 @@ struct ProgressWatch {
     }
 
     /// - Parameter played: frames heard so far.
-    /// - Returns: whether this number has not changed for the patience given.
+    /// - Returns: whether this number has not changed for longer than ``patience``.
     mutating func isFrozen(played: Int, at now: SuspendingClock.Instant) -> Bool {
         if played != position { (position, since) = (played, now) }
         return since.duration(to: now) >= patience
     }
 }
 
-/// Decides how often a PCM may be set going again.
+/// Limits how often a PCM may be restarted.
 ///
-/// After an underrun the sound goes on with a gap. There are PCMs though (PipeWire's plugin, when its server was
-/// killed) that can be recovered for ever without playing anything, as fast as the processor can: those are given up.
+/// After an underrun the sound goes on with a gap. Some PCMs, however (PipeWire's plugin after its server was killed),
+/// can be recovered endlessly in a busy loop without playing anything; those are given up.
 struct RecoveryBudget {
-    /// Recoveries in a row, each before anything can have been heard after the one before. Two are normal when a
-    /// machine wakes: it resumes, and then there is the underrun.
+    /// Recoveries in a row, each before anything can have been heard after the previous one. Two are normal when a
+    /// machine wakes up: one for the resume, one for the underrun.
     static let limit = 2
-    /// Nearer to each other than this, recoveries are in a row. A busy machine's underruns are a buffer apart.
+    /// Recoveries closer together than this count as in a row. A busy machine's underruns are a buffer apart.
     static let row = Duration.milliseconds(50)
-    /// Nearer to each other than this, underruns are one episode, which is logged once.
+    /// Underruns closer together than this are one episode, which is logged once.
     static let episode = Duration.seconds(5)
 
     enum Decision: Equatable {

@@ -15,8 +15,8 @@ struct ConfigurationTree: ~Copyable {
 
     deinit { snd_config_delete(root) }
 
-    /// Replaces the text at a key such as `pcm.simulated.file`. Unlike in the text given to `init`, no character of
-    /// it needs an escape.
+    /// Replaces the text at a key such as `pcm.simulated.file`. Unlike in the text given to `init`, no character needs
+    /// an escape.
     func set(_ key: String, to text: String) throws(ALSAError) {
         var node: OpaquePointer?
         try check("snd_config_search", snd_config_search(root, key, &node))

@@ -2,7 +2,7 @@ internal import CALSA
 internal import Glibc
 
 extension PCM {
-    /// Starts capturing. A PCM that runs already is left alone.
+    /// Starts capturing. Does nothing if the PCM is already running.
     func start() throws(ALSAError) {
         guard snd_pcm_state(handle) != SND_PCM_STATE_RUNNING else { return }
         try check("snd_pcm_start", snd_pcm_start(handle))

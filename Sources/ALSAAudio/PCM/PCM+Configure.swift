@@ -2,15 +2,15 @@ internal import CALSA
 internal import Glibc
 
 extension PCM {
-    /// Agrees with the PCM on a format near what is wished for, and makes it ready to play or to capture.
+    /// Negotiates a format near the requested one with the PCM, and prepares it to play or to capture.
     func configure(_ wish: StreamWish) throws(ALSAError) -> StreamFormat {
         let format = try negotiate(wish)
         try setThresholds(format)
         return format
     }
 
-    /// The order matters: each step narrows what the next can choose from, and rate and channels matter more than
-    /// the sizes. Interleaved read/write access is what every card and plugin has.
+    /// The order matters: each step narrows the choices of the next, and rate and channels matter more than the sizes.
+    /// Every card and plugin supports interleaved read/write access.
     private func negotiate(_ wish: StreamWish) throws(ALSAError) -> StreamFormat {
         let parameters = try HardwareParameters()
         let p = parameters.pointer
@@ -32,7 +32,7 @@ extension PCM {
         )
     }
 
-    /// Settles the parameters too: only then are the sizes known in frames.
+    /// Also commits the parameters: only then are the sizes known in frames.
     private func chooseSizes(_ p: OpaquePointer, _ wish: StreamWish) throws(ALSAError) -> (period: Int, buffer: Int) {
         var time = wish.periodTime
         let setPeriod = "snd_pcm_hw_params_set_period_time_near"
@@ -69,10 +69,11 @@ extension PCM {
             try check("snd_pcm_sw_params", snd_pcm_sw_params(handle, p))
             return
         }
-        // It starts when the lead has been written, which takes no time: a smaller start could run dry meanwhile.
+        // It starts when the lead has been written, which takes no time; with a smaller threshold it could run dry
+        // meanwhile.
         let start = snd_pcm_uframes_t(format.lead / format.period * format.period)
         try check("snd_pcm_sw_params_set_start_threshold", snd_pcm_sw_params_set_start_threshold(handle, p, start))
-        // Room for a period below the lead, not below the whole buffer, wakes the writer.
+        // The writer wakes when there is room for a period below the lead, not below the whole buffer.
         let room = snd_pcm_uframes_t(format.buffer - format.lead + format.period)
         try check("snd_pcm_sw_params_set_avail_min", snd_pcm_sw_params_set_avail_min(handle, p, room))
         try check("snd_pcm_sw_params", snd_pcm_sw_params(handle, p))

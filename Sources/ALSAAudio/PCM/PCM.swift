@@ -2,11 +2,11 @@ internal import CALSA
 
 /// The owner of an open `snd_pcm_t`, which is closed when this value ends.
 ///
-/// It is always open in non-blocking mode: no read or write waits. Opening and closing can still block for ever where
-/// the PCM is a sound server that is stopped, and so can others now and then: hence all of it is called on a
-/// ``WatchedThread`` and nowhere else.
+/// It is always open in non-blocking mode: no read or write waits. Opening and closing can still block forever if the
+/// PCM is a sound server that is stopped, and so can other calls at times. Therefore all of them run on a
+/// ``WatchedThread``.
 struct PCM: ~Copyable {
-    /// Which way the sound goes.
+    /// The direction of the sound.
     enum Direction {
         case playback, capture
 
@@ -31,7 +31,7 @@ struct PCM: ~Copyable {
         return try PCM(opened: handle, by: "snd_pcm_open")
     }
 
-    /// Opens a PCM of a configuration of its own.
+    /// Opens a PCM with its own configuration.
     static func open(
         _ name: String,
         of configuration: borrowing ConfigurationTree,
@@ -58,12 +58,12 @@ extension PCM {
         try check("snd_pcm_wait", snd_pcm_wait(handle, limit))
     }
 
-    /// Makes the PCM ready to start from an empty buffer, also after an xrun.
+    /// Makes the PCM ready to start from an empty buffer, including after an xrun.
     func prepare() throws(ALSAError) {
         try check("snd_pcm_prepare", snd_pcm_prepare(handle))
     }
 
-    /// Goes on after the machine was suspended. `EAGAIN`: not yet; any other error: only ``prepare()`` helps.
+    /// Continues after the machine was suspended. `EAGAIN`: not yet; after any other error only ``prepare()`` helps.
     func resume() throws(ALSAError) {
         try check("snd_pcm_resume", snd_pcm_resume(handle))
     }

@@ -1,9 +1,9 @@
 internal import CALSA
 
-/// How one sample lies in a PCM's memory, in the byte order of this machine.
+/// The format of one sample in a PCM's memory, in this machine's byte order.
 enum SampleFormat: CaseIterable {
-    // In the order they are tried. Most sounds and cards have 16 bits, which leaves 16-bit files exactly as they are;
-    // some cards only have 32 bits; PCMs in software often have floats.
+    // In the order they are tried. Most sounds and cards have 16 bits, and 16-bit files then stay exact; some cards
+    // only have 32 bits; software PCMs often use floats.
     case int16, int32, float
 
     var alsaFormat: snd_pcm_format_t {
@@ -16,8 +16,8 @@ enum SampleFormat: CaseIterable {
 
     var bytesPerSample: Int { self == .int16 ? 2 : 4 }
 
-    /// The samples in this format. What is louder than full scale saturates; a sample that was 16 bits wide
-    /// (n / 32768) comes out as the same 16 bits.
+    /// The samples in this format. Values beyond full scale saturate; a sample that was 16 bits wide (n / 32768) keeps
+    /// the same 16 bits.
     func bytes(of samples: [Float]) -> [UInt8] {
         switch self {
         case .int16: Self.bytes(samples.map { Int16(Self.scaled($0, by: 32768)) })
@@ -34,7 +34,7 @@ enum SampleFormat: CaseIterable {
         values.withUnsafeBytes { [UInt8]($0) }
     }
 
-    /// The samples of bytes in this format, full scale being 1. What is not a number becomes silence.
+    /// The samples in bytes of this format, full scale being 1. Values that are not a number become silence.
     func samples(of bytes: ArraySlice<UInt8>) -> [Float] {
         bytes.withUnsafeBytes { bytes in
             switch self {

@@ -3,13 +3,13 @@ internal import QuickConnect
 /// Why playing or recording had to end.
 enum StreamFailure: Error {
     case alsa(ALSAError)
-    /// The PCM was open and no sound went through it for that long.
+    /// The PCM was open, but no sound passed through it for that long.
     case frozen(Duration)
-    /// Recovered again and again, each time in vain.
+    /// It was recovered again and again without success.
     case unrecoverable(ALSAError)
     /// The folder of a simulated output cannot be used.
     case folder(String, reason: String)
-    /// The call that blocked came back after it had been given up.
+    /// A blocking call returned after it had been given up.
     case givenUp
 
     /// - Parameter subject: the PCM, such as `the PCM default`.

@@ -2,7 +2,7 @@ internal import CALSA
 internal import Glibc
 internal import Logging
 
-/// Sets a PCM going again after an xrun or after the machine was suspended, as often as it makes sense.
+/// Restarts a PCM after an xrun or after the machine was suspended, as often as it makes sense.
 struct StreamRecovery {
     private let subject: String
     private let logger: Logger
@@ -17,8 +17,8 @@ struct StreamRecovery {
     /// How often it was recovered.
     var total: Int { budget.total }
 
-    /// Prepares the PCM anew, or lets it go on; throws where that is not possible. A PCM that captures has to be
-    /// started after that.
+    /// Prepares the PCM again, or resumes it; throws if that is not possible. A capturing PCM must be started after
+    /// that.
     mutating func recover(_ pcm: borrowing PCM, from error: ALSAError) throws(StreamFailure) {
         switch error.number {
         case EINTR, EAGAIN: return
@@ -34,13 +34,13 @@ struct StreamRecovery {
         if isNewEpisode { logger.warning("\(subject) had to be recovered: \(error)") }
     }
 
-    /// One line where there was more than the first one, which was logged.
+    /// Logs one line if there were more recoveries than the first, which was logged.
     func report() {
         if total > 1 { logger.notice("\(subject) was recovered \(total) times in this opening") }
     }
 
-    /// Asks a suspended PCM to go on where it was.
-    /// - Returns: whether it does. Some cannot, and some say that they can and stay suspended.
+    /// Asks a suspended PCM to continue where it was.
+    /// - Returns: whether it does. Some cannot, and some report success but stay suspended.
     private static func resume(_ pcm: borrowing PCM) -> Bool {
         for _ in 0..<10 {
             do throws(ALSAError) {

@@ -7,8 +7,8 @@ internal import Synchronization
 
 /// Plays files of the media folder, mixed into the same stream as the system sounds.
 ///
-/// A file is read by a thread of its own while it plays, two seconds ahead, so a file of any length takes the same
-/// memory, and a slow disk stops nobody else. A paused file holds no PCM.
+/// While a file plays, a thread of its own reads two seconds ahead, so a file of any length takes the same memory, and
+/// a slow disk delays no other sound. A paused file does not keep the PCM open.
 public final class ALSAFilePlayer: FilePlayer {
     private let folder: MediaFolder
     private let engine: PlaybackEngine
@@ -17,16 +17,16 @@ public final class ALSAFilePlayer: FilePlayer {
     private let playing = Mutex<[MediaName: FilePlayback]>([:])
 
     /// The event `playState`: `{"file", "state": "playing"|"paused"|"stopped"|"ended"|"failed", "position",
-    /// "duration"}`, times in seconds, `duration` null where the file does not tell it; with `failed` also `code` and
-    /// `message`. At each change, and while a file plays at most ten times a second.
+    /// "duration"}`, times in seconds, `duration` null if the file does not say; with `failed` also `code` and
+    /// `message`. Sent at each change, and at most ten times a second while a file plays.
     public let events = DeviceEvent("playState")
 
-    /// How many files may play or be paused at a time. Each has a thread.
+    /// How many files may be playing or paused at the same time. Each has a thread.
     public static let limit = 32
 
     /// - Parameters:
-    ///   - player: whose stream the files are mixed into.
-    ///   - writer: asked whether a file is being closed; what is, is waited for.
+    ///   - player: the player into whose stream the files are mixed.
+    ///   - writer: knows whether a file is being closed; playing waits for that.
     public init(
         folder: MediaFolder,
         mixedInto player: ALSASoundPlayer,
@@ -45,7 +45,7 @@ public final class ALSAFilePlayer: FilePlayer {
             let name = try MediaName(file)
             let playback = FilePlayback(name, options, caller, engine, promise, self)
             try admit(playback)
-            // A recording that was stopped just before is not whole yet.
+            // A recording that was just stopped is not complete yet.
             if let writer { writer.whenClosed(name) { self.read(playback) } } else { read(playback) }
         } catch {
             promise.fail(error)
@@ -61,7 +61,7 @@ public final class ALSAFilePlayer: FilePlayer {
 
     private func admit(_ playback: FilePlayback) throws(CommandError) {
         let name = playback.name
-        // One whose callers' time is over while it waits for its file makes room.
+        // A file whose callers no longer wait, while it still waits for its data, is replaced.
         let other = playing.withLock { $0[name] }
         if let other, !other.isWanted { other.stop(Promise()) }
         try playing.withLock { playing throws(CommandError) in
@@ -111,13 +111,13 @@ public final class ALSAFilePlayer: FilePlayer {
         for playback in playbacks where mayEnd(playback.caller) { playback.stop(Promise()) }
     }
 
-    /// Ends all files. The stream that they are mixed into is closed by whoever owns it.
+    /// Ends all files. The owner of the shared stream closes the stream.
     public func close() { stop { _ in true } }
 
-    /// Whether a file plays or is paused.
+    /// Whether a file is playing or paused.
     func isPlaying(_ name: MediaName) -> Bool { playing.withLock { $0[name] != nil } }
 
-    /// A file has ended, in whichever way.
+    /// A file has ended.
     func remove(_ playback: FilePlayback, _ failure: CommandError?) {
         playing.withLock { playing in
             if playing[playback.name] === playback { playing[playback.name] = nil }

@@ -2,7 +2,7 @@
 public enum ALSAOutput: Sendable {
     /// A PCM of ALSA's configuration, such as `default` or `plughw:1,0`.
     case named(String)
-    /// Files in place of a loudspeaker.
+    /// Files instead of a loudspeaker.
     case simulated(SimulatedSpeaker)
 
     func open() throws(StreamFailure) -> PCM {
@@ -16,7 +16,7 @@ public enum ALSAOutput: Sendable {
 
     var isSimulated: Bool { if case .simulated = self { true } else { false } }
 
-    /// What every sample is multiplied with. Where there is a mixer the mixer does that, and this is 1.
+    /// The factor for every sample. If there is a mixer, the mixer sets the volume and this is 1.
     var gain: Float {
         switch self {
         case .named: 1

@@ -5,15 +5,15 @@ public import QuickConnect
 
 /// Plays the system sounds through ALSA.
 ///
-/// Several sounds at once are mixed. The PCM is open only while something plays, so that other programs can have it
-/// meanwhile, and so that a card or server that went away is found again by the next sound.
+/// Several sounds at once are mixed. The PCM is open only while something plays, so that other programs can use it at
+/// other times, and the next sound finds a card or server that was gone.
 public final class ALSASoundPlayer: SoundPlayer {
     public let sounds: [SystemSound]
     private let loaded: [Int: SystemSounds.Sound]
     let engine: PlaybackEngine
 
     /// - Parameters:
-    ///   - output: not opened before the first sound.
+    ///   - output: the output, opened with the first sound.
     ///   - answer: how long the sound system may take for one step, such as opening the PCM, before the sounds that
     ///     wait for it get `timeout`.
     ///   - patience: how long an open PCM may play nothing before its sounds get `unavailable`.
@@ -35,7 +35,7 @@ public final class ALSASoundPlayer: SoundPlayer {
         loaded = Dictionary(uniqueKeysWithValues: sounds.sounds.map { ($0.number, $0) })
     }
 
-    /// Besides the errors of ``SoundPlayer/play(sound:for:)``: `overloaded` when 256 sounds are playing already.
+    /// In addition to the errors of ``SoundPlayer/play(sound:for:)``: `overloaded` when 256 sounds are already playing.
     public func play(sound number: Int, for caller: Caller) -> Promise<Void> {
         guard let sound = loaded[number] else {
             let promise = Promise<Void>()
@@ -58,7 +58,7 @@ public final class ALSASoundPlayer: SoundPlayer {
 
     public func stop(mayEnd: @Sendable (Caller) -> Bool) { engine.stop(mayEnd: mayEnd) }
 
-    /// Ends all sounds with `cancelled` and closes the PCM, so that a file that it writes is whole. Later sounds get
+    /// Ends all sounds with `cancelled` and closes the PCM, so that a file it writes is complete. Later sounds get
     /// `cancelled` too. Takes no longer than the answer time, even if the sound system is blocked.
     public func close() async { await engine.close() }
 

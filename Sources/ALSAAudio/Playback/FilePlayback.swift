@@ -4,16 +4,16 @@ internal import MediaFolder
 internal import QuickConnect
 internal import Synchronization
 
-/// A file that plays or is paused: from the call that started it to its end.
+/// A file that is playing or paused, from the call that started it to its end.
 ///
-/// A pause is the end of its voice in the mixer, so that nothing of the file is lost or heard twice and the PCM can
-/// be closed; when it goes on, the file's stream becomes a new voice.
+/// A pause ends its voice in the mixer, so that no frames are lost or repeated and the PCM can be closed. When it is
+/// resumed, the file's stream becomes a new voice.
 final class FilePlayback: Sendable {
     private enum Phase {
-        /// It is being opened; the flag: it shall be paused as soon as it is.
+        /// It is being opened; `isHeld` if it must be paused as soon as it is open.
         case opening(isHeld: Bool)
         case playing
-        /// Shall be paused as soon as what was mixed has been heard.
+        /// It will be paused as soon as what was mixed has been heard.
         case pausing
         case paused
         case over
@@ -29,14 +29,14 @@ final class FilePlayback: Sendable {
         var before = 0.0
         /// Seconds heard in this one.
         var heard = 0.0
-        /// Whoever waits for it to run: the call that started it, or that let it go on.
+        /// Promises that wait until it plays: of the call that started or resumed it.
         var starting: [Promise<Void>] = []
         var pausing: [Promise<Void>] = []
-        /// Whoever waits for its end.
+        /// Promises that wait for its end.
         var ending: [Promise<Void>] = []
-        /// Why what could be read of it is not all.
+        /// Why only a part of it could be read.
         var damage: CommandError?
-        /// When its progress was told last.
+        /// When its progress was last published.
         var told = SuspendingClock.now
     }
 
@@ -53,10 +53,10 @@ final class FilePlayback: Sendable {
 
     /// Frames that are read at a time.
     private static let chunk = 4096
-    /// Frames that are read before its voice begins: more than the PCM takes at once, so that it does not begin with
-    /// a gap.
+    /// Frames that are read before its voice begins: more than the PCM takes at once, so that it does not begin with a
+    /// gap.
     private static let ahead = 3 * chunk
-    /// How often progress is told at most.
+    /// The shortest time between two progress events.
     private static let tellingInterval = Duration.milliseconds(100)
 
     init(
@@ -77,9 +77,9 @@ final class FilePlayback: Sendable {
     }
 }
 
-// The thread that reads the file.
+// These functions run on the thread that reads the file.
 extension FilePlayback {
-    /// Reads the file to its end, or until nobody wants more of it.
+    /// Reads the file to its end, or until it is no longer wanted.
     func run(_ folder: MediaFolder) {
         do throws(CommandError) {
             let decoder = try open(folder)
@@ -135,14 +135,14 @@ extension FilePlayback {
         return true
     }
 
-    /// What could be read is heard first.
+    /// What could be read is played first.
     private func noteDamage(_ failure: SoundFile.Failure) {
         let error = CommandError(.unavailable, "'\(name)' is damaged: \(failure.reason)")
         state.withLock { $0.damage = error }
     }
 }
 
-// What callers want.
+// Requests of callers.
 extension FilePlayback {
     func stop(_ promise: Promise<Void>) {
         let voice = state.withLock { $0.voice }
@@ -176,7 +176,7 @@ extension FilePlayback {
             case .playing: return .some(nil)
             case .opening: state.phase = .opening(isHeld: false)
             case .pausing:
-                // Its voice may have ended by now: then it gets another one.
+                // Its voice may have ended by now; then it gets a new one.
                 state.stream?.hold(false)
                 state.phase = .playing
             case .paused:
@@ -193,7 +193,7 @@ extension FilePlayback {
         if let stream { addVoice(stream) }
     }
 
-    /// False where it has not begun and the caller no longer waits for it, and where it is over.
+    /// False if it has ended, or has not begun and its caller no longer waits.
     var isWanted: Bool {
         state.withLock { state in
             switch state.phase {
@@ -235,7 +235,7 @@ extension FilePlayback {
         if !isWanted { engine.end(voice) }
     }
 
-    /// On the sound thread.
+    /// Called on the sound thread.
     private func heard(_ seconds: Double) {
         let (waiters, isTelling) = state.withLock { state -> ([Promise<Void>], Bool) in
             state.heard = seconds
@@ -265,7 +265,7 @@ extension FilePlayback {
         if !becomePaused() { addVoice(stream) }
     }
 
-    /// - Returns: whether it is; if not, it was to go on in the last moment.
+    /// - Returns: whether it is paused; if not, it was resumed at the last moment.
     private func becomePaused() -> Bool {
         let (starting, pausing, isPaused) = state.withLock { state -> ([Promise<Void>], [Promise<Void>], Bool) in
             guard case .pausing = state.phase else { return ([], [], false) }
@@ -279,7 +279,7 @@ extension FilePlayback {
     }
 }
 
-// The end, and what is told.
+// The end of a file, and its events.
 extension FilePlayback {
     private enum Ending {
         case ended, stopped

@@ -1,21 +1,21 @@
-/// Adds voices up to one stream, and knows which of them have been heard to their end.
+/// Mixes voices into one stream, and tracks which of them have been heard completely.
 ///
 /// A value without clock or PCM: frames are counted from 0, the first one that was mixed.
 struct Mixer {
-    /// What a voice is known by.
+    /// Identifies a voice.
     typealias ID = UInt64
 
     private struct Voice {
         let id: ID
         var source: any VoiceSource
-        /// The frame behind its last one, once its source is at its end.
+        /// The frame after its last one, once its source is at its end.
         var end: Int?
-        /// What of it was mixed and has not been heard, as far as that is known: where, and how many of its frames.
+        /// The parts that were mixed and not yet heard: where each begins, and its number of frames.
         var blocks: [(start: Int, frames: Int)] = []
-        /// Its frames before those.
+        /// The number of its frames before those.
         var heard = 0
 
-        /// Takes out what has been heard.
+        /// Removes what has been heard.
         mutating func advance(played: Int) {
             while let block = blocks.first, block.start + block.frames <= played {
                 heard += block.frames
@@ -23,7 +23,7 @@ struct Mixer {
             }
         }
 
-        /// Its frames that have been heard.
+        /// The number of its frames that have been heard.
         func position(played: Int) -> Int {
             heard + (blocks.first.map { max(0, min(played - $0.start, $0.frames)) } ?? 0)
         }
@@ -43,7 +43,7 @@ struct Mixer {
 
     var isEmpty: Bool { voices.isEmpty }
 
-    /// Whether all that the voices will ever give has been mixed; what follows is silence.
+    /// Whether all frames of the voices have been mixed; what follows is silence.
     var isExhausted: Bool { voices.allSatisfy { $0.end != nil } }
 
     /// Adds a voice, which starts with the next frame that is mixed.
@@ -52,7 +52,7 @@ struct Mixer {
         voices.append(Voice(id: id, source: source))
     }
 
-    /// Removes the voices that `isWanted` denies, wherever they are.
+    /// Removes the voices for which `isWanted` returns false, at any position.
     mutating func keep(where isWanted: (ID) -> Bool) {
         voices.removeAll { !isWanted($0.id) }
     }
@@ -87,8 +87,7 @@ struct Mixer {
         }
     }
 
-    /// How many frames of each voice have been heard. Silence in place of what its source did not have in time does
-    /// not count.
+    /// How many frames of each voice have been heard. Silence that replaced late frames does not count.
     /// - Parameter played: the number of mixed frames that have been heard.
     mutating func positions(played: Int) -> [ID: Int] {
         var positions: [ID: Int] = [:]
@@ -99,7 +98,7 @@ struct Mixer {
         return positions
     }
 
-    /// Removes the voices whose last frame has been heard, and names them.
+    /// Removes the voices whose last frame has been heard, and returns their ids.
     mutating func removeFinished(played: Int) -> [ID] {
         let finished = voices.filter { voice in voice.end.map { $0 <= played } ?? false }.map(\.id)
         if !finished.isEmpty { voices.removeAll { finished.contains($0.id) } }

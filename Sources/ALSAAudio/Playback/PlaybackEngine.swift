@@ -6,9 +6,9 @@ internal import Synchronization
 
 /// Plays voices through one output, mixed, on one thread.
 ///
-/// `play` puts a voice on a list and returns. If the thread is parked it is given a job: open the PCM, play until
-/// every voice has been heard, close the PCM. Voices that are put on the list meanwhile join the open stream. So an
-/// idle engine holds no PCM and no timer. What may block for ever is left to the ``WatchedThread``.
+/// `play` puts a voice on a list and returns. If the thread is parked, it gets a job: open the PCM, play until every
+/// voice has been heard, close the PCM. Voices added meanwhile join the open stream. An idle engine holds no PCM and no
+/// timer. Calls that may block forever run on the ``WatchedThread``.
 final class PlaybackEngine: Sendable {
     let output: ALSAOutput
     private let patience: Duration
@@ -18,7 +18,7 @@ final class PlaybackEngine: Sendable {
     private let latestRate = Mutex(StreamWish.playback.rate)
 
     /// - Parameters:
-    ///   - answer: how long the sound system may take for one step before the voices are given up.
+    ///   - answer: how long the sound system may take for one step before the voices fail.
     ///   - patience: how long an open PCM may play nothing.
     ///   - threadName: as ``WatchedThread`` takes it.
     init(
@@ -52,10 +52,10 @@ final class PlaybackEngine: Sendable {
         promise.fail(CommandError(.cancelled, "the sound was stopped"))
     }
 
-    /// Frames a second that sound is best given in: those of the latest opening.
+    /// The best rate for sound, in frames per second: that of the latest opening.
     var rate: Int { latestRate.withLock { $0 } }
 
-    /// Whether something is played, or is about to be.
+    /// Whether it is playing, or about to.
     var isPlaying: Bool { list.withLock { $0.isScheduled } }
 
     /// The voices for `state`.
@@ -68,8 +68,8 @@ final class PlaybackEngine: Sendable {
         for promise in stopped { promise.fail(CommandError(.cancelled, "the sound was stopped")) }
     }
 
-    /// Ends every voice with `cancelled`, closes the PCM and ends the threads. Returns when that is done, at the
-    /// latest when a step takes longer than the answer time.
+    /// Ends every voice with `cancelled`, closes the PCM and ends the threads. Returns when that is done, at the latest
+    /// when a step exceeds the answer time.
     func close() async {
         let ended = list.withLock { list in
             list.isClosed = true
@@ -90,12 +90,12 @@ extension PlaybackEngine {
         do {
             try thread.run(job)
         } catch {
-            // No log line: why the thread takes no job was logged when it began.
+            // Not logged: the reason was logged when the thread stopped taking jobs.
             endSession(with: error)
         }
     }
 
-    /// On the watching thread: the sound thread is blocked.
+    /// Runs on the watching thread, because the sound thread is blocked.
     private func giveUp(_ error: CommandError) {
         logger.error("\(error.message)")
         endSession(with: error)
@@ -111,14 +111,14 @@ extension PlaybackEngine {
     }
 }
 
-// What follows runs on the sound thread.
+// The rest runs on the sound thread.
 extension PlaybackEngine {
-    /// Plays until the list is empty. After a failure the voices that came meanwhile get an opening of their own.
+    /// Plays until the list is empty. After a failure, voices added meanwhile get a new opening of the PCM.
     private func runSession() {
         repeat { playAll() } while list.withLock { $0.hasMore() }
     }
 
-    /// One opening of the PCM, for all that waits and all that joins.
+    /// One opening of the PCM, for all voices that wait or join.
     private func playAll() {
         let first = list.withLock { $0.takeWaiting() }
         guard !first.isEmpty else { return }
@@ -130,7 +130,7 @@ extension PlaybackEngine {
                 try play(first, through: &stream)
                 try proceed(to: "closing \(output)")
             } catch {
-                // The answers come before the PCM is closed, which may block.
+                // The voices get the error before the PCM is closed, which may block.
                 fail(error)
             }
             stream.close()
@@ -160,9 +160,9 @@ extension PlaybackEngine {
         guard thread.proceed(to: step) else { throw .givenUp }
     }
 
-    /// Brings the mixer and the list to the same state: what joined, what was stopped, what has been heard.
-    /// - Returns: whether there is more to play. If not, the promises of what was heard last are left for when the
-    ///   PCM is closed: whoever waits for them may then open it, or read its file.
+    /// Synchronizes the mixer and the list: new voices, stopped voices, and how much has been heard.
+    /// - Returns: whether there is more to play. If not, the promises of the last voices are fulfilled after the PCM is
+    ///   closed, because their waiters may then open it or read its file.
     private func takeOver(_ mixer: inout Mixer, _ stream: borrowing PlaybackStream) -> Bool {
         let finished = mixer.removeFinished(played: stream.played)
         let positions = mixer.positions(played: stream.played).mapValues(stream.format.seconds)
@@ -183,7 +183,7 @@ extension PlaybackEngine {
     private func fail(_ failure: StreamFailure) {
         let error = failure.commandError(about: "\(output)")
         let (played, failed) = list.withLock { ($0.removePlayed(), $0.removeUnplayed(waiting: false)) }
-        // What happens in a call that comes back too late was reported when it was given up.
+        // If a call returns too late, its failure was reported when it was given up.
         if thread.proceed(to: "closing \(output)") {
             logger.error("\(error.message)")
         } else {

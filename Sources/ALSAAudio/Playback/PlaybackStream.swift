@@ -1,15 +1,15 @@
 internal import Glibc
 internal import Logging
 
-/// A PCM that plays what a mixer gives, for as long as it is advanced.
+/// A PCM that plays a mixer's output, for as long as it is advanced.
 ///
-/// Silence is played where the mixer has nothing, so that the PCM never runs dry before its last sound was heard.
+/// If the mixer has nothing, it plays silence, so that the PCM does not run dry before its last sound was heard.
 struct PlaybackStream: ~Copyable {
-    /// What keeps time.
+    /// The clock of the PCM.
     private enum Clock {
-        /// Not known before the first frames were written.
+        /// Unknown until the first frames have been written.
         case unknown
-        /// The PCM itself.
+        /// The PCM has its own clock.
         case device
         /// The PCM takes everything at once: see ``Pacer``.
         case own(Pacer)
@@ -29,14 +29,14 @@ struct PlaybackStream: ~Copyable {
     private(set) var played = 0
     private var progress: ProgressWatch
     private var recovery: StreamRecovery
-    /// Whether the last wait ended without room.
+    /// Whether the last wait timed out without room.
     private var waitedInVain = false
 
-    /// Milliseconds of the longest wait: how soon a stopped sound or a new one is noticed while the PCM hangs.
+    /// The longest wait in milliseconds. It limits how late a stopped or new sound is noticed while the PCM hangs.
     private static let longestWait: Int32 = 50
 
     /// Opens the output.
-    /// - Parameter patience: how long nothing may be heard before the PCM counts as frozen.
+    /// - Parameter patience: how long the PCM may play nothing before it counts as frozen.
     init(_ output: ALSAOutput, patience: Duration, logger: Logger) throws(StreamFailure) {
         let pcm = try output.open()
         do { format = try pcm.configure(.playback) } catch { throw .alsa(error) }
@@ -46,20 +46,20 @@ struct PlaybackStream: ~Copyable {
         progress = ProgressWatch(patience: patience, start: .now)
     }
 
-    /// Opens and configures the output and closes it again, to see whether that can be done.
+    /// Opens, configures and closes the output, to see whether that works.
     static func probe(_ output: ALSAOutput) throws(StreamFailure) {
         let pcm = try output.open()
         do { _ = try pcm.configure(.playback) } catch { throw .alsa(error) }
     }
 
-    /// Closes the PCM. What was written and not heard yet is lost, but not for a file.
+    /// Closes the PCM. Frames that were not heard yet are lost, except in a file.
     consuming func close() {
-        // Draining waits for the clock, for ever if that stands still. Without a clock there is nothing to wait for.
+        // Draining waits for the clock, forever if it has stopped. Without a clock it does not wait.
         if case .own = clock { try? pcm.drain() }
         recovery.report()
     }
 
-    /// Writes a period, or waits until one fits, at most for ``longestWait``.
+    /// Writes one period, or waits until one fits, at most ``longestWait``.
     mutating func advance(_ mixer: inout Mixer) throws(StreamFailure) {
         do throws(ALSAError) {
             let fill = try pcm.fill()
@@ -73,20 +73,20 @@ struct PlaybackStream: ~Copyable {
 }
 
 extension PlaybackStream {
-    /// Works out how much has been heard.
+    /// Determines how much has been heard.
     private mutating func follow(_ fill: PCM.Fill) {
         switch clock {
         case .own(let pacer):
             played = min(written, pacer.elapsed(at: .now))
         case .unknown, .device:
-            // A plugin's delay may be a guess that goes on while its server stands still. What has not left the
-            // buffer has surely not been heard.
+            // A plugin may extrapolate its delay even though its server has stopped. What has not left the buffer has
+            // certainly not been heard.
             guard let delay = fill.delay else { return }
             played = max(played, written - max(0, delay, format.buffer - fill.room))
         }
     }
 
-    /// How many frames may be written now without going beyond the lead.
+    /// How many frames may be written now without exceeding the lead.
     private func room(_ fill: PCM.Fill) -> Int {
         if case .own(let pacer) = clock { return min(fill.room, pacer.room(written: written, at: .now)) }
         return min(fill.room, format.lead - max(0, format.buffer - fill.room))
@@ -109,13 +109,13 @@ extension PlaybackStream {
         if case .unknown = clock { try findClock(after: frames, since: begin) }
     }
 
-    /// Whether nothing needs to be written any more. A PCM with a clock goes on with silence instead, else it would
-    /// run dry at a moment that nobody knows exactly.
+    /// Whether nothing more needs to be written. A PCM with a clock gets silence instead, because it would otherwise
+    /// run dry at an unknown moment.
     private func isWaitingForEnd(_ mixer: Mixer) -> Bool {
         if case .own = clock { mixer.isExhausted } else { false }
     }
 
-    /// A PCM has no clock if frames are gone in less time than they last.
+    /// A PCM has no clock if it consumes frames in less time than they last.
     private mutating func findClock(after frames: Int, since begin: SuspendingClock.Instant) throws(ALSAError) {
         let fill = try pcm.fill()
         guard let delay = fill.delay else { return }
@@ -129,10 +129,10 @@ extension PlaybackStream {
 
     private mutating func wait() throws(ALSAError) {
         if case .own = clock {
-            // Such a PCM is always ready: waiting for it would be a busy loop.
+            // Such a PCM is always ready, so waiting for it would be a busy loop.
             return sleepMilliseconds(min(Self.longestWait, Int32(format.seconds(format.period) * 1000)))
         }
-        // A PCM that says it is ready and has no room must not become a busy loop either.
+        // A PCM that reports that it is ready but has no room must not cause a busy loop either.
         if waitedInVain { sleepMilliseconds(5) }
         waitedInVain = true
         try pcm.wait(atMost: Self.longestWait)

@@ -6,7 +6,7 @@ internal import Synchronization
 /// A loudspeaker for machines without sound: each time it is opened, ALSA's own `file` plugin writes what is played
 /// to the next WAV file of a folder, `playback-000001.wav` and so on.
 ///
-/// The newest files are kept. Its volume really scales what is written, and is forgotten with the process.
+/// Only the newest files are kept. Its volume scales what is written, and is not stored.
 public final class SimulatedSpeaker: Sendable {
     private struct State {
         var latestFile: String?
@@ -18,14 +18,14 @@ public final class SimulatedSpeaker: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - folder: made if it is not there.
+    ///   - folder: the folder, created if missing.
     ///   - count: how many files to keep, at least 1. Older ones are deleted when a new one begins.
     public init(folder: String, keeping count: Int = 50) {
         self.folder = folder
         kept = max(1, count)
     }
 
-    /// The file being written, or the last one that was; `nil` as long as nothing was played.
+    /// The file being written, or the last one; nil if nothing has been played yet.
     public var latestFile: String? { state.withLock { $0.latestFile } }
 
     var gain: Float {
@@ -56,12 +56,12 @@ public final class SimulatedSpeaker: Sendable {
         }
     }
 
-    // The file's name is set afterwards, as a value. A `%` in it would be a field for the plugin.
+    // The file's name is set later, as a value: a `%` in this text would be a field of the plugin.
     private static let configuration = """
         pcm.simulated { type file  slave.pcm { type null }  file "/dev/null"  format "wav"  perm 0640 }
         """
 
-    /// Makes the folder, deletes what is too old, and names the next file.
+    /// Creates the folder, deletes old files, and names the next one.
     private func nextFile() throws(StreamFailure) -> String {
         do throws(SystemCallError) { try Folders.make(folder) } catch {
             throw .folder(folder, reason: SystemCallError.text(error.code))
@@ -82,7 +82,7 @@ struct NumberedFiles {
     /// The name after the highest one.
     var next: String { Self.name((numbers.last ?? 0) + 1) }
 
-    /// The lowest numbers, those that are too many.
+    /// The lowest numbers beyond the count to keep.
     func surplus(keeping count: Int) -> [String] {
         numbers.dropLast(max(0, count)).map(Self.name)
     }

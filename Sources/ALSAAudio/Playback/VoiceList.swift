@@ -1,28 +1,28 @@
 internal import JSON
 internal import QuickConnect
 
-/// A sound that somebody wants to hear.
+/// A sound to be played.
 struct VoiceRequest: Sendable {
     var source: any VoiceSource
-    /// What `state` tells of it, besides its position; nil where somebody else tells.
+    /// What `state` reports about it, apart from its position; nil if other code reports it.
     var description: JSONObject?
     /// Its length in seconds.
     var seconds: Double
     var caller: Caller
-    /// Told again and again how many seconds of it have been heard; on the sound thread, so it must not block.
+    /// Called repeatedly with the seconds heard so far, on the sound thread, so it must not block.
     var heard: (@Sendable (Double) -> Void)?
     /// When it was asked for.
     var asked = SuspendingClock.now
 }
 
-/// The sounds that wait for the sound thread, or are being played: what the callers' threads and the sound thread
-/// share. A value; whoever owns it locks it.
+/// The sounds that wait or are being played: the state that callers' threads and the sound thread share. A value; its
+/// owner locks it.
 struct VoiceList: Sendable {
     private enum Phase: Sendable {
         case waiting
         /// Heard up to that many seconds.
         case playing(position: Double)
-        /// Heard to its end; the PCM is being closed.
+        /// Heard completely; the PCM is being closed.
         case played
     }
 
@@ -42,17 +42,17 @@ struct VoiceList: Sendable {
         }
     }
 
-    /// How many sounds may be played at a time: more would only be noise, and cost time that the others need.
+    /// How many sounds may play at the same time: more would only be noise, and take time from the others.
     static let limit = 256
 
     private var voices: [Voice] = []
     private var lastID: Mixer.ID = 0
-    /// Whether the sound thread has been told that there is something to play.
+    /// Whether the sound thread knows that there is something to play.
     var isScheduled = false
     var isClosed = false
 
     enum Admission: Equatable {
-        /// The first one: the sound thread must be told.
+        /// The first sound: the sound thread must be told.
         case first
         case joined
         case refused(Refusal)
@@ -72,7 +72,7 @@ struct VoiceList: Sendable {
         return isScheduled ? .joined : .first
     }
 
-    /// Whether the sound thread has more to do; if not, the next voice must tell it.
+    /// Whether the sound thread has more to do; if not, the next voice must start it.
     mutating func hasMore() -> Bool {
         isScheduled = !voices.isEmpty
         return isScheduled
@@ -81,7 +81,7 @@ struct VoiceList: Sendable {
     /// A sound for the sound thread.
     typealias Taken = (id: Mixer.ID, source: any VoiceSource, asked: SuspendingClock.Instant)
 
-    /// The sounds that nobody has begun to play; they count as playing from now on.
+    /// Returns the sounds that have not begun, and marks them as playing.
     mutating func takeWaiting() -> [Taken] {
         var taken: [Taken] = []
         for index in voices.indices {
@@ -102,7 +102,7 @@ struct VoiceList: Sendable {
         }
     }
 
-    /// Whoever is to be told how much was heard, with that.
+    /// The callbacks for the progress of the sounds, with the seconds heard.
     func told(_ seconds: [Mixer.ID: Double]) -> [(heard: @Sendable (Double) -> Void, seconds: Double)] {
         voices.compactMap { voice in
             guard let heard = voice.request.heard, let seconds = seconds[voice.id] else { return nil }
@@ -114,12 +114,12 @@ struct VoiceList: Sendable {
         for index in voices.indices where ids.contains(voices[index].id) { voices[index].phase = .played }
     }
 
-    /// Removes the sounds that have been heard. Their promises are to be fulfilled once the lock is given up.
+    /// Removes the sounds that have been heard. The caller fulfils their promises after releasing the lock.
     mutating func removePlayed() -> [Promise<Void>] {
         remove { if case .played = $0.phase { true } else { false } }
     }
 
-    /// Removes the sounds that have begun and are not at their end, or with `waiting` those also that wait.
+    /// Removes the sounds that have begun and not ended, and with `waiting` also those that wait.
     mutating func removeUnplayed(waiting: Bool) -> [Promise<Void>] {
         remove { voice in
             switch voice.phase {
@@ -135,7 +135,7 @@ struct VoiceList: Sendable {
         voices.removeAll { $0.promise === promise }
     }
 
-    /// Removes the sounds of those callers.
+    /// Removes the sounds of these callers.
     mutating func remove(of callers: Set<Caller>) -> [Promise<Void>] {
         remove { callers.contains($0.request.caller) }
     }

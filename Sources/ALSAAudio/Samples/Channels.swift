@@ -1,6 +1,6 @@
-/// How sound of some channels becomes sound of others.
+/// Conversion of sound between numbers of channels.
 enum Channels {
-    /// The mean where one is wanted, the first ones where fewer are, the last one again where more are.
+    /// The mean for a single channel; the first channels for fewer; the last channel repeated for more.
     static func converted(_ samples: [Float], from: Int, to: Int) -> [Float] {
         guard from != to else { return samples }
         var result: [Float] = []

@@ -1,4 +1,4 @@
 extension Double {
-    /// Seconds, as precise as anybody needs them.
+    /// Seconds, rounded to milliseconds.
     var inMilliseconds: Double { (self * 1000).rounded() / 1000 }
 }

@@ -7,7 +7,7 @@ private final class RateConverter: @unchecked Sendable {
 
     init(channels: Int) {
         var error: Int32 = 0
-        // Good enough for any ear (97 dB), and for the processor of a small device while the sound plays.
+        // Good enough for human ears (97 dB), and fast enough for a small device while it plays.
         state = src_new(Int32(SRC_SINC_MEDIUM_QUALITY), Int32(channels), &error)
     }
 
@@ -19,11 +19,11 @@ private final class RateConverter: @unchecked Sendable {
     }
 }
 
-/// Another source at another rate, converted as it is read.
+/// Another source, resampled as it is read.
 struct ResampledSource: VoiceSource {
     private var source: any VoiceSource
     private let converter: RateConverter
-    /// What was read from the source and not converted yet, interleaved.
+    /// Samples read from the source but not yet converted, interleaved.
     private var input: [Float] = []
     private var chunk: [Float]
     private(set) var isAtEnd = false
@@ -54,7 +54,7 @@ struct ResampledSource: VoiceSource {
         return done
     }
 
-    /// Converts what it can of `input`.
+    /// Converts as much of `input` as possible.
     /// - Returns: the number of frames written to `buffer`.
     private mutating func convert(into buffer: inout [Float], from first: Int, to count: Int) -> Int {
         var data = SRC_DATA()
@@ -70,7 +70,7 @@ struct ResampledSource: VoiceSource {
             }
         }
         input.removeFirst(data.input_frames_used * channels)
-        // Ends also where nothing moves any more, which must not become an endless loop.
+        // Also ends if nothing moves any more, so that there is no endless loop.
         let isIdle = data.input_frames_used == 0 && data.output_frames_gen == 0
         isAtEnd = !converted || (isIdle && (source.isAtEnd || !input.isEmpty))
         return data.output_frames_gen
@@ -78,7 +78,7 @@ struct ResampledSource: VoiceSource {
 }
 
 extension SoundBuffer {
-    /// The same sound at another rate, in the best quality that libsamplerate has; `nil` if that fails.
+    /// The same sound at another rate, in the best quality of libsamplerate; nil if that fails.
     func resampled(to rate: Int) -> SoundBuffer? {
         guard rate != self.rate else { return self }
         let ratio = Double(rate) / Double(self.rate)

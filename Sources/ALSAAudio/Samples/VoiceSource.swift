@@ -1,15 +1,15 @@
-/// Where the sound of one voice comes from: a system sound in memory, or a file that is read as it plays.
+/// The sound of one voice: a system sound in memory, or a file that is read as it plays.
 ///
-/// Read on the sound thread only, a period at a time, while other voices wait: it must not block. A source that has
-/// nothing yet gives fewer frames, and silence is played in their place.
+/// Read on the sound thread only, a period at a time, while other voices wait: it must not block. A source that has too
+/// little yet returns fewer frames, and silence replaces the rest.
 protocol VoiceSource: Sendable {
     /// 1 or 2. Frames are interleaved: left, right, left, right.
     var channels: Int { get }
 
-    /// Frames a second.
+    /// Frames per second.
     var rate: Int { get }
 
-    /// Whether all has been read.
+    /// Whether everything has been read.
     var isAtEnd: Bool { get }
 
     /// Reads at most `count` frames to the front of `buffer`, which holds at least `count * channels` samples.
@@ -27,7 +27,7 @@ struct SoundBuffer: Sendable, Equatable {
     var seconds: Double { Double(frames) / Double(rate) }
 }
 
-/// Reads a sound that is in memory, from its beginning to its end.
+/// Reads a sound in memory from beginning to end.
 struct BufferSource: VoiceSource {
     private let sound: SoundBuffer
     private var position = 0

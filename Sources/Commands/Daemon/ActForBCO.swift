@@ -1,7 +1,7 @@
 import JSON
 import QuickConnect
 
-/// `actFor [name, {groups}]`: the first call on a gateway's connection, which speaks for that user from then on.
+/// `actFor [name, {groups}]`: the first call on a gateway's connection, which acts for that user from then on.
 struct ActForBCO: BCO {
     func handle(_ call: borrowing Call) throws(CommandError) -> BusinessOutcome {
         let name = call.string(0) ?? ""

@@ -2,17 +2,17 @@ import JSON
 import QuickConnect
 
 /// `can [command, user?, {verb, groups}]`: whether the caller, or a user, may run a command, without running it; with a
-/// verb, whether with that text as its first parameter. A gateway's user is `web:ann`, with the groups that the options
-/// name.
+/// verb, whether the text may be its first parameter. A gateway's user is written `web:ann`, with the groups in the
+/// options.
 ///
-/// Answers `{"command", "allowed": true}` or `{"command", "allowed": false, …the error}`; with `"verbs": {VERB: true or
-/// false}` where the mapping has rules for verbs, or for setting a value (`set`).
+/// Returns `{"command", "allowed": true}` or `{"command", "allowed": false, …the error}`; with `"verbs": {VERB: true or
+/// false}` if the mapping has rules for verbs, or for setting a value (`set`).
 struct CanBCO: WaitingBCO {
     private let accounts: any UserAccounts
     private let controller: FrontController
     private let gateways: [SocketRule]
 
-    /// - Parameter gateways: the sockets of gateways, whose users may call what is listed there.
+    /// - Parameter gateways: the sockets of gateways; their users may call the commands on the sockets' lists.
     init(accounts: any UserAccounts, _ controller: FrontController, _ gateways: [SocketRule]) {
         self.accounts = accounts
         self.controller = controller
@@ -78,7 +78,7 @@ struct CanBCO: WaitingBCO {
         return .object(answer)
     }
 
-    /// Which of the verbs that have rules the caller may use; nil where none has.
+    /// Which of the verbs with rules the caller may use; nil if there are none.
     private func verbs(of command: String, _ caller: Caller, _ rule: SocketRule?) throws(CommandError) -> JSONValue? {
         let entry = try controller.entry(of: command)
         let verbs = entry.verbs.all.map(\.verb) + (entry.setRule == nil ? [] : [VerbRules.setting])

@@ -1,10 +1,11 @@
 import JSON
 import QuickConnect
 
-/// `commands`: the table, as an object `{NAME: {"help", "parameters", "allow"?, "value"?, "homeAssistant"?}}`, handlers that are commands by
-/// themselves as `{NAME: {"help", "parameters": null, "handler": true}}`. On a socket with a list of its own, those of it.
+/// `commands`: the table, as an object `{NAME: {"help", "parameters", "allow"?, "value"?, "homeAssistant"?}}`, handlers
+/// that are commands of their own as `{NAME: {"help", "parameters": null, "handler": true}}`. On a socket with its own
+/// list, only the commands on it.
 ///
-/// Of many commands it is made by a task, beside the event loop.
+/// If there are many commands, a task builds it, off the event loop.
 struct CommandsBCO: WaitingBCO {
     private let controller: FrontController
     private static let many = 500

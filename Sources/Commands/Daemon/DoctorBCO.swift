@@ -1,7 +1,7 @@
 import JSON
 import QuickConnect
 
-/// `doctor [what]`: looks at every device now; with `sound` it also plays a tone and records it.
+/// `doctor [what]`: checks every device now; with `sound` it also plays a tone and records it.
 struct DoctorBCO: WaitingBCO {
     let touchesDevice = true
     private let parts: [any Examined]

@@ -2,8 +2,9 @@ import JSON
 import QuickConnect
 
 /// `explain [command]`: its stack, as `{"command", "help", "answers", "parameters", "validation", "business", "view",
-/// "error", "allow", "verbs", "answeredBy", "timeout" s, "location", "lastError"}`. A rule is `{"rule", "location"}`, and `null`
-/// where there is none; `verbs` has one for each verb. Of a value there are also `"value"`, its declaration, and `"set"`.
+/// "error", "allow", "verbs", "answeredBy", "timeout" s, "location", "lastError"}`. A rule is `{"rule", "location"}`,
+/// and `null` if there is none; `verbs` has one for each verb. A value also has `"value"`, its declaration, and
+/// `"set"`.
 struct ExplainBCO: BCO {
     private let controller: FrontController
 

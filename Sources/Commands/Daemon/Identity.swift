@@ -1,4 +1,4 @@
-/// What `hello` answers.
+/// The reply of `hello`.
 public struct Identity: Sendable {
     public var version: String
     /// The devices that are simulated, such as `sound`.

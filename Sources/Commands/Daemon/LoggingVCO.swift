@@ -1,10 +1,10 @@
 import Logging
 import QuickConnect
 
-/// `logMessage`: writes its parameters to the log, the caller named. The log escapes control characters, whoever wrote them.
+/// `logMessage`: writes its parameters to the log, with the caller's name. The log escapes control characters.
 struct LoggingVCO: VCO {
     private let logger: Logger
-    /// More of a message is not written.
+    /// The most bytes of a message that are written.
     private static let mostBytes = 32 << 10
 
     init(_ logger: Logger) { self.logger = logger }

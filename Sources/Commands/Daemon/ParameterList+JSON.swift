@@ -23,7 +23,7 @@ extension Parameter {
 }
 
 extension ValueDeclaration {
-    /// What a value is: `{"type", "minimum", "maximum", "maxLength", "oneOf", "default", "clamp", "keep"}`.
+    /// The declaration of a value: `{"type", "minimum", "maximum", "maxLength", "oneOf", "default", "clamp", "keep"}`.
     var json: JSONValue {
         var object = parameter.json
         object["name"] = nil
@@ -35,7 +35,7 @@ extension ValueDeclaration {
 }
 
 extension JSONValue {
-    /// A number that is written without a fraction where it has none.
+    /// A number, written without a fraction if it has none.
     static func plainNumber(_ number: Double) -> JSONValue {
         Int64(exactly: number).map(JSONValue.integer) ?? .number(number)
     }

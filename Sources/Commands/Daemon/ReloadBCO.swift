@@ -1,12 +1,12 @@
 import JSON
 import QuickConnect
 
-/// `reload`: reads the mappings anew. Answers null, or `{"warnings": [text]}` where something is odd but does no harm. On any
-/// mistake it is `invalid` with all of them, and the old table stays.
+/// `reload`: reads the mappings again. Returns null, or `{"warnings": [text]}` if something is odd but harmless. If
+/// there are mistakes, it throws `invalid` with all of them, and the old table stays.
 struct ReloadBCO: WaitingBCO {
     private let reload: @Sendable () async throws(CommandError) -> [String]
 
-    /// - Parameter reload: gives the warnings.
+    /// - Parameter reload: returns the warnings.
     init(_ reload: @escaping @Sendable () async throws(CommandError) -> [String]) { self.reload = reload }
 
     func handle(_ call: borrowing Call) throws(CommandError) -> Awaited<BusinessOutcome> {

@@ -2,8 +2,8 @@ import JSON
 import QuickConnect
 
 /// `state`: what the device does now, and for whom: `{"playing", "recording", "vibrating", "watched", "handlers",
-/// "connections", "values", "events", "droppedAnswers"}`: lists, the values that the caller may ask for, by name, and a count
-/// of answers that fitted no question.
+/// "connections", "values", "events", "droppedAnswers"}`: lists, the values that the caller may read, by name, and the
+/// number of answers that belonged to no call.
 struct StateBCO: WaitingBCO {
     private let devices: [any Device]
     private let router: Router
@@ -16,7 +16,7 @@ struct StateBCO: WaitingBCO {
 
     func handle(_ call: borrowing Call) throws(CommandError) -> Awaited<BusinessOutcome> {
         let (caller, rule) = (call.caller, call.connection.socketRule)
-        // Of thousands of handlers, values or connections it is told by a task, beside the event loop.
+        // With thousands of handlers, values or connections a task builds the reply, off the event loop.
         guard router.handlers.count + router.values.count + router.connections.count > Self.many else {
             return .now(.result(state(for: caller, rule)))
         }
@@ -46,7 +46,7 @@ struct StateBCO: WaitingBCO {
         return .object(state)
     }
 
-    /// `{"event", "code", "lack"}`, the latter two where the caller could not subscribe to it now.
+    /// `{"event", "code", "lack"}`, the latter two only if the caller cannot subscribe to it now.
     private static func event(_ name: String, _ lack: CommandError?) -> JSONValue {
         var event: JSONObject = ["event": .string(name)]
         event["code"] = lack.map { .string($0.code.rawValue) }
@@ -69,14 +69,15 @@ struct StateBCO: WaitingBCO {
         ]
     }
 
-    /// Those with the most connections come first, so that these are told of where there are too many groups.
+    /// The groups with the most connections come first, because not all are listed if there are too many.
     private static func isFirst(_ one: OpenConnections.Group, _ other: OpenConnections.Group) -> Bool {
         guard one.count == other.count else { return one.count > other.count }
         let (name, otherName) = (one.caller.identity.text, other.caller.identity.text)
         return name == otherName ? (one.program ?? "") < (other.program ?? "") : name < otherName
     }
 
-    /// Lists of the same name are one list: files and system sounds both play. Objects have the members of both.
+    /// Joins lists of the same name, because both files and system sounds report what is playing. Objects get the
+    /// members of both.
     private static func joined(_ one: JSONValue?, _ other: JSONValue) -> JSONValue {
         if let list = one?.arrayValue, let more = other.arrayValue { return .array(list + more) }
         guard var object = one?.objectValue, let more = other.objectValue else { return other }

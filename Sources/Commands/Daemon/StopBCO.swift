@@ -1,8 +1,8 @@
 import JSON
 import QuickConnect
 
-/// `stop`: ends, at once, all sound, recording and vibration that the caller may end: its own user's, and for root
-/// everybody's.
+/// `stop`: ends at once all sound, recording and vibration that the caller may end: those of its own user, or
+/// everybody's for root.
 struct StopBCO: BCO {
     let touchesDevice = true
     private let devices: [any Device]

@@ -1,7 +1,7 @@
 import JSON
 import QuickConnect
 
-/// `post [name, data]`: sends an event of the caller's own to the subscribers of that name.
+/// `post [name, data]`: sends one of the caller's events to the subscribers of that name.
 struct PostBCO: BCO {
     private let events: EventHub
     private let values: ValueStore
@@ -27,7 +27,7 @@ struct PostBCO: BCO {
         case free, taken, empty
     }
 
-    /// What to say to a name.
+    /// Whether a name may be posted.
     private func verdict(_ name: UnsafeBufferPointer<UInt8>) -> Verdict {
         if name.isEmpty { return .empty }
         return DaemonEvents.isOne(name) || values.contains(name) ? .taken : .free

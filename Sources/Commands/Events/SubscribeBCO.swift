@@ -1,7 +1,7 @@
 import JSON
 import QuickConnect
 
-/// `subscribe [name, …, {options}]`: sends those events to this connection, in the form of this call.
+/// `subscribe [name, …, {options}]`: sends these events to this connection, in the form of this call.
 struct SubscribeBCO: BCO {
     let touchesDevice = true
     private let router: Router

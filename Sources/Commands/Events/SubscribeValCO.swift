@@ -1,7 +1,7 @@
 import JSON
 import QuickConnect
 
-/// Checks the parameters of `subscribe`: at least one name, then at most one object of options.
+/// Checks the parameters of `subscribe`: one or more names, then at most one object of options.
 struct SubscribeValCO: ValCO {
     private let limit: Int
 
@@ -42,7 +42,7 @@ struct SubscriptionWish: Sendable {
         if let options { self.options = try Self.options(options, field: "/\(nameCount)") }
     }
 
-    /// The options of a device's event are few.
+    /// The options of a device's event are few, so a longer object is refused.
     private static func options(_ text: JSONText, field: String) throws(CommandError) -> JSONObject {
         var count = 0
         text.forEachMember { name, value in

@@ -1,10 +1,10 @@
 import JSON
 import QuickConnect
 
-/// `unsubscribe [name, …]`: sends those events no more; without a name, none at all.
+/// `unsubscribe [name, …]`: stops sending these events; without a name, all events.
 struct UnsubscribeBCO: BCO {
     private let events: EventHub
-    /// Names in one call.
+    /// The most names in one call.
     private static let mostNames = 1024
 
     init(_ events: EventHub) { self.events = events }

@@ -1,8 +1,8 @@
 import JSON
 import QuickConnect
 
-/// Replies `showPickResults [text, …]`, as the book does: what the picker before it has answered, or else what the caller
-/// has sent.
+/// Replies `showPickResults [text, …]`, as in the book: with the answer of the picker before it, or with what the
+/// caller sent.
 struct PickResultsVCO: VCO {
     func show(_ call: borrowing Call) throws(CommandError) -> ViewOutcome {
         .reply(.array(Self.results(of: call)), under: "showPickResults")
@@ -14,7 +14,7 @@ struct PickResultsVCO: VCO {
             for index in 0..<call.argumentCount { sent.append(call.argument(index).value) }
             return sent
         }
-        // The page reads the text as the first item.
+        // The page expects the text as the first item.
         return answer.arrayValue ?? [answer]
     }
 }

@@ -1,8 +1,8 @@
 import JSON
 import QuickConnect
 
-/// Refuses a picker's command where no picker runs, and says what starts one. A picker registers a handler of the command's
-/// own name.
+/// Refuses a picker's command if no picker is running, and says how to start one. A picker registers a handler with the
+/// command's own name.
 struct PickerValCO: ValCO {
     private let handlers: HandlerRegistry
 

@@ -1,8 +1,8 @@
 import JSON
 import QuickConnect
 
-/// `registerHandler [name, {cancel}]`: calls mapped to `script:name` go to this connection from now on. With `cancel` it is
-/// told of those whose answer nobody waits for any more. Answers null, or `{"warning"}` where no call would come.
+/// `registerHandler [name, {cancel}]`: calls mapped to `script:name` go to this connection from now on. With `cancel`
+/// it is told when nobody waits for an answer any more. Returns null, or `{"warning"}` if no call would reach it.
 struct RegisterHandlerBCO: BCO {
     private let router: Router
 

@@ -1,7 +1,7 @@
 import JSON
 import QuickConnect
 
-/// `removeHandler [name]`: takes a handler of this connection back.
+/// `removeHandler [name]`: removes a handler of this connection.
 struct RemoveHandlerBCO: BCO {
     private let handlers: HandlerRegistry
 

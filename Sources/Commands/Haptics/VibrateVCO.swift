@@ -1,8 +1,9 @@
 import Concurrency
 import QuickConnect
 
-/// `vibrate [milliseconds, …]`: plays the pattern on the device's motor, and answers when it is over. `0` and an empty
-/// pattern end what the caller's user has begun. A vibration ends with its call, and so with its connection.
+/// `vibrate [milliseconds, …]`: plays the pattern on the device's motor, and replies when it is over. `0` and an empty
+/// pattern end the vibration that the caller's user has started. A vibration ends with its call, and so with its
+/// connection.
 struct VibrateVCO: WaitingVCO {
     let touchesDevice = true
     private let haptics: any Haptics
@@ -24,7 +25,7 @@ struct VibrateVCO: WaitingVCO {
 }
 
 extension Haptics {
-    /// What a command object waits for that lets the device vibrate.
+    /// What a command object awaits while the device vibrates.
     func outcome(of pattern: VibrationPattern, for caller: Caller) -> Awaited<ViewOutcome> {
         let vibration = vibrate(pattern, for: caller)
         let outcome = Promise<ViewOutcome>()

@@ -1,7 +1,7 @@
 import JSON
 import QuickConnect
 
-/// Checks the pattern of `vibrate`: milliseconds, of one vibration or of vibrations and pauses by turns.
+/// Checks the pattern of `vibrate`: milliseconds, of one vibration or of alternating vibrations and pauses.
 struct VibrateValCO: ValCO {
     func validate(_ call: borrowing Call) throws(CommandError) -> ValidationOutcome {
         .handOn(try VibrationPattern(call))
@@ -9,8 +9,8 @@ struct VibrateValCO: ValCO {
 }
 
 extension VibrationPattern {
-    /// The parameters are the pattern, or there is one, an array, which is. Nothing at all is an empty pattern. Of what
-    /// is longer than a pattern may be, only as much is read.
+    /// The pattern is either all parameters or a single one that is an array. No parameters mean an empty pattern. Only
+    /// as many entries are read as a pattern may have.
     init(_ call: borrowing Call) throws(CommandError) {
         var problems = FieldProblems()
         var entries: [Int] = []
@@ -33,9 +33,10 @@ extension VibrationPattern {
         self.init(entries)
     }
 
-    /// Whole milliseconds, as Web IDL makes them of a number; what is too long anyway may be any.
+    /// Whole milliseconds, converted from a number as in Web IDL; the exact value of one that is too long does not
+    /// matter.
     private static func entry(_ message: Message) -> Int? {
-        // A number with more digits means nothing, and takes long to read.
+        // A number with more digits is not meaningful, and slow to read.
         guard case .text(let text) = message, text.count <= 1024, let number = text.numberValue, number >= 0 else {
             return nil
         }

@@ -1,14 +1,14 @@
 import JSON
 import QuickConnect
 
-/// Waits for a position, and gives it with the names of the W3C's Geolocation API. Options, as the W3C has them:
+/// Waits for a position, and returns it with the names of the W3C's Geolocation API. The options are the W3C's:
 /// `{maximumAge, timeout, enableHighAccuracy}`, times in milliseconds.
 struct LocationBCO: WaitingBCO {
     let touchesDevice = true
     private let provider: any LocationProvider
     private let now: @Sendable () -> Double
 
-    /// - Parameter now: seconds since 1970.
+    /// - Parameter now: the time in seconds since 1970.
     init(_ provider: any LocationProvider, now: @escaping @Sendable () -> Double) {
         self.provider = provider
         self.now = now
@@ -25,7 +25,7 @@ struct LocationBCO: WaitingBCO {
 }
 
 extension PositionWish {
-    /// What the parameters `[options]` say; none where there are none.
+    /// The options in the parameters `[options]`; the defaults if there are none.
     init(_ call: borrowing Call) throws(CommandError) {
         var options = try OptionReader(
             call.object(0),

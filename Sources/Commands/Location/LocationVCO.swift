@@ -1,7 +1,7 @@
 import JSON
 import QuickConnect
 
-/// Replies `showLoc [latitude °, longitude °, altitude m, horizontal accuracy m]`, as the book does: null where unknown.
+/// Replies `showLoc [latitude °, longitude °, altitude m, horizontal accuracy m]`, as in the book: null if unknown.
 struct LocationVCO: VCO {
     func show(_ call: borrowing Call) throws(CommandError) -> ViewOutcome {
         let position = call.results.last?.value.objectValue ?? [:]

@@ -1,15 +1,15 @@
 import JSON
 import QuickConnect
 
-/// What a call of `media` asks for: `[list]`, `[remove, file]`, `[read, file, offset, bytes]` or
-/// `[write, file, offset, data, {end, begin}]`.
+/// A call of `media`: `[list]`, `[remove, file]`, `[read, file, offset, bytes]` or `[write, file, offset, data, {end,
+/// begin}]`.
 enum MediaRequest {
     case list
     case remove(String)
     case read(String, offset: Int, bytes: Int)
     case write(UploadPiece)
 
-    /// - Throws: `invalid`, naming all that does not fit.
+    /// - Throws: `invalid`, with everything that does not fit.
     init(_ call: borrowing Call) throws(CommandError) {
         var problems = FieldProblems()
         let action = call.string(0) ?? "list"
@@ -50,7 +50,7 @@ enum MediaRequest {
         return file ?? ""
     }
 
-    /// The range of a file's offsets: those of the system.
+    /// The range of file offsets that the system allows.
     private static let offsets = 0...Int64.max / 2
 
     private static func offset(_ call: borrowing Call, _ problems: inout FieldProblems) -> Int? {
@@ -67,7 +67,7 @@ enum MediaRequest {
         return 0
     }
 
-    /// The data is looked at when it is written; here only that it is a string.
+    /// Only checks that the data is a string; it is decoded when it is written.
     private static func data(_ call: borrowing Call, _ problems: inout FieldProblems) -> Message {
         let data = call.argument(3)
         if !data.isString { problems.add("/3", expected: "data, a string in Base64", got: call.gist(3)) }

@@ -1,7 +1,8 @@
 import JSON
 import QuickConnect
 
-/// `accel`: waits for one value of the accelerometer, `{"x", "y", "z"}` in g; the event of that name has them all.
+/// `accel`: waits for one value of the accelerometer, `{"x", "y", "z"}` in g. The event of the same name delivers all
+/// values.
 struct AccelerationBCO: WaitingBCO {
     let touchesDevice = true
     private let sensor: any MotionSensor

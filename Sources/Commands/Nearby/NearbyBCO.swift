@@ -1,7 +1,7 @@
 import JSON
 import QuickConnect
 
-/// `nearby`: the services on the local network, of one type or of any, as ``NearbyService/json`` has them. Option:
+/// `nearby`: the services on the local network, of one type or of any, in the form of ``NearbyService/json``. Option:
 /// `{timeout}` in milliseconds.
 struct NearbyBCO: WaitingBCO {
     let touchesDevice = true

@@ -1,20 +1,20 @@
 import JSON
 import QuickConnect
 
-/// Reads an object of options, the last parameter of a command, and collects all that does not fit.
+/// Reads an object of options, the last parameter of a command, and collects everything that does not fit.
 struct OptionReader {
     private var options: [String: JSONValue] = [:]
     private let field: String
     private var problems = FieldProblems()
 
-    /// More members than this are not looked at, nor values longer than that.
+    /// Members beyond this number, and values longer than the limit below, are not examined.
     private static let mostMembers = 64
     private static let longestValue = 4096
 
     /// - Parameters:
-    ///   - options: the object as it came; nil where there is none.
+    ///   - options: the object as received; nil if there is none.
     ///   - field: the JSON pointer of the object, such as `/2`.
-    ///   - known: the names of the options. Any other is a problem.
+    ///   - known: the names of the options. Any other name is a problem.
     init(_ options: JSONText?, field: String, known: [String]) throws(CommandError) {
         self.field = field
         guard let options else { return }
@@ -40,7 +40,7 @@ struct OptionReader {
         }
     }
 
-    /// A name in a JSON pointer (RFC 6901), cut where a caller has made up something long.
+    /// A name in a JSON pointer (RFC 6901), shortened if a caller has made up a long one.
     private static func pointer(_ name: String) -> String {
         name.shortened.replacing("~", with: "~0").replacing("/", with: "~1")
     }
@@ -76,7 +76,7 @@ struct OptionReader {
         return nil
     }
 
-    /// A list of strings; empty where it is left out.
+    /// A list of strings; empty if it is left out.
     mutating func texts(
         _ name: String,
         atMost most: Int,
@@ -90,7 +90,7 @@ struct OptionReader {
         return []
     }
 
-    /// Throws `invalid` where anything did not fit, or has a name that was not asked for.
+    /// Throws `invalid` if a value did not fit or a name is unknown.
     func finish() throws(CommandError) {
         guard problems.isEmpty else { throw problems.error }
     }

@@ -2,9 +2,9 @@ import Concurrency
 import JSON
 import QuickConnect
 
-/// `rec [file, action, {rate, channels, limit, gain}]`: starts a recording into the media folder, done when the first
-/// of it has been captured; or stops it, and replies `{path, seconds, bytes, format, rate, channels, peak, file}`
-/// when the file is whole.
+/// `rec [file, action, {rate, channels, limit, gain}]`: starts a recording into the media folder and is done when the
+/// first frames have been captured; or stops it, and replies `{path, seconds, bytes, format, rate, channels, peak,
+/// file}` when the file is complete.
 struct RecordAudioVCO: WaitingVCO {
     let touchesDevice = true
     private let recorder: any Recorder
@@ -31,7 +31,7 @@ struct RecordAudioVCO: WaitingVCO {
 }
 
 extension Recording {
-    /// Where it ended by itself, `ending` says why: `"limit"`, or the error.
+    /// If it ended by itself, `ending` says why: `"limit"`, or the error.
     var json: JSONValue {
         var object: JSONObject = [
             "path": .string(path), "seconds": .number(seconds), "bytes": .integer(Int64(bytes)),

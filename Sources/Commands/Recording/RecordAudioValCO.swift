@@ -10,7 +10,7 @@ struct RecordAudioValCO: ValCO {
 }
 
 extension RecordingOptions {
-    /// What the parameters `[file, action, options]` say.
+    /// The parameters `[file, action, options]`.
     init(_ call: borrowing Call) throws(CommandError) {
         var options = try OptionReader(call.object(2), field: "/2", known: ["rate", "channels", "limit", "gain"])
         self.init(

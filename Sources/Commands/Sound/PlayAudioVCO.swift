@@ -2,9 +2,9 @@ import Concurrency
 import JSON
 import QuickConnect
 
-/// `play [file, action, loops, {volume, from, wait}]`: starts a file of the media folder, or stops, pauses or resumes it.
-/// Done when that can be heard, or, where it shall wait, when it is over; what the file does meanwhile is told by the
-/// event `playState`.
+/// `play [file, action, loops, {volume, from, wait}]`: starts a file of the media folder, or stops, pauses or resumes
+/// it. Done when that can be heard or, with `wait`, when the file is over. The event `playState` reports what the file
+/// does meanwhile.
 struct PlayAudioVCO: WaitingVCO {
     let touchesDevice = true
     private let player: any FilePlayer
@@ -15,7 +15,7 @@ struct PlayAudioVCO: WaitingVCO {
         self.permissions = permissions
     }
 
-    /// How long it may take until it can be heard. The timeout of the mapping is that of a call that waits for the end.
+    /// How long it may take until it can be heard. The timeout of the mapping is for calls that wait for the end.
     private static let patience = Duration.seconds(15)
 
     func show(_ call: borrowing Call) throws(CommandError) -> Awaited<ViewOutcome> {

@@ -1,7 +1,7 @@
 import JSON
 import QuickConnect
 
-/// Checks the options of `play`: `{volume, from, wait}`, which only a start takes.
+/// Checks the options of `play`: `{volume, from, wait}`, which are only allowed for a start.
 struct PlayAudioValCO: ValCO {
 
     func validate(_ call: borrowing Call) throws(CommandError) -> ValidationOutcome {
@@ -10,7 +10,7 @@ struct PlayAudioValCO: ValCO {
 }
 
 extension PlayOptions {
-    /// What the parameters `[file, action, loops, options]` say. −1 loops are for ever.
+    /// The parameters `[file, action, loops, options]`. −1 loops means forever.
     init(_ call: borrowing Call) throws(CommandError) {
         var options = try OptionReader(call.object(3), field: "/3", known: ["volume", "from", "wait"])
         let loops = call.integer(2) ?? 0

@@ -2,15 +2,15 @@ import Concurrency
 import JSON
 import QuickConnect
 
-/// `playSound [sound]`: plays a system sound, by its number or its name, and is done when the sound is over; −1 vibrates.
+/// `playSound [sound]`: plays a system sound, by number or name, and is done when the sound is over; −1 vibrates.
 ///
-/// A sound that has begun plays to its end, also when its caller has gone: only `stop` ends it.
+/// A sound that has begun plays to its end, even if its caller is gone: only `stop` ends it.
 struct PlaySoundVCO: WaitingVCO {
     let touchesDevice = true
     private let player: any SoundPlayer
     private let haptics: any Haptics
 
-    /// The number that vibrates, as the book has it.
+    /// The number that vibrates, as in the book.
     private static let vibration: Int64 = -1
 
     init(_ player: any SoundPlayer, _ haptics: any Haptics) {
@@ -18,7 +18,7 @@ struct PlaySoundVCO: WaitingVCO {
         self.haptics = haptics
     }
 
-    /// - Parameter name: that of its file, with or without its ending.
+    /// - Parameter name: the name of its file, with or without its extension.
     private func number(ofName name: String?) -> Int64? {
         guard let name, !name.isEmpty else { return nil }
         let sounds = player.sounds

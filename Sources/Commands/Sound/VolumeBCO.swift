@@ -2,7 +2,7 @@ import Concurrency
 import JSON
 import QuickConnect
 
-/// `volume [level?]`: sets the mixer of the PCM, where a level is given, and answers `{"volume", "muted"}`.
+/// `volume [level?]`: sets the mixer of the PCM if a level is given, and returns `{"volume", "muted"}`.
 struct VolumeBCO: WaitingBCO {
     let touchesDevice = true
     private let control: any VolumeControl

@@ -15,7 +15,7 @@ struct VolumeValCO: ValCO {
 }
 
 extension VolumeChange {
-    /// The change that the level stands for, nil where it is none.
+    /// The change for a level; nil if there is none.
     init?(_ call: borrowing Call) {
         let word = call.string(0)
         if let percent = call.integer(0), (0...100).contains(percent) {

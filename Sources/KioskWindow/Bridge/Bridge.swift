@@ -2,11 +2,11 @@ import CWebKit
 public import JSON
 import KioskRules
 
-/// Between the page and the daemon: every way in that a page has, and the window's calls of its handlers.
+/// Connects the page and the daemon: all ways in which a page can call, and the window's calls to its handlers.
 ///
-/// The page's own side is quickconnect.js, as in any browser, with this window's way in place of a WebSocket. It comes into
-/// the top frame of documents of the allowed origins, into a page's world; what it says goes through a world of the
-/// window's own, whose message handler no page and no frame can see.
+/// The page's side is quickconnect.js, as in any browser, but with this window's transport instead of a WebSocket. It
+/// is added to the page's JavaScript world in the top frame of documents of the allowed origins. Its messages pass
+/// through a world of the window's own, whose message handler no page or frame can see.
 public final class Bridge {
     private static let world = PageView.World.named("quickconnect")
 
@@ -16,7 +16,7 @@ public final class Bridge {
 
     /// - Parameters:
     ///   - library: the text of quickconnect.js.
-    ///   - paths: where the daemon is looked for.
+    ///   - paths: the paths of the daemon's socket to try.
     init(_ page: PageView, _ rule: NavigationRule, library: String, paths: [String]) {
         self.page = page
         self.rule = rule
@@ -24,7 +24,7 @@ public final class Bridge {
         let origins = JSONValue.array(rule.origins.sorted().map { .string($0) }).text
         page.addMessageHandler("quickconnect", in: Self.world) { [channel] text, reply in channel.take(text, reply) }
         let link = String(decoding: PackageResources.link_js, as: UTF8.self)
-        // Each looks at the origin itself: WebKit's own lists know no ports.
+        // Each script checks the origin itself, because WebKit's own lists do not support ports.
         page.addScript("(\(link))(\(origins));", in: Self.world)
         let function = String(decoding: PackageResources.page_js, as: UTF8.self)
         page.addScript("(\(function))(\(origins), function () {\n\(library)\n});", in: .page)
@@ -42,8 +42,8 @@ public final class Bridge {
 
     // MARK: Ways in by addresses
 
-    /// Decides on an address that the page or a frame of it goes to.
-    /// - Returns: whether it is loaded.
+    /// Decides on an address that the page or one of its frames navigates to.
+    /// - Returns: whether to load it.
     func decide(_ address: String, log: (String) -> Void) -> Bool {
         let decision = rule.decide(address, from: page.address)
         if case .load = decision { return true }
@@ -51,7 +51,7 @@ public final class Bridge {
         return false
     }
 
-    /// Takes an address that another program hands over.
+    /// Takes an address from another program.
     func open(_ address: String, log: (String) -> Void) { obey(rule.decideFromOutside(address), address, log) }
 
     private func obey(_ decision: NavigationRule.Decision, _ address: String, _ log: (String) -> Void) {
@@ -72,7 +72,7 @@ public final class Bridge {
 
     // MARK: Handlers of the page
 
-    /// Calls a handler that the page has registered. Before the page is there, the call waits for it.
+    /// Calls a handler that the page has registered. Until the page is there, the call waits for it.
     /// - Parameter completion: called once.
     public func callHandler(
         _ name: String,
@@ -82,7 +82,7 @@ public final class Bridge {
         channel.callHandler(name, data, completion: completion)
     }
 
-    /// Forgets the window's calls: those that wait for a page, and those that wait for an answer. They fail.
+    /// Fails all of the window's calls: those that wait for a page, and those that wait for an answer.
     public func reset() { channel.reset() }
 
     func loadBegins() { channel.loadBegins() }

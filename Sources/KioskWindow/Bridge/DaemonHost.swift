@@ -4,14 +4,14 @@ public import JSON
 public import QuickConnectClient
 
 /// The window's own connection to the daemon, on the main loop: its calls, the handlers that it answers, and events. It
-/// connects by itself, again and again; nothing here waits for long.
+/// connects and reconnects by itself; nothing here waits for long.
 public final class DaemonHost {
     /// Answers a handler's call, once.
     public typealias Answer = (Result<HandlerCall.Answer, HandlerCall.Failure>) -> Void
 
-    /// How long the main loop may wait for a daemon that does not accept.
+    /// How long the main loop may wait for a daemon to accept.
     private static let patience = Duration.milliseconds(100)
-    /// How long to wait before a handler's name is asked for again that another client has.
+    /// How long to wait before trying again to register a handler's name that another client has.
     private static let pause = Duration.seconds(5)
 
     private let link: DaemonLink
@@ -33,7 +33,7 @@ public final class DaemonHost {
 
     func start() { advance() }
 
-    /// Makes a call. The completion is called once: with the reply's value, or with why there is none.
+    /// Makes a call. The completion is called once: with the reply's value, or with the failure.
     /// - Parameter parameters: an array is the command's parameters, any other value is one, `null` is none.
     public func call(
         _ command: String,
@@ -46,15 +46,15 @@ public final class DaemonHost {
         advance()
     }
 
-    /// Answers the calls of a handler: the mappings' `script:NAME`. Where another client has the name, it is asked for
-    /// again until it is free.
+    /// Answers the calls of a handler: the mappings' `script:NAME`. If another client has the name, it tries again
+    /// until the name is free.
     public func handle(_ name: String, _ body: @escaping (HandlerCall, @escaping Answer) -> Void) {
         handlers[name] = body
         link.conversation.register(handler: name)
         advance()
     }
 
-    /// Hears an event, until ``unsubscribe(from:)``. One listener a name.
+    /// Passes an event to the listener until ``unsubscribe(from:)``. Each name has one listener.
     public func subscribe(to name: String, options: JSONObject? = nil, _ listener: @escaping (JSONValue) -> Void) {
         listeners[name] = listener
         link.conversation.subscribe(to: name, options: options)
@@ -80,7 +80,7 @@ public final class DaemonHost {
         guard !isAdvancing else { return }
         isAdvancing = true
         repeat {
-            // It tries again where no daemon answers.
+            // It keeps trying if no daemon answers.
             _ = try? link.advance()
             heedEvents()
         } while link.conversation.hasEvents

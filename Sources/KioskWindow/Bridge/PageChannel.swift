@@ -2,23 +2,23 @@ import JSON
 import KioskRules
 import QuickConnectClient
 
-/// What the page in the window and the window say to each other, and the connections to the daemon that the page has.
+/// The messages between the window and its page, and the page's connections to the daemon.
 ///
-/// A page hears nothing before it has begun: what is for it waits until its script asks (``PageFrame``). Each message says
-/// which document it is from. The engine's word that another one is shown may come before its first message or behind it,
-/// and the last words of the one before may come behind both.
+/// A page gets nothing before its script runs: messages for it wait until the script asks (``PageFrame``). Each message
+/// names its document. The engine's signal that another document is shown may come before or after that document's
+/// first message, and the last messages of the previous document may come after both.
 final class PageChannel {
-    /// Between the frames of a message. JSON and addresses have none.
+    /// The separator between the frames of a message. JSON and addresses do not contain it.
     private static let between: Character = "\u{1E}"
-    /// How many messages of a page wait here for what there is to say. One is enough; a page of many calls sends more.
+    /// How many of a page's requests for messages may wait here. One is enough; a page with many calls sends more.
     private static let mostReplies = 16
-    /// How many connections a document has. The page's script needs one; each costs the daemon one of all its clients'.
+    /// How many connections a document may have. The page's script needs one; each counts towards the daemon's limit.
     private static let mostSockets = 8
-    /// How much may wait for a page that does not ask for it: calls by addresses, of a page that makes them in a loop.
+    /// How much may wait for a page that does not ask for it, such as one that makes calls by addresses in a loop.
     private static let (mostFrames, mostFrameBytes) = (100_000, 64 << 20)
-    /// What the ids of the window's calls begin with, as in the original.
+    /// The prefix of the ids of the window's calls, as in the original.
     private static let callPrefix = "objc_cb_"
-    /// How long the last words of a document that was left may take.
+    /// How long the last messages of a document that was left may take.
     private static let farewellTime = Duration.seconds(1)
 
     private struct SocketName: Hashable {
@@ -28,28 +28,28 @@ final class PageChannel {
 
     private let paths: [String]
     private var sockets: [SocketName: PageSocket] = [:]
-    /// The document that is shown, as its script calls itself; nil until that has begun.
+    /// The name of the current document, from its script; nil until the script has begun.
     private var document: Substring?
-    /// Whether it has begun since the engine began to load it.
+    /// Whether its script has begun since the engine began to load it.
     private var isFresh = false
     private var replies: [ScriptReply] = []
-    /// What the page is to be told, besides lines.
+    /// Messages for the page, apart from the daemon's lines.
     private var frames: [PageFrame] = [] { didSet { if frames.isEmpty { frameBytes = 0 } } }
     private var frameBytes = 0
-    /// Connections of documents that are no more, until the daemon has answered what they have sent.
+    /// Connections of documents that are gone, kept until the daemon has answered what was sent on them.
     private var left: [PageSocket] = []
-    /// Who waits for answers, by the calls' numbers.
+    /// The completions of the window's calls, by number.
     private var results: [Int: (Result<JSONValue, PageFailure>) -> Void] = [:]
     private var lastCall = 0
     var log: (MessageLog.Direction, String) -> Void = { _, _ in }
     var warn: (String) -> Void = { _ in }
 
-    /// - Parameter paths: where the daemon is looked for.
+    /// - Parameter paths: the paths of the daemon's socket to try.
     init(paths: [String]) { self.paths = paths }
 
     // MARK: From the page
 
-    /// Takes a message of a page's script, which waits for the reply: its document, and frames.
+    /// Takes a message of a page's script, which waits for the reply: its document's name, and frames.
     func take(_ message: String, _ reply: ScriptReply) {
         var parts = message.split(separator: Self.between)[...]
         guard let sender = parts.popFirst() else { return }
@@ -61,7 +61,7 @@ final class PageChannel {
         for frame in read { obey(frame, of: sender) }
         guard sender == document else { return reply.give("") }
         replies.append(reply)
-        // A reply of nothing lets its promise end.
+        // An empty reply settles its promise.
         while replies.count > Self.mostReplies { replies.removeFirst().give("") }
         tell()
     }
@@ -99,7 +99,7 @@ final class PageChannel {
 
     // MARK: To the page
 
-    /// Tells the page something, as soon as it has begun.
+    /// Sends the page a frame, once its script has begun.
     func say(_ frame: PageFrame) {
         let isFull = frames.count >= Self.mostFrames || frameBytes + frame.text.utf8.count > Self.mostFrameBytes
         guard !isFull || frame.kind == .handlerCall else {
@@ -110,7 +110,7 @@ final class PageChannel {
         tell()
     }
 
-    /// All that there is goes into one reply.
+    /// Everything goes into one reply.
     private func tell() {
         guard let document, !replies.isEmpty else { return }
         var texts = frames.map(\.line)
@@ -156,36 +156,36 @@ final class PageChannel {
         isFresh = true
     }
 
-    /// What the old document waits for is over. What it has sent is still done.
+    /// Ends what the old document waits for. Calls that it has sent are still done.
     private func leave() {
         guard let left = document else { return }
         document = nil
         replies = []
         LoopSource.after(Self.farewellTime) { [weak self] in self?.forget(left) }
-        // What has not reached a page yet is for the next one.
+        // Messages that have not reached a page yet are for the next one.
         frames = frames.filter { $0.kind == .handlerCall || $0.kind == .urlCall }
         fail(except: Set(frames.filter { $0.kind == .handlerCall }.map(\.number)), "the page was left meanwhile")
     }
 
     private func forget(_ left: Substring) {
-        // It may have come back from the history.
+        // The document may have returned from the history.
         guard left != document else { return }
         for name in sockets.keys where name.document == left { leave(name) }
     }
 
-    /// What was sent is still done: the daemon closes behind its last answer.
+    /// Calls that were sent are still done: the daemon closes after its last reply.
     private func leave(_ name: SocketName) {
         guard let socket = sockets.removeValue(forKey: name) else { return }
         left.append(socket)
         socket.leave { [weak self, weak socket] in self?.left.removeAll { $0 === socket } }
-        // A page that is loaded again and again leaves no more behind than it may have.
+        // Bounds the connections that a page leaves behind when it is loaded again and again.
         if left.count > Self.mostSockets { left.removeFirst() }
     }
 
     // MARK: Handlers of the page
 
-    /// Calls a handler of the page. Before the page has begun, the call waits.
-    /// - Parameter completion: called once, also where the page goes away meanwhile.
+    /// Calls a handler of the page. Until the page's script has begun, the call waits.
+    /// - Parameter completion: called once, even if the page goes away meanwhile.
     func callHandler(
         _ name: String,
         _ data: JSONValue,
@@ -212,7 +212,7 @@ final class PageChannel {
         completion(.failure(PageFailure(code: code, message: message)))
     }
 
-    /// Forgets all calls of the window: those that wait for a page, and those that wait for an answer.
+    /// Fails all calls of the window: those that wait for a page, and those that wait for an answer.
     func reset() {
         frames.removeAll { $0.kind == .handlerCall }
         fail(except: [], "the bridge was reset")

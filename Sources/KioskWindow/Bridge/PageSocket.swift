@@ -3,9 +3,9 @@ import Glibc
 import Linux
 import QuickConnectClient
 
-/// A connection of a page to the daemon. The page makes the lines and reads the answers; here they are only passed on.
+/// A page's connection to the daemon. The page writes the lines and parses the replies; here they are only passed on.
 final class PageSocket {
-    /// The daemon reads as long as it is read from; a page that sends more than that meanwhile floods.
+    /// The daemon reads while its replies are read, so a page that sends more than this at once is flooding.
     private static let mostWaiting = 64 << 20
     private static let patience = Duration.milliseconds(500)
 
@@ -17,9 +17,9 @@ final class PageSocket {
     private var output: LoopSource?
     private var lines: [UInt8] = []
     private var isLeft = false
-    /// Something came, or the connection is lost. Called on the main loop.
+    /// Called on the main loop when something has come, or the connection is lost.
     var changed: () -> Void = {}
-    /// Why there is no connection any more.
+    /// Why the connection has ended; nil while it is open.
     private(set) var end: String?
 
     /// Connects to the first of the paths that accepts.
@@ -29,7 +29,7 @@ final class PageSocket {
     }
 
     isolated deinit {
-        // The loop would look at a descriptor that is another one's by then.
+        // Otherwise the loop would watch a descriptor that may by then belong to something else.
         input?.cancel()
         output?.cancel()
     }
@@ -40,15 +40,15 @@ final class PageSocket {
         input = LoopSource.watch(connection.descriptor, events) { [weak self] in
             guard let self else { return false }
             receive()
-            // It stays in the loop where the page has taken all at once, as it mostly does.
+            // It stays in the loop if the page has taken everything at once, as it usually does.
             if lines.isEmpty, end == nil { return true }
             input = nil
             return false
         }
     }
 
-    /// Takes the lines that are there, each with its line break. Nothing more is read until they are taken: for a page
-    /// that does not keep up, the daemon keeps the newest events.
+    /// Takes the complete lines, each with its line break. Nothing more is read until then: if a page is slow, the
+    /// daemon keeps only the newest events.
     func takeLines() -> [UInt8] {
         defer { lines = [] }
         if !lines.isEmpty { listen() }
@@ -74,7 +74,7 @@ final class PageSocket {
         changed()
     }
 
-    /// Sends lines without the last one's line break.
+    /// Sends lines; the last one has no line break.
     func send(_ text: String) {
         guard end == nil else { return }
         guard waitingBytes < Self.mostWaiting else {
@@ -116,8 +116,9 @@ final class PageSocket {
         changed()
     }
 
-    /// The page is gone, or wants no more. What it has sent is still done: the daemon closes behind its last answer.
-    /// - Parameter over: the daemon has closed it.
+    /// The page is gone, or has closed the connection. Calls that it sent are still done: the daemon closes after its
+    /// last reply.
+    /// - Parameter over: called when the daemon has closed it.
     func leave(over: @escaping () -> Void) {
         guard end == nil else { return over() }
         isLeft = true

@@ -1,12 +1,12 @@
 import CWebKit
 
-/// A pointer to an object, as another class of it.
+/// Casts a pointer to an object to another class.
 func cast<T>(_ object: UnsafeMutableRawPointer, to _: T.Type = T.self) -> UnsafeMutablePointer<T> {
     object.assumingMemoryBound(to: T.self)
 }
 
-/// Connects a signal with a function without captures, whose last parameter is its owner. Nothing checks the function's
-/// type: it is the one that the documentation of the signal says, with `UnsafeMutableRawPointer` for the user's data.
+/// Connects a signal with a function without captures, whose last parameter is its owner. The function's type is not
+/// checked: it must be the one in the signal's documentation, with `UnsafeMutableRawPointer` for the user data.
 func connect(_ object: UnsafeMutableRawPointer, _ signal: String, _ function: GCallback, _ owner: AnyObject) {
     let data = Unmanaged.passUnretained(owner).toOpaque()
     g_signal_connect_data(object, signal, function, data, nil, GConnectFlags(rawValue: 0))
@@ -17,14 +17,14 @@ func owner<T: AnyObject>(_ data: UnsafeMutableRawPointer, as _: T.Type = T.self)
     Unmanaged<T>.fromOpaque(data).takeUnretainedValue()
 }
 
-/// The values of an object's properties, to be set when it is made: GLib's own functions for that are variadic.
+/// The values of an object's properties for its creation, because GLib's own functions for that are variadic.
 enum Property {
     case string(String)
     case flag(Bool)
     case object(UnsafeMutableRawPointer)
     case boxed(GType, UnsafeMutableRawPointer)
 
-    // The macros G_TYPE_… are not imported; a fundamental type is its number shifted.
+    // The macros G_TYPE_… are not imported; a fundamental type is its number shifted left.
     private static let booleanType = GType(5 << 2)
     private static let stringType = GType(16 << 2)
     private static let objectType = GType(20 << 2)
@@ -46,7 +46,7 @@ enum Property {
         }
     }
 
-    /// Makes an object of a class.
+    /// Creates an object of a class.
     static func make(_ type: GType, _ properties: [(name: String, value: Property)]) -> UnsafeMutableRawPointer? {
         var names: [UnsafePointer<CChar>?] = properties.map { UnsafePointer(g_strdup($0.name)) }
         var values = [GValue](repeating: GValue(), count: properties.count)
@@ -61,7 +61,7 @@ enum Property {
     }
 }
 
-/// The text of an error, which is freed.
+/// Takes the text of an error, and frees the error.
 func takeMessage(_ error: UnsafeMutablePointer<GError>?) -> (code: Int32, text: String) {
     guard let error else { return (0, "no reason was given") }
     defer { g_error_free(error) }

@@ -1,7 +1,7 @@
 import CWebKit
 
-/// Something that the main loop does later, again, or when a descriptor is ready. It stays in the loop, also when nobody
-/// has it any more, until its function says that it is over or it is cancelled.
+/// Something that the main loop does later, repeatedly, or when a descriptor is ready. It stays in the loop, even
+/// without references, until its function returns that it is over or it is cancelled.
 final class LoopSource {
     private var id: guint = 0
     private let body: () -> Bool
@@ -17,7 +17,7 @@ final class LoopSource {
         }
     }
 
-    /// Again and again, as long as the function says true.
+    /// Repeatedly, as long as the function returns true.
     @discardableResult
     static func every(_ time: Duration, _ body: @escaping () -> Bool) -> LoopSource {
         let source = LoopSource(body)
@@ -26,7 +26,7 @@ final class LoopSource {
         return source
     }
 
-    /// Whenever a descriptor is ready, as long as the function says true.
+    /// Whenever a descriptor is ready, as long as the function returns true.
     static func watch(_ descriptor: Int32, _ events: GIOCondition, _ body: @escaping () -> Bool) -> LoopSource {
         let source = LoopSource(body)
         let function: GUnixFDSourceFunc = { _, _, data in LoopSource.run(data) }

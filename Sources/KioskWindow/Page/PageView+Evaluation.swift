@@ -1,34 +1,35 @@
 import CWebKit
 public import KioskRules
 
-/// Runs text in the page. The result is the value as JSON, nil for `undefined`; each completion is called once, also where
-/// the page goes away meanwhile.
+/// Runs scripts in the page. The result is the value as JSON, nil for `undefined`. Each completion is called once, even
+/// if the page goes away meanwhile.
 extension PageView {
     public typealias Completion = (Result<String?, ScriptMistake>) -> Void
 
-    /// What errors call a text that names no source of its own.
+    /// The source that errors name for a script without one.
     public static let source = "quickconnect:///script"
 
-    /// Runs a text, whose value is that of its last expression. The page's Content-Security-Policy does not matter.
+    /// Runs a script. Its value is that of its last expression. The page's Content-Security-Policy does not apply.
     ///
-    /// The text stands in a block, so that its `const` is its own. It has no `await` and no `return` outside of functions.
-    /// - Parameter source: an absolute address, which errors name the text by.
+    /// The script runs in a block, so that its `const` is local. It cannot use `await` and `return` outside of
+    /// functions.
+    /// - Parameter source: an absolute address that errors name as the script's source.
     public func evaluate(
         _ text: String,
         in world: World,
         source: String = PageView.source,
         completion: @escaping Completion
     ) {
-        // On its first line, so that lines count from 1.
+        // On the script's first line, so that lines count from 1.
         let block = "{\(text)\n}"
         let call = PendingCall(source: source, firstColumn: 1, completion)
         webkit_web_view_evaluate_javascript(view, block, -1, world.name, source, nil, Self.evaluated, call.retained)
     }
 
-    /// Runs a text as the body of an async function: it may `await`, and `return` its value.
+    /// Runs a script as the body of an async function: it may `await`, and `return` its value.
     ///
-    /// What it works on comes as arguments, never as a part of the text.
-    /// - Parameter arguments: texts by their names; anything else goes as JSON for `JSON.parse`.
+    /// Data is passed as arguments, never as a part of the script.
+    /// - Parameter arguments: strings by name; other values are passed as JSON for `JSON.parse`.
     public func call(
         _ body: String,
         _ arguments: [String: String] = [:],
@@ -73,10 +74,10 @@ extension PageView {
     }
 }
 
-/// A text that runs, and who waits for its value.
+/// A running script and its completion.
 private final class PendingCall {
     private let source: String
-    /// How many characters stand before the first line.
+    /// How many characters precede the script on its first line.
     private let firstColumn: Int
     private let completion: PageView.Completion
 
@@ -107,7 +108,7 @@ private final class PendingCall {
 
     private func mistake(_ error: UnsafeMutablePointer<GError>?) -> ScriptMistake {
         let (code, text) = takeMessage(error)
-        // WEBKIT_JAVASCRIPT_ERROR_INVALID_RESULT is for both.
+        // WEBKIT_JAVASCRIPT_ERROR_INVALID_RESULT stands for both.
         if code == Int32(WEBKIT_JAVASCRIPT_ERROR_INVALID_RESULT.rawValue) {
             return ScriptMistake(text.contains("Unsupported") ? .unsupportedValue : .pageLost, text)
         }

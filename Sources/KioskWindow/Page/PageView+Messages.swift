@@ -1,15 +1,15 @@
 import CWebKit
 import KioskRules
 
-/// What scripts post to the window: `await webkit.messageHandlers.NAME.postMessage(text)`.
+/// Messages that scripts post to the window: `await webkit.messageHandlers.NAME.postMessage(text)`.
 extension PageView {
     struct HandlerName: Hashable {
         var name: String
         var world: World
     }
 
-    /// Adds a handler. Every frame of that world sees it, and nobody knows which one has posted: a world of its own keeps
-    /// it from the page and its frames.
+    /// Adds a handler. Every frame in that world sees it, and it is unknown which one has posted. A separate world
+    /// hides it from the page and its frames.
     /// - Parameter handler: gets the text that was posted; the promise waits for the reply.
     public func addMessageHandler(
         _ name: String,
@@ -27,7 +27,7 @@ extension PageView {
                 let box: HandlerBox = owner(data)
                 return box.take(value, reply)
             }
-        // The signal names the handler, not its world: a handler's name is used in one world only.
+        // The signal contains the handler's name but not its world, so each name is used in one world only.
         boxes[key] = box
         connect(
             content,
@@ -38,7 +38,7 @@ extension PageView {
         webkit_user_content_manager_register_script_message_handler_with_reply(content, name, world.name)
     }
 
-    /// Takes a handler back: scripts do not find it any more.
+    /// Removes a handler: scripts no longer find it.
     public func removeMessageHandler(_ name: String, in world: World) {
         let key = HandlerName(name: name, world: world)
         guard messageHandlers.removeValue(forKey: key) != nil else { return }
@@ -47,7 +47,7 @@ extension PageView {
     }
 }
 
-/// Knows a handler by its name, for the signal.
+/// A handler with its name, for the signal.
 final class HandlerBox {
     private weak var view: PageView?
     private let key: PageView.HandlerName

@@ -1,7 +1,7 @@
 import CWebKit
 
-/// What the engine would show of its own accord, and what leads out of a kiosk: a dialog to print, which writes files, and
-/// one to choose a file, which shows the folders of this device.
+/// Refuses what the engine would show by itself and what leads out of a kiosk: a print dialog, which can write files,
+/// and a file dialog, which shows the folders of this device.
 extension PageView {
     func connectRefusals() {
         let print:

@@ -1,7 +1,7 @@
 import CWebKit
 import KioskRules
 
-/// The engine's signals, each handed on to who is told.
+/// Passes on the engine's signals.
 extension PageView {
     func connectSignals() {
         connectLoading()
@@ -47,7 +47,7 @@ extension PageView {
                 UnsafeMutableRawPointer
             ) -> gboolean = { _, _, address, error, data in
                 let view: PageView = owner(data)
-                // What was refused, taken for a download, or overtaken by the next one, is no failure.
+                // A load that was refused, became a download, or was replaced by the next one did not fail.
                 let isRefused =
                     error.pointee.domain == webkit_policy_error_quark()
                     || error.pointee.domain == webkit_network_error_quark()
@@ -73,7 +73,7 @@ extension PageView {
         connect(view, "decide-policy", unsafeBitCast(decide, to: GCallback.self), self)
     }
 
-    /// Decides on each once: whatever it is, it is used, ignored or taken for a download here.
+    /// Handles each decision once: it is used, ignored or becomes a download here.
     private func decide(_ decision: UnsafeMutablePointer<WebKitPolicyDecision>, _ type: WebKitPolicyDecisionType) {
         if type == WEBKIT_POLICY_DECISION_TYPE_RESPONSE { return decideResponse(decision) }
         let navigation: UnsafeMutablePointer<WebKitNavigationPolicyDecision> = cast(decision)
@@ -83,7 +83,7 @@ extension PageView {
         else { return webkit_policy_decision_ignore(decision) }
         let isNewWindow = type == WEBKIT_POLICY_DECISION_TYPE_NEW_WINDOW_ACTION
         let mayLoad = decideNavigation(String(cString: address), isNewWindow)
-        // A kiosk has one window: what would open another one is shown in it, where it may be.
+        // A kiosk has one window, so an allowed new window is shown in it.
         if mayLoad, isNewWindow { load(String(cString: address)) }
         if mayLoad, !isNewWindow {
             webkit_policy_decision_use(decision)

@@ -1,9 +1,9 @@
 import CWebKit
 import KioskRules
 
-/// A web view: the page in it, what runs in it, and what it says.
+/// A web view: its page, the scripts in it, and its messages.
 ///
-/// On the main thread, as everything of the window. It lives as long as its widget, which the window has.
+/// For the main thread, like everything of the window. It lives as long as its widget, which the window owns.
 ///
 ///     view.evaluate("document.title", in: .page) { result in … }           // the value as JSON
 ///     let before = view.document
@@ -12,11 +12,11 @@ import KioskRules
 ///     }
 ///     view.addMessageHandler("run", in: .named("actions")) { text, reply in reply.give("…") }
 public final class PageView {
-    /// Whose variables and functions a text sees. All share the document.
+    /// A JavaScript world: a set of variables and functions. All worlds share the document.
     public enum World: Hashable {
-        /// The page's own. Its Content-Security-Policy forbids `eval` there, not what the window runs.
+        /// The page's own world. Its Content-Security-Policy forbids `eval` there, but not the window's scripts.
         case page
-        /// Another one, without the page's variables, and out of its reach.
+        /// Another world, without the page's variables, and inaccessible to the page.
         case named(String)
 
         var name: String? {
@@ -29,11 +29,11 @@ public final class PageView {
 
     /// Which document is shown.
     public struct Document: Equatable {
-        /// As the page tells it, cut where it is longer than any title.
+        /// The page's title, cut if it is longer than usual titles.
         public var title: String
         public var address: String
-        /// Grows with each document that is shown, so that two of the same address differ. It stays where a page only
-        /// changes its own address.
+        /// Increases with each new document, so that two with the same address differ. It does not change if a page
+        /// only changes its own address.
         public var generation: Int
     }
 
@@ -43,7 +43,7 @@ public final class PageView {
     var messageHandlers: [HandlerName: (String, ScriptReply) -> Void] = [:]
     public internal(set) var generation = 0
 
-    // Who is told. Each is set once, before the first page.
+    // Callbacks. Each is set once, before the first page.
     /// Decides on an address: true lets it load.
     var decideNavigation: (_ address: String, _ isNewWindow: Bool) -> Bool = { _, _ in true }
     /// Another document begins to load.
@@ -51,16 +51,16 @@ public final class PageView {
     /// Another document is shown.
     var didCommit: () -> Void = {}
     var didFinish: () -> Void = {}
-    /// A page could not be loaded: its address, and the engine's words.
+    /// A page could not be loaded: its address, and the engine's reason.
     var didFail: (_ address: String, _ reason: String) -> Void = { _, _ in }
-    /// The page wanted what it may not; the words say what.
+    /// The page tried something that is not allowed; the text says what.
     var didRefuse: (_ what: String) -> Void = { _ in }
-    /// The process that runs the page has ended; the words say why.
+    /// The process that runs the page has ended; the text says why.
     var processDidEnd: (_ reason: String) -> Void = { _ in }
 
     typealias OpaqueManager = UnsafeMutablePointer<WebKitUserContentManager>
 
-    /// - Parameter context: what views of one window share.
+    /// - Parameter context: what the views of a window share.
     init?(
         _ context: UnsafeMutablePointer<WebKitWebContext>,
         _ settings: UnsafeMutablePointer<WebKitSettings>,
@@ -100,10 +100,10 @@ public final class PageView {
 
     public func reload() { webkit_web_view_reload(view) }
 
-    /// Ends the process that runs the page, as where it hangs.
+    /// Ends the process that runs the page, for example because it hangs.
     func terminate() { webkit_web_view_terminate_web_process(view) }
 
-    /// Text to run at the start of each document, in its top frame only.
+    /// Adds a script to run at the start of each document, in its top frame only.
     func addScript(_ text: String, in world: World) {
         let script: OpaquePointer?
         let (frames, time) = (WEBKIT_USER_CONTENT_INJECT_TOP_FRAME, WEBKIT_USER_SCRIPT_INJECT_AT_DOCUMENT_START)

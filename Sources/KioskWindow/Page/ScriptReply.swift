@@ -1,7 +1,7 @@
 import CWebKit
 
-/// The answer to a script's message, which its promise waits for. It is given once; where it is dropped, the promise
-/// becomes `undefined`.
+/// The answer to a script's message, for which its promise waits. It can be given once; if it is released without an
+/// answer, the promise becomes `undefined`.
 public final class ScriptReply {
     private let reply: OpaquePointer
     private let context: OpaquePointer
@@ -25,7 +25,7 @@ public final class ScriptReply {
         if let value { g_object_unref(value) }
     }
 
-    /// Lets the promise fail with an `Error` of this message.
+    /// Rejects the promise with an `Error` with this message.
     public func fail(_ message: String) {
         guard take() else { return }
         webkit_script_message_reply_return_error_message(reply, message)

@@ -1,15 +1,16 @@
 import CWebKit
 
-/// The page's alert, confirm and prompt, as dialogs of the window. The page waits for its answer, the window does not.
+/// The page's alert, confirm and prompt, as dialogs of the window. The page waits for the answer, the window does not.
 final class Dialogs {
     private let parent: UnsafeMutablePointer<GtkWidget>
     private let isAutomated: Bool
     private let takesKey: OpenDialog.TakesKey
     private var open: OpenDialog?
-    /// When a page asked last.
+    /// When a page last opened a dialog.
     private(set) var lastAsked: ContinuousClock.Instant?
 
-    /// - Parameter takesKey: whether a key is the window's, and no answer: a page that asks without end keeps nobody.
+    /// - Parameter takesKey: whether a key belongs to the window and does not answer the dialog, so that a page with
+    ///   endless dialogs cannot trap anybody.
     init(
         _ view: PageView,
         parent: UnsafeMutablePointer<GtkWidget>,
@@ -31,13 +32,13 @@ final class Dialogs {
 
     var isOpen: Bool { open != nil }
 
-    /// The page is gone: nobody waits for an answer.
+    /// The page is gone, so nobody waits for an answer.
     func close() {
         open?.finish(.cancelled)
         open = nil
     }
 
-    /// - Returns: whether the window asks. A WebDriver answers what the engine itself shows.
+    /// - Returns: whether the window shows the dialog. A WebDriver answers the engine's own dialog.
     private func ask(_ dialog: OpaquePointer) -> Bool {
         lastAsked = .now
         guard !isAutomated else { return false }

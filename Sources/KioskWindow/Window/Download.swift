@@ -1,8 +1,8 @@
 import CWebKit
 
-/// A download, as the engine tells it.
+/// A download, as the engine reports it.
 final class Download {
-    /// It lies beside what pages store until it is whole, where no quota of the daemon's bounds it.
+    /// Until it is complete, it is stored with the pages' data, where the daemon's quotas do not apply.
     private static let mostBytes: UInt64 = 1 << 30
 
     let path: String
@@ -48,7 +48,7 @@ final class Download {
                     file.problem = file.problem ?? String(cString: error.pointee.message)
                 }
         connect(download, "failed", unsafeBitCast(failed, to: GCallback.self), self)
-        // It comes behind «failed», too.
+        // This signal also follows "failed".
         let finished: @convention(c) (UnsafeMutableRawPointer, UnsafeMutableRawPointer) -> Void = { _, data in
             let file: Download = owner(data)
             file.ended(file, file.problem)
@@ -56,7 +56,7 @@ final class Download {
         connect(download, "finished", unsafeBitCast(finished, to: GCallback.self), self)
     }
 
-    /// A name that the media folder takes. One without an ending would become a sound there.
+    /// A name that the media folder accepts. A name without an extension would become a sound file there.
     private static func mediaName(_ suggestion: String) -> String {
         let base = suggestion.split(separator: "/").last.map(String.init) ?? "download"
         let printable = base.unicodeScalars.filter { $0.properties.generalCategory != .control }

@@ -2,10 +2,10 @@ import CWebKit
 import Glibc
 import Linux
 
-/// What a page lets one download goes into the daemon's media folder, by the same command as any client's files: the
-/// owner, the quota and the name are the daemon's matter. It lies in a folder of this window's own until it is whole.
+/// Puts downloads of pages into the daemon's media folder, with the same command as any client's files, so the daemon
+/// decides on owner, quota and name. Until a download is complete, it is in a folder of the window.
 final class Downloads {
-    /// A page may begin as many as it likes.
+    /// A page may start any number of downloads; this many run at once.
     private static let mostAtOnce = 4
 
     private let folder: String
@@ -16,8 +16,8 @@ final class Downloads {
     private var underWay = 0
 
     /// - Parameters:
-    ///   - folder: where files are until they are whole.
-    ///   - tell: tells the person a sentence.
+    ///   - folder: the folder for incomplete files.
+    ///   - tell: shows a sentence to the person.
     init(
         _ context: UnsafeMutablePointer<WebKitWebContext>,
         folder: String,
@@ -54,7 +54,7 @@ final class Downloads {
         let file = Download(download, "\(folder)/\(getpid())-\(count)") { [weak self] file, problem in
             self?.finish(file, problem)
         }
-        // It lives as long as the engine's own.
+        // Lives as long as the engine's own object.
         g_object_set_data_full(
             cast(download),
             "quickconnect",

@@ -73,10 +73,10 @@ final class Engine {
         )
     }
 
-    /// What the engine may do for pages of this window.
+    /// What the engine allows pages of this window.
     func makeSettings() -> UnsafeMutablePointer<WebKitSettings>? {
         guard let settings = webkit_settings_new() else { return nil }
-        // Without a version the engine adds its own, and takes no name with two.
+        // Without a version the engine adds its own; it does not accept a name with two versions.
         let product = options.settings.userAgent.split(separator: "/", maxSplits: 1).map(String.init)
         let version = product.count > 1 ? product[1] : nil
         webkit_settings_set_user_agent_with_application_details(settings, product.first, version)
@@ -86,7 +86,7 @@ final class Engine {
             settings,
             options.settings.allowsMicrophone || options.settings.allowsCamera ? 1 : 0
         )
-        // A kiosk plays what its page plays.
+        // A kiosk plays media without a gesture by the person.
         webkit_settings_set_media_playback_requires_user_gesture(settings, 0)
         return settings
     }

@@ -2,8 +2,8 @@ import CLinux
 import CWebKit
 import Glibc
 
-/// Serves the files of folders as `qc://HOST/…`: an origin of its own, with modules, fetch, workers and storage, which
-/// `file:` has not.
+/// Serves the files of folders as `qc://HOST/…`. This is an origin of its own, with modules, fetch, workers and
+/// storage, which `file:` does not have.
 final class FolderScheme {
     private var folders: [String: [String]] = [:]
 
@@ -18,7 +18,7 @@ final class FolderScheme {
         webkit_security_manager_register_uri_scheme_as_secure(security, "qc")
     }
 
-    /// Serves the files of folders under a host; the first folder that has a file gives it.
+    /// Serves the files of folders under a host; the first folder that has a file is used.
     func serve(_ paths: [String], as host: String) { folders[host] = paths }
 
     private func answer(_ request: UnsafeMutablePointer<WebKitURISchemeRequest>) {
@@ -33,7 +33,8 @@ final class FolderScheme {
     }
 
     private func finish(_ request: UnsafeMutablePointer<WebKitURISchemeRequest>, _ file: File) {
-        // It is read and not mapped: of a mapped file that somebody cuts meanwhile, a byte that is gone would end the window.
+        // It is read and not mapped: if somebody truncates a mapped file meanwhile, accessing a missing byte would
+        // crash the window.
         let descriptor = fcntl(file.descriptor, F_DUPFD_CLOEXEC, 0)
         guard descriptor >= 0, let stream = g_unix_input_stream_new(descriptor, 1) else {
             return fail(request, "\(file.name) cannot be read")
@@ -41,7 +42,7 @@ final class FolderScheme {
         let response = webkit_uri_scheme_response_new(stream, gint64(file.size))
         webkit_uri_scheme_response_set_content_type(response, MediaType.of(file.name))
         let headers = soup_message_headers_new(SOUP_MESSAGE_HEADERS_RESPONSE)
-        // A changed file shows at the next reload.
+        // So that a changed file appears at the next reload.
         soup_message_headers_append(headers, "Cache-Control", "no-cache")
         webkit_uri_scheme_response_set_http_headers(response, headers)
         webkit_uri_scheme_response_set_status(response, 200, nil)
@@ -57,10 +58,10 @@ final class FolderScheme {
     }
 }
 
-/// Where an address points: `qc://HOST/PATH`.
+/// The parts of an address `qc://HOST/PATH`.
 private struct FolderAddress {
     var host: String
-    /// Decoded, without the first slash. A folder's is that of its `index.html`.
+    /// Decoded, without the first slash. For a folder, the path of its `index.html`.
     var path: String
 
     init?(_ address: String) {
@@ -74,7 +75,7 @@ private struct FolderAddress {
     }
 }
 
-/// A file beneath a folder, and nowhere else.
+/// A file below a folder, never outside of it.
 private final class File {
     let descriptor: Int32
     let name: String
@@ -85,7 +86,7 @@ private final class File {
         let root = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard root >= 0 else { return nil }
         defer { close(root) }
-        // A name that waits, such as a pipe's, would stop the window.
+        // Opening a pipe would otherwise wait and block the window.
         let opened = qc_open_beneath(root, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0)
         var status = stat()
         guard opened >= 0, fstat(opened, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
@@ -99,7 +100,7 @@ private final class File {
     deinit { close(descriptor) }
 }
 
-/// What a file is, by its ending.
+/// The media type of a file, by its extension.
 private enum MediaType {
     private static let known = [
         "html": "text/html; charset=utf-8", "htm": "text/html; charset=utf-8", "js": "text/javascript; charset=utf-8",
@@ -110,7 +111,7 @@ private enum MediaType {
     static func of(_ name: String) -> String {
         let ending = name.split(separator: ".").last.map { $0.lowercased() } ?? ""
         if let type = known[ending] { return type }
-        // The system's list knows the others.
+        // The system's list has the other types.
         guard let type = g_content_type_guess(name, nil, 0, nil) else { return "application/octet-stream" }
         defer { g_free(type) }
         guard let mime = g_content_type_get_mime_type(type) else { return "application/octet-stream" }

@@ -2,15 +2,15 @@ import CWebKit
 import Glibc
 import Linux
 
-/// How a second start hands an address to the window that runs: a socket in the user's own runtime folder.
+/// Lets a second start pass an address to the running window: a socket in the user's own runtime folder.
 public final class Handover {
     private static let mostBytes = 64 << 10
 
     private let socket: ListeningSocket
     private let take: (String) -> String?
 
-    /// Listens, where no other window of this user does.
-    /// - Parameter take: takes an address; answers why it does not, or nil.
+    /// Listens, unless another window of this user does.
+    /// - Parameter take: takes an address; returns nil, or why it is refused.
     init?(_ path: String, take: @escaping (String) -> String?) {
         do throws(ListeningSocket.Failure) {
             socket = try ListeningSocket.bind(path: path, mode: 0o600)
@@ -33,12 +33,12 @@ public final class Handover {
         _ = fcntl(connection, F_SETFL, O_NONBLOCK)
         let visitor = Visitor(connection)
         _ = LoopSource.watch(connection, G_IO_IN) { [take] in visitor.read(upTo: Self.mostBytes, take) }
-        // Whoever says nothing is not waited for.
+        // A connection that sends nothing is closed.
         LoopSource.after(.seconds(5)) { visitor.close() }
     }
 
-    /// Hands an address to the window that runs.
-    /// - Returns: nil where none does; else its words, empty where it has taken it.
+    /// Passes an address to the running window.
+    /// - Returns: nil if none is running; otherwise its answer, empty if it has taken the address.
     public nonisolated static func send(_ address: String, to path: String) -> String? {
         let socket: Int32
         do throws(SystemCallError) {
@@ -62,7 +62,7 @@ public final class Handover {
     }
 }
 
-/// Who hands something over.
+/// A connection that passes an address.
 private final class Visitor {
     private var descriptor: Int32
     private var bytes: [UInt8] = []

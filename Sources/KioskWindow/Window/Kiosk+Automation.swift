@@ -1,6 +1,6 @@
 import CWebKit
 
-/// Lets a WebDriver drive the page of this window: it gets no view of its own.
+/// Lets a WebDriver control the page of this window; it gets no view of its own.
 extension Kiosk {
     func connectAutomation() {
         let started: @convention(c) (UnsafeMutableRawPointer, OpaquePointer, UnsafeMutableRawPointer) -> Void = {

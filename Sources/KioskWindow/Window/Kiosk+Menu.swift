@@ -17,7 +17,7 @@ extension Kiosk {
         connect(page.view, "context-menu", unsafeBitCast(function, to: GCallback.self), self)
     }
 
-    /// A view of the window's own has what belongs to writing, and nothing that would load it anew.
+    /// A view of the window itself has the entries for editing, and none that would reload it.
     func connectMenu(of view: PageView) {
         let function: MenuSignal = { _, menu, _, _, data in
             let kiosk: Kiosk = owner(data)
@@ -26,7 +26,7 @@ extension Kiosk {
         connect(view.view, "context-menu", unsafeBitCast(function, to: GCallback.self), self)
     }
 
-    /// The engine's own entries where the owner wants them, then those that were added.
+    /// The engine's own entries if the owner wants them, then the added ones.
     private func fill(_ menu: Menu) -> gboolean {
         if !options.settings.hasContextMenu { webkit_context_menu_remove_all(menu) }
         let entries = menuEntries()
@@ -44,7 +44,7 @@ extension Kiosk {
             choice.entry.choose()
         }
         let choice = MenuChoice(entry)
-        // It lives as long as its action.
+        // Lives as long as its action.
         g_object_set_data_full(
             cast(UnsafeMutableRawPointer(action)),
             "choice",

@@ -4,7 +4,7 @@ import JSON
 import KioskRules
 import Linux
 
-/// What happens with the page, and what is done then.
+/// The reactions to events of the page.
 extension Kiosk {
     func connectPage() {
         page.decideNavigation = { [unowned self] address, _ in bridge.decide(address) { note($0) } }
@@ -46,14 +46,14 @@ extension Kiosk {
         connectMenu()
     }
 
-    /// The page's title is the window's, as long as the page is shown and has one.
+    /// The window has the page's title, as long as the page is shown and has one.
     private func takeTitle() {
         let title = page.document.title
         if !title.isEmpty, !isCovered { setTitle(title) }
     }
 
-    /// A plain page of the window's own in place of the lost one, with a button, until it is loaded again by itself. Where
-    /// another view is shown, such as an editor with somebody's text, that stays.
+    /// Shows a plain page of the window instead of the lost one, with a button, until the page is loaded again
+    /// automatically. If another view is shown, such as an editor with somebody's text, it stays.
     func showProblem(_ title: String, _ details: String) {
         let details = ShortText.of(details, length: 500)
         let time = recovery.failed()
@@ -61,13 +61,13 @@ extension Kiosk {
         audit("\(title) \(details)")
         notice.show(title, details, again: time) { [unowned self] in
             if !isCovered { showPage() }
-            // The engine itself forgets the address with the process.
+            // The engine forgets the address when the process ends.
             page.load(recovery.isHopeless ? home : shown)
         }
         if !isCovered { showNotice() }
     }
 
-    /// A line of what a page has done, which may be very many.
+    /// Logs a line about what a page has done; there may be very many.
     func note(_ text: String) {
         let now = ContinuousClock.now
         if noted.since.duration(to: now) > .seconds(60) { noted = (now, 0) }
@@ -76,7 +76,7 @@ extension Kiosk {
         if noted.count == Self.mostNotes { log.write("of the next minute, nothing more is told of this page", .notice) }
     }
 
-    /// A line in the daemon's journal, beside those of what was called.
+    /// Writes a line to the daemon's journal, where calls are logged, too.
     private func audit(_ text: String) {
         daemon.call("logMessage", .array([.string("quickconnect-kiosk: \(text)")]), timeout: .seconds(10))
     }

@@ -3,7 +3,7 @@ import Configuration
 import KioskRules
 import Linux
 
-/// What the window does besides showing the page.
+/// The window's services apart from showing the page.
 extension Kiosk {
     func startServices() {
         let settings = options.settings
@@ -34,14 +34,14 @@ extension Kiosk {
 
     private func watch(_ time: Duration, _ dialogs: Dialogs) {
         let watchdog = Watchdog(page, time) { [isAutomated = options.isAutomated] since in
-            // Of a dialog that the engine shows itself, nobody tells when it is over.
+            // The engine does not report when its own dialog is closed.
             dialogs.isOpen || isAutomated && dialogs.lastAsked.map { $0 >= since } ?? false
         }
         watchdog.start()
         services.append(watchdog)
     }
 
-    /// - Returns: why the address is not taken; nil where it is.
+    /// - Returns: why the address is refused; nil if it is taken.
     func takeFromOutside(_ address: String) -> String? {
         if case .refuse(let why) = bridge.rule.decideFromOutside(address) { return why }
         bridge.open(address) { log.write($0, .notice) }
@@ -49,7 +49,7 @@ extension Kiosk {
         return nil
     }
 
-    /// Lets the engine load what is listed and nothing else, then goes on.
+    /// Makes the engine load only what is listed, then continues.
     func afterFilter(_ body: @escaping () -> Void) {
         let folder = "\(options.cacheFolder)/filters"
         _ = try? Folders.make(folder)
@@ -77,7 +77,7 @@ extension Kiosk {
     }
 }
 
-/// The page is loaded when its filter is there, and not without it.
+/// Loads the page only once its filter is there.
 private final class FilterWait {
     private let kiosk: Kiosk
     private let body: () -> Void

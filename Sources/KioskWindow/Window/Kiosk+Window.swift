@@ -37,7 +37,7 @@ extension Kiosk {
         )
     }
 
-    /// The leaving key comes before the page hears of it.
+    /// The leaving key is handled before the page gets it.
     func takes(_ event: UnsafeMutablePointer<GdkEventKey>) -> Bool {
         guard let name = options.settings.leaveKey?.value, let key = Accelerator(name) else { return false }
         guard key.matches(event) else { return false }
@@ -47,12 +47,12 @@ extension Kiosk {
     }
 }
 
-/// A key with others held down, as GTK writes it: `<Control><Alt>q`.
+/// A key with modifiers, as GTK writes it: `<Control><Alt>q`.
 public struct Accelerator {
     private var key: guint = 0
     private var modifiers = GdkModifierType(rawValue: 0)
 
-    /// Nil where the text names no key.
+    /// Nil if the text names no key.
     public init?(_ text: String) {
         gtk_accelerator_parse(text, &key, &modifiers)
         if key == 0 { return nil }

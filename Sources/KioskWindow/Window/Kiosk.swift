@@ -6,10 +6,10 @@ public import Linux
 import QuickConnect
 import QuickConnectClient
 
-/// The window of a kiosk: a page, full-screen or not, and what is shown in its place when it cannot be.
+/// The window of a kiosk: a page, full-screen or not, and a notice if it cannot be shown.
 ///
-/// Others add to it before ``run()``: entries of the menu (``menuEntries``), views beside the page (``makeView()``,
-/// ``show(_:)``, ``showPage()``), folders that those are served from (``serve(_:as:)``), handlers and calls of the daemon
+/// Other modules extend it before ``run()``: with menu entries (``menuEntries``), further views (``makeView()``,
+/// ``show(_:)``, ``showPage()``), folders for those (``serve(_:as:)``), and handlers and calls of the daemon
 /// (``daemon``).
 public final class Kiosk {
     /// An entry of the window's menu.
@@ -38,20 +38,20 @@ public final class Kiosk {
     let notice: Notice
     /// The page.
     public let page: PageView
-    /// The page's way to the daemon, and the window's to the page's handlers.
+    /// Connects the page with the daemon, and the window with the page's handlers.
     public let bridge: Bridge
     /// The window's own connection to the daemon.
     public let daemon: DaemonHost
-    /// What the menu has now. Asked for each time that it opens; without entries there is none.
+    /// The current menu entries. Called each time the menu opens; without entries there is no menu.
     public var menuEntries: () -> [MenuEntry] = { [] }
-    /// The document that was shown is shown no more: another one is, or its process has ended.
+    /// Called when the document is no longer shown: another one is, or its process has ended.
     public var pageIsLeft: () -> Void = {}
-    /// The address that the window begins with, and comes back to.
+    /// The address with which the window starts, and to which it returns.
     public let home: String
-    /// The address of what is shown, or was to be.
+    /// The address of what is shown or should be.
     var shown: String
     var recovery = Recovery()
-    /// Lines that a page has caused, in a minute.
+    /// The most log lines per minute that a page can cause.
     static let mostNotes = 40
     var noted = (since: ContinuousClock.now, count: 0)
     var others: [PageView] = []
@@ -61,7 +61,7 @@ public final class Kiosk {
     var handover: Handover?
     let message: Message?
 
-    /// Makes the window, which ``run()`` shows. Only on the main thread, once in a process.
+    /// Makes the window, which ``run()`` shows. For the main thread, once in a process.
     public init(_ options: KioskOptions, log: ServiceLog) throws(Failure) {
         self.options = options
         self.log = log
@@ -91,7 +91,7 @@ public final class Kiosk {
         if options.isAutomated { connectAutomation() }
     }
 
-    /// What only GTK knows: names of keys.
+    /// Checks what only GTK knows: the names of keys.
     private static func check(_ options: KioskOptions) throws(Failure) {
         guard let key = options.settings.leaveKey, Accelerator(key.value) == nil else { return }
         let what = "'\(key.value)' is not a key; write it as GTK does, such as <Control><Alt>q, or none"
@@ -134,8 +134,8 @@ public final class Kiosk {
 
     // MARK: Views beside the page
 
-    /// Another view, which is not shown yet. It shares cookies and storage with the page, and has no bridge.
-    /// - Parameter lost: what it shows cannot be loaded, or its process has ended; the words say why.
+    /// Another view, not shown yet. It shares cookies and storage with the page, but has no bridge.
+    /// - Parameter lost: called if its page cannot be loaded or its process has ended; the text says why.
     public func makeView(lost: @escaping (_ reason: String) -> Void) -> PageView? {
         guard let view = engine.makeView() else { return nil }
         view.processDidEnd = lost
@@ -146,14 +146,14 @@ public final class Kiosk {
         return view
     }
 
-    /// Shows a view in the page's place; the page goes on.
+    /// Shows a view instead of the page, which keeps running.
     public func show(_ view: PageView) {
         gtk_widget_show_all(view.widget)
         gtk_stack_set_visible_child(stack, view.widget)
         gtk_widget_grab_focus(view.widget)
     }
 
-    /// Shows the page again, with its title; where it is lost, what says so.
+    /// Shows the page again, with its title, or the notice if it is lost.
     public func showPage() {
         setTitle(page.document.title)
         if notice.text == nil { show(page) } else { showNotice() }
@@ -164,16 +164,16 @@ public final class Kiosk {
         notice.takeFocus()
     }
 
-    /// Whether another view is shown in the page's place.
+    /// Whether another view is shown instead of the page.
     var isCovered: Bool {
         let visible = gtk_stack_get_visible_child(stack)
         return others.contains { $0.widget == visible }
     }
 
-    /// What the window is called; the next page of its own is so by its title.
+    /// Sets the window's title, until the next page with a title.
     public func setTitle(_ title: String) { gtk_window_set_title(cast(window), title) }
 
-    /// Serves the files of folders as `qc://HOST/…`; the first folder that has a file gives it. Only the page's own
+    /// Serves the files of folders as `qc://HOST/…`; the first folder that has a file is used. Only the page's own
     /// folder (`app`) has the bridge.
     public func serve(_ folders: [String], as host: String) { engine.folders.serve(folders, as: host) }
 
@@ -188,7 +188,7 @@ public final class Kiosk {
         startServices()
         afterFilter { [self] in
             page.load(home)
-            // It waits until the page has begun.
+            // It waits until the page's script has begun.
             if let address = options.handedOver, let why = takeFromOutside(address) { log.write(why, .error) }
         }
         gtk_main()

@@ -4,12 +4,12 @@ import KioskRules
 import QuickConnect
 import QuickConnectClient
 
-/// Answers the command `kiosk`, as the handler `kiosk`: what the owner does with the window from elsewhere, and how programs
-/// call the page.
+/// Answers the command `kiosk`, as the handler `kiosk`: remote control of the window by its owner, and programs' calls
+/// to the page.
 final class KioskCommand {
     typealias Failure = HandlerCall.Failure
 
-    /// The name of the handler: mappings say `script:kiosk`.
+    /// The handler's name, mapped as `script:kiosk`.
     static let handler = "kiosk"
     private static let verbs = "state, reload, home, open, zoom, reset, call, evaluate"
 
@@ -88,7 +88,7 @@ final class KioskCommand {
         }
     }
 
-    /// Runs a function's body in the page. What it works on is the variable `data`, and no part of the text.
+    /// Runs a function's body in the page. Its data is in the variable `data`, not in the text.
     private func evaluate(
         _ value: JSONValue?,
         _ data: JSONValue,

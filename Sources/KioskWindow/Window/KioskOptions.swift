@@ -1,6 +1,6 @@
 public import Configuration
 
-/// What a kiosk's window is made from.
+/// The configuration of a kiosk's window.
 public nonisolated struct KioskOptions: Sendable {
     /// What is shown.
     public enum Page: Sendable, Hashable {
@@ -10,22 +10,22 @@ public nonisolated struct KioskOptions: Sendable {
     }
 
     public var page: Page
-    /// What the owner has set.
+    /// The owner's settings.
     public var settings: KioskSettings
-    /// Where the daemon is looked for.
+    /// The paths of the daemon's socket to try.
     public var daemonPaths: [String]
     /// The text of quickconnect.js.
     public var library: String
-    /// Where cookies and what pages store are kept.
+    /// The folder for cookies and pages' storage.
     public var dataFolder: String
-    /// Where what was loaded is kept.
+    /// The folder of the cache.
     public var cacheFolder: String
-    /// Whether a WebDriver may drive the page.
+    /// Whether a WebDriver may control the page.
     public var isAutomated = false
     public var logsMessages = false
-    /// Where a second start hands addresses over; nil: nowhere.
+    /// The socket through which a second start passes addresses; nil: none.
     public var handoverPath: String?
-    /// An address of the owner's schemes that the window was started for.
+    /// The address, of one of the owner's schemes, with which the window was started.
     public var handedOver: String?
 
     public init(

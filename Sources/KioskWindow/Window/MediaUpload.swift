@@ -5,7 +5,7 @@ import Linux
 import QuickConnect
 import QuickConnectClient
 
-/// A file on its way into the media folder, piece by piece.
+/// Uploads a file into the media folder, piece by piece.
 final class MediaUpload {
     private static let pieceBytes = 512 << 10
 
@@ -29,7 +29,7 @@ final class MediaUpload {
         let count = pread(descriptor, &piece, piece.count, off_t(offset))
         guard count >= 0 else { return ended(SystemCallError.text(errno)) }
         let data = piece.withUnsafeBytes { Base64.encode(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
-        // A file's end is where a piece is not full.
+        // A piece that is not full is the last one.
         let isLast = count < Self.pieceBytes
         var options: JSONObject = [:]
         if offset == 0 { options["begin"] = true }

@@ -1,6 +1,6 @@
 import CWebKit
 
-/// A sentence at the foot of the window, for some seconds.
+/// A sentence shown at the bottom of the window for some seconds.
 final class Message {
     private static let time = Duration.seconds(6)
 

@@ -1,6 +1,6 @@
 import CWebKit
 
-/// What the window shows where there is no page: what has happened, and a button. It needs no engine.
+/// The view shown instead of a lost page: what happened, and a button. It does not use the web engine.
 final class Notice {
     let widget: UnsafeMutablePointer<GtkWidget>
     private let title: UnsafeMutablePointer<GtkLabel>
@@ -9,7 +9,7 @@ final class Notice {
     private var restart: () -> Void = {}
     private var timer: LoopSource?
     private var secondsLeft = 0
-    /// What is shown now; nil: nothing.
+    /// The text shown now; nil if none is shown.
     private(set) var text: String?
 
     init() {
@@ -42,7 +42,7 @@ final class Notice {
     }
 
     /// - Parameters:
-    ///   - again: when the page is loaded without the button.
+    ///   - again: when the page is loaded again automatically.
     ///   - restart: loads it.
     func show(_ heading: String, _ text: String, again: Duration, restart: @escaping () -> Void) {
         self.restart = restart

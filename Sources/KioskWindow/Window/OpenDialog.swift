@@ -7,7 +7,7 @@ final class OpenDialog {
 
     typealias TakesKey = (UnsafeMutablePointer<GdkEventKey>) -> Bool
 
-    /// A page may ask at any length; nobody reads more.
+    /// A page may ask a question of any length; more than this is cut.
     private static let (mostCharacters, mostLines) = (2000, 30)
 
     private let dialog: OpaquePointer
@@ -59,7 +59,7 @@ final class OpenDialog {
         connect(widget, "key-press-event", unsafeBitCast(key, to: GCallback.self), self)
     }
 
-    /// What the question may take of a window, so that the buttons stay on the screen.
+    /// The most height that the question may take, so that the buttons stay on the screen.
     private func height(_ parent: UnsafeMutablePointer<GtkWidget>) -> gint {
         max(60, gtk_widget_get_allocated_height(parent) / 2)
     }
@@ -97,7 +97,7 @@ final class OpenDialog {
         gtk_entry_set_text(cast(entry), text)
         gtk_entry_set_activates_default(cast(entry), 1)
         gtk_container_add(cast(area), entry)
-        // Else the question, which can be scrolled, would have the keys.
+        // Otherwise the question, which can be scrolled, would have the keyboard focus.
         gtk_widget_grab_focus(entry)
         self.entry = entry
     }

@@ -1,7 +1,7 @@
 import CWebKit
 import Configuration
 
-/// What a page may that a browser would ask a person for: what the settings say, and nothing else.
+/// Permissions for which a browser would ask a person: the settings decide.
 final class Permissions {
     private let settings: KioskSettings
     private let isOurs: () -> Bool

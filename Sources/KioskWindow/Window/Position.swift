@@ -2,8 +2,8 @@ import CWebKit
 import JSON
 import QuickConnectClient
 
-/// Answers `navigator.geolocation` with the daemon's position: gpsd's, or the simulated one. The daemon watches the receiver
-/// only while a page asks.
+/// Answers `navigator.geolocation` with the daemon's position, real or simulated. The daemon uses the receiver only
+/// while a page asks.
 final class Position {
     private let manager: UnsafeMutablePointer<WebKitGeolocationManager>
     private let daemon: DaemonHost
@@ -29,7 +29,7 @@ final class Position {
     private func start() {
         isWanted = true
         daemon.subscribe(to: "location") { [weak self] value in self?.tell(value) }
-        // The event comes with the next fix; this says at once what is known, or why there is nothing.
+        // The event comes with the next fix; this call returns at once what is known, or why nothing is.
         let accurate = webkit_geolocation_manager_get_enable_high_accuracy(manager) != 0
         let options: JSONValue = ["maximumAge": 5000, "enableHighAccuracy": .bool(accurate)]
         daemon.call("location", .array([options])) { [weak self] result in
@@ -52,7 +52,7 @@ final class Position {
     private func tell(_ value: JSONValue) {
         func number(_ name: String) -> Double? { value.objectValue?[name]?.numberValue }
         guard isWanted, let latitude = number("latitude"), let longitude = number("longitude") else { return }
-        // The page gets a number in any case; a receiver that says nothing of it is not more exact than this.
+        // The page needs a number; without one from the receiver, assume no better than this.
         let position = webkit_geolocation_position_new(latitude, longitude, number("accuracy") ?? 100)
         defer { webkit_geolocation_position_free(position) }
         if let timestamp = number("timestamp"), timestamp >= 0 {

@@ -1,4 +1,4 @@
-/// How long a lost page waits until it is loaded again: longer and longer, as long as it does not come.
+/// The delay before a lost page is loaded again. It grows as long as that fails.
 struct Recovery {
     private static let first = Duration.seconds(3)
     private static let longest = Duration.seconds(60)
@@ -7,7 +7,7 @@ struct Recovery {
     private var next = Self.first
     private var loadedAt: ContinuousClock.Instant?
     private var failures = 0
-    /// Whether that page may never come: the window's first one is loaded in its place.
+    /// Whether the page may never load; then the window's first page is loaded instead.
     var isHopeless: Bool { failures > 2 }
 
     /// The page was loaded.
@@ -16,7 +16,7 @@ struct Recovery {
         failures = 0
     }
 
-    /// The page is lost: how long to wait. One that has run for a while begins anew.
+    /// The page is lost. Returns how long to wait; after a page that ran for a while, the delay starts small again.
     mutating func failed() -> Duration {
         if let loadedAt, loadedAt.duration(to: .now) > Self.calm { next = Self.first }
         loadedAt = nil

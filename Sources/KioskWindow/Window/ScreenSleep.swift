@@ -2,7 +2,8 @@ import CWebKit
 import Glibc
 import Linux
 
-/// Keeps the screen awake while the window is there: a desktop is asked over its session bus, a bare X server is told.
+/// Keeps the screen awake while the window is open, with a request to the desktop on the session bus and to the X
+/// server.
 enum ScreenSleep {
     static func prevent() {
         tellServer()
@@ -10,7 +11,7 @@ enum ScreenSleep {
         let words = [g_variant_new_string("quickconnect-kiosk"), g_variant_new_string("a page is shown")]
         let parameters = g_variant_new_tuple(words, gsize(words.count))
         guard let bus = g_bus_get_sync(G_BUS_TYPE_SESSION, nil, nil) else { return }
-        // The bus ends it with this program's connection, so that nothing has to be taken back.
+        // The bus ends it with this program's connection, so it need not be undone.
         g_dbus_connection_call(
             bus,
             "org.freedesktop.ScreenSaver",
@@ -33,7 +34,7 @@ enum ScreenSleep {
         )
     }
 
-    /// An X server of its own has a screen saver that nobody else switches off.
+    /// A bare X server has a screen saver that nobody else switches off.
     private static func tellServer() {
         let type = g_type_from_name("GdkX11Display")
         guard type != 0, let display = gdk_display_get_default(),

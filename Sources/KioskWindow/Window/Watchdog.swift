@@ -1,15 +1,16 @@
 import CWebKit
 import KioskRules
 
-/// Sees that a page does not answer any more, such as one with an endless loop: the engine itself says nothing of it.
+/// Detects a page that does not respond any more, for example in an endless loop: the engine itself does not report
+/// that.
 final class Watchdog {
     private let page: PageView
     private let time: Duration
-    /// Whether the page has a reason not to answer: it waits for a person.
+    /// Whether the page has a reason not to respond: it waits for a person.
     private let isExcused: (_ since: ContinuousClock.Instant) -> Bool
     private var askedAt: ContinuousClock.Instant?
 
-    /// - Parameter time: how long a page may be silent.
+    /// - Parameter time: how long a page may be unresponsive.
     init(_ page: PageView, _ time: Duration, isExcused: @escaping (ContinuousClock.Instant) -> Bool) {
         self.page = page
         self.time = time

@@ -1,6 +1,6 @@
 internal import Digests
 
-/// What two deliveries of the same call have in common: their caller and their correlation data, as 16 bytes of a hash.
+/// Identifies deliveries of the same call: a hash, 16 bytes long, of their caller and their correlation data.
 public struct CallKey: Hashable, Sendable {
     let high: UInt64
     let low: UInt64
@@ -9,7 +9,7 @@ public struct CallKey: Hashable, Sendable {
 
     /// - Parameter data: the correlation data.
     public init(caller: String, data: [UInt8]) {
-        // No caller's name has a zero byte.
+        // No caller's name contains a zero byte.
         let hash = SHA256.hash(Array(caller.utf8) + [0] + data)
         func word(_ start: Int) -> UInt64 { hash[start..<start + 8].reduce(0) { $0 << 8 | UInt64($1) } }
         self.init(high: word(0), low: word(8))
@@ -20,7 +20,7 @@ public struct CallKey: Hashable, Sendable {
 
     private static func padded(_ digits: String) -> String { String(repeating: "0", count: 16 - digits.count) + digits }
 
-    /// Reads ``text``.
+    /// Parses ``text``.
     public init?(_ text: some StringProtocol) {
         guard text.utf8.count == 32, let high = UInt64(text.prefix(16), radix: 16),
             let low = UInt64(text.suffix(16), radix: 16)

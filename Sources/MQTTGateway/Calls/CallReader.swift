@@ -4,17 +4,17 @@ public import MQTT
 public import QuickConnect
 internal import QuickConnectClient
 
-/// Reads messages as calls. What a message says is its sender's word; who the caller is stands in the topic, which the broker
-/// allows to him only.
+/// Reads messages as calls. Anybody can write anything in a message; the caller's name is in the topic, to which the
+/// broker lets only that caller publish.
 public struct CallReader: Sendable {
     let topics: FleetTopics
     let device: String
     let groups: Set<String>
-    /// What the settings let callers ask for; nil: whatever the daemon's socket lists.
+    /// The commands that the settings allow callers; nil: those that the daemon's socket lists.
     let commands: Set<ByteName>?
-    /// Within which time members of a group answer, where a call does not say so.
+    /// The time within which members of a group answer, if a call does not set it.
     let spread: Duration
-    /// The largest payload: what the daemon takes.
+    /// The largest payload, which is that of the daemon.
     let payloadBytes: Int
 
     public init(
@@ -33,23 +33,23 @@ public struct CallReader: Sendable {
         self.payloadBytes = payloadBytes
     }
 
-    /// What a message is.
+    /// The contents of a message.
     public enum Reading: Sendable {
         case call(IncomingCall, CallKey?)
-        /// A call that is not done. Its caller is told.
+        /// A call that is refused. Its caller is told.
         case refused(AnswerAddress, CommandError, CallKey?)
-        /// None of this device's, or nothing that could be answered.
+        /// Not a call for this device, or one that cannot be answered.
         case ignored(String)
     }
 
     private static let longestSpread = 600.0
 
-    /// - Parameter now: from when its expiry counts.
+    /// - Parameter now: the start of its expiry interval.
     public func read(_ message: MQTTMessage, at now: ContinuousClock.Instant) -> Reading {
         guard let call = topics.readCall(message.topic), isForUs(call.target) else {
             return .ignored("a message to \(message.topic.prefix(200)), which is not a call to this device")
         }
-        // So a retained message is taken back; it is no call.
+        // An empty retained message only deletes a retained one; it is not a call.
         if message.isRetained, message.payload.isEmpty { return .ignored("a retained call was taken back") }
         let key = message.correlationData.map { CallKey(caller: call.caller, data: $0) }
         let address = address(of: call, message)
@@ -97,7 +97,7 @@ public struct CallReader: Sendable {
         )
     }
 
-    /// Where the errors of a call go that names no response topic, or none that may be used.
+    /// Where to send errors of a call that has no usable response topic.
     private func unusable(_ call: FleetTopics.Call, _ message: MQTTMessage) -> AnswerAddress {
         AnswerAddress(
             caller: call.caller,

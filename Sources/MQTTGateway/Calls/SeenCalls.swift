@@ -1,9 +1,9 @@
 import DequeModule
 
-/// The calls of late, so that one that is delivered again is not done again. A value; the time is told to it, in seconds of a clock
-/// that nobody sets.
+/// Recent calls, so that a call delivered twice is not done twice. A value; the caller supplies the time, in seconds of
+/// a clock that is never set.
 struct SeenCalls: Sendable {
-    /// A call that came, and when.
+    /// A call and the time when it came.
     struct Call: Sendable, Equatable {
         var key: CallKey
         var caller: String
@@ -11,19 +11,20 @@ struct SeenCalls: Sendable {
     }
 
     private var keys: Set<CallKey> = []
-    /// The oldest of each caller first.
+    /// The calls of each caller, oldest first.
     private var callers: [String: Deque<Call>] = [:]
     private let most: Int
     private let lifetime: Int64
 
     /// - Parameters:
-    ///   - most: of more the oldest are forgotten, of the caller who has the most: nobody makes those of others be forgotten.
+    ///   - most: the most calls kept. Beyond that, the oldest calls of the caller with the most are forgotten, so that
+    ///     one caller cannot displace those of others.
     ///   - lifetime: how long the broker may repeat a call, in seconds.
     init(most: Int = 10_000, lifetime: Int64) { (self.most, self.lifetime) = (most, lifetime) }
 
     var count: Int { keys.count }
 
-    /// Remembers a call, and says whether it is new.
+    /// Records a call, and returns whether it is new.
     mutating func take(_ key: CallKey, of caller: String, at seconds: Int64) -> Bool {
         forget(of: caller, before: seconds - lifetime)
         guard keys.insert(key).inserted else { return false }
@@ -48,6 +49,6 @@ struct SeenCalls: Sendable {
         forgetOldest(of: loudest.key)
     }
 
-    /// All of them, the oldest first.
+    /// All calls, the oldest first.
     var all: [Call] { callers.values.joined().sorted { $0.seconds < $1.seconds } }
 }

@@ -1,12 +1,12 @@
 import Glibc
 import Linux
 
-/// Keeps what calls came of late, so that a gateway that is started anew knows them: before a call is done, a line of it is written.
-/// A process that is killed loses none, for the kernel has the line.
+/// Stores recent calls for a restarted gateway: a line is written before each call is done. A killed process loses
+/// none, because the kernel has the line.
 ///
-/// Times are those of the clock that runs since the machine was started, for the time of day is set, by years on a machine without
-/// a clock of its own. A time of before a restart of the machine is never too old by it: what lies ahead is taken for now, and what
-/// does not is at least as old as it says, for the machine runs that long.
+/// Times are seconds since the machine was started, because the time of day may be changed, by years on a machine
+/// without its own clock. After a restart of the machine, stored times never make a call look too old: a time in the
+/// future counts as now, and a time in the past is at least that old, since the machine has been running that long.
 final class SeenFile {
     private let path: String?
     private var seen: SeenCalls
@@ -17,8 +17,8 @@ final class SeenFile {
     private let now: () -> Int64
 
     /// - Parameters:
-    ///   - path: nil keeps nothing.
-    ///   - now: the time, in seconds of a clock that nobody sets.
+    ///   - path: the file; nil stores nothing.
+    ///   - now: the time, in seconds of a clock that is never set.
     init(
         _ path: String?,
         most: Int = 10_000,
@@ -36,7 +36,7 @@ final class SeenFile {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    /// Remembers a call, and says whether it is new.
+    /// Records a call, and returns whether it is new.
     func take(_ key: CallKey, of caller: String) -> Bool {
         let call = SeenCalls.Call(key: key, caller: caller, seconds: now())
         guard seen.take(key, of: caller, at: call.seconds) else { return false }
@@ -51,13 +51,13 @@ final class SeenFile {
         return Int64(time.tv_sec)
     }
 
-    /// No caller's name has a space.
+    /// No caller's name contains a space.
     private static func line(_ call: SeenCalls.Call) -> String { "\(call.seconds) \(call.key.text) \(call.caller)\n" }
 
     private func read() {
         guard let path else { return }
         if case .success(let text) = FileText.read(path, maximumBytes: 16 << 20) {
-            // A line that was cut off is none.
+            // A line that was cut off is ignored.
             for line in text.split(separator: "\n") {
                 let words = line.split(separator: " ")
                 guard words.count == 3, let seconds = Int64(words[0]), let key = CallKey(words[1]) else { continue }
@@ -67,7 +67,7 @@ final class SeenFile {
         writeAnew()
     }
 
-    /// Without the lines of calls that are forgotten.
+    /// Rewrites the file without the lines of forgotten calls.
     private func writeAnew() {
         guard let path else { return }
         if descriptor >= 0 { close(descriptor) }

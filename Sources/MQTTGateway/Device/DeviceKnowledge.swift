@@ -2,10 +2,10 @@ import Fleet
 import JSON
 import QuickConnect
 
-/// What the daemon has said of the device.
+/// What the daemon has reported about the device.
 struct DeviceKnowledge: Sendable {
     var hello: JSONValue?
-    /// The answer of `commands`.
+    /// The reply of `commands`.
     var commands: JSONObject?
     /// The names of the system sounds, in their order.
     var sounds: [(number: Int64, name: String)] = []
@@ -13,7 +13,7 @@ struct DeviceKnowledge: Sendable {
     var files: [String] = []
     var report: DoctorReport?
 
-    /// Whether enough is known to tell others of the device.
+    /// Whether enough is known to announce the device.
     var isComplete: Bool { hello != nil && commands != nil }
 
     mutating func take(sounds answer: JSONValue) {
@@ -23,14 +23,14 @@ struct DeviceKnowledge: Sendable {
         }
     }
 
-    /// Sound files only: those whose format is known.
+    /// Only sound files: those whose format is known.
     mutating func take(files answer: JSONValue) {
         files = (answer.arrayValue ?? []).compactMap(\.objectValue).compactMap { file in
             file["format"]?.stringValue == nil ? nil : file["name"]?.stringValue
         }
     }
 
-    /// Whether the doctor found that the device has it not at all: a note where it looked, and no more.
+    /// Whether the doctor has only a warning for it, which means that the device does not have it.
     func lacks(_ subject: String) -> Bool {
         report?.findings.contains { $0.subject == subject && $0.state == .warning } ?? false
     }

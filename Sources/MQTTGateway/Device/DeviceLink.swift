@@ -6,17 +6,17 @@ import Linux
 import QuickConnect
 import QuickConnectClient
 
-/// The gateway's own connection of the daemon, on the ordinary socket: it asks what the device is and can, hears its events, and
-/// answers the command `mqtt`.
+/// The gateway's own connection to the daemon, on the ordinary socket: it asks what the device is and can do, receives
+/// its events, and answers the command `mqtt`.
 final class DeviceLink {
     typealias Instant = ContinuousClock.Instant
 
-    /// What the daemon has said.
+    /// What the daemon has reported.
     enum News {
-        /// The device can be told of, for the first time, or anew.
+        /// The device is known, for the first time or again.
         case known(DeviceKnowledge)
         case event(String, JSONValue)
-        /// A state that was asked for.
+        /// A requested state.
         case state(MQTTSettings.State.Name, JSONValue)
         case value(String, JSONValue)
         /// The command `mqtt` was called.
@@ -29,7 +29,7 @@ final class DeviceLink {
         case state(MQTTSettings.State.Name)
         case value(String)
 
-        /// Whether its answer is a part of what others are told of the device.
+        /// Whether its reply is a part of the device's description.
         var isOfDevice: Bool {
             switch self {
             case .hello, .commands, .sounds, .files, .report: true
@@ -45,7 +45,7 @@ final class DeviceLink {
     private var knowledge = DeviceKnowledge()
     private var news: [News] = []
     private var nextAsking: [MQTTSettings.State.Name: Instant] = [:]
-    /// Since when there is a connection, or none.
+    /// When the connection was made or lost.
     private(set) var since = Instant.now
 
     static let handler = "mqtt"
@@ -61,7 +61,7 @@ final class DeviceLink {
         for name in feed.subscriptions { link.conversation.subscribe(to: name) }
     }
 
-    /// Tells that other commands, or values, are in place.
+    /// The event that reports other commands or values.
     private static let reloadEvent = "commands"
 
     var isConnected: Bool { link.connection != nil }
@@ -96,10 +96,10 @@ final class DeviceLink {
         questions[link.conversation.call(command, message)] = question
     }
 
-    /// Asks for all that others are told of the device.
+    /// Asks for the whole description of the device.
     private func askAll() {
         knowledge = DeviceKnowledge()
-        // What was asked before may be answered as it was before.
+        // Earlier questions may be answered with old data.
         questions = questions.filter { !$0.value.isOfDevice }
         ask(.hello, "hello")
         ask(.commands, "commands")
@@ -121,7 +121,7 @@ final class DeviceLink {
         }
     }
 
-    /// What the device does not tell by itself.
+    /// Asks again for states that the device does not report by itself.
     private func askAgain() {
         for state in settings.states {
             guard let seconds = state.everySeconds, nextAsking[state.name].map({ $0 <= .now }) ?? false else {
@@ -165,7 +165,7 @@ final class DeviceLink {
         tellIfKnown()
     }
 
-    /// A device that lacks something is told of all the same.
+    /// A device is announced even if a question failed.
     private func fail(_ question: Question?, _ failure: CallFailure) {
         if case .connectionLost = failure { return }
         switch question {
@@ -177,7 +177,7 @@ final class DeviceLink {
         tellIfKnown()
     }
 
-    /// Once, when all has been answered.
+    /// Reports the device once, when everything has been answered.
     private func tellIfKnown() {
         guard !questions.values.contains(where: \.isOfDevice), knowledge.isComplete else { return }
         news.append(.known(knowledge))

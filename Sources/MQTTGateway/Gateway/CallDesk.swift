@@ -6,7 +6,8 @@ import MQTT
 import QuickConnect
 import QuickConnectClient
 
-/// The calls of the broker: read, known again where they are repeated, done in their caller's name, and answered.
+/// The calls from the broker: parses them, recognizes repeated ones, makes them on behalf of their callers, and answers
+/// them.
 final class CallDesk {
     typealias Answer = (address: AnswerAddress, reply: FleetReply)
 
@@ -14,7 +15,7 @@ final class CallDesk {
     private let seen: SeenFile
     private let sessions: CallerSessions
     private var complaints: Complaints
-    /// Whether no call is begun any more.
+    /// Whether no new calls are started.
     var isStopping = false
 
     init(_ options: MQTTOptions, _ topics: FleetTopics, complain: @escaping (String) -> Void) {
@@ -34,14 +35,14 @@ final class CallDesk {
 
     var callerCount: Int { sessions.count }
 
-    /// Whether nobody waits for an answer.
+    /// Whether no call waits for an answer.
     var isIdle: Bool { sessions.isIdle }
 
     // MARK: Calls
 
-    /// Takes a message of the broker.
-    /// - Parameter isFull: whether so much waits for the broker that no call of a caller is begun.
-    /// - Returns: what is answered at once.
+    /// Takes a message from the broker.
+    /// - Parameter isFull: whether so much waits for the broker that no call of a caller may start.
+    /// - Returns: answers to send at once.
     func take(_ message: MQTTMessage, isFull: (_ caller: String) -> Bool) -> [Answer] {
         switch reader.read(message, at: .now) {
         case .ignored(let reason):
@@ -60,7 +61,7 @@ final class CallDesk {
         }
     }
 
-    /// Begins a call, or says why not.
+    /// Starts a call, or returns why not.
     private func begin(_ call: IncomingCall, _ isFull: Bool) -> CommandError? {
         if isStopping { return CommandError(.cancelled, "the gateway is stopping; the call was not done") }
         if isFull {
@@ -91,14 +92,14 @@ final class CallDesk {
     var events: [pollfd] { sessions.events }
     var nextMoment: ContinuousClock.Instant? { sessions.nextMoment }
 
-    /// What has come of calls.
+    /// The results of calls.
     func advance() -> [Answer] { sessions.advance().compactMap { answer($0.answer, $0.outcome) } }
 
     private func answer(_ address: AnswerAddress, _ outcome: CallerSession.Outcome) -> Answer? {
         switch outcome {
         case .failure(let failure): return (address, .error(failure.payload(command: address.command)))
         case .success(let reply):
-            // Without a response topic a call that was done is silent.
+            // Without a response topic, success is not reported.
             guard address.isAwaited else { return nil }
             let command = reply.command == address.command ? nil : reply.command
             return (address, .result(reply.value, command: command))

@@ -8,10 +8,11 @@ internal import MQTT
 internal import QuickConnect
 internal import QuickConnectClient
 
-/// The gateway of a fleet: calls of the broker go to the daemon, and what the settings list of the device goes to the broker.
+/// The gateway of a fleet: it passes calls from the broker to the daemon, and publishes the states and events listed in
+/// the settings.
 ///
-/// One thread polls the broker, the daemon and signals. What may do what is decided elsewhere: the broker's list of rights makes
-/// the caller in a topic true, and the daemon's mappings say what that caller may.
+/// One thread polls the broker, the daemon and signals. Permissions are decided elsewhere: the broker's access rules
+/// guarantee the caller's name in a topic, and the daemon's mappings say what that caller may do.
 public final class MQTTGateway {
     private let options: MQTTOptions
     private let log: ServiceLog
@@ -34,9 +35,9 @@ public final class MQTTGateway {
 
     private static let willDelay: UInt32 = 5
     private static let keepAlive: Int32 = 60
-    /// So many connections that were lost soon are no accident.
+    /// This many connections lost soon after they were made are unlikely to be an accident.
     private static let suspicious = 3
-    /// What calls under way have when the gateway stops.
+    /// How long running calls have to finish when the gateway stops.
     private static let patience = Duration.seconds(5)
 
     public init(
@@ -74,7 +75,7 @@ public final class MQTTGateway {
         feedsAt = manager.watchdogTime.map { .now + $0 / 2 }
     }
 
-    /// Runs until SIGTERM or SIGINT, and answers the exit status.
+    /// Runs until SIGTERM or SIGINT, and returns the exit status.
     public func run() -> Int32 {
         signals = qc_signal_descriptor([SIGTERM, SIGINT, SIGHUP], 3)
         guard signals >= 0 else {
@@ -158,11 +159,11 @@ public final class MQTTGateway {
                 log.write("\(topic): \(error)", .error)
             }
         }
-        // A broker that was started anew may have kept nothing.
+        // A restarted broker may have lost everything.
         publisher.add(presence.all)
     }
 
-    /// Two clients with one name throw each other out, and not every broker says so.
+    /// Two clients with the same name disconnect each other, and not every broker reports that.
     private func tellOfNamesake() {
         let name = options.device
         complaints.tell("the broker may know another client named '\(name)': each device needs a name of its own")
@@ -197,7 +198,7 @@ public final class MQTTGateway {
         publisher.add(publication.message, publication.kind)
     }
 
-    /// The command `mqtt`, which «quickconnect doctor» asks.
+    /// Answers the command `mqtt`, which `quickconnect doctor` calls.
     private func answer(_ call: HandlerCall) {
         let verb = (call.data.arrayValue ?? [call.data]).first
         guard verb?.stringValue ?? "state" == "state" else {
@@ -235,7 +236,7 @@ public final class MQTTGateway {
         return end <= .now || calls.isIdle && publisher.isEmpty
     }
 
-    /// Says that the device is gone, where the broker can be told.
+    /// Announces that the device is gone, if the broker can be reached.
     private func leave() {
         calls.close()
         let end = ContinuousClock.now + .seconds(2)

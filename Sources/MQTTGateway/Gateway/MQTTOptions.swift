@@ -1,18 +1,18 @@
 public import Configuration
 public import MQTT
 
-/// What the gateway is told when it starts.
+/// The parameters of the gateway at its start.
 public struct MQTTOptions: Sendable {
     public var settings: MQTTSettings
     public var broker: MQTTBroker
     public var device: String
-    /// What the gateway's socket of the daemon lists; nil: not known here.
+    /// The commands that the gateway's socket of the daemon lists; nil: unknown here.
     public var socketCommands: [String]?
-    /// Where the daemon's ordinary socket may be.
+    /// Possible paths of the daemon's ordinary socket.
     public var daemonPaths: [String]
     /// The daemon's socket for this gateway.
     public var bridgePath: String
-    /// The folder of what is kept over restarts; nil: nothing is.
+    /// The folder for state that survives restarts; nil: none.
     public var state: String?
     public var version: String
 

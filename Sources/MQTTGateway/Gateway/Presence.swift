@@ -5,7 +5,8 @@ import JSON
 import Linux
 import MQTT
 
-/// What the broker keeps of the device: whether it is there, what it is, its states, and how it looks in Home Assistant.
+/// What the broker retains about the device: whether it is there, what it is, its states, and its Home Assistant
+/// discovery.
 final class Presence {
     typealias Instant = ContinuousClock.Instant
 
@@ -13,14 +14,14 @@ final class Presence {
     private let topics: FleetTopics
     private let complain: (String) -> Void
     private let started = ISOTime.now()
-    /// The retained messages, so that a broker that has lost them gets them again.
+    /// The retained messages, to be sent again to a broker that has lost them.
     private var retained: [String: MQTTMessage] = [:]
     private var record: DiscoveryRecord?
     private var kept: KeptTopics
     private var isOnline: Bool?
     private var asksAt: Instant?
 
-    /// A daemon that is restarted is not told to be away.
+    /// How long the daemon may be gone before the device is announced as away, so that a restart is not noticed.
     private static let patience = Duration.seconds(10)
 
     init(_ options: MQTTOptions, _ topics: FleetTopics, complain: @escaping (String) -> Void) {
@@ -32,7 +33,7 @@ final class Presence {
 
     private var recordPath: String? { options.state.map { "\($0)/discovery.json" } }
 
-    /// All of it, and what takes back the rest.
+    /// All retained messages, and those that remove obsolete ones.
     var all: [MQTTMessage] { removals + retained.values.sorted { $0.topic < $1.topic } }
 
     func note(_ message: MQTTMessage) {
@@ -47,7 +48,7 @@ final class Presence {
 
     // MARK: Whether it is there
 
-    /// The word that has to be told now, if another one was told before.
+    /// The message to send now if the announced presence is out of date.
     func advance(isConnected: Bool, since: Instant) -> [MQTTMessage] {
         let isOnlineNow = isConnected || isOnline == true && since + Self.patience > .now
         asksAt = !isConnected && isOnline == true ? since + Self.patience : nil
@@ -79,7 +80,7 @@ final class Presence {
         return [message] + discovery(knowledge, reachable)
     }
 
-    /// The commands that the daemon has, its socket lists, and the settings let callers ask for.
+    /// The commands that the daemon has, its socket lists, and the settings allow callers.
     private func reachable(_ knowledge: DeviceKnowledge) -> Set<String> {
         var names = Set(knowledge.commands?.names ?? []).subtracting(FleetCommands.ofConnections)
         if let listed = options.socketCommands { names.formIntersection(listed) }
@@ -127,8 +128,8 @@ final class Presence {
 
     // MARK: What is not to be kept any more
 
-    /// What takes back whatever the broker keeps of before and is not to keep any more: states that the settings list no more, what
-    /// Home Assistant was told, a name that the device had.
+    /// Messages that remove what the broker still retains but should not: states that the settings no longer list, old
+    /// discovery messages, and everything under an earlier name of the device.
     private var removals: [MQTTMessage] {
         let states = options.settings.states.map(\.name.rawValue) + options.settings.values
         let subjects = [.status, .info] + states.map { FleetTopics.Subject.state($0) }
@@ -136,13 +137,13 @@ final class Presence {
         return kept.others(than: Set(wanted)).map { MQTTMessage($0, [], isRetained: true) }
     }
 
-    /// The broker has taken a message.
+    /// The broker has accepted a message.
     func heed(_ message: MQTTMessage) {
         if message.isRetained, message.payload.isEmpty { kept.remove(message.topic) }
     }
 }
 
-/// The time of day for people and programs elsewhere.
+/// The time of day, for people and other programs.
 enum ISOTime {
     /// `2026-11-22T05:00:00Z`.
     static func now() -> String {

@@ -1,9 +1,9 @@
 import Digests
 import JSON
 
-/// One entity of Home Assistant's, as its discovery has it.
+/// A Home Assistant entity in its discovery form.
 struct Component: Sendable, Equatable {
-    /// The command or event that it is of: what a mapping entry with `homeAssistant` changes.
+    /// Its command or event: a mapping entry with `homeAssistant` for this name changes it.
     var subject: String
     /// Its name within the device's message.
     var id: String
@@ -18,14 +18,14 @@ struct Component: Sendable, Equatable {
 
     var platform: String { members["platform"]?.stringValue ?? "" }
 
-    /// Of the characters that Home Assistant takes in identifiers. Two texts have two identifiers: what is replaced is told apart by
-    /// a hash.
+    /// Consists of characters that Home Assistant allows in identifiers. Different texts have different identifiers: if
+    /// characters are replaced, a hash is added.
     static func identifier(_ text: String) -> String {
         let plain = String(String.UnicodeScalarView(text.unicodeScalars.map { isAllowed($0) ? $0 : "_" }))
         return plain == text ? plain : "\(plain)-\(mark(text))"
     }
 
-    /// The same with another identifier, for one that somebody else has.
+    /// The same with another identifier, if its own is taken.
     func apart() -> Component {
         var other = self
         other.id = "\(id)-\(Self.mark("\(platform) \(subject)"))"

@@ -3,7 +3,8 @@ import Fleet
 import JSON
 import QuickConnect
 
-/// The entities that the device has in Home Assistant: of what it can do, what the settings publish, and what mapping entries say.
+/// The device's entities in Home Assistant: for its abilities, for what the settings publish, and for what mapping
+/// entries say.
 struct DeviceComponents: Sendable {
     let settings: MQTTSettings
     let home: MQTTSettings.HomeAssistant
@@ -13,9 +14,9 @@ struct DeviceComponents: Sendable {
     /// The commands that Home Assistant may call.
     let reachable: Set<String>
 
-    /// Files beyond these are not in the list to choose from.
+    /// The most files in the list to choose from.
     private static let mostFiles = 100
-    /// Home Assistant wants bounds for a number.
+    /// Home Assistant requires bounds for a number.
     private static let widest = 1e6
 
     var all: [Component] {
@@ -41,7 +42,7 @@ struct DeviceComponents: Sendable {
 
     private func has(_ state: MQTTSettings.State.Name) -> Bool { settings.states.contains { $0.name == state } }
 
-    /// A mapping in the language of Home Assistant's templates, which takes what JSON writes.
+    /// A dictionary in Home Assistant's template language, which accepts JSON.
     private func table(_ pairs: [(String, JSONValue)]) -> String { JSONValue.object(JSONObject(pairs)).text }
 
     // MARK: What it can do
@@ -60,7 +61,7 @@ struct DeviceComponents: Sendable {
         return components
     }
 
-    /// Without its ending.
+    /// The name without its extension.
     private static func title(_ file: String) -> String {
         guard let dot = file.lastIndex(of: "."), dot != file.startIndex else { return file }
         return String(file[..<dot])
@@ -234,7 +235,7 @@ struct DeviceComponents: Sendable {
         return components
     }
 
-    /// Members change what there is of that name; else it is a component of its own, a button where nothing else is said.
+    /// Members change an existing component of that name; otherwise they make a new one, by default a button.
     private func change(_ components: inout [Component], _ command: String, _ members: JSONObject) {
         let members = JSONObject(members.map { ($0.name, absolute($0.name, $0.value)) })
         if let index = components.firstIndex(where: { $0.subject == command && $0.id == Component.identifier(command) })
@@ -255,14 +256,14 @@ struct DeviceComponents: Sendable {
         components.append(Component(platform, command, members["name"]?.stringValue ?? command, all))
     }
 
-    /// Platforms that do something, and so have a topic for it.
+    /// Platforms that accept commands, and so have a command topic.
     private static let takesCommands: Set<String> = [
         "button", "cover", "fan", "humidifier", "light", "lock", "notify", "number", "scene", "select", "siren",
         "switch",
         "text", "valve",
     ]
 
-    /// `~/` at the start of a topic stands for the device's own.
+    /// Replaces `~/` at the start of a topic by the device's own topic.
     private func absolute(_ name: String, _ value: JSONValue) -> JSONValue {
         guard name.hasSuffix("topic"), let text = value.stringValue, text.hasPrefix("~/") else { return value }
         return .string("\(topics.prefix)/\(device)/\(text.dropFirst(2))")

@@ -3,7 +3,7 @@ import Fleet
 import JSON
 import MQTT
 
-/// The one retained message by which Home Assistant knows the device.
+/// The one retained message that describes the device to Home Assistant.
 struct Discovery: Sendable {
     let home: MQTTSettings.HomeAssistant
     let topics: FleetTopics
@@ -16,8 +16,8 @@ struct Discovery: Sendable {
         "\(home.prefix)/device/qc_\(Component.identifier(device))/config"
     }
 
-    /// - Parameter before: the identifiers of the components that were there the last time, with their platforms: one that is
-    ///   not there any more is taken away by its platform alone in its place.
+    /// - Parameter before: the identifiers and platforms of the components in the previous message. A component is
+    ///   removed by sending only its platform.
     func message(_ components: [Component], before: [String: String]) -> MQTTMessage {
         var all: JSONObject = [:]
         for component in components {
@@ -40,7 +40,7 @@ struct Discovery: Sendable {
         return MQTTMessage(topic, Array(json.text.utf8), isRetained: true)
     }
 
-    /// Of `hall_door` and its `bell`, and `hall` and its `door_bell`, there must be two: no name has a colon.
+    /// `hall_door` with its `bell`, and `hall` with its `door_bell`, must have different ids: no name contains a colon.
     private func uniqueID(_ component: Component) -> String {
         "qc_\(device)\(device.contains("_") ? ":" : "_")\(component.id)"
     }

@@ -1,7 +1,7 @@
 import JSON
 import Linux
 
-/// What Home Assistant was told of the last time, kept over restarts: `{"topic": …, "components": {id: platform}}`.
+/// The last discovery message sent, stored over restarts: `{"topic": …, "components": {id: platform}}`.
 struct DiscoveryRecord: Sendable, Equatable {
     var topic: String
     var platforms: [String: String]
@@ -13,7 +13,7 @@ struct DiscoveryRecord: Sendable, Equatable {
         platforms = Dictionary(components.map { ($0.id, $0.platform) }) { _, last in last }
     }
 
-    /// Nil where there is none that can be read.
+    /// Nil if there is none that can be read.
     init?(path: String) {
         guard case .success(let text) = FileText.read(path, maximumBytes: Self.mostBytes),
             let members = (try? JSONParser.parse(text))?.objectValue, let topic = members["topic"]?.stringValue

@@ -1,21 +1,21 @@
 import DequeModule
 import MQTT
 
-/// What is to be published and has not been handed over: bounded, so that a broker that is away or slow costs no more than that. A
-/// value; the time is told to it.
+/// Messages to be published that have not been handed over. Bounded, to limit the cost of a broker that is away or
+/// slow. A value; the caller supplies the time.
 struct Backlog: Sendable {
     typealias Instant = ContinuousClock.Instant
 
-    /// What becomes of a message where there is no room, or a newer one comes.
+    /// What happens to a message if there is no room, or a newer one comes.
     enum Kind: Sendable, Hashable {
-        /// Somebody waits for it: it has as much room again as all others.
-        /// A refusal is a call's that was not done: those of a caller's flood leave room for answers.
+        /// Somebody waits for it: replies have as much room as all other messages. A refusal answers a call that was
+        /// not done: the refusals of one caller's flood must leave room for answers.
         case reply(of: String, to: String, isRefusal: Bool = false)
-        /// The oldest of these goes first where there is no room.
+        /// The oldest of these is dropped first if there is no room.
         case event
-        /// Replaces the last one of its topic where that has the same key: a sensor's value, progress.
+        /// Replaces the last message of its topic if that has the same key: a sensor's value, or progress.
         case newest(key: String)
-        /// One for a topic: what is known at any time.
+        /// One per topic: the current state.
         case state
 
         fileprivate var key: String? {
@@ -32,7 +32,7 @@ struct Backlog: Sendable {
         var kind: Kind
     }
 
-    /// What of the queue is one caller's.
+    /// One caller's share of the queue.
     private struct Share {
         var messages = 0
         var bytes = 0
@@ -40,23 +40,23 @@ struct Backlog: Sendable {
 
     private let mostMessages: Int
     private let mostBytes: Int
-    /// By numbers that rise; those in between are gone.
+    /// By ascending numbers; some numbers in between have been removed.
     private var entries: [Int: Entry] = [:]
     private var order: Deque<Int> = []
-    /// The last one of each topic, of those that may be replaced.
+    /// The last replaceable message of each topic.
     private var last: [String: Int] = [:]
     private var number = 0
-    /// Before all others.
+    /// The number for a message put before all others.
     private var firstNumber = 0
     private var delayed: [(at: Instant, entry: Entry)] = []
     private(set) var bytes = 0
-    /// What waits for each caller.
+    /// The share of each caller.
     private var replies: [String: Share] = [:]
-    /// How many have been left out since the beginning.
+    /// How many have been dropped in total.
     private(set) var droppedEvents = 0
     private(set) var droppedReplies = 0
 
-    /// What a message costs besides what it says.
+    /// The memory of a message in addition to its contents.
     private static let overhead = 200
 
     init(messages: Int, bytes: Int) { (mostMessages, mostBytes) = (messages, bytes) }
@@ -64,10 +64,10 @@ struct Backlog: Sendable {
     var count: Int { entries.count + delayed.count }
     var isEmpty: Bool { count == 0 }
 
-    /// Whether there is room for what nobody waits for.
+    /// Whether there is no room for messages that nobody waits for.
     var isFull: Bool { count >= mostMessages || bytes >= mostBytes }
 
-    /// Whether nothing more should be begun whose answer a caller waits for. Half of the room is the most that one may take.
+    /// Whether no further call of this caller should start. One caller may use at most half of the room.
     func isFull(for caller: String) -> Bool { isFull || hasMore(caller, than: 0.5) }
 
     private func hasMore(_ caller: String, than part: Double) -> Bool {
@@ -80,8 +80,8 @@ struct Backlog: Sendable {
     // MARK: In
 
     /// - Parameters:
-    ///   - moment: when it may go; nil: at once.
-    ///   - isOld: a newer one of its topic that waits already is better.
+    ///   - moment: when it may be sent; nil: at once.
+    ///   - isOld: a newer message of its topic that already waits takes precedence.
     mutating func add(
         _ message: MQTTMessage,
         _ kind: Kind,
@@ -113,7 +113,7 @@ struct Backlog: Sendable {
             && !(isRefusal && hasMore(caller, than: 0.75))
     }
 
-    /// Counts a message in, or out.
+    /// Adds a message to the counts, or subtracts it.
     private mutating func tally(_ message: MQTTMessage, _ kind: Kind, _ sign: Int = 1) {
         bytes += sign * Self.size(message)
         guard case .reply(_, let caller, _) = kind else { return }
@@ -133,7 +133,7 @@ struct Backlog: Sendable {
         return true
     }
 
-    /// Puts one that was taken out back in front of all others.
+    /// Puts a message back in front of all others.
     mutating func putBack(_ message: MQTTMessage, _ kind: Kind) {
         firstNumber -= 1
         entries[firstNumber] = Entry(message: message, kind: kind)
@@ -150,7 +150,7 @@ struct Backlog: Sendable {
         tally(message, kind)
     }
 
-    /// Leaves out the oldest events. States are as many as there are topics, and replies have their own bound.
+    /// Drops the oldest events. There is one state per topic, and replies have their own limit.
     private mutating func makeRoom() {
         guard isFull else { return }
         for number in order where count > mostMessages || bytes > mostBytes {
@@ -164,7 +164,8 @@ struct Backlog: Sendable {
         forgetPlaces()
     }
 
-    /// The places of those that were left out, now and then: a queue may be long, and each event of a full one leaves one out.
+    /// Removes stale positions now and then: the queue may be long, and when it is full each new event leaves a stale
+    /// position.
     private mutating func forgetPlaces() {
         while let first = order.first, entries[first] == nil { order.removeFirst() }
         if order.count > 2 * entries.count + 64 { order.removeAll { entries[$0] == nil } }
@@ -180,7 +181,7 @@ struct Backlog: Sendable {
 
     // MARK: Out
 
-    /// The next message that may go.
+    /// The next message that may be sent.
     mutating func next(at now: Instant) -> (message: MQTTMessage, kind: Kind)? {
         if let first = delayed.first, first.at <= now {
             delayed.removeFirst()
@@ -193,9 +194,9 @@ struct Backlog: Sendable {
         return nil
     }
 
-    /// Whether there is something that may go now.
+    /// Whether a message may be sent now.
     func isReady(at now: Instant) -> Bool { !entries.isEmpty || delayed.first.map { $0.at <= now } ?? false }
 
-    /// When the next of those that wait for their time may go.
+    /// When the next delayed message may be sent.
     var nextMoment: Instant? { delayed.first?.at }
 }

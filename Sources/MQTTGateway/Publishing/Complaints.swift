@@ -1,4 +1,4 @@
-/// Warnings that others can cause: so many in a while, then only their number.
+/// Limits warnings that others can cause: after a few within a time, only their number is logged.
 struct Complaints {
     private var count = 0
     private var since = ContinuousClock.now

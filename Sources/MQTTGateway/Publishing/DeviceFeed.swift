@@ -3,21 +3,21 @@ import Fleet
 import JSON
 import MQTT
 
-/// What of the device's events and answers becomes messages. Nothing does that the settings do not list.
+/// Converts the device's events and replies to messages, but only those that the settings list.
 struct DeviceFeed: Sendable {
     typealias Publication = (message: MQTTMessage, kind: Backlog.Kind)
 
     private let settings: MQTTSettings
     private let topics: FleetTopics
     private let device: String
-    /// What a recording's state was made of last: its progress is no change.
+    /// What the last recording state was made from: mere progress is not a change.
     private var recording: JSONValue?
 
-    /// Values of sensors, of which only the newest counts.
+    /// Sensor values, of which only the newest counts.
     private static let sensors: Set<String> = ["accel"]
-    /// Events that tell a state, and its progress in between.
+    /// Events that report a state, and its progress in between.
     private static let progress: Set<String> = ["playState", "recState"]
-    /// The event of each state that the device tells by itself.
+    /// The event for each state that the device reports by itself.
     private static let eventsOfStates: [MQTTSettings.State.Name: String] = [
         .volume: "volumeState", .recording: "recState",
     ]
@@ -68,12 +68,12 @@ struct DeviceFeed: Sendable {
 
     // MARK: States
 
-    /// What is known of the device at any time, kept by the broker.
+    /// A retained message with the current state.
     func state(_ name: String, _ value: JSONValue) -> Publication {
         (MQTTMessage(topics.topic(.state(name), of: device), Array(value.text.utf8), isRetained: true), .state)
     }
 
-    /// The recording's state, of the answer of `state`.
+    /// The recording state, from the reply of `state`.
     mutating func recording(ofState answer: JSONValue) -> Publication {
         let first = answer.objectValue?["recording"]?.arrayValue?.first?.objectValue
         let file = first?["file"] ?? .null

@@ -1,10 +1,11 @@
 import DequeModule
 import MQTT
 
-/// What libmosquitto has been given and has not told of: so little that what waits does so where it is bounded.
+/// Messages given to libmosquitto but not yet acknowledged. It gets only a few at a time, so that the rest waits in the
+/// bounded ``Backlog``.
 struct HandedOver: Sendable {
     private var messages: [Int32: (message: MQTTMessage, kind: Backlog.Kind)] = [:]
-    /// The numbers of connections rise, until they begin anew.
+    /// libmosquitto's message numbers in the order of handing over. They ascend until they wrap around.
     private var order: Deque<Int32> = []
     private var bytes = 0
 
@@ -13,7 +14,7 @@ struct HandedOver: Sendable {
 
     var count: Int { messages.count }
 
-    /// Whether another one may be handed over. One always may, however large.
+    /// Whether another message may be handed over. One always may, however large.
     var hasRoom: Bool { messages.isEmpty || messages.count < Self.mostMessages && bytes < Self.mostBytes }
 
     mutating func add(_ number: Int32, _ message: MQTTMessage, _ kind: Backlog.Kind) {
@@ -31,7 +32,7 @@ struct HandedOver: Sendable {
         return message
     }
 
-    /// The connection is lost: what may not have arrived, in its order.
+    /// After the connection is lost: the messages that may not have arrived, in order.
     mutating func takeAll() -> [(message: MQTTMessage, kind: Backlog.Kind)] {
         defer { self = HandedOver() }
         return order.compactMap { messages[$0] }

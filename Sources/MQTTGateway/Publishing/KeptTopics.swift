@@ -1,7 +1,7 @@
 import Linux
 
-/// Where the broker keeps something of this device, in a file: what the settings list no more is taken back from there, and a device
-/// that has another name leaves nothing of the old one behind.
+/// The topics where the broker retains something of this device, stored in a file. From it, topics that the settings no
+/// longer list are cleared, and a renamed device leaves nothing behind under its old name.
 struct KeptTopics {
     private let path: String?
     private let complain: (String) -> Void
@@ -9,7 +9,7 @@ struct KeptTopics {
 
     private static let mostBytes = 1 << 20
 
-    /// - Parameter path: nil keeps nothing.
+    /// - Parameter path: the file; nil stores nothing.
     init(_ path: String?, complain: @escaping (String) -> Void) {
         (self.path, self.complain) = (path, complain)
         if let path, case .success(let text) = FileText.read(path, maximumBytes: Self.mostBytes) {
@@ -17,15 +17,15 @@ struct KeptTopics {
         }
     }
 
-    /// Before something is kept there.
+    /// Called before something is retained there.
     mutating func add(_ topic: String) {
         if topics.insert(topic).inserted { write() }
     }
 
-    /// Those that are not to be any more. They are remembered until the broker has taken them back.
+    /// Topics that are no longer wanted. They are remembered until the broker has cleared them.
     func others(than wanted: Set<String>) -> [String] { topics.subtracting(wanted).sorted() }
 
-    /// The broker keeps nothing there any more.
+    /// The broker no longer retains anything there.
     mutating func remove(_ topic: String) {
         if topics.remove(topic) != nil { write() }
     }

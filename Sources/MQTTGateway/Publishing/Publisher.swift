@@ -4,7 +4,7 @@ import Linux
 import MQTT
 import QuickConnect
 
-/// Gives the broker what is to be published, as far as it takes it, and keeps the rest within bounds.
+/// Hands messages to the broker as fast as it takes them, and queues the rest within limits.
 final class Publisher {
     typealias Instant = ContinuousClock.Instant
 
@@ -16,8 +16,8 @@ final class Publisher {
     private var isDropping = false
 
     /// - Parameters:
-    ///   - messages: how many may wait.
-    ///   - bytes: how much may wait.
+    ///   - messages: how many messages may wait.
+    ///   - bytes: how many bytes may wait.
     init(messages: Int, bytes: Int, log: ServiceLog) {
         backlog = Backlog(messages: messages, bytes: bytes)
         self.log = log
@@ -27,10 +27,10 @@ final class Publisher {
     var waitingCount: Int { backlog.count }
     var droppedEvents: Int { backlog.droppedEvents }
     var droppedReplies: Int { backlog.droppedReplies }
-    /// Whether nothing more should be begun whose answer a caller waits for.
+    /// Whether no further call of this caller should start.
     func isFull(for caller: String) -> Bool { backlog.isFull(for: caller) }
     var isEmpty: Bool { backlog.isEmpty }
-    /// Whether the broker has answered for all that it got.
+    /// Whether the broker has acknowledged everything it got.
     var isAcknowledged: Bool { handedOver.count == 0 }
 
     // MARK: In
@@ -50,7 +50,8 @@ final class Publisher {
 
     // MARK: Out
 
-    /// When there is something to do while the broker is there. What finds no room goes with the next answer of the broker.
+    /// When there is something to send while the broker is connected. A message without room waits for the broker's
+    /// next acknowledgement.
     var nextMoment: Instant? {
         guard handedOver.hasRoom else { return nil }
         return backlog.isReady(at: .now) ? .now : backlog.nextMoment
@@ -62,7 +63,7 @@ final class Publisher {
             do throws(MQTTError) {
                 handedOver.add(try client.publish(message), message, kind)
             } catch {
-                // Its end is told to the next poll, and nothing of it was sent.
+                // The next poll reports the end of the connection; nothing was sent.
                 guard !error.isOfConnection else { return backlog.putBack(message, kind) }
                 complaints.tell("nothing was published to \(message.topic): \(error.text)")
                 if error.isTooLarge { tellTooLarge(message, kind) }
@@ -70,7 +71,7 @@ final class Publisher {
         }
     }
 
-    /// Whoever waits for an answer that the broker does not take hears that.
+    /// Tells a caller that its answer is too large for the broker.
     private func tellTooLarge(_ message: MQTTMessage, _ kind: Backlog.Kind) {
         guard case .reply(let command, _, _) = kind else { return }
         let bytes = message.payload.count
@@ -80,12 +81,12 @@ final class Publisher {
         )
         var other = message
         other.payload = FleetReply.error(error.payload(command: command).objectValue ?? [:]).payload
-        // What is no smaller would go round for ever.
+        // A message that is not smaller would come back here endlessly.
         if other.payload.count < bytes { backlog.add(other, kind) }
     }
 
-    /// The broker has answered for a message.
-    /// - Returns: the message, where the broker has taken it.
+    /// The broker has acknowledged a message.
+    /// - Returns: the message, if the broker has accepted it.
     func heed(_ number: Int32, _ reason: MQTTReason) -> MQTTMessage? {
         let message = handedOver.remove(number)
         guard reason.isRefusal else { return message }
@@ -93,8 +94,8 @@ final class Publisher {
         return nil
     }
 
-    /// The connection is lost. Of what was on its way, states are told again anyway. An answer is not sent again: it may have come, and
-    /// none comes twice.
+    /// The connection is lost. States that were on their way are sent again anyway. An answer is not, because it may
+    /// have arrived and must not arrive twice.
     func goOnWithoutConnection() {
         for (message, kind) in handedOver.takeAll().reversed() {
             switch kind {
@@ -105,7 +106,7 @@ final class Publisher {
         }
     }
 
-    /// Tells that messages are left out when it begins, and how many when it is over.
+    /// Logs when messages begin to be dropped, and how many were dropped when that is over.
     func noteDropped() {
         let dropped = backlog.droppedEvents + backlog.droppedReplies
         if dropped > droppedBefore, !isDropping {

@@ -5,8 +5,8 @@ import Linux
 import QuickConnect
 import QuickConnectClient
 
-/// One caller's connection of the daemon, on the gateway's socket. It is made with a call, acts for that caller, and does his calls
-/// in the order that they came.
+/// One caller's connection to the daemon, on the gateway's socket. It is made for a call, acts for that caller, and
+/// makes the caller's calls in the order in which they came.
 final class CallerSession {
     typealias Instant = ContinuousClock.Instant
     typealias Outcome = Result<(command: String, value: JSONValue), CallFailure>
@@ -16,18 +16,18 @@ final class CallerSession {
     private var waiting: Deque<(call: IncomingCall, until: Instant)> = []
     private var underWay: [CallID: AnswerAddress] = [:]
     private var done: [(answer: AnswerAddress, outcome: Outcome)] = []
-    /// What calls that wait and answers that are awaited take here, besides what the link counts.
+    /// The memory of waiting calls and awaited answers, apart from what the link counts.
     private var bytes = 0
-    /// Why the daemon does not take this gateway's calls, where it said so.
+    /// Why the daemon refuses this gateway's calls, if it does.
     private var refusal: ErrorReply?
     private(set) var lastUse = Instant.now
 
-    /// How long a call without an expiry waits for a daemon that is away: as long as a restart takes.
+    /// How long a call without an expiry waits for an absent daemon: as long as a restart takes.
     private static let patience = Duration.seconds(10)
 
-    /// What one caller's calls may take, here and again in the link. All callers together have this as often as there may be sessions.
+    /// The most memory for one caller's calls, here and again in the link. In total this may be used once per session.
     private static let mostBytes = 8 << 20
-    /// How many of one caller's calls may wait for a daemon that is away: as many as it does at once.
+    /// How many of one caller's calls may wait for an absent daemon: as many as it runs at once.
     private static let mostWaiting = Limits().callsPerConnection
     private static let bounds: ClientConversation.Bounds = {
         var bounds = ClientConversation.Bounds()
@@ -40,10 +40,10 @@ final class CallerSession {
         link = DaemonLink(ClientConversation(bounds: Self.bounds, opening: [opening]), paths: [path])
     }
 
-    /// Whether nobody waits for anything.
+    /// Whether nothing is waiting or running.
     var isIdle: Bool { waiting.isEmpty && underWay.isEmpty && done.isEmpty }
 
-    /// Takes a call, or says false where so many of this caller wait that there is no room.
+    /// Takes a call; false if too many calls of this caller already wait.
     func submit(_ call: IncomingCall) -> Bool {
         guard waiting.count < Self.mostWaiting, bytes + call.byteCount <= Self.mostBytes else { return false }
         lastUse = .now
@@ -61,12 +61,12 @@ final class CallerSession {
         [link.nextMoment, waiting.map(\.until).min()].compactMap { $0 }.min()
     }
 
-    /// Receives, sends and connects as far as that can be done now.
-    /// - Returns: what has come of calls.
+    /// Receives, sends and connects as much as is possible now.
+    /// - Returns: the results of calls.
     func advance() -> [(answer: AnswerAddress, outcome: Outcome)] {
         link.receive()
         takeEvents()
-        // Without a daemon the link tries again by itself.
+        // Without a daemon, the link tries again by itself.
         try? link.advance()
         if link.connection != nil {
             send()
@@ -89,7 +89,7 @@ final class CallerSession {
                 underWay[link.conversation.call(call.command, call.message)] = call.answer
             }
         }
-        // Only calls make a connection, so that one that is lost in silence stays away.
+        // Only calls open a connection, so a lost idle one stays closed.
         link.isWanted = false
     }
 

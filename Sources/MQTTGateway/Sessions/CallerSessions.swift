@@ -1,15 +1,15 @@
 import Glibc
 
-/// The callers' connections of the daemon: one for each caller, so that ids, order, `stop` and the limits of the log are each
-/// caller's own; a bounded number, closed when they are idle.
+/// The callers' connections to the daemon: one for each caller, so that ids, order, `stop` and the limits of the log
+/// apply per caller. Their number is limited, and idle ones are closed.
 final class CallerSessions {
     typealias Finished = [(answer: AnswerAddress, outcome: CallerSession.Outcome)]
 
     /// Why a call was not taken.
     enum Refusal: Error, Equatable {
-        /// Others' calls are under way on all connections that there may be.
+        /// All allowed connections are busy with calls of other callers.
         case tooManyCallers
-        /// So many calls of this caller wait already.
+        /// Too many calls of this caller already wait.
         case tooManyCalls
     }
 
@@ -24,7 +24,7 @@ final class CallerSessions {
 
     var count: Int { sessions.count }
 
-    /// Whether nobody waits for anything.
+    /// Whether nothing is waiting or running.
     var isIdle: Bool { sessions.values.allSatisfy(\.isIdle) }
 
     /// Takes a call.

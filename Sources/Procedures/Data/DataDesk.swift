@@ -6,14 +6,14 @@ internal import Linux
 internal import QuickConnect
 internal import QuickConnectClient
 
-/// What the thread of the data does: its file, opened when it is first needed, and again where that failed.
+/// The work of the data thread: its file, opened when first needed, and again after a failure.
 struct DataDesk {
     private let path: String
     private let settings: ProcedureSettings
     private var store: DataStore?
     /// Whether there is more to delete.
     private(set) var hasMore = false
-    /// Of a page of entries.
+    /// The most bytes of a page of entries.
     private static let pageBytes = 1 << 20
     private static let backups = 5
 
@@ -68,7 +68,7 @@ struct DataDesk {
             try open().save(entries)
             return .saved(entries.count)
         } catch {
-            // A file that was moved aside, or is no longer whole, is opened anew.
+            // A file that was moved or damaged is opened again.
             if error.kind != .full { store = nil }
             return .notSaved(entries, error)
         }
@@ -76,7 +76,7 @@ struct DataDesk {
 
     // MARK: Limits
 
-    /// Deletes a few of the oldest. Says whether there are more to delete.
+    /// Deletes a few of the oldest entries. Returns whether there are more to delete.
     private mutating func trim() throws(StoreError) -> Bool {
         let store = try open()
         for one in settings.record {
@@ -128,7 +128,7 @@ struct DataDesk {
         }
     }
 
-    /// Copies the file into the folder `backups` beside it, and keeps the newest few.
+    /// Copies the file into the folder `backups` beside it, and keeps the newest copies.
     private mutating func backUp() throws(StoreError) -> JSONValue {
         let folder = "\(Folders.parent(of: path) ?? ".")/backups"
         do throws(SystemCallError) {
@@ -146,7 +146,7 @@ struct DataDesk {
         return ["path": .string(copy), "bytes": .integer(Int64(status.st_size))]
     }
 
-    /// Some of the entries behind an id, in the order of their ids.
+    /// Some of the entries after an id, in the order of their ids.
     private mutating func page(_ options: JSONValue) throws(StoreError) -> JSONValue {
         let after = options.objectValue?["after"]?.integerValue ?? 0
         let entries = try open().page(after: after, maximumBytes: Self.pageBytes)
@@ -166,7 +166,7 @@ struct DataDesk {
     }
 }
 
-/// The clock on the wall.
+/// The time of day.
 enum Clock {
     /// Since 1970.
     static var milliseconds: Int64 {

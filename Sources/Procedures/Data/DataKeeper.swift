@@ -6,13 +6,13 @@ internal import JSON
 internal import Linux
 internal import QuickConnectClient
 
-/// The thread that writes the data: what a disk does holds up nobody else.
+/// The thread that writes the data, so that a slow disk delays nothing else.
 final class DataKeeper: Sendable {
     enum Job: Sendable {
-        /// Open the file, and read all of it.
+        /// Open the file, and read it completely.
         case open
         case save([Entry])
-        /// Delete some of what is too old or too much.
+        /// Delete some entries that are too old or exceed the size.
         case trim
         case answer(HandlerCall)
         case end
@@ -31,7 +31,7 @@ final class DataKeeper: Sendable {
     private let news = Monitor<[News]>([])
     private let waker: Waker
 
-    /// - Parameter waker: woken where there are news.
+    /// - Parameter waker: woken when there is news.
     init(_ path: String, _ settings: ProcedureSettings, _ waker: Waker) throws(SystemCallError) {
         self.waker = waker
         let code = PThread.start("data") { [self] in

@@ -1,30 +1,30 @@
 internal import DataStore
 internal import JSON
 
-/// Events on their way into the data: gathered, and written some at a time. A value without input or output.
+/// Events on their way into the data: collected, and written in batches. A value without input or output.
 struct Recorder {
     private(set) var pending: [Entry] = []
-    /// What they have, about.
+    /// Their approximate size.
     private var bytes = 0
     private var firstAt: ContinuousClock.Instant?
     /// Whether some are being written.
     private var isSaving = false
     private var retryAt: ContinuousClock.Instant?
-    /// Why nothing can be written; nil: it can.
+    /// Why nothing can be written; nil if it can.
     private(set) var problem: StoreError?
-    /// How many were lost, because they waited for room for too long.
+    /// How many were lost because too many waited.
     private(set) var lost = 0
     private(set) var saved = 0
 
     static let batch = 1000
-    /// How many wait for room, of the newest.
+    /// How many of the newest may wait.
     static let most = 50_000
-    /// And how many bytes of them.
+    /// And how many bytes they may have.
     static let mostBytes = 32 << 20
     static let pause = Duration.milliseconds(200)
     static let retryPause = Duration.seconds(2)
 
-    /// What has changed, and somebody should hear of.
+    /// A change that should be reported.
     enum Change: Equatable {
         case stopped(StoreError)
         case goesOn(lost: Int)
@@ -40,7 +40,7 @@ struct Recorder {
 
     private mutating func dropOldest() {
         let count = min(Self.batch, pending.count)
-        // Their own sizes are not kept: each counts as much as the others.
+        // Their single sizes are not stored, so each counts as the average.
         bytes -= bytes / max(1, pending.count) * count
         pending.removeFirst(count)
         lost += count
@@ -53,7 +53,7 @@ struct Recorder {
         return pending.count >= Self.batch ? firstAt : firstAt + Self.pause
     }
 
-    /// The entries to write now, in their order; nil: none.
+    /// The entries to write now, in order; nil if there are none.
     mutating func takeBatch(at now: ContinuousClock.Instant, evenFew: Bool = false) -> [Entry]? {
         guard !isSaving, !pending.isEmpty, evenFew || nextMoment.map({ $0 <= now }) ?? false else { return nil }
         isSaving = true

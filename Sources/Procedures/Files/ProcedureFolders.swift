@@ -5,15 +5,15 @@ internal import JSON
 public import Layout
 internal import Linux
 
-/// Where stored procedures lie: `NAME.js` in the configuration folder, then among what was fetched, then among what is
-/// shipped. The first one of a name counts. Files are read anew for each call, so a changed one is the next call's.
+/// The folders of stored procedures: `NAME.js` in the configuration folder, then among the fetched ones, then among the
+/// shipped ones. The first one with a name is used. Files are read for each call, so the next call uses a changed one.
 public struct ProcedureFolders: Sendable {
-    /// A folder, by what is in it.
+    /// The kinds of folders.
     public enum Place: String, Sendable, CaseIterable {
         case configuration, fetched, shipped
     }
 
-    /// The owner's folder, which nothing here writes to.
+    /// The owner's folder. It is never written to.
     public var configuration: String
     public var fetched: String
     public var shipped: String
@@ -24,7 +24,7 @@ public struct ProcedureFolders: Sendable {
         self.shipped = shipped
     }
 
-    /// The same, with the set of fetched files that is in place now: another one may take its place meanwhile.
+    /// The same, bound to the present set of fetched files, which may be replaced meanwhile.
     func settled() -> ProcedureFolders {
         guard let path = realpath(fetched, nil) else { return self }
         defer { free(path) }
@@ -44,7 +44,7 @@ public struct ProcedureFolders: Sendable {
         }
     }
 
-    /// More is no procedure that somebody wrote.
+    /// Larger files are refused.
     static let maximumBytes = 1 << 20
 
     /// A procedure's file.
@@ -57,18 +57,18 @@ public struct ProcedureFolders: Sendable {
         return FileLayers(Place.allCases.map { ($0, path(of: $0)) }, kind)
     }
 
-    /// What lies in the folders now, in byte order of the names, and what is wrong there, in words.
+    /// The files in the folders now, sorted by the bytes of their names, and problems there, in words.
     public func files() -> (files: [File], problems: [String]) { layers.files() }
 
-    /// The file of a procedure; nil where there is none.
+    /// The file of a procedure; nil if there is none.
     public func file(_ name: String) -> File? { layers.file(name) }
 
-    /// Why a file that is loaded cannot be.
+    /// Why a file cannot be loaded.
     struct Unreadable: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// A file below the folder `lib` of one of the folders: nothing leads out of that, no `..` and no symbolic link.
+    /// A file in the folder `lib` of one of the folders. Nothing leads out of it, neither `..` nor a symbolic link.
     func library(_ name: String) throws(Unreadable) -> (path: String, text: String) {
         guard name.hasPrefix("lib/"), name.utf8.count < 200, !name.utf8.contains(0) else {
             throw Unreadable(description: "load takes the name of a file below lib/, such as 'lib/dates.js'")
@@ -91,7 +91,7 @@ public struct ProcedureFolders: Sendable {
 }
 
 extension ProcedureFolders.File {
-    /// As `procedures list` shows it.
+    /// In the form of `procedures list`.
     var json: JSONObject {
         var members: JSONObject = [
             "name": .string(name), "from": .string(place.rawValue), "file": .string(path),

@@ -11,8 +11,8 @@ public import QuickConnectClient
 
 /// Runs stored procedures, each in a process of a pool, keeps the data for them, and records events into it.
 ///
-/// It runs no JavaScript itself, so nothing that a procedure does can stop it. It is a client of the daemon, which it
-/// answers for the handlers `execute`, `procedures` and `data`.
+/// It runs no JavaScript itself, so no procedure can stop it. It is a client of the daemon, with the handlers
+/// `execute`, `procedures` and `data`.
 public final class ProcedureHost {
     private let settings: ProcedureSettings
     private let folders: ProcedureFolders
@@ -27,7 +27,7 @@ public final class ProcedureHost {
     private var signals: Int32 = -1
     private var trimsAt = ContinuousClock.now + ProcedureHost.trimPause
     private var status: String?
-    /// What the file says of itself, where it cannot be used.
+    /// Why the data's file cannot be used.
     private var dataProblem: StoreError?
     private var isEnding = false
     private var isOver = false
@@ -36,9 +36,9 @@ public final class ProcedureHost {
 
     /// - Parameters:
     ///   - data: the path of the data's file.
-    ///   - staging: the folder of the one who fetches procedures.
-    ///   - paths: where the daemon's socket may be.
-    ///   - command: the program that runs procedures, and its flags, without the one that says so.
+    ///   - staging: the folder of the program that fetches procedures.
+    ///   - paths: the paths of the daemon's socket to try.
+    ///   - command: the program that runs procedures, and its flags, except the one that selects this.
     public init(
         _ settings: ProcedureSettings,
         _ folders: ProcedureFolders,
@@ -52,7 +52,7 @@ public final class ProcedureHost {
         self.folders = folders
         manager = ServiceManager(environment: environment)
         log = HostLog(hasLevels: OwnProcess.logsToJournal(environment))
-        // What systemd says to this process is not for the workers'.
+        // systemd's variables are for this process, not for the workers.
         let inherited = environment.filter { !["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"].contains($0.key) }
         pool = WorkerPool(settings, command + ["--run-procedures"], inherited) {
             WorkerGround.now(folders, data: data)
@@ -72,7 +72,7 @@ public final class ProcedureHost {
         link.isWanted = true
     }
 
-    /// Runs until SIGTERM or SIGINT, and answers the exit status.
+    /// Runs until SIGTERM or SIGINT, and returns the exit status.
     public func run() -> Int32 {
         signals = qc_signal_descriptor([SIGTERM, SIGINT, SIGHUP], 3)
         guard signals >= 0 else {
@@ -92,7 +92,7 @@ public final class ProcedureHost {
 
     private func turn() {
         tellStatus()
-        // Without a daemon the link tries again by itself.
+        // Without a daemon, the link tries again by itself.
         _ = try? link.advance()
         var entries = [link.events]
         entries += [signals, fetched.descriptor].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
@@ -108,7 +108,7 @@ public final class ProcedureHost {
         record()
     }
 
-    /// Tells what has come of a fetched set, once.
+    /// Reports the result of taking a fetched set, once.
     private func heedFetched() {
         let before = fetched.state
         guard let asking = fetched.advance() else { return }
@@ -136,7 +136,7 @@ public final class ProcedureHost {
         }
     }
 
-    /// Tells who waits, writes what has been heard, and ends.
+    /// Answers waiting callers, writes the collected events, and ends.
     private func end() {
         guard !isEnding else { return }
         isEnding = true
@@ -179,7 +179,7 @@ public final class ProcedureHost {
         dataProblem = error
     }
 
-    /// Tells everybody once that recording has stopped, and once that it goes on.
+    /// Reports once that recording has stopped, and once that it continues.
     private func tell(_ change: Recorder.Change?) {
         switch change {
         case nil: return
@@ -252,7 +252,7 @@ public final class ProcedureHost {
         }
     }
 
-    /// No verb, or one without the name that it needs.
+    /// The error for an unknown verb, or one without the name that it needs.
     private static func unknown(_ values: [JSONValue]) -> HandlerCall.Failure {
         if let verb = values.first?.stringValue, ["show", "check"].contains(verb) {
             let value = values.count > 1 ? values[1] : nil
@@ -298,7 +298,7 @@ public final class ProcedureHost {
         link.conversation.answer(call, with: result.map { HandlerCall.Answer($0) })
     }
 
-    /// Tells systemd what is done, where that is something else than before.
+    /// Reports the state to systemd, if it has changed.
     private func tellStatus() {
         guard manager.isThere, !isEnding else { return }
         let problem = (recorder.problem ?? dataProblem).map { "; \($0)" } ?? ""
@@ -326,7 +326,7 @@ extension ProcedureHost: DaemonLink.Owner {
     }
 }
 
-/// What the host says to people.
+/// The host's log.
 struct HostLog {
     let hasLevels: Bool
 

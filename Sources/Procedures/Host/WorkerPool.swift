@@ -5,7 +5,7 @@ internal import Linux
 internal import QuickConnect
 internal import QuickConnectClient
 
-/// The processes that run procedures, and the jobs that wait for one.
+/// The processes that run procedures, and the queue of jobs.
 final class WorkerPool {
     typealias Answer = (HandlerCall, Result<JSONValue, HandlerCall.Failure>)
 
@@ -24,13 +24,13 @@ final class WorkerPool {
     private var waiting: [Waiting] = []
     private var answers: [Answer] = []
 
-    /// More than these do not wait.
+    /// The most jobs that may wait.
     private static let mostWaiting = 256
-    /// How often the clock and the memory of those that run are looked at.
+    /// How often the time and memory of running jobs are checked.
     private static let period = Duration.milliseconds(20)
-    /// What a worker has beyond its own clock, to say itself where it was.
+    /// The extra time in which a worker can itself report where it was.
     private static let grace = Duration.milliseconds(500)
-    /// A process that has nothing to do for so long gives its memory back.
+    /// A process that is idle for this long is ended, to free its memory.
     private static let idleTime = Duration.seconds(30)
 
     init(
@@ -71,7 +71,7 @@ final class WorkerPool {
         while !waiting.isEmpty, let worker = idleWorker() {
             let next = waiting.removeFirst()
             if worker.run(next.job, WorkerProcess.Task(call: next.call, name: next.name)) { continue }
-            // It was ended from outside while it had nothing to do: another one does the job.
+            // It was ended from outside while idle: another one does the job.
             workers.removeAll { $0 === worker }
             waiting.insert(next, at: 0)
         }
@@ -102,13 +102,13 @@ final class WorkerPool {
 
     var descriptors: [Int32] { workers.map(\.descriptor) }
 
-    /// When it looks again without being told.
+    /// When it must check again without an event.
     var nextMoment: ContinuousClock.Instant? {
         if workers.contains(where: { !$0.isIdle }) { return .now + Self.period }
         return workers.map { $0.idleSince + Self.idleTime }.min()
     }
 
-    /// What has come of jobs since the last time.
+    /// The results of jobs since the last time.
     func takeAnswers() -> [Answer] {
         defer { answers = [] }
         return answers
@@ -153,7 +153,7 @@ final class WorkerPool {
 
     private func drop(_ worker: WorkerProcess) { workers.removeAll { $0 === worker } }
 
-    /// Ends all of them; who waits is told.
+    /// Ends all workers; waiting callers are told.
     func end() {
         for call in workers.compactMap(\.task?.call) + waiting.map(\.call) {
             fail(call, .unavailable, "the service of procedures is being stopped")

@@ -4,16 +4,16 @@ internal import Linux
 internal import QuickConnect
 internal import QuickConnectClient
 
-/// One process that runs procedures, as its host sees it: it does one job at a time.
+/// The host's side of one process that runs procedures. It does one job at a time.
 final class WorkerProcess {
-    /// What it is doing.
+    /// Its current job.
     struct Task {
         let call: HandlerCall
         let name: String
         let began = ContinuousClock.now
     }
 
-    /// What it has told, or how it ended.
+    /// Its answer, or how it ended.
     enum News {
         case answer(Task, Result<JSONValue, HandlerCall.Failure>)
         case ended(Task?, String)
@@ -25,7 +25,7 @@ final class WorkerProcess {
     /// Whether it can do no more: another process may.
     private(set) var isSpent = false
     private(set) var idleSince = ContinuousClock.now
-    /// An answer has at most some MiB, and a process that says more is no longer itself.
+    /// An answer has at most a few MiB; a process that sends more is out of control.
     private var splitter = LineSplitter(limit: 16 << 20)
 
     /// What it may open, as it was when it began.
@@ -41,7 +41,7 @@ final class WorkerProcess {
         (pid, descriptor) = child
     }
 
-    /// Ends it, if it has not ended, and takes what the kernel keeps of it.
+    /// Kills it if it has not ended, and reaps it.
     deinit {
         kill(pid, SIGKILL)
         var status: Int32 = 0
@@ -53,8 +53,8 @@ final class WorkerProcess {
 
     var residentBytes: Int { ProcessFile.residentBytes(of: "\(pid)") }
 
-    /// Gives it a job. It waits for one, and so reads at once.
-    /// - Returns: false where it is gone.
+    /// Gives it a job. It is waiting for one, so it reads at once.
+    /// - Returns: false if it is gone.
     func run(_ job: ProcedureJob, _ task: Task) -> Bool {
         self.task = task
         var rest = Array("\(job.json.text)\n".utf8)[...]
@@ -67,7 +67,7 @@ final class WorkerProcess {
         return true
     }
 
-    /// Reads what it has told.
+    /// Reads its output.
     func read() -> News? {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         var news: News?
@@ -104,10 +104,10 @@ final class WorkerProcess {
         return .answer(task, .failure(failure))
     }
 
-    /// How a process ended that closed its socket.
+    /// How a process ended that has closed its socket.
     private var end: String {
         var information = siginfo_t()
-        // Its number stays its own until this object goes.
+        // Its process id stays reserved until this object is released.
         while waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT) < 0, errno == EINTR {}
         let status = information._sifields._sigchld.si_status
         return information.si_code == CLD_EXITED

@@ -7,8 +7,8 @@ internal import Linux
 internal import QuickConnectClient
 internal import Synchronization
 
-/// The fetched set, as the host's loop sees it: it looks when something changes in the folder of the one who fetches, and
-/// lets a thread take what is there.
+/// The fetched set, for the host's loop: it watches the folder of the program that fetches, and has a thread take what
+/// is there.
 final class FetchedProcedures {
     /// Readable when something has changed there.
     let descriptor: Int32
@@ -20,7 +20,7 @@ final class FetchedProcedures {
     private var isAskedAgain = false
     private var asking: [HandlerCall] = []
 
-    /// What the thread has found out.
+    /// The result of the thread.
     private final class Done: Sendable {
         let state = Mutex<SetTaker.State?>(nil)
     }
@@ -38,11 +38,11 @@ final class FetchedProcedures {
     /// Whether fetched procedures are wanted at all.
     var isWanted: Bool { taker.settings.sync != nil }
 
-    /// Looks at what is there now.
+    /// Checks what is there now.
     /// - Parameter call: answered when that is done.
     func look(for call: HandlerCall? = nil) {
         if let call { asking.append(call) }
-        // The folder may be there by now.
+        // The folder may exist by now.
         if descriptor >= 0, isWanted { _ = qc_watch_folder(descriptor, taker.staging) }
         guard !isTaking else {
             isAskedAgain = true
@@ -61,8 +61,8 @@ final class FetchedProcedures {
         state.problem = SystemCallError("pthread_create", code).description
     }
 
-    /// Takes note of what has come, and says who asked for it.
-    /// - Returns: the calls to be answered; nil where nothing is new.
+    /// Takes new results.
+    /// - Returns: the calls to be answered; nil if there is nothing new.
     func advance() -> [HandlerCall]? {
         if descriptor >= 0, qc_watch_drain(descriptor) != 0 { look() }
         guard isTaking else { return nil }
@@ -74,7 +74,7 @@ final class FetchedProcedures {
         else { return nil }
         isTaking = false
         state = new
-        // Who asked while it was looking may mean what came later.
+        // Calls that came during the check may mean a newer set.
         if isAskedAgain {
             look()
             return []

@@ -4,24 +4,24 @@ internal import JSON
 internal import Linux
 internal import ProcedureSets
 
-/// Puts a fetched set in the place of the one before, all of it or nothing: it is checked again, copied, and parsed by a
-/// process of its own. May take a while, so it has a thread.
+/// Replaces the previous set by a fetched one, completely or not at all: it is checked again, copied, and parsed by a
+/// process of its own. Slow, so it runs on a thread.
 struct SetTaker: Sendable {
     let settings: ProcedureSettings
-    /// The folder of the one who fetches, which this user can only read.
+    /// The folder of the program that fetches, which this user can only read.
     let staging: String
-    /// Where procedures run from.
+    /// The folder from which procedures run.
     let store: SetStore
     /// The program that parses, and its flags.
     let command: [String]
     let environment: [String: String]
 
-    /// What came of it.
+    /// The result.
     struct State: Sendable {
         var installed: SetRecord?
-        /// The set that was refused the last time, and why. It is not looked at again.
+        /// The set that was last refused, and why. It is not checked again.
         var refused: (identity: String, reason: String)?
-        /// Why there is nothing to look at, though there should be.
+        /// Why there is no set to check although there should be one.
         var problem: String?
         var report: SyncReport?
     }
@@ -78,7 +78,7 @@ struct SetTaker: Sendable {
         }
     }
 
-    /// The engine parses what anybody on the network may have written, so it does that in a process that ends.
+    /// Parsing untrusted files from the network runs in a process that ends after it.
     private func parse(_ folder: String) throws(SetRefusal) {
         let ending: RunningProgram.Ending
         do throws(SystemCallError) {
@@ -102,7 +102,7 @@ extension String {
 }
 
 extension SetTaker.State {
-    /// As `procedures` answers it: `{folder, last: {outcome, says, server, time}, version, files, refused, problem}`.
+    /// In the form of `procedures`: `{folder, last: {outcome, says, server, time}, version, files, refused, problem}`.
     func json(folder: String) -> JSONValue {
         var object: JSONObject = ["folder": .string(folder)]
         object["last"] = report.map { .object($0.json) }

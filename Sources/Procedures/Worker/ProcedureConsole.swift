@@ -3,18 +3,18 @@ internal import Glibc
 internal import JSON
 internal import Linux
 
-/// What procedures write: lines of the journal, or of standard error.
+/// The output of procedures: lines in the journal, or on standard error.
 final class ProcedureConsole {
     private let hasLevels: Bool
     private var procedure = ""
     private var bytes = 0
-    /// One call writes no more.
+    /// The most bytes that one call may write.
     private static let maximumBytes = 64 << 10
 
     init(_ hasLevels: Bool) { self.hasLevels = hasLevels }
 
     func begin(_ procedure: String) {
-        // What somebody else asked for by that name is not what the journal shows.
+        // The journal must not contain any text that a caller sends as a name.
         self.procedure = ProcedureName.isName(procedure) ? procedure : "?"
         bytes = 0
     }
@@ -30,7 +30,7 @@ final class ProcedureConsole {
         )
     }
 
-    /// Writes an error as the article on stored procedures logs it.
+    /// Writes an error in the form that the article on stored procedures uses.
     func write(_ error: ProcedureError) {
         guard error.place["stack"] != nil || error.place["line"] != nil else { return put("error", error.message) }
         let stack = error.place["stack"]?.stringValue ?? ""

@@ -5,17 +5,17 @@ internal import JavaScriptCore
 internal import QuickConnect
 internal import Synchronization
 
-/// `Context`, by which a procedure reaches the data. Only what is listed in `jsExports` exists for it.
+/// `Context`, through which a procedure uses the data. Only what is listed in `jsExports` is visible to it.
 final class ProcedureContext: JSExport {
-    /// The call that runs: a worker runs one at a time, in all of its contexts.
+    /// The running call: a worker runs one at a time, in all of its contexts.
     private struct Current: @unchecked Sendable {
-        // Sendable because only the worker's one thread touches it.
+        // Sendable because only the worker's one thread uses it.
         var session: ProcedureSession?
     }
 
     private static let current = Mutex(Current())
 
-    /// Lets `Context` be this call's while `body` runs.
+    /// Makes `Context` refer to this call while `body` runs.
     static func with<Value>(_ session: ProcedureSession, _ body: () throws -> Value) rethrows -> Value {
         current.withLock { $0.session = session }
         defer { current.withLock { $0.session = nil } }
@@ -23,7 +23,7 @@ final class ProcedureContext: JSExport {
     }
 
     private static func session() throws(ProcedureFailure) -> ProcedureSession {
-        // Out of the lock: what is done with it may take long.
+        // Outside of the lock, because using it may take long.
         let taken = current.withLock { $0 }
         guard let session = taken.session else { throw ProcedureFailure(.unavailable, "the call is over") }
         return session
@@ -156,7 +156,7 @@ final class ProcedureContext: JSExport {
     }
 }
 
-/// What JavaScript gets as a value, and Swift has as its text.
+/// A value in JavaScript, given as JSON text in Swift.
 struct JSONResult: JSConvertible {
     var text: String
 

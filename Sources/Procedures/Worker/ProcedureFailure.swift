@@ -3,7 +3,7 @@ internal import JSON
 internal import JavaScriptCore
 internal import QuickConnect
 
-/// Why something that a procedure asked for was not done: JavaScript sees an `Error` with the member `code`.
+/// Why a request of a procedure failed: in JavaScript an `Error` with the member `code`.
 struct ProcedureFailure: JSErrorConvertible, CustomStringConvertible {
     var code: CommandError.Code
     var description: String

@@ -1,7 +1,7 @@
 internal import JSON
 internal import QuickConnect
 
-/// What a worker is told to do: a line of JSON.
+/// A job for a worker: a line of JSON.
 enum ProcedureJob {
     case execute(name: String, arguments: [JSONValue])
     case check(name: String, text: String?)
@@ -25,11 +25,11 @@ enum ProcedureJob {
     }
 }
 
-/// What came of a job, with its place where a text is to blame.
+/// The error of a job, with its position if a procedure's text caused it.
 struct ProcedureError: Error {
     var code: CommandError.Code
     var message: String
-    /// `file`, `line`, `column`, `stack`, `source`: what is known.
+    /// `file`, `line`, `column`, `stack`, `source`, as far as known.
     var place: JSONObject = [:]
 
     init(_ code: CommandError.Code, _ message: String, _ place: JSONObject = [:]) {

@@ -10,9 +10,9 @@ final class ProcedureRun {
     private let machine: JSVirtualMachine
     private let folders: ProcedureFolders
     private let log: (_ level: String, _ text: String) -> Void
-    /// When it is, for a test; nil: now.
+    /// The time, for a test; nil: now.
     private let now: Double?
-    /// How many procedures call each other.
+    /// How deep procedures may call each other.
     private let depth: Int
     static let maximumDepth = 8
 
@@ -35,14 +35,14 @@ final class ProcedureRun {
         self.log = log
     }
 
-    /// Runs `execute` of a procedure, and gives its answer as JSON.
+    /// Runs `execute` of a procedure, and returns its answer as JSON.
     func run(_ name: String, _ arguments: String) throws(ProcedureError) -> String {
         try start(name, arguments) { returned, context, helpers throws(JSError) in
             try settled(returned, name, context, helpers["follow"])
         }
     }
 
-    /// Runs `execute` of a procedure, and where that has no answer when it returns, what makes one of what it returned.
+    /// Runs `execute` of a procedure. If there is no answer when it returns, `Answer` is made from its return value.
     private func start<Answer>(
         _ name: String,
         _ arguments: String,
@@ -68,7 +68,7 @@ final class ProcedureRun {
         throw ProcedureError(.notFound, "there is no procedure '\(name.prefix(100))'\(question)")
     }
 
-    /// Gives the context what every procedure finds.
+    /// Sets up the environment of procedures in the context.
     private func prepare(_ context: JSContext) throws(JSError) -> JSValue {
         context.setObject(context.constructor(of: ProcedureContext.self), forKeyedSubscript: "Context")
         let natives = JSValue(newObjectIn: context)
@@ -101,7 +101,7 @@ final class ProcedureRun {
         case .success(let text):
             texts[file.path] = text
             try context.evaluate(text, sourceURL: file.path)
-            // Not as a property of the global object: «const execute» is none.
+            // Not read as a property of the global object, because `const execute` is not one.
             let execute = try context.evaluate("typeof execute === 'function' ? execute : undefined")
             guard execute.isObject else {
                 throw JSError(message: "\(file.path) has no function execute", in: context)
@@ -131,8 +131,8 @@ final class ProcedureRun {
         }
     }
 
-    /// What came of a call whose callback was not called before it returned: what its promise becomes, else what it has
-    /// returned. All that waits has run when it returns, so what is not there then never comes.
+    /// The answer of a call whose callback was not called before it returned: the value of its promise, or what it
+    /// returned. All pending jobs have run by then, so a promise that is still open stays open.
     private func settled(
         _ returned: JSValue,
         _ name: String,
@@ -159,7 +159,7 @@ final class ProcedureRun {
 
     // MARK: Procedure.call
 
-    /// Another procedure's answer, as a value of the context that asks, or the promise of one.
+    /// Another procedure's answer, as a value in the caller's context, or a promise of one.
     private func call(_ name: String, _ arguments: String, for caller: JSContext) throws -> JSValue {
         guard depth < Self.maximumDepth else {
             throw ProcedureFailure(.scriptFailed, "more than \(Self.maximumDepth) procedures call each other")
@@ -170,7 +170,7 @@ final class ProcedureRun {
                 try run.answer(name, returned, context, helpers, for: caller)
             }
         } catch {
-            // The innermost one says which it was, and where.
+            // The innermost error names the procedure and the position.
             guard !error.message.hasPrefix("procedure ") else { throw ProcedureFailure(error.code, error.message) }
             let place = error.place["file"]?.stringValue.map { " (\($0):\(error.place["line"]?.text ?? "?"))" } ?? ""
             throw ProcedureFailure(error.code, "procedure \(name): \(error.message)\(place)")
@@ -192,7 +192,7 @@ final class ProcedureRun {
             }
             return JSValue(newFromJSON: text, in: caller) ?? JSValue(undefinedIn: caller)
         }
-        // What waits runs when the outermost procedure has returned; this object lives until then.
+        // Pending jobs run when the outermost procedure has returned; this object lives until then.
         let finish = JSValue(newFunctionIn: context) { (value: JSValue) -> JSONResult in
             if let text = self.answer { return JSONResult(text: text) }
             guard !value.isUndefined, let text = try value.jsonText() else {
@@ -205,7 +205,7 @@ final class ProcedureRun {
 
     // MARK: Errors
 
-    /// What an error of JavaScript is to the caller: its own code where that is one of ours, and its place.
+    /// A JavaScript error for the caller: with its own code if it is one of the protocol's, and its position.
     private func explain(_ error: JSError) -> ProcedureError {
         if let failure { return failure }
         let error = placed(error)
@@ -221,19 +221,19 @@ final class ProcedureRun {
         return ProcedureError(own ?? .scriptFailed, String("\(name)\(error.message)".prefix(Self.longest)), place)
     }
 
-    /// Of a message, and of a stack.
+    /// The most characters of a message, and of a stack.
     private static let longest = 1500
 
     private func source(_ file: String, _ line: Int) -> JSONValue? {
         texts[file].flatMap { Self.source(line, of: $0) }
     }
 
-    /// A line as an error shows it.
+    /// A line in the form for an error.
     static func source(_ line: Int, of text: String) -> JSONValue? {
         ScriptLines.line(line, of: text).map { .string(String($0.prefix(200))) }
     }
 
-    /// The engine tells no column of a text that it cannot parse.
+    /// The engine reports no column for a syntax error.
     private func placed(_ error: JSError) -> JSError {
         guard error.name == "SyntaxError", error.column == nil, let file = error.file, let text = texts[file],
             let mistake = JSContext(virtualMachine: machine)?.mistake(in: text, sourceURL: file),
@@ -246,7 +246,7 @@ final class ProcedureRun {
 }
 
 extension JSError {
-    /// An error of this program's own, as if it had been thrown.
+    /// An error of this program, in the form of a thrown one.
     init(message: String, in context: JSContext) {
         self.init(JSValue(newErrorFromMessage: message, in: context) ?? JSValue(undefinedIn: context))
     }

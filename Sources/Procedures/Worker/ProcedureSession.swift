@@ -2,21 +2,21 @@ internal import DataStore
 internal import JSON
 internal import QuickConnect
 
-/// The data as one call sees it: one transaction, which begins when the call first asks for data.
+/// The data for one call: one transaction, which begins when the call first uses the data.
 final class ProcedureSession {
     private let path: String
     private let store: StoreKeeper
-    /// Whether it waits for other writers when it begins, and so cannot meet one later.
+    /// Whether it waits for other writers when it begins, which rules out later conflicts.
     private let writesAtOnce: Bool
-    /// What entries are from that name no source.
+    /// The source of entries that have none.
     let procedure: String
     let sqlLimits: SQLLimits
-    /// What one query may answer, as JSON.
+    /// The most bytes of one query's result, as JSON.
     static let answerBytes = 16 << 20
     private var open: DataStore?
-    /// Whether it met another's write, and so is to be run again, whatever the script has made of the error.
+    /// Whether it met another write and must run again, however the script has handled the error.
     private(set) var hasConflict = false
-    /// Why the transaction is over before the call is.
+    /// Why the transaction ended before the call.
     private var end: StoreError?
 
     init(_ store: StoreKeeper, _ path: String, procedure: String, sqlLimits: SQLLimits, writesAtOnce: Bool) {
@@ -48,11 +48,11 @@ final class ProcedureSession {
 
     private func note(_ error: StoreError) {
         if error.kind == .conflict { hasConflict = true }
-        // What was done before is gone: nothing may be done behind it as if it were there.
+        // Earlier changes are lost, so nothing may be done that relies on them.
         if let open, !open.isInTransaction { end = end ?? error }
     }
 
-    /// Does all that the call has changed.
+    /// Commits all changes of the call.
     func commit() throws(ProcedureFailure) {
         defer { open = nil }
         do throws(StoreError) {
@@ -65,14 +65,14 @@ final class ProcedureSession {
         }
     }
 
-    /// Undoes all that the call has changed.
+    /// Undoes all changes of the call.
     func rollBack() {
         open?.rollBack()
         open = nil
     }
 }
 
-/// The open file, kept from call to call.
+/// The open file, kept between calls.
 final class StoreKeeper {
     private var store: DataStore?
     /// Why a process that may open no more files has no data.
@@ -97,6 +97,6 @@ final class StoreKeeper {
         return new
     }
 
-    /// Opens it anew the next time.
+    /// The next use opens it again.
     func close() { store = nil }
 }

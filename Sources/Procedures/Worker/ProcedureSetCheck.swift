@@ -4,12 +4,12 @@ internal import Glibc
 internal import JavaScriptCore
 internal import Linux
 
-/// Parses a folder of files that came from somewhere, and runs none of them.
+/// Parses a folder of untrusted files, without running them.
 public enum ProcedureSetCheck {
-    /// It takes seconds; who takes longer wants to do harm.
+    /// Parsing takes seconds; a file that takes longer is malicious.
     private static let mostSeconds: UInt32 = 300
 
-    /// - Returns: the first mistake, in words; nil where all files can be procedures, or be loaded by some.
+    /// - Returns: the first mistake, in words; nil if all files are valid procedures or libraries.
     public static func run(_ folder: String) -> String? {
         qc_end_with_parent(getppid())
         alarm(mostSeconds)
@@ -40,7 +40,7 @@ public enum ProcedureSetCheck {
             let at = place.isEmpty ? "" : " (\(place.joined(separator: ", ")))"
             return "\(mistake.name ?? "SyntaxError"): \(mistake.message)\(at)"
         }
-        // Such as the «OK» of something between this device and the server.
+        // Such as the "OK" of a proxy between this device and the server.
         guard ProcedureName.isShared(name) || text.contains("execute") else { return "it has no function execute" }
         return nil
     }

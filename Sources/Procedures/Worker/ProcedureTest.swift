@@ -6,8 +6,8 @@ internal import Layout
 internal import Linux
 internal import QuickConnect
 
-/// Runs a procedure on what its fixture says: `NAME.test.json` beside it, a case or an array of cases
-/// `{name, entries, arguments, now, expected}`, or `error`, a code, in the place of `expected`. Each case has data of its own.
+/// Runs a procedure with the cases of its fixture: `NAME.test.json` beside it, a case or an array of cases `{name,
+/// entries, arguments, now, expected}`, or `error`, a code, instead of `expected`. Each case has its own data.
 public struct ProcedureTest {
     private let settings: ProcedureSettings
     private let folders: ProcedureFolders
@@ -19,7 +19,7 @@ public struct ProcedureTest {
         self.environment = environment
     }
 
-    /// What a case says.
+    /// A case of the fixture.
     private struct Case {
         var name: String
         var entries: [Entry]
@@ -52,12 +52,12 @@ public struct ProcedureTest {
         }
     }
 
-    /// Runs all cases of a procedure, and tells how each went.
+    /// Runs all cases of a procedure, and reports their results.
     /// - Parameters:
     ///   - name: the procedure.
     ///   - fixture: the file with the cases; nil: `NAME.test.json` beside it.
-    ///   - tell: is given a line each.
-    /// - Returns: whether all went well.
+    ///   - tell: gets a line for each case.
+    /// - Returns: whether all succeeded.
     public func run(_ name: String, fixture: String? = nil, _ tell: (String) -> Void) -> Bool {
         guard let file = folders.file(name) else {
             tell("FAIL  there is no procedure '\(name)'")
@@ -71,7 +71,7 @@ public struct ProcedureTest {
             tell("FAIL  \(path): \(error)")
             return false
         }
-        // What a promise does for ever, no clock of the engine ends.
+        // The engine's time limit does not end an endless chain of promises.
         defer { alarm(0) }
         var isGood = true
         for one in cases {
@@ -130,7 +130,7 @@ public struct ProcedureTest {
         }
     }
 
-    /// Whether both say the same: `1` and `1.0` do, and so do objects in any order.
+    /// Whether both are the same: `1` and `1.0` are, and objects with their members in another order.
     private static func isSame(_ one: JSONValue, _ other: JSONValue) -> Bool {
         switch (one, other) {
         case (.array(let one), .array(let other)):

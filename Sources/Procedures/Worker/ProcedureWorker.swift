@@ -10,12 +10,13 @@ internal import QuickConnect
 internal import QuickConnectClient
 internal import Synchronization
 
-/// The process that runs procedures, one after the other. It reads jobs from its host, a line each, and writes what came of
-/// them. It has the data, and neither the daemon nor a network; its host ends it where it takes too long or too much.
+/// The process that runs procedures, one after the other. It reads jobs from its host, one per line, and writes their
+/// results. It has access to the data, but not to the daemon or a network. Its host ends it if it uses too much time or
+/// memory.
 public final class ProcedureWorker {
     /// The socket's number in the process.
     static let channel: Int32 = 3
-    /// The variable that tells the process which host has started it.
+    /// The environment variable that tells the process which host has started it.
     public static let hostVariable = "QUICKCONNECT_PROCEDURE_HOST"
 
     private let settings: ProcedureSettings
@@ -24,7 +25,8 @@ public final class ProcedureWorker {
     private let store: StoreKeeper
     private let machine: JSVirtualMachine
     private let console: ProcedureConsole
-    /// How often a call is run that meets another's write; from the last time on it waits before it begins.
+    /// How often a call is run that conflicts with another write; the last attempt waits for other writers before it
+    /// begins.
     private static let attempts = 4
 
     /// Runs jobs until the host is gone, and answers the exit status.
@@ -78,7 +80,7 @@ public final class ProcedureWorker {
             buffer.withUnsafeBufferPointer { bytes in
                 splitter.split(UnsafeBufferPointer(rebasing: bytes[..<count])) { line in
                     guard case .line(let line) = line else { return }
-                    // What a caller may send stands a few levels deeper in a job.
+                    // A caller's values are a few levels deeper in a job.
                     let job = try? JSONParser.parse(line.span, maximumDepth: 2 * JSONParser.defaultDepth)
                     tell(answer(job ?? .null))
                 }
@@ -110,7 +112,7 @@ public final class ProcedureWorker {
 
     // MARK: The jobs
 
-    /// Runs a procedure in a transaction of its own, again where that has met another's write.
+    /// Runs a procedure in its own transaction, again if that conflicts with another write.
     /// - Parameter now: milliseconds since 1970, for a test.
     func execute(_ name: String, _ arguments: String, now: Double?) throws(ProcedureError) -> String {
         console.begin(name)
@@ -156,7 +158,7 @@ public final class ProcedureWorker {
         let result = ProcedureContext.with(session) {
             Result { () throws(ProcedureError) in try run.run(name, arguments) }
         }
-        // An end within a promise throws nothing.
+        // A termination within a promise throws nothing.
         if let backtrace = stopped.backtrace { throw ProcedureError.late(name, settings.seconds, backtrace) }
         let answer = try result.get()
         guard answer.utf8.count <= Self.answerBytes else {
@@ -192,7 +194,7 @@ public final class ProcedureWorker {
     }
 }
 
-/// Whether the time of a procedure was over, and what ran then.
+/// Whether a procedure's time was exceeded, and its call stack.
 private final class Stop: Sendable {
     private let state = Mutex<[String]?>(nil)
 
@@ -205,7 +207,7 @@ private final class Stop: Sendable {
 }
 
 extension ProcedureError {
-    /// A procedure took too long.
+    /// The error of a procedure that took too long.
     static func late(_ name: String, _ seconds: Double, _ backtrace: [String] = []) -> ProcedureError {
         var place: JSONObject = [:]
         if !backtrace.isEmpty { place["stack"] = .string(backtrace.joined(separator: "\n")) }

@@ -1,20 +1,20 @@
-/// An object that somebody else keeps for longer than this is used: no reference to it is counted, which is what a call
-/// would spend most of its time on else.
+/// An object that another one keeps alive for longer than this is used. Its references are not counted; counting them
+/// would take most of a call's time.
 struct Borrowed<Object: AnyObject>: @unchecked Sendable {
-    // Sendable as the objects that calls borrow are.
+    // Sendable because the objects that calls borrow are.
     private let reference: Unmanaged<Object>
 
     @inline(__always)
     init(_ object: Object) { reference = .passUnretained(object) }
 
-    /// The object, counted for whoever takes it.
+    /// The object, with its reference counted.
     var object: Object { reference.takeUnretainedValue() }
 
-    /// Lends the object, uncounted.
+    /// Gives `body` the object, without counting a reference.
     @inline(__always)
     func callAsFunction<Result>(_ body: (Object) -> Result) -> Result { reference._withUnsafeGuaranteedRef(body) }
 
-    /// The same for what may fail.
+    /// The same for functions that throw.
     @inline(__always)
     func attempt<Success, Failure: Error>(_ body: (Object) throws(Failure) -> Success) throws(Failure) -> Success {
         try self { object in Result { () throws(Failure) in try body(object) } }.get()

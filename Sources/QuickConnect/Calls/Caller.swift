@@ -1,37 +1,38 @@
 public import JSON
 
-/// Who makes a call. Known from the transport, never from what a message says.
+/// Who makes a call, as the transport knows it. Nothing in a message can change it.
 public struct Caller: Sendable, Hashable {
     /// Where a caller comes from.
     public enum Origin: Sendable, Hashable {
         /// A process at the other end of a Unix socket, as the kernel names it (SO_PEERCRED, SO_PEERGROUPS).
         case peer(uid: UInt32, pid: Int32, groups: Set<UInt32>)
-        /// A user that a gateway vouches for, with the groups that it names; without an account on this device.
+        /// A user that a gateway vouches for, with the groups that the gateway names. It needs no account on this
+        /// device.
         case gateway(name: String, user: String, groups: Set<String> = [])
         /// The daemon itself.
         case daemon
     }
 
-    /// Where this one comes from.
+    /// Where this caller comes from.
     public let origin: Origin
-    /// The name of the user behind a process, where the transport has looked it up.
+    /// The name of the process's user, if the transport has looked it up.
     public let userName: String?
 
-    /// A caller, with the name of its account where that is known already.
+    /// A caller, with the name of its account if that is known.
     public init(_ origin: Origin, userName: String? = nil) {
         self.origin = origin
         self.userName = userName
     }
 
-    /// The daemon itself, for which no rule holds.
+    /// The daemon itself, to which no rule applies.
     public static let daemon = Caller(.daemon)
 
-    /// The user id, where the caller is a process of this device.
+    /// The user id, if the caller is a process of this device.
     public var uid: UInt32? {
         if case .peer(let uid, _, _) = origin { uid } else { nil }
     }
 
-    /// The process, where it is one of this device.
+    /// The process id, if the caller is a process of this device.
     public var pid: Int32? {
         if case .peer(_, let pid, _) = origin { pid } else { nil }
     }
@@ -64,8 +65,8 @@ public struct Caller: Sendable, Hashable {
         }
     }
 
-    /// Who it is, as handlers are told: `{"uid", "user"}` with the user's name, `{"gateway", "user"}`, or
-    /// `{"daemon": true}`. A user without a name has its number there.
+    /// The caller as handlers are told: `{"uid", "user"}` with the user's name, `{"gateway", "user"}`, or `{"daemon":
+    /// true}`. For a user without a name, `user` is the number.
     public var identity: JSONValue {
         switch origin {
         case .peer(let uid, _, _): ["uid": .integer(Int64(uid)), "user": .string(userName ?? "\(uid)")]
@@ -77,7 +78,7 @@ public struct Caller: Sendable, Hashable {
     /// Appends the ``identity`` as JSON.
     func writeIdentity(to buffer: OutputBuffer) {
         guard case .peer(let uid, _, _) = origin else { return identity.write(to: buffer) }
-        // A handler is told with every call: to make a value of it first would cost ten times as much.
+        // Every call to a handler contains this. Building a value first would cost ten times as much.
         buffer.append("{\"uid\":")
         buffer.append(decimal: Int64(uid))
         buffer.append(",\"user\":")
@@ -85,7 +86,7 @@ public struct Caller: Sendable, Hashable {
         buffer.append(UInt8(ascii: "}"))
     }
 
-    /// As rules name it: `ann`, or `web:ann` for a gateway's user; nil where no rule can.
+    /// The name in rules: `ann`, or `web:ann` for a gateway's user; nil if no rule can name it.
     public var ruleName: String? {
         switch origin {
         case .peer: userName
@@ -96,7 +97,7 @@ public struct Caller: Sendable, Hashable {
 }
 
 extension Caller: CustomStringConvertible {
-    /// The caller in words, as the log has it.
+    /// The caller in words, for the log.
     public var description: String {
         switch origin {
         case .peer(let uid, let pid, _): "uid \(uid) pid \(pid)"

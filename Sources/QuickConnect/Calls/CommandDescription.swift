@@ -1,15 +1,15 @@
 import JSON
 
-/// A command, as its calls know it: its name, and the parameters that it declares.
+/// A command as its calls know it: its name and the parameters that it declares.
 public class CommandDescription: @unchecked Sendable {
     /// The command's name.
-    // Sendable because it and what is derived of it have only constants, of which one is memory of its own.
+    // Sendable because it and its subclasses have only constants; one of them is memory that it owns.
     public let command: String
-    /// Nil where the parameters are not checked.
+    /// Nil if the parameters are not checked.
     public let parameters: ParameterList?
-    /// The same, to look at without counting a reference.
+    /// The same, for access without counting a reference.
     let borrowedParameters: Borrowed<ParameterList>?
-    /// How replies under the name begin: `handleJSONRequest?cmd=NAME&msg=`.
+    /// How replies under this name begin: `handleJSONRequest?cmd=NAME&msg=`.
     private let replyStart: UnsafeBufferPointer<UInt8>
 
     init(_ command: String, _ parameters: ParameterList? = nil) {

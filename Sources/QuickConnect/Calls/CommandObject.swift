@@ -1,13 +1,13 @@
-/// One step that a command is mapped to: does one thing, and does it well.
+/// One step of a command's stack: it does one thing.
 ///
-/// A command object is one of ``ValCO``, ``BCO``, ``VCO`` and ``ECO``, or of their kinds that wait. It is made once, when
-/// the daemon starts, and gets its devices then. It keeps nothing of a call.
+/// A command object is a ``ValCO``, ``BCO``, ``VCO`` or ``ECO``, or one of their waiting variants. It is made once,
+/// when the daemon starts, and gets its devices then. It keeps no state of a call.
 ///
-/// It is called by a listener on its event loop, for the calls of one connection in the order they were sent, or, behind
-/// another one that waited, on the thread that ended the wait. It must not block: what takes time is begun here, in that
-/// order, and awaited.
+/// A listener calls it on its event loop, for the calls of one connection in the order they were sent. After a command
+/// object that waited, it is called on the thread that ended the wait. It must not block: it starts what takes time, in
+/// that order, and returns something to await.
 public protocol CommandObject: Sendable {
-    /// Whether it uses a device or what a device has made: such calls are written to the audit log.
+    /// Whether it uses a device or something a device has made. Such calls are written to the audit log.
     var touchesDevice: Bool { get }
 }
 
@@ -16,7 +16,7 @@ extension CommandObject {
     public var touchesDevice: Bool { false }
 }
 
-/// May it be done, is it well formed? Throwing refuses the call.
+/// Checks whether the call is allowed and well formed. Throwing refuses it.
 public protocol ValCO: CommandObject {
     func validate(_ call: borrowing Call) throws(CommandError) -> ValidationOutcome
 }
@@ -26,7 +26,7 @@ public protocol BCO: CommandObject {
     func handle(_ call: borrowing Call) throws(CommandError) -> BusinessOutcome
 }
 
-/// Shows it to the caller. Throwing ends the stack, as for a ``BCO``.
+/// Shows the result to the caller. Throwing ends the stack, as for a ``BCO``.
 public protocol VCO: CommandObject {
     func show(_ call: borrowing Call) throws(CommandError) -> ViewOutcome
 }

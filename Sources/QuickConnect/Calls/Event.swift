@@ -1,10 +1,10 @@
 public import JSON
 
-/// A value that was not asked for by a call: a sensor's, or another client's `post`.
+/// A value that no call asked for: a sensor's, or another client's `post`.
 public struct Event: Sendable, Equatable {
     /// Whether a newer event may replace this one while it waits for a slow client.
     public enum Kind: Sendable {
-        /// For a slow client, the newest value replaces older ones that still wait.
+        /// A newer value replaces an older one that still waits for a slow client.
         case sensor
         /// Each one is delivered.
         case message
@@ -27,7 +27,7 @@ public struct Event: Sendable, Equatable {
     /// An event with a value.
     public init(_ name: String, _ value: JSONValue, kind: Kind) { self.init(name, .value(value), kind: kind) }
 
-    /// The same, its value written: what goes to many is not worked out for each.
+    /// The same, with its value as text: an event for many clients is encoded only once.
     var written: Event {
         guard case .value(let value) = message else { return self }
         let bytes = SharedBytes(value.text)

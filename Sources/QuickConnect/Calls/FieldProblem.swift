@@ -1,27 +1,27 @@
 import JSON
 
-/// One parameter that does not fit: where, as a JSON pointer into the parameter array, and what was expected.
+/// One parameter that does not fit: where it is, as a JSON pointer into the parameter array, and what was expected.
 public struct FieldProblem: Sendable, Hashable {
     /// A JSON pointer into the parameters: `/0`, `/1/volume`.
     public var field: String
-    /// What would have fitted.
+    /// What would have been accepted.
     public var expected: String
 
-    /// A field that does not fit, and what would have.
+    /// A field that does not fit, and what would have been accepted.
     public init(field: String, expected: String) {
         self.field = field
         self.expected = expected
     }
 }
 
-/// The problems of a call, of which an error shows the first ones.
+/// The problems of a call. An error shows the first of them.
 public struct FieldProblems: Sendable {
-    /// An error must not be larger than what it answers.
+    /// The most problems shown: an error must not be much larger than the call it answers.
     public static let shown = 16
 
-    /// What the problems that are shown take, at most: an error says each of them twice.
+    /// The most bytes that the shown problems take. An error contains each of them twice.
     private static let mostBytes = 1024
-    /// What the words for what came take, at most, on the wire of the URL form.
+    /// The most bytes that the descriptions of what came take, encoded in the URL form.
     private static let mostBytesOfGists = 640
 
     private var first: [(problem: FieldProblem, got: String?)] = []
@@ -35,8 +35,8 @@ public struct FieldProblems: Sendable {
     /// Whether none has been added.
     public var isEmpty: Bool { count == 0 }
 
-    /// Adds a problem; of more than the first few only their number is kept.
-    /// - Parameter got: what came in its place, in a few words (``JSON/JSONValue/gist``); nil says nothing of it.
+    /// Adds a problem. After the first few, only their number is kept.
+    /// - Parameter got: what came instead, in a few words (``JSON/JSONValue/gist``); nil leaves it out.
     public mutating func add(
         _ field: @autoclosure () -> String,
         expected: @autoclosure () -> String,
@@ -51,14 +51,14 @@ public struct FieldProblems: Sendable {
         first.append((problem, room ? bounded(got()) : nil))
     }
 
-    /// The words for what came, unless they would make the error much larger than what it answers.
+    /// The description of what came, unless it would make the error much larger than the call it answers.
     private mutating func bounded(_ got: String?) -> String? {
         guard let got else { return nil }
         bytesOfGists += 12 + got.utf8.reduce(0) { $0 + Self.mostEncoded($1) }
         return bytesOfGists <= Self.mostBytesOfGists ? got : nil
     }
 
-    /// How many bytes a byte of a JSON string becomes where it is percent-encoded.
+    /// How many bytes a byte of a JSON string takes when it is percent-encoded.
     private static func mostEncoded(_ byte: UInt8) -> Int {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -69,12 +69,12 @@ public struct FieldProblems: Sendable {
         }
     }
 
-    /// Adds so many more that are not shown one by one.
+    /// Adds that many more problems that are not shown one by one.
     public mutating func add(more: Int) { count += more }
 
-    /// `invalid`, with all failing fields at once: `"fields": [{"field": "/0", "expected": "an integer"}, …]`; of many
-    /// the first, with `"more"` telling how many others there are. The message says what came, too:
-    /// `/0: expected an integer; got the string "x"`.
+    /// `invalid`, with all failing fields at once: `"fields": [{"field": "/0", "expected": "an integer"}, …]`; if there
+    /// are many, only the first, and `"more"` gives the number of the others. The message says what came, too: `/0:
+    /// expected an integer; got the string "x"`.
     public var error: CommandError {
         var sentences = first.map { problem, got in
             let name = problem.field.isEmpty ? "parameters" : problem.field
@@ -95,7 +95,7 @@ public struct FieldProblems: Sendable {
 
 extension CommandError {
     /// `invalid` for one field, given as a JSON pointer into the parameter array.
-    /// - Parameter got: what came in its place, in a few words (``JSON/JSONValue/gist``); nil says nothing of it.
+    /// - Parameter got: what came instead, in a few words (``JSON/JSONValue/gist``); nil leaves it out.
     public static func invalid(_ field: String, expected: String, got: String? = nil) -> CommandError {
         var problems = FieldProblems()
         problems.add(field, expected: expected, got: got)

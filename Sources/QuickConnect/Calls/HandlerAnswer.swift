@@ -4,12 +4,12 @@ public import JSON
 public struct HandlerAnswer: Sendable, Equatable {
     /// The value that it answers.
     public var message: Message
-    /// The command that the reply goes under, where the handler names one.
+    /// The command of the reply, if the handler names one.
     public var replyCommand: String?
     /// Whether the stack ends here.
     public var ends: Bool
 
-    /// An answer, the command that its reply goes under where it is another one, and whether the stack ends.
+    /// An answer, the command of its reply if it differs, and whether the stack ends.
     public init(_ message: Message, replyCommand: String? = nil, ends: Bool = false) {
         self.message = message
         self.replyCommand = replyCommand
@@ -19,20 +19,19 @@ public struct HandlerAnswer: Sendable, Equatable {
 
 /// The error that a handler answered with.
 public struct HandlerFailure: Error, Sendable, Hashable {
-    /// One of the protocol's codes; nil where it named none.
+    /// One of the protocol's codes; nil if it named none.
     public var code: CommandError.Code?
     /// What went wrong, for people.
     public var message: String
-    /// A JSON pointer into the parameters, where one is at fault.
+    /// A JSON pointer into the parameters, if one of them is wrong.
     public var field: String?
-    /// Where a script failed, and of a macro what somebody needs who edits it: those of ``placeNames`` that the handler
-    /// gave.
+    /// Where a script failed, and for a macro what its editor needs: those of ``placeNames`` that the handler gave.
     public var place: JSONObject = [:]
 
     static let placeNames = ["file", "line", "column", "stack", "source", "macro", "base", "version"]
 }
 
-/// What becomes of a call to a handler: its answer, its error, or why neither will come.
+/// How a call to a handler ends: with its answer, its error, or the reason why neither will come.
 public enum HandlerOutcome: Sendable {
     case answer(HandlerAnswer)
     case failure(HandlerFailure)
@@ -42,7 +41,7 @@ public enum HandlerOutcome: Sendable {
 
 /// Waits for a handler's answer.
 public protocol AnswerReceiver: AnyObject, Sendable {
-    /// Takes the outcome of the call with that number, once, on the thread that brings it, and says whether anybody
+    /// Takes the outcome of the call with that number, once, on the thread that delivers it. Returns whether anybody
     /// still waited for it.
     func receive(_ outcome: HandlerOutcome, number: Int) -> Bool
 }

@@ -1,31 +1,32 @@
 import JSON
 
-/// The bounds of what one connection, and all of them, may ask of the daemon. All of them are settings.
+/// The limits on what one connection, and all connections together, may ask of the daemon. All are settings unless
+/// noted.
 public struct Limits: Sendable, Hashable {
     /// The longest received line, in bytes without its line break. A longer one is skipped and answered `tooLarge`.
     public var lineBytes = 4 << 20
-    /// Arrays and objects inside each other in a received line.
+    /// How deep arrays and objects may be nested in a received line.
     public var depth = JSONParser.defaultDepth
-    /// Connections at once.
+    /// Connections at the same time.
     public var connections = 1024
-    /// Waiting calls under way for each connection; one more is `overloaded`.
+    /// Waiting calls of one connection; one more gets `overloaded`.
     public var callsPerConnection = 1024
-    /// Handlers that one connection may register; one more is `overloaded`.
+    /// Handlers that one connection may register; one more gets `overloaded`.
     public var handlersPerConnection = 1024
-    /// Events that one connection may subscribe to; one more is `overloaded`.
+    /// Events that one connection may subscribe to; one more gets `overloaded`.
     public var subscriptionsPerConnection = 1024
-    /// Bytes of replies that wait for a client that does not read; with more it is dropped.
+    /// Bytes of replies that wait for a client that does not read; a client with more is dropped.
     public var replyBytes = 16 << 20
-    /// Seconds after which a client that reads nothing of what waits for it is dropped.
+    /// Seconds after which a client is dropped that reads nothing of what waits for it.
     public var stalledSeconds = 30.0
-    /// Seconds that calls under way have when the daemon stops.
+    /// Seconds that running calls have to finish when the daemon stops.
     public var shutdownSeconds = 5.0
 
-    /// The longest `id` or `callbackId`, in bytes. Part of the protocol, so no setting.
+    /// The longest `id` or `callbackId`, in bytes. Part of the protocol, so not a setting.
     public static let idBytes = 128
-    /// The longest name of a handler or of an event, in bytes. As `idBytes`.
+    /// The longest name of a handler or of an event, in bytes. Not a setting either.
     public static let nameBytes = 128
 
-    /// The limits of a daemon whose settings say nothing.
+    /// The default limits.
     public init() {}
 }

@@ -1,15 +1,15 @@
 public import JSON
 
-/// What a call, a reply or an event carries, the `message` of `makeCall(command, message)`: JSON, as a value, or as the
-/// bytes that it came as. What is only passed on is never built.
+/// What a call, a reply or an event carries, the `message` of `makeCall(command, message)`: JSON, either as a value or
+/// as the bytes it was received as. What is only passed on is never built.
 public enum Message: Sendable {
     case value(JSONValue)
     case text(JSONText)
 
-    /// The message that says nothing.
+    /// The empty message.
     public static let null = Message.value(.null)
 
-    /// The value; built anew each time where it came as text.
+    /// The value; built anew each time if it came as text.
     public var value: JSONValue {
         switch self {
         case .value(let value): value
@@ -25,7 +25,7 @@ public enum Message: Sendable {
         }
     }
 
-    /// The text, where it is a string.
+    /// The text, if it is a string.
     public var stringValue: String? {
         switch self {
         case .value(let value): value.stringValue
@@ -33,7 +33,7 @@ public enum Message: Sendable {
         }
     }
 
-    /// The value for people, cut off at about that many bytes: a string's own text, anything else as JSON.
+    /// The value for people, cut at about that many bytes: a string's text, anything else as JSON.
     public func excerpt(atMost bytes: Int) -> String {
         if case .text(let text) = self, text.count > bytes {
             return text.withBytes { all in
@@ -45,7 +45,7 @@ public enum Message: Sendable {
         return whole.utf8.count <= bytes ? whole : String(decoding: whole.utf8.prefix(bytes), as: UTF8.self) + "…"
     }
 
-    /// The value in a few words, for messages that say what came: `the number 7`.
+    /// A short description of the value, for messages that say what came: `the number 7`.
     public var gist: String {
         switch self {
         case .value(let value): value.gist

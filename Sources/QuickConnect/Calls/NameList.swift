@@ -1,10 +1,10 @@
 import JSON
 
-/// Names as error messages list them. An owner may write many names, and long ones; an error says a list several times,
-/// and must not be much larger than what it answers.
+/// Lists of names for error messages. An owner may write many long names, and an error contains such a list several
+/// times, but must not be much larger than the call it answers.
 enum NameList {
-    /// `a, b, … and 12 more, z`: the first names that have room, how many are left out, and always the last one.
-    /// - Parameter bytes: what the names before the last one take, at most.
+    /// `a, b, … and 12 more, z`: the first names that fit, how many are left out, and always the last one.
+    /// - Parameter bytes: the most bytes that the names before the last one take.
     static func text(_ names: [String], bytes: Int) -> String {
         var room = bytes
         let shown = names.dropLast().map(\.shortened).prefix { name in
@@ -16,7 +16,7 @@ enum NameList {
             .joined(separator: ", ")
     }
 
-    /// A name as YAML writes it in a list: what is no plain word stands in quotes, for an owner may paste the line.
+    /// A name as YAML writes it in a list. Anything but a plain word is quoted, because an owner may paste the line.
     static func quoted(_ name: String) -> String {
         let isPlain = name.utf8.allSatisfy { byte in
             switch byte {

@@ -1,76 +1,76 @@
 public import Concurrency
 public import JSON
 
-/// What a ValCO made of a call.
+/// The result of a ValCO.
 public enum ValidationOutcome: Sendable {
     /// The next command object runs.
     case accept
-    /// The same, and the command objects behind it find the value (``Call/handedOn(_:)``).
+    /// The same, and the following command objects get the value (``Call/handedOn(_:)``).
     case handOn(any Sendable)
     /// Ends the stack, without an error.
     case end
 }
 
-/// What a BCO made of a call.
+/// The result of a BCO.
 public enum BusinessOutcome: Sendable {
     /// Done, without a result.
     case proceed
-    /// A result, appended to ``Call/results`` for the command objects behind. Where it is the last one and no VCO
+    /// A result, appended to ``Call/results`` for the command objects that follow. If it is the last one and no VCO
     /// replies, it is the reply, under the command it names or the call's own.
     case result(Message, under: String?)
-    /// Ends the stack, with a last result or without. No VCO runs.
+    /// Ends the stack, with or without a last result. No VCO runs.
     case end(Message?, under: String?)
 
-    /// A result for those behind it, and the reply if no view gives one.
+    /// A result for the command objects that follow, and the reply if no VCO gives one.
     public static func result(_ value: JSONValue) -> BusinessOutcome { .result(.value(value), under: nil) }
-    /// Ends the stack without a reply of its own.
+    /// Ends the stack without a result of its own.
     public static var end: BusinessOutcome { .end(Message?.none, under: nil) }
 }
 
-/// What a VCO made of a call.
+/// The result of a VCO.
 public enum ViewOutcome: Sendable {
     /// Done, without a reply.
     case proceed
     /// A reply, under the command it names or the call's own.
     case reply(Message, under: String?)
-    /// Ends the stack, with a reply or without.
+    /// Ends the stack, with or without a reply.
     case end(Message?, under: String?)
 
-    /// A reply to the caller, under the call's own command unless another one is named.
+    /// A reply to the caller, under `command` or, if that is nil, the call's own command.
     public static func reply(_ value: JSONValue, under command: String? = nil) -> ViewOutcome {
         .reply(.value(value), under: command)
     }
-    /// Ends the views behind it.
+    /// Ends the stack without a reply of its own; no further VCO runs.
     public static var end: ViewOutcome { .end(Message?.none, under: nil) }
 }
 
-/// What an ECO made of an error.
+/// The result of an ECO.
 public enum ErrorOutcome: Sendable {
     /// The next ECO sees it.
     case proceed
-    /// No other ECO sees it. The caller gets it all the same.
+    /// No other ECO sees it. The caller still gets it.
     case end
 }
 
 /// The outcome of a command object that may have to wait.
 ///
-/// What is awaited is cancelled by `cancel`, by the call's timeout, by the end of its connection, and when the daemon
-/// stops; what it then gives or throws is of no interest.
+/// The wait is cancelled by `cancel`, by the call's timeout, by the end of its connection, and when the daemon stops.
+/// What it returns or throws after that is ignored.
 public enum Awaited<Outcome: Sendable>: Sendable {
     /// There was no need to wait.
     case now(Outcome)
     /// Runs as a task.
     case operation(Operation)
-    /// Is settled by somebody else, with no task in between. Where nobody waits any more it fails with `cancelled`,
-    /// and `onCancel` is called.
+    /// Is settled by other code, without a task. If nobody waits any more, it fails with `cancelled` and `onCancel` is
+    /// called.
     case promise(Promise<Outcome>, onCancel: @Sendable () -> Void)
     /// A client's handler is called, and its answer is the outcome.
     case handler(HandlerWait)
 
-    /// What is run while others get on; it may take its time.
+    /// Runs while other calls go on; it may take its time.
     public typealias Operation = @Sendable () async throws(CommandError) -> Outcome
 
-    /// Waits for what an operation answers.
+    /// Waits for the result of an operation.
     public static func wait(_ operation: @escaping Operation) -> Awaited { .operation(operation) }
 }
 
@@ -80,10 +80,10 @@ public struct HandlerWait: Sendable {
     public let client: any CallConnection
     /// The handler's name.
     public let handler: String
-    /// Whether the client wants to hear of it where nobody waits for the answer any more.
+    /// Whether the client wants to be told when nobody waits for the answer any more.
     public let hearsCancel: Bool
 
-    /// A handler of a connection; `hearsCancel` where it wants to be told that nobody waits any more.
+    /// A handler of a connection; `hearsCancel` if it wants to be told that nobody waits any more.
     public init(_ handler: String, of client: any CallConnection, hearsCancel: Bool = false) {
         self.client = client
         self.handler = handler

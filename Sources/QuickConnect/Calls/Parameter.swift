@@ -2,7 +2,7 @@ public import JSON
 
 /// One declared parameter of a command.
 public struct Parameter: Sendable, Hashable {
-    /// The types of the mappings.
+    /// The types that mappings can name.
     public enum Kind: String, Sendable, CaseIterable {
         case string, integer, number, boolean, object, array, any
     }
@@ -13,7 +13,7 @@ public struct Parameter: Sendable, Hashable {
     public var kind: Kind
     /// Whether it may be left out.
     public var isOptional = false
-    /// What stands in for an optional one that is left out.
+    /// The value used for an optional parameter that is left out.
     public var defaultValue: JSONValue?
     /// The smallest number that fits; nil: any.
     public var minimum: Double?
@@ -23,16 +23,16 @@ public struct Parameter: Sendable, Hashable {
     public var maxLength: Int?
     /// The values that it may have; nil: any.
     public var oneOf: [JSONValue]?
-    /// Whether it may be given any number of times more. Only the last one may.
+    /// Whether any number of further values may follow. Only the last parameter may repeat.
     public var repeats = false
-    /// A few words for people.
+    /// A short description for people.
     public var help: String?
-    /// What stands in an object, for people: nothing is checked by it.
+    /// The members of an object, for people: nothing is checked by it.
     public var members: [Member] = []
-    /// Whether whoever takes it brings numbers into bounds of his own: then an integer may be larger than any that there is.
+    /// Whether the receiver clamps numbers to its own bounds; then an integer may exceed the 64-bit range.
     var isClamped = false
 
-    /// One member of an object, in words.
+    /// The description of one member of an object.
     public struct Member: Sendable, Hashable {
         /// Its name in the object.
         public var name: String
@@ -73,15 +73,16 @@ public struct Parameter: Sendable, Hashable {
         }
     }
 
-    /// Whether a value may stand for the parameter.
+    /// Whether a value fits the parameter.
     public func fits(_ value: JSONValue) -> Bool { accept(value) != nil }
 
-    /// Whether a checked JSON text may stand for the parameter. What its kind decides is decided without building it.
+    /// Whether a checked JSON text fits the parameter. If its kind decides, the value is not built.
     func fits(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         switch (kind, JSONKind(firstByte: bytes.first)) {
         case (.any, _), (.boolean, .boolean), (.object, .object), (.array, .array): break
         case (.string, .string):
-            // A character has at least one byte; and what has a hundred for each is not looked at.
+            // A character has at least one byte. Strings of more than a hundred bytes per allowed character are not
+            // examined.
             if let maxLength {
                 if bytes.count - 2 > 100 * max(maxLength, 40) { return false }
                 if bytes.count - 2 > maxLength { return accept(JSONValue(checked: bytes)) != nil }
@@ -96,14 +97,14 @@ public struct Parameter: Sendable, Hashable {
         return accept(JSONValue(checked: bytes)) != nil
     }
 
-    /// A number with more digits means nothing, and takes long to read.
+    /// A number with more digits is not meaningful, and slow to read.
     private static let longestNumber = 1024
 
     private func isPlainInteger(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         bytes.count <= 18 && bytes.allSatisfy { $0 &- UInt8(ascii: "0") <= 9 || $0 == UInt8(ascii: "-") }
     }
 
-    /// The value as the command objects see it, or nil where it does not fit.
+    /// The value as the command objects see it; nil if it does not fit.
     func accept(_ value: JSONValue) -> JSONValue? {
         guard let value = typed(value) else { return nil }
         if let oneOf, !oneOf.contains(where: { $0.isSame(as: value) }) { return nil }

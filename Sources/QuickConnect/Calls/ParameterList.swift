@@ -6,9 +6,9 @@ public final class ParameterList: Sendable, Hashable {
     public let parameters: [Parameter]
     /// The defaults in their places, made once.
     private let defaults: [JSONValue]
-    /// What a check mostly needs of each, without a text or a list: what holds no reference costs nothing to copy.
+    /// What most checks need of each parameter, without texts or lists: it holds no references, so copying is cheap.
     private let outlines: [Outline]
-    /// Whether one that is an object may be filled past others.
+    /// Whether an object at the end may fill a parameter after optional ones that were left out.
     private let mayTrail: Bool
 
     private struct Outline {
@@ -25,7 +25,7 @@ public final class ParameterList: Sendable, Hashable {
             maxLength = parameter.maxLength ?? .max
         }
 
-        /// Whether the bytes fit, as far as can be said at a glance.
+        /// Whether the bytes certainly fit, by a quick check. False means that a full check is needed.
         @inline(__always)
         func surelyFits(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
             guard isPlain else { return false }
@@ -51,21 +51,21 @@ public final class ParameterList: Sendable, Hashable {
     /// Whether both declare the same parameters.
     public static func == (one: ParameterList, other: ParameterList) -> Bool { one.parameters == other.parameters }
 
-    /// Goes by the parameters, as equality does.
+    /// Hashes the parameters, consistent with `==`.
     public func hash(into hasher: inout Hasher) { hasher.combine(parameters) }
 
-    /// An object at the end of what was sent that stands for a parameter behind optional ones that were left out.
+    /// An object at the end of what was sent that fills a parameter after optional ones that were left out.
     struct Trailing: Sendable, Hashable {
         var sent: Int
         var parameter: Int
     }
 
-    /// Checks what was sent, without building it. Throws `invalid` with the failing fields.
+    /// Checks what was sent, without building values. Throws `invalid` with the failing fields.
     func check(_ request: Request) throws(CommandError) -> Trailing? {
         surelyFit(request) ? nil : try checkClosely(request)
     }
 
-    /// Whether each has been sent, and fits at a glance.
+    /// Whether each parameter was sent and passes the quick check.
     private func surelyFit(_ request: Request) -> Bool {
         guard request.parameterCount == outlines.count else { return false }
         for index in outlines.indices where !outlines[index].surelyFits(request.parameterBytes(index)) { return false }
@@ -142,7 +142,7 @@ public final class ParameterList: Sendable, Hashable {
         }
     }
 
-    /// Where an object at the end fills the last parameter of type object, past optional ones left out before it.
+    /// Set if an object at the end fills the last parameter of type object, and optional ones before it were left out.
     private func trailing(in request: Request) -> Trailing? {
         let count = request.parameterCount
         guard mayTrail, count > 0, count < parameters.count,
@@ -153,7 +153,7 @@ public final class ParameterList: Sendable, Hashable {
         return Trailing(sent: count - 1, parameter: place)
     }
 
-    /// Which of the sent values stands for an argument; nil where its default does.
+    /// Which of the sent values is an argument; nil if its default is.
     func place(ofArgument index: Int, in request: Request, _ trailing: Trailing?) -> Int? {
         if let trailing {
             if index == trailing.parameter { return trailing.sent }

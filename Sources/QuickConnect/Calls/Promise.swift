@@ -1,6 +1,6 @@
 public import Concurrency
 
-/// What a device promises a command object: it arrives once, or fails with an error that the caller gets.
+/// A result that a device delivers later to a command object: a value, once, or an error that the caller gets.
 public typealias Promise<Value: Sendable> = Deferred<Value, CommandError>
 
 extension CommandError: InterruptionConvertible {
@@ -18,14 +18,14 @@ extension CommandError: InterruptionConvertible {
 }
 
 extension WatchedThread {
-    /// As ``start(_:)``, with the error that a caller gets.
+    /// As ``start(_:)``, but throws the error that a caller gets.
     public func run(_ job: Job) throws(CommandError) {
         do throws(Interruption) { try start(job) } catch { throw CommandError(error) }
     }
 }
 
 extension WatchedThread.Job {
-    /// As the other one, with the error that a caller gets.
+    /// As the initializer whose `giveUp` takes an `Interruption`, but `giveUp` gets the error that a caller gets.
     public init(
         step: String,
         work: @escaping @Sendable () -> Void,

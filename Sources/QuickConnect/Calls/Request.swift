@@ -1,30 +1,30 @@
 public import JSON
 
-/// One call as it came: the command, its message, and where its reply belongs.
+/// One call as it was received: the command, its message, and where its reply goes.
 ///
-/// It is the bytes that the client sent, decoded and checked, and knows where its parts are in them. A call holds one
-/// reference to it, and its reader fills it anew once no call has it any more.
+/// It holds the bytes that the client sent, decoded and checked, and the ranges of its parts. A call holds one
+/// reference to it; its reader reuses it once no call holds it any more.
 public final class Request: SharedBytes, @unchecked Sendable {
-    // Sendable because it changes only while its reader has the only reference, and is constant afterwards: so nobody else
-    // can be at what is changed, and to check that would cost more than to change it.
+    // Sendable because it changes only while its reader has the only reference, and is constant afterwards. Nobody else
+    // can access what changes, and checking that would cost more than the change.
     @exclusivity(unchecked) private var parts = Parts()
-    // Apart, so that looking at one of the first copies nothing that is counted.
+    // Separate, so that reading one of the first items copies no counted reference.
     @exclusivity(unchecked) private var items = JSONItems.First()
     @exclusivity(unchecked) private var otherItems: [JSONItems.Place] = []
 
-    /// Where its parts are, and what is known of them.
+    /// Where its parts are, and facts about them.
     struct Parts {
         var command = Place()
-        /// Empty where there is no id.
+        /// Empty if there is no id.
         var id = Place()
-        /// Empty where there is no message.
+        /// Empty if there is no message.
         var message = Place()
         var form = WireForm.url
         var hasID = false
         var idIsPlain = true
     }
 
-    /// Bytes of a line, which has at most 2 GiB.
+    /// A range of a line, which has at most 2 GiB.
     struct Place {
         private var start: Int32 = 0
         private var end: Int32 = 0
@@ -40,10 +40,10 @@ public final class Request: SharedBytes, @unchecked Sendable {
         var range: Range<Int> { Range(uncheckedBounds: (Int(start), Int(end))) }
     }
 
-    /// Room for a call that has so many bytes.
+    /// Room for a call of that many bytes.
     override init(capacity: Int) { super.init(capacity: capacity) }
 
-    /// Makes it empty, with room for a call that has so many bytes.
+    /// Empties it, with room for a call of that many bytes.
     func clear(capacity: Int) {
         reset(capacity: capacity)
         items = JSONItems.First()
@@ -59,7 +59,7 @@ public final class Request: SharedBytes, @unchecked Sendable {
     private func place(_ index: Int) -> Range<Int> { index < 4 ? items[index].range : otherItems[index - 4].range }
 
     /// Makes it this call. Its bytes hold the command and the id as text, the message as checked JSON.
-    /// - Parameter message: where the message is; empty where there is none.
+    /// - Parameter message: where the message is; empty if there is none.
     func fill(command: Range<Int>, id: Range<Int>?, message: Range<Int>, form: WireForm) {
         var parts = Parts()
         parts.command = Place(command)
@@ -74,14 +74,14 @@ public final class Request: SharedBytes, @unchecked Sendable {
         self.parts = parts
     }
 
-    /// The form that it came in, and that it is answered in.
+    /// The form in which it came, and in which it is answered.
     public var form: WireForm { parts.form }
-    /// Whether the caller wants a reply that names this call.
+    /// Whether the caller wants a reply with this call's id.
     public var hasID: Bool { parts.hasID }
-    /// Whether the id is the same in either form's encoding.
+    /// Whether the id is written the same in the encodings of both forms.
     var idIsPlain: Bool { parts.idIsPlain }
 
-    /// About how many bytes of memory it keeps.
+    /// About how many bytes of memory it uses.
     var memory: Int { count + 8 * parameterCount }
 
     // MARK: Command and id
@@ -89,16 +89,16 @@ public final class Request: SharedBytes, @unchecked Sendable {
     /// The command's text, of any length: a caller may have made it up.
     public var command: String { text(parts.command.range) }
 
-    /// The command as messages show it: cut, where a caller has made up something long.
+    /// The command for messages, shortened if a caller has made up a long one.
     var shownCommand: String {
-        // What is long is not made into a text first.
+        // A long one is not made into a String first.
         parts.command.count <= 128 ? command : text(parts.command.range.prefix(40)) + "…"
     }
 
     /// Valid while the request lives.
     var commandBytes: UnsafeBufferPointer<UInt8> { slice(parts.command.range) }
 
-    /// What the caller wants echoed: `id` in the URL form, `callbackId` in the bridge form.
+    /// The caller's id, which the reply repeats: `id` in the URL form, `callbackId` in the bridge form.
     public var id: String? { hasID ? text(parts.id.range) : nil }
 
     /// Valid while the request lives.
@@ -106,25 +106,24 @@ public final class Request: SharedBytes, @unchecked Sendable {
 
     // MARK: Message
 
-    /// What was sent as the message; nil where nothing was.
+    /// The message; nil if none was sent.
     public var message: JSONText? {
         parts.message.count == 0 ? nil : JSONText(checked: self, parts.message.range)
     }
 
-    /// How many parameters the message stands for: none for `null`, an array's items, else the value itself.
+    /// How many parameters the message has: none for `null`, an array's items, otherwise the value itself.
     public var parameterCount: Int { items.count + otherItems.count }
 
-    /// A parameter as it came.
+    /// A parameter as it was received.
     public func parameter(_ index: Int) -> JSONText { JSONText(checked: self, place(index)) }
 
     /// The bytes of a parameter, valid while the request lives.
     func parameterBytes(_ index: Int) -> UnsafeBufferPointer<UInt8> { slice(place(index)) }
 
-    /// The parameters as values, built anew.
+    /// The parameters as values, built at each call.
     public var parameters: [JSONValue] { (0..<parameterCount).map { parameter($0).value } }
 
-    /// Appends what a handler gets of the call: the message of a bridge caller as it was, or the parameter array of a
-    /// URL caller.
+    /// Appends the data that a handler gets: a bridge caller's message unchanged, or a URL caller's parameter array.
     func writeData(to buffer: OutputBuffer) {
         guard let message else {
             if form == .url { buffer.append("[]") } else { buffer.append("null") }

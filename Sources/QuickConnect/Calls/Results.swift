@@ -1,10 +1,10 @@
 public import JSON
 
-/// The results of the BCOs that have run, in their order. One needs no memory of its own.
+/// The results of the BCOs that have run, in order. A single one needs no array.
 public struct Results: Sendable {
     private var first: Message?
     private var others: [Message]?
-    /// The command that the last result's reply goes under, where it is not the call's own.
+    /// The command of the last result's reply, if it is not the call's own.
     public private(set) var replyCommand: String?
 
     /// Whether no command object has had a result.

@@ -1,24 +1,25 @@
 public import JSON
 
-/// What may be asked on a socket that has a list of commands of its own, such as one for guests.
+/// The commands that are allowed on a socket with its own list, such as a socket for guests.
 ///
-/// It holds for everybody who connects there, root too: who stands behind a gateway's connection is not known from
-/// its uid.
+/// It applies to everybody who connects there, root included: the uid of a gateway's connection does not tell who is
+/// behind it.
 public struct SocketRule: Sendable, Hashable {
-    /// What the socket is called in messages: its path, or the name that systemd knows it by.
+    /// The socket's name in messages: its path, or its name in systemd.
     public var name: String
-    /// The commands that can be called there; compared by their bytes.
+    /// The allowed commands; compared by their bytes.
     public var commands: Set<ByteName>
-    /// How many connections it takes at once. They do not count for other sockets: nobody there is locked out.
+    /// How many connections it takes at once. They do not count for other sockets, so they cannot lock out anybody
+    /// there.
     public var connections: Int
-    /// Whose socket it is, where the callers behind it are not those who connect.
+    /// The gateway that the socket belongs to, if its callers are not the processes that connect.
     public var gateway: Gateway?
     /// Where the list is written.
     public var location: SourceLocation
 
-    /// A program that vouches for users of its own: pages of a browser, clients of a broker.
+    /// A program that vouches for its own users: pages in a browser, clients of a broker.
     public struct Gateway: Sendable, Hashable {
-        /// What its users' names begin with in rules: `web` of `web:ann`.
+        /// The prefix of its users' names in rules: `web` in `web:ann`.
         public var name: String
         /// The user that it runs as; nobody else may connect.
         public var uid: UInt32
@@ -30,7 +31,7 @@ public struct SocketRule: Sendable, Hashable {
         }
     }
 
-    /// What holds for everybody who connects at a socket.
+    /// The rule of a socket.
     public init(
         name: String,
         commands: some Sequence<String>,
@@ -45,10 +46,10 @@ public struct SocketRule: Sendable, Hashable {
         self.location = location
     }
 
-    /// The first call on a gateway's connection, on its list without being named there.
+    /// The first call on a gateway's connection. It is allowed even if the list does not name it.
     public static let actFor = "actFor"
 
-    /// `denied`, where a process other than the gateway connects.
+    /// `denied` if a process other than the gateway connects.
     public func refusal(ofConnectionBy caller: Caller) -> CommandError? {
         guard let gateway, caller.uid != gateway.uid else { return nil }
         return CommandError(
@@ -57,7 +58,7 @@ public struct SocketRule: Sendable, Hashable {
         )
     }
 
-    /// `denied`, where the command is not on the list.
+    /// `denied` if the command is not on the list.
     func refusal(of command: String) -> CommandError? {
         guard !commands.contains(ByteName(command)), gateway == nil || command != Self.actFor else { return nil }
         let command = command.shortened

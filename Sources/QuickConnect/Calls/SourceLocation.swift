@@ -1,25 +1,25 @@
-/// A place in a file of the owner's, counted from 1.
+/// A position in one of the owner's files.
 public struct SourceLocation: Sendable, Hashable, CustomStringConvertible {
-    /// The file's name, as it is shown to people.
+    /// The file's name as shown to people.
     public var file: String
     /// From 1.
     public var line: Int
     /// From 1, in bytes.
     public var column: Int
 
-    /// A place in a file.
+    /// A position in a file.
     public init(file: String, line: Int, column: Int) {
         self.file = file
         self.line = line
         self.column = column
     }
 
-    /// The place as compilers write it: `lamp.yaml:5:14`.
+    /// The position as compilers write it: `lamp.yaml:5:14`.
     public var description: String { "\(file):\(line):\(column)" }
 }
 
 extension SourceLocation: Comparable {
-    /// By the file's name, then the line, then the column.
+    /// Orders by the file's name, then the line, then the column.
     public static func < (one: Self, other: Self) -> Bool {
         (one.file, one.line, one.column) < (other.file, other.line, other.column)
     }
@@ -27,12 +27,12 @@ extension SourceLocation: Comparable {
 
 /// A value and where it was written.
 public struct Located<Value: Sendable>: Sendable {
-    /// What stands there.
+    /// The value.
     public var value: Value
-    /// Where it stands.
+    /// Where it was written.
     public var location: SourceLocation
 
-    /// A value from a file, and its place.
+    /// A value from a file, and its position.
     public init(_ value: Value, at location: SourceLocation) {
         self.value = value
         self.location = location
@@ -46,10 +46,10 @@ extension Located: Hashable where Value: Hashable {}
 public struct ConfigurationMistake: Error, Sendable, Hashable, CustomStringConvertible {
     /// Where it is.
     public var location: SourceLocation
-    /// What is wrong, and what was perhaps meant.
+    /// What is wrong, and what may have been meant.
     public var message: String
 
-    /// A mistake at a place.
+    /// A mistake at a position.
     public init(_ message: String, at location: SourceLocation) {
         self.location = location
         self.message = message
@@ -61,12 +61,12 @@ public struct ConfigurationMistake: Error, Sendable, Hashable, CustomStringConve
 
 /// All mistakes that were found, in the order of the files.
 public struct ConfigurationMistakes: Error, Sendable, CustomStringConvertible {
-    /// All of them, in the order of their places.
+    /// The mistakes, in the order of their positions.
     public var mistakes: [ConfigurationMistake]
 
     /// All mistakes that a load has found.
     public init(_ mistakes: [ConfigurationMistake]) { self.mistakes = mistakes }
 
-    /// A line for each.
+    /// One line for each.
     public var description: String { mistakes.map(\.description).joined(separator: "\n") }
 }

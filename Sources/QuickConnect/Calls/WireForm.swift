@@ -1,4 +1,4 @@
-/// The two forms of a line. An answer comes in the form of its question.
+/// The two forms of a line. A reply has the form of its call.
 public enum WireForm: Sendable, Hashable {
     /// QuickConnect's: `call?cmd=…&msg=…`.
     case url

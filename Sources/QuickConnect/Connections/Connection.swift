@@ -1,16 +1,16 @@
 import JSON
 import Synchronization
 
-/// One connection's conversation with the daemon: lines in, lines out. No I/O, so it is tested as it is.
+/// One connection's conversation with the daemon: lines in, lines out. It does no I/O, so tests can use it directly.
 public final class Connection: CallConnection {
     private let peer: Caller
-    /// For whom it speaks, where it is a gateway's.
+    /// The user for whom it acts, if it is a gateway's connection.
     private let gatewayUser: GatewayUser?
-    /// What holds for everybody on its socket; nil on the daemon's own.
+    /// The rule of its socket; nil for the daemon's own socket.
     public let socketRule: SocketRule?
-    /// The process that connected; nil where that is not known.
+    /// The process that connected; nil if unknown.
     public let process: CallingProcess?
-    /// Where its calls go.
+    /// Handles its calls.
     public let frontController: FrontController
     private let handlers: HandlerRegistry
     private let events: EventHub
@@ -47,10 +47,10 @@ public final class Connection: CallConnection {
 
     // MARK: Who calls
 
-    /// The process that connected, or the user whom a gateway has named.
+    /// The process that connected, or the user that a gateway has named.
     public var caller: Caller { gatewayUser?.caller ?? peer }
 
-    /// Speaks for a gateway's user from now on; `denied` a second time, and where the socket is no gateway's.
+    /// Acts for a gateway's user from now on. Throws `denied` the second time, and if the socket belongs to no gateway.
     public func act(for user: String, groups: Set<String>) throws(CommandError) {
         guard let gatewayUser else {
             throw CommandError(
@@ -77,8 +77,8 @@ public final class Connection: CallConnection {
         }
     }
 
-    /// Answers a line that was longer than the limit and has been skipped.
-    /// - Parameter start: as much of its beginning as is known.
+    /// Replies to a line that was longer than the limit and was skipped.
+    /// - Parameter start: the beginning of the line, as much of it as was kept.
     public func receiveOverlongLine(_ start: UnsafeBufferPointer<UInt8>) {
         let limit = frontController.limits.lineBytes
         let error = CommandError(.tooLarge, "the line is longer than \(limit) bytes and was skipped")
@@ -90,7 +90,7 @@ public final class Connection: CallConnection {
         output.write { $0.appendError(error, command: nil, id: nil, form: form) }
     }
 
-    /// The client will send nothing more, but still reads. It can answer for no handler any more.
+    /// The client will send nothing more, but still reads. Its handlers can no longer answer.
     public func endInput() {
         let (isFinished, pending) = state.withLock {
             $0.inputEnded = true
@@ -100,7 +100,7 @@ public final class Connection: CallConnection {
         if isFinished { output.finish() }
     }
 
-    /// The connection is gone: ends its waiting calls and takes back its handlers and subscriptions.
+    /// The connection is gone: ends its waiting calls and removes its handlers and subscriptions.
     public func close() {
         let (waiting, pending, closings) = state.withLock { state in
             state.isClosed = true
@@ -116,7 +116,7 @@ public final class Connection: CallConnection {
     /// Whether it has been closed.
     public var isClosed: Bool { state.withLock { $0.isClosed } }
 
-    /// Calls a function when it closes; at once where it has.
+    /// Calls a function when it closes, or at once if it already has.
     public func whenClosed(_ body: @escaping @Sendable () -> Void) {
         let isClosed = state.withLock { state in
             if !state.isClosed { state.closings.append(body) }
@@ -125,10 +125,10 @@ public final class Connection: CallConnection {
         if isClosed { body() }
     }
 
-    /// Whether its client still gets answers.
+    /// Whether its client can still answer for handlers.
     public var answers: Bool { state.withLock { $0.answers } }
 
-    /// Takes the handlers back, and fails the calls that await their answers.
+    /// Removes the handlers, and fails the calls that wait for their answers.
     private func retireHandlers(_ pending: [(number: Int, receiver: any AnswerReceiver)]) {
         handlers.removeAll(of: self)
         let error = CommandError(.scriptFailed, "the handler's connection closed before it answered")
@@ -140,12 +140,12 @@ public final class Connection: CallConnection {
     /// Sends an event to its client.
     public func send(_ event: Event, form: WireForm) { output.send(event, form: form) }
 
-    /// Tells its client of an error that no call of it has caused.
+    /// Tells its client of an error that none of its calls caused.
     public func tell(_ error: CommandError, of command: String, form: WireForm) {
         output.write { $0.appendError(error, command: command, id: nil, form: form) }
     }
 
-    /// The form in which this connection wants to hear of the events that it missed; nil where it does not.
+    /// The form in which this connection wants to be told of events it missed; nil if it does not.
     public var droppedForm: WireForm? { events.form(of: self, for: DaemonEvents.dropped) }
 }
 
@@ -174,7 +174,7 @@ extension Connection: RoutedConnection {
         return CommandError(.overloaded, "\(what); wait for a reply, or cancel one")
     }
 
-    /// The calls that wait.
+    /// How many calls wait.
     public var waitingCount: Int { state.withLock { $0.waiting.count } }
 
     func add(_ call: WaitingCall) {
@@ -196,7 +196,7 @@ extension Connection: RoutedConnection {
     /// Ends its waiting calls with an error: all of them, or those with an id.
     public func interruptCalls(id: String? = nil, with error: CommandError) {
         let calls = state.withLock { state in
-            // A JavaScript string and a Swift one mean different things by «the same».
+            // JavaScript and Swift compare strings differently.
             state.waiting.calls.filter { call in
                 guard let id else { return true }
                 return call.id.map { ByteName($0) == ByteName(id) } ?? false
@@ -207,7 +207,7 @@ extension Connection: RoutedConnection {
 
     // MARK: Calls to this client's handlers
 
-    /// Asks a handler of its client, and gives the number of the answer to wait for.
+    /// Calls a handler of its client, and returns the number of the awaited answer.
     public func callHandler(
         _ handler: String,
         _ call: borrowing Call,
@@ -223,10 +223,10 @@ extension Connection: RoutedConnection {
         return number
     }
 
-    /// Waits no more for an answer.
+    /// Stops waiting for an answer.
     public func forgetAnswer(_ number: Int) { state.withLock { _ = $0.pendingAnswers.take(number) } }
 
-    /// Waits no more for an answer, and tells a handler that wants to know.
+    /// Stops waiting for an answer, and tells the handler if it wants to know.
     public func cancelAnswer(_ number: Int) {
         let isPending = state.withLock { $0.pendingAnswers.take(number) != nil && $0.answers }
         if isPending { output.write { $0.appendCancel(ofCall: number) } }
@@ -241,7 +241,7 @@ extension Connection: RoutedConnection {
 }
 
 extension Int {
-    /// Decimal digits, and nothing else.
+    /// Accepts only decimal digits.
     fileprivate init?(_ digits: Substring.UTF8View) {
         guard !digits.isEmpty, digits.count <= 18 else { return nil }
         var number = 0

@@ -5,9 +5,9 @@ public protocol ConnectionOutput: Sendable {
     /// Takes one line, which `line` writes. Called on any thread; must not block.
     func write(_ line: (OutputBuffer) -> Void)
 
-    /// Takes an event. While the client is slow, a newer one of a sensor may take its place.
+    /// Takes an event. While the client is slow, a newer event of a sensor may replace it.
     func send(_ event: Event, form: WireForm)
 
-    /// The client has ended its input and has got all its replies: the connection may be closed.
+    /// The client has ended its input and has received all its replies: the connection may be closed.
     func finish()
 }

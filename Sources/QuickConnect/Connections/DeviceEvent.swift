@@ -1,7 +1,7 @@
 public import JSON
 import Synchronization
 
-/// The event of a device that tells what it does: published only while somebody subscribes, and free otherwise.
+/// A device's event. It is published only while somebody subscribes, and costs nothing otherwise.
 public final class DeviceEvent: EventSource {
     /// The event's name.
     public let name: String
@@ -10,16 +10,16 @@ public final class DeviceEvent: EventSource {
     /// - Parameter name: one of ``DaemonEvents/names``.
     public init(_ name: String) { self.name = name }
 
-    /// Whether somebody subscribes. A device that would have to work for a value looks here first.
+    /// Whether somebody subscribes. A device checks this before it does work for a value.
     public var isWanted: Bool { hub.withLock { $0 != nil } }
 
-    /// Sends a value to the subscribers, if there are any. Any thread; never blocks.
+    /// Sends a value to the subscribers, if any. Called on any thread; never blocks.
     public func publish(_ value: @autoclosure () -> JSONValue, kind: Event.Kind) {
         guard let hub = hub.withLock({ $0 }) else { return }
         hub.publish(Event(name, value(), kind: kind))
     }
 
-    /// Refuses every option: these events have none.
+    /// Rejects every option: these events have none.
     public func check(options: JSONObject) throws(CommandError) {
         guard options.isEmpty else { throw CommandError(.invalid, "the event '\(name)' takes no options") }
     }
@@ -27,6 +27,6 @@ public final class DeviceEvent: EventSource {
     /// Publishes to the hub from now on.
     public func start(publishingTo hub: EventHub) { self.hub.withLock { $0 = hub } }
 
-    /// Publishes no more.
+    /// Stops publishing.
     public func stop() { hub.withLock { $0 = nil } }
 }

@@ -1,7 +1,7 @@
 public import JSON
 import Synchronization
 
-/// Who gets which events.
+/// Which connection gets which events.
 public final class EventHub: Sendable {
     private struct Subscription {
         let client: any CallConnection
@@ -13,7 +13,7 @@ public final class EventHub: Sendable {
     private struct Source {
         let source: any EventSource
         var isRunning = false
-        /// Whether some thread is starting or stopping it; that one looks again when it is done.
+        /// Whether a thread is starting or stopping it. That thread checks again when it is done.
         var isChanging = false
     }
 
@@ -25,22 +25,22 @@ public final class EventHub: Sendable {
     }
 
     private let state = Mutex(State())
-    /// How many events have subscribers. Where none has, publishing one costs no lock.
+    /// How many events have subscribers. If none has, publishing takes no lock.
     private let heard = Atomic<Int>(0)
     private let limit: Int
 
-    /// A hub without subscribers; `limits` bounds what one connection subscribes to.
+    /// A hub without subscribers; `limits` has the most subscriptions of one connection.
     public init(limits: Limits) { limit = limits.subscriptionsPerConnection }
 
-    /// Adds a device's event. Done while the daemon starts.
+    /// Adds a device's event, when the daemon starts.
     public func add(_ source: any EventSource) {
         state.withLock { $0.sources[ByteName(source.name)] = Source(source: source) }
     }
 
     // MARK: Subscriptions
 
-    /// Subscribes a connection to all of the events, or, where one of them cannot be, to none. `overloaded` where it has
-    /// too many already.
+    /// Subscribes a connection to all of the events, or to none if one of them fails. Throws `overloaded` if it has too
+    /// many already.
     public func subscribe(
         _ client: any CallConnection,
         to names: [String],
@@ -71,14 +71,14 @@ public final class EventHub: Sendable {
         state.withLock { $0.subscriptions[ByteName(name)].map { $0.values.map(\.options) } ?? [] }
     }
 
-    /// The names of the daemon's own events, those of devices that it lacks among them, and of those that somebody has
+    /// The names of the daemon's own events, including those of devices it lacks, and of the events that somebody has
     /// subscribed to.
     public var names: Set<String> {
         let (devices, heard) = state.withLock { ($0.sources.keys.map(\.text), $0.subscriptions.keys.map(\.text)) }
         return Set(DaemonEvents.names).union(devices).union(heard)
     }
 
-    /// Why nobody could subscribe to an event now; nil where one could.
+    /// Why nobody can subscribe to an event now; nil if one can.
     public func lack(of name: String) -> CommandError? {
         do throws(CommandError) {
             try check(name, options: [:])
@@ -120,7 +120,7 @@ public final class EventHub: Sendable {
         for name in left { settle(name) }
     }
 
-    /// Ends the subscriptions of those who may not have them any more.
+    /// Ends the subscriptions of connections that may no longer have them.
     func recheck(_ refusal: (_ event: String, any CallConnection) -> CommandError?) {
         let all = state.withLock { state in
             state.subscriptions.flatMap { name, clients in clients.values.map { (name.text, $0) } }
@@ -138,8 +138,8 @@ public final class EventHub: Sendable {
         heard.store(state.subscriptions.count, ordering: .releasing)
     }
 
-    /// Starts or stops an event's source, until it is as its subscribers want it; one that runs on hears that they
-    /// changed. The source is called without the lock.
+    /// Starts or stops an event's source until its state matches its subscribers. A source that keeps running is told
+    /// that they changed. The source is called without the lock.
     private func settle(_ name: ByteName) {
         let running = state.withLock { state in
             state.sources[name].flatMap { $0.isRunning && state.subscriptions[name] != nil ? $0.source : nil }
@@ -165,8 +165,8 @@ public final class EventHub: Sendable {
 
     /// Sends an event to its subscribers, each in the form it subscribed in. Any thread.
     /// - Parameters:
-    ///   - event: made only where there are subscribers.
-    ///   - isMeant: whether a subscriber with these options shall have it.
+    ///   - event: evaluated only if there are subscribers.
+    ///   - isMeant: whether a subscriber with these options gets it.
     public func publish(_ event: @autoclosure () -> Event, where isMeant: (JSONObject) -> Bool = { _ in true }) {
         guard heard.load(ordering: .acquiring) > 0 else { return }
         let event = event()
@@ -180,7 +180,7 @@ public final class EventHub: Sendable {
         }
     }
 
-    /// The form in which a connection subscribed to an event, nil where it did not.
+    /// The form in which a connection subscribed to an event; nil if it did not.
     func form(of client: any CallConnection, for name: String) -> WireForm? {
         state.withLock { $0.subscriptions[ByteName(name)]?[ObjectIdentifier(client)]?.form }
     }

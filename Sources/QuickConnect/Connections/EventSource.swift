@@ -5,22 +5,23 @@ public protocol EventSource: Sendable {
     /// The event's name.
     var name: String { get }
 
-    /// Why the options do not fit, as `invalid`, or the device cannot, as `unsupported` or `unavailable`.
+    /// Throws `invalid` if the options do not fit, and `unsupported` or `unavailable` if the device cannot provide the
+    /// event.
     func check(options: JSONObject) throws(CommandError)
 
-    /// The first subscriber came. Calls of `start` and `stop` follow each other; they must not block, and no subscriber
+    /// Called for the first subscriber. Calls of `start` and `stop` never overlap. They must not block; no subscriber
     /// waits for them.
     func start(publishingTo hub: EventHub)
 
-    /// The last subscriber went. As for `start`.
+    /// Called when the last subscriber is gone. As for `start`.
     func stop()
 
-    /// Subscribers came or went while it runs: a sensor whose pace they may choose looks at
-    /// ``EventHub/options(of:)``. Any thread, and perhaps late; must not block.
+    /// Subscribers came or went while it runs. A sensor whose rate they may choose reads ``EventHub/options(of:)``.
+    /// Called on any thread, perhaps late; must not block.
     func subscribersChanged()
 }
 
 extension EventSource {
-    /// Does nothing: most sources do not care who listens.
+    /// Does nothing: most sources do not depend on who subscribes.
     public func subscribersChanged() {}
 }

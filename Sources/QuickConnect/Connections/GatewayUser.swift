@@ -1,12 +1,13 @@
 import Synchronization
 
-/// For whom a gateway's connection speaks: nobody before its first call, which is `actFor`, and then one user for good.
+/// The user for whom a gateway's connection acts: nobody until its first call, which is `actFor`, and then one user for
+/// the rest of the connection.
 final class GatewayUser: Sendable {
     private enum State: Sendable {
-        /// Nothing has been called yet.
+        /// No call has been made yet.
         case unnamed
         case named(Caller)
-        /// Something else was called first: a caller whom the gateway forgot to name.
+        /// Another call came first: the gateway forgot to name its caller.
         case forgotten
     }
 
@@ -20,7 +21,7 @@ final class GatewayUser: Sendable {
         state.withLock { if case .named(let caller) = $0 { caller } else { nil } }
     }
 
-    /// `denied`, where a call is taken for nobody.
+    /// `denied` for a call that has no user.
     func refusal(of command: String) -> CommandError? {
         state.withLock { state in
             switch state {
@@ -39,7 +40,7 @@ final class GatewayUser: Sendable {
         }
     }
 
-    /// Names the user. `denied` the second time.
+    /// Names the user. Throws `denied` the second time.
     func name(_ user: String, groups: Set<String>) throws(CommandError) {
         let isFirst = state.withLock { state in
             guard case .unnamed = state else { return false }

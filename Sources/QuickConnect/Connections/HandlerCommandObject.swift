@@ -1,8 +1,8 @@
 /// A handler that a client registers, as a command object of any phase: `script:NAME` in a mapping.
 ///
 /// In the business phase its answer is the result. In the view phase an answer other than `null`, or one with
-/// `handlerName`, is the reply. `"end": true` ends the stack. An error in the validation phase is `invalid`;
-/// elsewhere it keeps its code where that is one of ours, else it is `scriptFailed`.
+/// `handlerName`, is the reply. `"end": true` ends the stack. An error in the validation phase is `invalid`; elsewhere
+/// it keeps its code if that is one of the protocol's; otherwise it is `scriptFailed`.
 public struct HandlerCommandObject: WaitingValCO, WaitingBCO, WaitingVCO, WaitingECO {
     /// The handler's name.
     public let name: String
@@ -14,20 +14,20 @@ public struct HandlerCommandObject: WaitingValCO, WaitingBCO, WaitingVCO, Waitin
         self.handlers = handlers
     }
 
-    /// Asks the handler whether the call may go on; `unavailable` where nobody has registered it.
+    /// Asks the handler whether the call may go on; `unavailable` if nobody has registered it.
     public func validate(_ call: borrowing Call) throws(CommandError) -> Awaited<ValidationOutcome> {
         .handler(try handler())
     }
 
-    /// Asks the handler for a result; `unavailable` where nobody has registered it.
+    /// Asks the handler for a result; `unavailable` if nobody has registered it.
     public func handle(_ call: borrowing Call) throws(CommandError) -> Awaited<BusinessOutcome> {
         .handler(try handler())
     }
 
-    /// Asks the handler for a reply; `unavailable` where nobody has registered it.
+    /// Asks the handler for a reply; `unavailable` if nobody has registered it.
     public func show(_ call: borrowing Call) throws(CommandError) -> Awaited<ViewOutcome> { .handler(try handler()) }
 
-    /// Tells the handler of an error; `unavailable` where nobody has registered it.
+    /// Tells the handler of an error; `unavailable` if nobody has registered it.
     public func see(_ error: CommandError, of call: borrowing Call) throws(CommandError) -> Awaited<ErrorOutcome> {
         .handler(try handler())
     }

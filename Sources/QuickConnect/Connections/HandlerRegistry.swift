@@ -7,11 +7,11 @@ public final class HandlerRegistry: Sendable {
         let client: any CallConnection
         let isCommand: Bool
         let hearsCancel: Bool
-        /// What it is as a command of its own.
+        /// Its entry as a command of its own.
         var command: Command?
     }
 
-    /// The entry of a handler that is a command, and the table that this was made for.
+    /// The entry of a handler that is a command, and the table for which it was made.
     private final class Command {
         let entry: MappingEntry
         private(set) weak var table: MappingTable?
@@ -26,7 +26,7 @@ public final class HandlerRegistry: Sendable {
         var handlers: [ByteName: Handler] = [:]
         /// The names that each connection holds.
         var names: [ObjectIdentifier: Set<ByteName>] = [:]
-        /// The handlers that are commands, for those who mistype one; nil where they have changed.
+        /// An index of the handlers that are commands, to suggest one for a mistyped name; nil after they have changed.
         var index: NameIndex?
 
         mutating func take(_ name: ByteName) {
@@ -34,8 +34,8 @@ public final class HandlerRegistry: Sendable {
         }
     }
 
-    /// With more handlers than this nobody's mistyped command is looked for among them: they come and go, and each time the
-    /// index of them would have to be made anew.
+    /// With more handlers than this, none is suggested for a mistyped command: handlers come and go, and the index
+    /// would be rebuilt each time.
     private static let mostIndexed = 256
 
     private let state = Mutex(State())
@@ -44,21 +44,22 @@ public final class HandlerRegistry: Sendable {
     private let limit: Int
     private let droppedAnswers = Atomic<Int>(0)
 
-    /// A registry that no client can reach, for a table that is only checked.
+    /// A registry that no client can reach, for a table that is only validated.
     public static var none: HandlerRegistry {
         HandlerRegistry(permissions: Permissions(ownUID: 0), events: EventHub(limits: Limits()), limits: Limits())
     }
 
-    /// - Parameter events: gets the event `handlers`.
+    /// - Parameter events: publishes the event `handlers`.
     public init(permissions: Permissions, events: EventHub, limits: Limits) {
         self.permissions = permissions
         self.events = events
         limit = limits.handlersPerConnection
     }
 
-    /// Registers a handler of a connection; again is no mistake. `busy` where another connection holds the name,
-    /// `overloaded` where this one holds too many. A connection that is closed, or cannot answer any more, registers
-    /// nothing. Whether the client may answer for that name is asked by ``Router/register(_:of:hearsCancel:)``.
+    /// Registers a handler of a connection; registering it again is allowed. Throws `busy` if another connection has
+    /// registered the name, and `overloaded` if this one has registered too many. A connection that is closed, or can
+    /// no longer answer, registers nothing. ``Router/register(_:of:hearsCancel:)`` checks whether the client may answer
+    /// for that name.
     func register(_ name: String, of client: any CallConnection, hearsCancel: Bool) throws(CommandError) {
         let mayCommand = permissions.mayHandleCommands(client.caller)
         let isCommand = mayCommand && !MappingDeclaration.reservedNames.contains(name)
@@ -83,7 +84,7 @@ public final class HandlerRegistry: Sendable {
         if isNew { tell(name, isRegistered: true) }
     }
 
-    /// Takes a handler back. `notFound` where this connection has no such handler.
+    /// Removes a handler. Throws `notFound` if this connection has no such handler.
     public func remove(_ name: String, of client: any CallConnection) throws(CommandError) {
         let isRemoved = state.withLock { state in
             guard state.names[ObjectIdentifier(client)]?.remove(ByteName(name)) != nil else { return false }
@@ -105,7 +106,7 @@ public final class HandlerRegistry: Sendable {
         for name in names { tell(name.text, isRegistered: false) }
     }
 
-    /// Takes handlers back from those who may not answer for them any more. Calls under way are still answered.
+    /// Removes the handlers of clients that may no longer answer for them. Running calls are still answered.
     func recheck(_ refusal: (_ handler: String, Caller) -> CommandError?) {
         for (name, client) in state.withLock({ $0.handlers.map { ($0.key.text, $0.value.client) } }) {
             guard let refusal = refusal(name, client.caller) else { continue }
@@ -120,7 +121,7 @@ public final class HandlerRegistry: Sendable {
         )
     }
 
-    /// The wait for an answer of that handler; nil where nobody has registered it.
+    /// What to wait for when this handler is called; nil if nobody has registered it.
     func wait(for name: String) -> HandlerWait? {
         state.withLock { state in
             state.handlers[ByteName(name)].map { HandlerWait(name, of: $0.client, hearsCancel: $0.hearsCancel) }
@@ -140,16 +141,16 @@ public final class HandlerRegistry: Sendable {
 
     // MARK: Counts
 
-    /// Answers to no question, dropped since the daemon started.
+    /// Answers dropped since the daemon started because nobody waited for them.
     public var droppedAnswerCount: Int { droppedAnswers.load(ordering: .relaxed) }
 
     func countDroppedAnswer() { droppedAnswers.add(1, ordering: .relaxed) }
 }
 
 extension HandlerRegistry: CommandHandlers {
-    /// The entry of a handler that is a command by itself; nil where there is none, or a mapping uses it.
+    /// The entry of a handler that is a command of its own; nil if there is none, or if a mapping uses the handler.
     public func entry(of command: String, in table: MappingTable) -> MappingEntry? {
-        // What a mapping guards has no second door.
+        // A handler that a mapping guards must not be callable past the mapping.
         guard !table.usesHandler(command) else { return nil }
         return state.withLock { state in
             let name = ByteName(command)
@@ -161,12 +162,12 @@ extension HandlerRegistry: CommandHandlers {
         }
     }
 
-    /// The names of the handlers that are commands by themselves.
+    /// The names of the handlers that are commands of their own.
     public var commandNames: [String] {
         state.withLock { $0.handlers.filter(\.value.isCommand).map(\.key.text).sorted() }
     }
 
-    /// Handlers that somebody may have meant, nearest first.
+    /// Handlers with similar names, nearest first.
     public func nearest(_ command: String) -> [String] {
         state.withLock { state in
             guard state.handlers.count <= Self.mostIndexed else { return [] }

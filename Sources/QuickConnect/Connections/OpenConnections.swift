@@ -1,14 +1,14 @@
 import JSON
 import Synchronization
 
-/// A transport, which knows the connections that are open on it.
+/// A transport that knows its open connections.
 public protocol ConnectionKeeper: AnyObject, Sendable {
     var openConnections: [any CallConnection] { get }
     var connectionCount: Int { get }
 }
 
-/// The connections that are open, as `state` tells of them. The transport keeps them; here is only the way to it, so a
-/// connection costs nothing more.
+/// The open connections, for `state`. The transport keeps them; this only refers to it, so connections need no further
+/// bookkeeping.
 public final class OpenConnections: Sendable {
     private struct State {
         weak var keeper: (any ConnectionKeeper)?
@@ -19,23 +19,23 @@ public final class OpenConnections: Sendable {
     /// No connections yet.
     public init() {}
 
-    /// Names the transport, which has the router and so is made behind it.
+    /// Sets the transport. It needs the router and is therefore made after this object.
     public func show(_ keeper: any ConnectionKeeper) { state.withLock { $0.keeper = keeper } }
 
     /// How many there are.
     public var count: Int { state.withLock { $0.keeper }?.connectionCount ?? 0 }
 
-    /// Connections of one caller and of one program.
+    /// The connections of one caller with one program.
     public struct Group: Sendable {
         /// Who has them.
         public var caller: Caller
-        /// The kernel's name of the program; nil where it was not told.
+        /// The kernel's name for the program; nil if unknown.
         public var program: String?
         /// How many.
         public var count: Int
     }
 
-    /// The same user by the same program is one group, whichever process it is.
+    /// Connections of the same user with the same program form one group, whatever their processes.
     private struct Key: Hashable {
         let uid: UInt32?
         let name: ByteName?
@@ -48,7 +48,8 @@ public final class OpenConnections: Sendable {
         }
     }
 
-    /// Who is connected, in no order. It looks at each connection: beside the event loop where there are many.
+    /// The groups, in no particular order. This goes through all connections, so with many of them it must not run on
+    /// the event loop.
     public var groups: [Group] {
         var groups: [Key: Group] = [:]
         for connection in state.withLock({ $0.keeper })?.openConnections ?? [] {

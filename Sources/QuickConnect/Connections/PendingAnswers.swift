@@ -1,4 +1,4 @@
-/// The calls to a client's handlers that are not answered yet, by the numbers that their ids have: `q7` has 7.
+/// The unanswered calls to a client's handlers, by the numbers in their ids: `q7` has 7.
 struct PendingAnswers {
     private var receivers: [Int: any AnswerReceiver] = [:]
     private var count = 0
@@ -18,10 +18,10 @@ struct PendingAnswers {
     }
 }
 
-/// The calls of a connection that wait.
+/// The waiting calls of a connection.
 struct WaitingList {
     private var members: [ObjectIdentifier: WaitingCall] = [:]
-    /// What their messages take of memory.
+    /// The memory that their messages use, in bytes.
     private(set) var bytes = 0
 
     var count: Int { members.count }

@@ -1,7 +1,7 @@
 public import JSON
 
-/// What all connections share: where calls go, who gets events, whose handlers answer, the values of the device, and who is
-/// connected.
+/// What all connections share: the front controller, events, handlers, the device's values, and the list of open
+/// connections.
 public struct Router: Sendable {
     /// Takes the calls.
     public let frontController: FrontController
@@ -14,7 +14,7 @@ public struct Router: Sendable {
     /// The connections that are open now.
     public let connections = OpenConnections()
 
-    /// - Parameter values: nil keeps none over restarts.
+    /// - Parameter values: nil keeps no values over restarts.
     public init(
         _ frontController: FrontController,
         _ handlers: HandlerRegistry,
@@ -27,9 +27,9 @@ public struct Router: Sendable {
         self.events = events
     }
 
-    /// Registers a handler of a connection. `denied` where it may not answer for that name, else as
+    /// Registers a handler of a connection. Throws `denied` if it may not answer for that name, otherwise as
     /// ``HandlerRegistry/register(_:of:hearsCancel:)``.
-    /// - Parameter hearsCancel: whether the client is told where nobody waits for its answer any more.
+    /// - Parameter hearsCancel: whether the client is told when nobody waits for its answer any more.
     public func register(
         _ name: String,
         of client: any CallConnection,
@@ -37,15 +37,15 @@ public struct Router: Sendable {
     ) throws(CommandError) {
         if let refusal = frontController.refusal(toAnswerFor: name, client.caller) { throw refusal }
         try handlers.register(name, of: client, hearsCancel: hearsCancel)
-        // A reload in between has looked at the handlers before this one was there.
+        // A reload may have run before this handler was registered, and so have missed it.
         if let refusal = frontController.refusal(toAnswerFor: name, client.caller) {
             try handlers.remove(name, of: client)
             throw refusal
         }
     }
 
-    /// Subscribes a connection to all of the events, or to none. `denied` where it may not have one of them, else as
-    /// ``EventHub/subscribe(_:to:options:form:)``.
+    /// Subscribes a connection to all of the events, or to none. Throws `denied` if it may not have one of them,
+    /// otherwise as ``EventHub/subscribe(_:to:options:form:)``.
     public func subscribe(
         _ client: any CallConnection,
         to names: [String],
@@ -54,17 +54,17 @@ public struct Router: Sendable {
     ) throws(CommandError) {
         if let refusal = refusal(ofEvents: names, for: client) { throw refusal }
         try events.subscribe(client, to: names, options: options, form: form)
-        // As for handlers.
+        // As in ``register(_:of:hearsCancel:)``.
         if let refusal = refusal(ofEvents: names, for: client) {
             events.unsubscribe(client, from: names)
             throw refusal
         }
     }
 
-    /// The events that there are, sorted, each with the reason why this client could not subscribe to it now.
+    /// All events, sorted, each with the reason why this client cannot subscribe to it now, if there is one.
     /// - Parameters:
-    ///   - caller: the client's.
-    ///   - rule: that of its socket.
+    ///   - caller: the client.
+    ///   - rule: the rule of its socket.
     public func knownEvents(
         for caller: Caller,
         by rule: SocketRule?
@@ -83,9 +83,9 @@ public struct Router: Sendable {
         frontController.refusal(ofEvent: name, for: client.caller, by: client.socketRule)
     }
 
-    /// Puts a new table in place: handlers and subscriptions that it does not allow any more end, and their clients are
-    /// told. Calls under way keep the table they started with.
-    /// - Returns: values that do not fit their declarations any more, in words.
+    /// Replaces the table. Handlers and subscriptions that the new one does not allow end, and their clients are told.
+    /// Running calls keep the table they started with.
+    /// - Returns: a message for each value that does not fit its declaration any more.
     @discardableResult
     public func replaceTable(_ new: MappingTable) -> [String] {
         let warnings = values.adopt(new)

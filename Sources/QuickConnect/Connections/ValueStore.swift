@@ -3,14 +3,14 @@ import Synchronization
 
 /// Keeps values over restarts.
 public protocol ValueKeeper: Sendable {
-    /// Those that were kept when the daemon started.
+    /// The values that were stored when the daemon started.
     var kept: JSONObject { get }
 
-    /// They have changed: to be kept within a second. Any thread; must not block.
+    /// The values have changed and should be stored within a second. Called on any thread; must not block.
     func keep(_ values: @escaping @Sendable () -> JSONObject)
 }
 
-/// The values of the device, and the events that tell of them.
+/// The values of the device, and the events that report their changes.
 public final class ValueStore: Sendable {
     private struct Slot {
         var declaration: ValueDeclaration
@@ -19,23 +19,24 @@ public final class ValueStore: Sendable {
 
     private struct State {
         var slots: [ByteName: Slot] = [:]
-        /// What is kept of values that no mapping declares now. They may come back, for a mapping may be taken out by a slip.
+        /// Stored values that no mapping declares now. They are kept, because a mapping may have been removed by
+        /// mistake.
         var undeclared: [ByteName: JSONValue]
-        /// Their names, for whoever asks with each post.
+        /// Their names, for the check that each `post` makes.
         var names = NameTable<Bool>()
-        /// What is to be told, in the order it was set; and whether some thread is telling.
+        /// Events that are still to be sent, in the order of the changes, and whether a thread is sending them.
         var news: [Event] = []
         var isTelling = false
     }
 
     private let state: Mutex<State>
-    /// Whether there are values at all: who asks with each post needs no lock where there are none.
+    /// Whether there are any values. If there are none, the check in each `post` takes no lock.
     private let areThere = Atomic<Bool>(false)
     private let events: EventHub
     private let keeper: (any ValueKeeper)?
 
     /// - Parameters:
-    ///   - events: gets an event at each set.
+    ///   - events: gets an event at each change.
     ///   - keeper: nil keeps nothing over restarts.
     public init(_ events: EventHub, keeper: (any ValueKeeper)? = nil) {
         self.events = events
@@ -44,9 +45,9 @@ public final class ValueStore: Sendable {
         state = Mutex(State(undeclared: Dictionary(kept) { _, last in last }))
     }
 
-    /// Takes the values of a new table. One that was there stays as it is where that fits its declaration; one that is new
-    /// is what was kept of it, else its default. What is kept of one that is not there any more stays kept.
-    /// - Returns: what was kept and does not fit, in words.
+    /// Takes the values that a new table declares. An existing value stays if it fits its declaration; a new one gets
+    /// its stored value, or its default. Stored values that are no longer declared are kept.
+    /// - Returns: a message for each stored value that does not fit.
     public func adopt(_ table: MappingTable) -> [String] {
         var warnings: [String] = []
         let declared = table.entries.compactMap { entry in entry.value.map { (entry.command, $0) } }
@@ -76,10 +77,10 @@ public final class ValueStore: Sendable {
         return warnings
     }
 
-    /// What a value is; nil where there is none of that name.
+    /// A value; nil if there is none with that name.
     public subscript(name: String) -> JSONValue? { state.withLock { $0.slots[ByteName(name)]?.value } }
 
-    /// Whether there is a value of that name, whose events nobody else posts.
+    /// Whether there is a value with that name. Nobody else may post its events.
     public func contains(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
         areThere.load(ordering: .acquiring) && isOne(name)
     }
@@ -88,8 +89,8 @@ public final class ValueStore: Sendable {
         state.withLock { $0.names.index(of: name) != nil }
     }
 
-    /// Sets a value, tells its subscribers, and answers what it became. `invalid` where it does not fit; `unavailable` where
-    /// a reload has taken it away.
+    /// Sets a value, notifies its subscribers, and returns the new value. Throws `invalid` if it does not fit, and
+    /// `unavailable` if a reload has removed it.
     func set(_ name: String, to value: JSONValue) throws(CommandError) -> JSONValue {
         let change = state.withLock { state -> Result<(JSONValue, keeps: Bool), CommandError> in
             guard let declaration = state.slots[ByteName(name)]?.declaration else {
@@ -109,7 +110,7 @@ public final class ValueStore: Sendable {
         return accepted
     }
 
-    /// Events go out in the order of the sets, whichever threads they are on, and without the lock.
+    /// Sends the events in the order of the changes, whichever threads made them, without holding the lock.
     private func tellNews() {
         while true {
             let news = state.withLock { state -> [Event] in
@@ -141,7 +142,7 @@ public final class ValueStore: Sendable {
     }
 }
 
-/// A value as a command: without a parameter it answers what the value is, with one it sets it.
+/// A value as a command: without a parameter it returns the value, with one it sets it.
 public struct ValueCommandObject: BCO {
     private let name: String
     private let store: ValueStore
@@ -152,7 +153,7 @@ public struct ValueCommandObject: BCO {
         self.store = store
     }
 
-    /// Answers the value, or sets it and answers what it became; `invalid` for what does not fit.
+    /// Returns the value, or sets it and returns the new one; throws `invalid` for what does not fit.
     public func handle(_ call: borrowing Call) throws(CommandError) -> BusinessOutcome {
         if let value = call[0] { return .result(try store.set(name, to: value)) }
         guard let value = store[name] else {

@@ -6,7 +6,7 @@ public struct Finding: Sendable, Equatable {
     public enum State: String, Sendable, CaseIterable {
         /// It works.
         case ok
-        /// It works, or the device does not have it; the owner may want to know.
+        /// It works, or the device does not have it, but the owner may want to know.
         case warning
         /// It does not work.
         case error
@@ -18,14 +18,14 @@ public struct Finding: Sendable, Equatable {
     public var state: State
     /// A sentence for people.
     public var says: String
-    /// What was tried to find it out, and what came of it.
+    /// The steps of the check and their results.
     public var tried: [String]
-    /// The one shell command that fixes it; nil where no command can.
+    /// The one shell command that fixes it; nil if no command can.
     public var fix: String?
-    /// The shell command that shows more, where no command can fix it.
+    /// The shell command that shows more, if no command can fix it.
     public var inspect: String?
 
-    /// What was found of a subject, what was tried, and the command that fixes it or shows more.
+    /// The result for a subject, what was tried, and the command that fixes it or shows more.
     public init(
         _ subject: String,
         _ state: State,
@@ -42,8 +42,8 @@ public struct Finding: Sendable, Equatable {
         self.inspect = inspect
     }
 
-    /// A device that failed when it was tried. Commands of the error itself (members `fix` and `inspect`) come before
-    /// those given here.
+    /// A device that failed when it was tried. Commands in the error itself (members `fix` and `inspect`) take
+    /// precedence over those given here.
     public init(
         _ subject: String,
         _ error: CommandError,
@@ -80,23 +80,23 @@ extension String {
     }
 }
 
-/// A part of the device that can be looked at.
+/// A part of the device that can be checked.
 public protocol Examined: Sendable {
-    /// Looks at it now, without changing anything; takes seconds at most. Callers: the command `doctor`, and the
-    /// daemon where it only looks.
-    /// - Parameter isThorough: whether something may be heard meanwhile, such as a tone.
+    /// Checks it now, without changing anything, within seconds. Callers: the command `doctor`, and the daemon when it
+    /// only checks.
+    /// - Parameter isThorough: whether the check may be audible, such as a test tone.
     func examine(thoroughly isThorough: Bool) async -> [Finding]
 }
 
 /// All findings of one check.
 public struct DoctorReport: Sendable, Equatable {
-    /// What was found, in the order that it is shown in.
+    /// The findings, in the order in which they are shown.
     public var findings: [Finding]
 
     /// A report of what was found.
     public init(_ findings: [Finding]) { self.findings = findings }
 
-    /// Looks at all parts at once.
+    /// Checks all parts concurrently.
     public init(of parts: [any Examined], thoroughly isThorough: Bool) async {
         findings = await withTaskGroup(of: (Int, [Finding]).self) { group in
             for (index, part) in parts.enumerated() {
@@ -114,7 +114,7 @@ public struct DoctorReport: Sendable, Equatable {
 
 extension DoctorReport {
     /// `{"ok": true, "findings": [{"subject", "state", "says", "tried": [text], "fix", "inspect"}]}`. `state` is `ok`,
-    /// `warning` or `error`. `fix` is null where no command fixes it, `inspect` where no command shows more.
+    /// `warning` or `error`. `fix` is null if no command fixes it, `inspect` if no command shows more.
     public var json: JSONValue {
         let findings = findings.map { finding -> JSONValue in
             [
@@ -127,7 +127,7 @@ extension DoctorReport {
         return ["ok": .bool(isOK), "findings": .array(findings)]
     }
 
-    /// Reads what ``json`` writes; nil where it is something else.
+    /// Parses what ``json`` writes; nil if it is something else.
     public init?(_ json: JSONValue) {
         guard let list = json.objectValue?["findings"]?.arrayValue else { return nil }
         findings = list.compactMap(\.objectValue).compactMap { member in
@@ -142,7 +142,7 @@ extension DoctorReport {
     }
 
     /// The report for people: a table, and under each error what was tried, what fixes it or what shows more.
-    /// - Parameter width: letters in a line; what is longer goes on in the next one. A command stays in one line.
+    /// - Parameter width: characters in a line; longer text is wrapped, but a command stays on one line.
     public func text(width: Int) -> String {
         let first = (findings.map(\.subject.count).max() ?? 0) + 2
         let indent = String(repeating: " ", count: first + 9)
@@ -164,7 +164,7 @@ extension DoctorReport {
 }
 
 extension String {
-    /// The text in lines of at most so many letters, broken between words. A longer word has a line of its own.
+    /// The text in lines of at most that many characters, broken between words. A longer word has a line of its own.
     public func wrapped(to width: Int) -> [String] {
         var lines: [String] = []
         var line = ""

@@ -1,11 +1,11 @@
 public import Concurrency
 
-/// What a motor plays: vibrating and pausing by turns, in milliseconds, beginning with vibrating.
+/// What a motor plays: alternating vibrations and pauses, in milliseconds, beginning with a vibration.
 ///
-/// The rules are those of the W3C's Vibration API ("validate and normalize"): what is too long is shortened, and a pause
-/// at the end is left out. The limits are Chromium's, which the W3C leaves open.
+/// The rules are those of the W3C's Vibration API ("validate and normalize"): what is too long is truncated, and a
+/// pause at the end is left out. The limits are Chromium's, which the W3C leaves open.
 public struct VibrationPattern: Sendable, Hashable {
-    /// More entries than this are left out.
+    /// Entries beyond this number are dropped.
     public static let mostEntries = 99
     /// A longer vibration or pause becomes this, in milliseconds.
     public static let longestEntry = 10_000
@@ -22,21 +22,21 @@ public struct VibrationPattern: Sendable, Hashable {
         self.milliseconds = entries == [0] ? [] : entries
     }
 
-    /// Whether it is no vibration but ends one: `0`, or no entry at all.
+    /// Whether it ends a vibration instead of starting one: `0`, or no entry at all.
     public var isEmpty: Bool { milliseconds.isEmpty }
 }
 
 /// A device that vibrates.
 public protocol Haptics: Device {
-    /// Starts a pattern and returns at once. It takes the place of one that still plays, whoever started that, whose
-    /// promise fails with `cancelled`: the device has one motor, and the newest word counts.
+    /// Starts a pattern and returns at once. It replaces a pattern that is still playing, whoever started that one,
+    /// whose promise then fails with `cancelled`: the device has one motor, and the newest call wins.
     ///
     /// The promise is fulfilled when the pattern is over. It fails with `unsupported` (this device has no motor),
-    /// `denied` (this process may not use it), `unavailable` (it was unplugged, or refuses), `busy` (others use up its
-    /// memory), `timeout` (it does not answer) or `cancelled` (``Device/stop(mayEnd:)``, a newer pattern). The
-    /// daemon's end, however sudden, ends the vibration.
+    /// `denied` (this process may not use it), `unavailable` (it was unplugged, or refuses), `busy` (other programs use
+    /// up its effect memory), `timeout` (it does not answer) or `cancelled` (``Device/stop(mayEnd:)``, a newer
+    /// pattern). When the daemon ends, even by a crash, the vibration ends.
     func vibrate(_ pattern: VibrationPattern, for caller: Caller) -> Promise<Void>
 
-    /// Ends the pattern that this promise stands for, if it still plays, with `cancelled`.
+    /// Ends the pattern of this promise with `cancelled`, if it is still playing.
     func end(_ vibration: Promise<Void>)
 }

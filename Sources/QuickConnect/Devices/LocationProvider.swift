@@ -1,28 +1,28 @@
 public import JSON
 
-/// Where the device is, or was.
+/// A position of the device, current or past.
 public struct Position: Sendable, Hashable {
     /// Degrees, north positive.
     public var latitude: Double
     /// Degrees, east positive.
     public var longitude: Double
-    /// Metres above mean sea level; nil where unknown, as in a 2D fix.
+    /// Metres above mean sea level; nil if unknown, as in a 2D fix.
     public var altitude: Double?
-    /// Metres, horizontally.
+    /// Horizontal accuracy in metres.
     public var accuracy: Double?
-    /// Metres, vertically.
+    /// Vertical accuracy in metres.
     public var altitudeAccuracy: Double?
     /// Degrees from true north, clockwise.
     public var heading: Double?
-    /// Metres a second.
+    /// Metres per second.
     public var speed: Double?
-    /// When it was there, in seconds since 1970; nil where the receiver does not know.
+    /// When it was measured, in seconds since 1970; nil if the receiver does not know.
     public var time: Double?
-    /// 2: without altitude, 3: with.
+    /// 2: without altitude, 3: with altitude.
     public var mode: Int
-    /// How many satellites it was worked out from; nil where unknown.
+    /// How many satellites it was computed from; nil if unknown.
     public var satellites: Int?
-    /// What told it, such as `gpsd`.
+    /// Where it comes from, such as `gpsd`.
     public var source: String
 
     /// A position in degrees, with gpsd's mode (2 or 3 dimensions) and the device that measured it.
@@ -38,13 +38,13 @@ public struct Position: Sendable, Hashable {
         latitude == other.latitude && longitude == other.longitude && altitude == other.altitude
     }
 
-    /// Its age in seconds; infinite where its time is not known. A negative one is in the future.
+    /// Its age in seconds; infinite if its time is unknown, negative if its time is in the future.
     /// - Parameter now: seconds since 1970.
     public func age(at now: Double) -> Double { time.map { now - $0 } ?? .infinity }
 
-    /// The names of the W3C's Geolocation API: `{"latitude", "longitude", "altitude", "accuracy", "altitudeAccuracy",
-    /// "heading", "speed", "timestamp"}`, the timestamp in milliseconds since 1970, and `"age"` in seconds, `"mode"`,
-    /// `"satellites"`, `"source"`; null where unknown.
+    /// The position with the names of the W3C's Geolocation API: `{"latitude", "longitude", "altitude", "accuracy",
+    /// "altitudeAccuracy", "heading", "speed", "timestamp"}`, the timestamp in milliseconds since 1970, and `"age"` in
+    /// seconds, `"mode"`, `"satellites"`, `"source"`; null if unknown.
     public func json(at now: Double) -> JSONObject {
         func number(_ value: Double?) -> JSONValue { value.map { .number($0) } ?? .null }
         return [
@@ -57,10 +57,10 @@ public struct Position: Sendable, Hashable {
     }
 }
 
-/// What a caller wants to know of the position.
+/// What a caller requires of the position.
 public struct PositionWish: Sendable, Hashable {
-    /// How old the position may be, in seconds: up to this an earlier one will do. Whatever it is, a fix of the last
-    /// ``freshness`` seconds counts as of now.
+    /// How old the position may be, in seconds: an earlier one of at most this age is accepted. Whatever the value, a
+    /// fix from the last ``freshness`` seconds counts as current.
     public var maximumAge: Double
     /// How long to wait for it, in seconds.
     public var timeout: Double
@@ -69,10 +69,10 @@ public struct PositionWish: Sendable, Hashable {
 
     /// The book's rule: a fix that is older than 5 seconds is skipped.
     public static let freshness = 5.0
-    /// A little less than the commands' own timeout, whose error could not say why.
+    /// A little less than the commands' own timeout, whose error could not give the reason.
     public static let defaultTimeout = 29.0
 
-    /// What a caller asks for: the oldest position that will do and the longest wait, both in seconds.
+    /// What a caller asks for: the greatest acceptable age and the longest wait, both in seconds.
     public init(maximumAge: Double = 0, timeout: Double = Self.defaultTimeout, needsAltitude: Bool = false) {
         self.maximumAge = maximumAge
         self.timeout = timeout
@@ -80,11 +80,11 @@ public struct PositionWish: Sendable, Hashable {
     }
 }
 
-/// A device that knows where it is.
+/// A device that knows its location.
 public protocol LocationProvider: Device {
     /// Waits for a position. The receiver is used only while somebody waits or subscribes; callers share it.
     ///
     /// Fails with `unavailable` (the service cannot be reached, or has no receiver), `timeout` (the detail `reason` and
-    /// the message say what was missing), or `cancelled`, as the waiting task is.
+    /// the message say what was missing), or `cancelled` if the waiting task is cancelled.
     func position(_ wish: PositionWish, for caller: Caller) async throws(CommandError) -> Position
 }

@@ -2,17 +2,17 @@ public import Concurrency
 
 /// A file of the media folder.
 public struct MediaFile: Sendable, Hashable {
-    /// Its path below the media folder.
+    /// Its path relative to the media folder.
     public var name: String
-    /// How long it is.
+    /// Its size.
     public var bytes: Int
-    /// Its length; nil where it is no sound file, or does not tell.
+    /// Its duration; nil if it is not a sound file or has no known duration.
     public var seconds: Double?
-    /// Such as `wav`, `flac` or `opus`; nil where it is no sound file.
+    /// Such as `wav`, `flac` or `opus`; nil if it is not a sound file.
     public var format: String?
-    /// Whose it is.
+    /// Its owner.
     public var owner: Owner
-    /// The name of the owner's account; nil where it has none.
+    /// The name of the owner's account; nil if it has none.
     public var account: String?
 
     /// A file of the media folder.
@@ -35,10 +35,10 @@ public struct MediaFile: Sendable, Hashable {
 
 /// The media folder, as callers see it.
 public protocol MediaLibrary: Sendable {
-    /// Its files in the order of their names' bytes. Fails with `tooLarge`, `unavailable` or `timeout`.
+    /// Its files, sorted by the bytes of their names. Fails with `tooLarge`, `unavailable` or `timeout`.
     func list() -> Promise<[MediaFile]>
 
-    /// Deletes a file. Fails with `invalid`, `notFound`, `busy` (it plays, or is being recorded), `denied` (another
+    /// Deletes a file. Fails with `invalid`, `notFound`, `busy` (it is playing or being recorded), `denied` (another
     /// user's file), `unavailable` or `timeout`.
     func remove(_ file: String, for rights: FileRights) -> Promise<Void>
 }

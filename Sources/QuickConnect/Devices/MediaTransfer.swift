@@ -1,15 +1,15 @@
 public import Concurrency
 
-/// A piece of a file that was read.
+/// A part of a file that was read.
 public struct MediaPiece: Sendable, Hashable {
-    /// Its bytes in Base64; none where it begins at the file's end or behind it.
+    /// Its bytes in Base64; empty if it begins at or after the file's end.
     public var data: String
     /// Where it begins, in bytes.
     public var offset: Int
-    /// The bytes of the whole file.
+    /// The size of the whole file in bytes.
     public var size: Int
 
-    /// A piece of a file: its data in Base64, where it begins, and how long the whole file is, in bytes.
+    /// A part of a file: its data in Base64, where it begins, and the size of the whole file, in bytes.
     public init(data: String, offset: Int, size: Int) {
         self.data = data
         self.offset = offset
@@ -22,15 +22,15 @@ public struct MediaPiece: Sendable, Hashable {
 
 /// A piece of a file that is to be written.
 public struct UploadPiece: Sendable {
-    /// The file's path below the media folder.
+    /// The file's path relative to the media folder.
     public var file: String
     /// Where the piece begins, in bytes.
     public var offset: Int
-    /// Its bytes as a string in Base64, as it came: it is looked at where time may be taken.
+    /// Its bytes as a Base64 string, as received. It is decoded later, where that may take time.
     public var data: Message
-    /// Whether what this connection has sent of the file before is forgotten.
+    /// Whether to discard what this connection has sent of the file before.
     public var begins: Bool
-    /// Whether the file is whole with it.
+    /// Whether this is the last piece of the file.
     public var ends: Bool
 
     /// A piece to write, its data in Base64.
@@ -43,8 +43,8 @@ public struct UploadPiece: Sendable {
     }
 }
 
-/// The bytes of the media folder's files, piece by piece. The calls of one connection are done in their order; those of
-/// several take turns.
+/// Reads and writes files of the media folder in pieces. The calls of one connection run in order; several connections
+/// take turns.
 public protocol MediaTransfer: Sendable {
     /// Reads a piece. Fails with `invalid` (the name), `notFound`, `denied` (another user's file), `unavailable` or
     /// `timeout`.
@@ -56,11 +56,12 @@ public protocol MediaTransfer: Sendable {
         on connection: any CallConnection
     ) -> Promise<MediaPiece>
 
-    /// Writes a piece. The file belongs to its connection until the last piece, with which it appears under its name; it
-    /// is gone with the connection before.
+    /// Writes a piece. Until the last piece, the file belongs to its connection and is deleted if the connection
+    /// closes. With the last piece it appears under its name.
     ///
-    /// Fails with `invalid` (the name, an offset that does not follow on, or the data), `busy` (somebody else writes the
-    /// file), `denied` (another user's file has that name), `notFound` (its folder is missing), `overloaded` (too many
-    /// files at a time), `tooLarge` (the owner's quota), `unavailable` (the disk is full or fails) or `timeout`.
+    /// Fails with `invalid` (the name, an offset that does not follow the last piece, or the data), `busy` (somebody
+    /// else is writing the file), `denied` (another user's file has that name), `notFound` (its folder is missing),
+    /// `overloaded` (too many files at once), `tooLarge` (the owner's quota), `unavailable` (the disk is full or fails)
+    /// or `timeout`.
     func write(_ piece: UploadPiece, for rights: FileRights, on connection: any CallConnection) -> Promise<Void>
 }

@@ -1,17 +1,17 @@
 public import Concurrency
 
-/// How a recording is made.
+/// The parameters of a recording.
 public struct RecordingOptions: Sendable, Hashable {
-    /// Frames a second.
+    /// Frames per second.
     public var rate: Int
     /// 1 or 2.
     public var channels: Int
-    /// The longest duration in seconds, after which it ends by itself; nil: the device's own.
+    /// The longest duration in seconds, after which it ends by itself; nil: the device's default.
     public var limit: Double?
-    /// By how much it is made louder, in decibels; negative: quieter.
+    /// The gain in decibels; negative makes it quieter.
     public var gain: Double
 
-    /// What is to be recorded: frames a second, channels, the longest duration in seconds, and a gain in decibels.
+    /// What to record: frames per second, channels, the longest duration in seconds, and a gain in decibels.
     public init(rate: Int = 48_000, channels: Int = 1, limit: Double? = nil, gain: Double = 0) {
         self.rate = rate
         self.channels = channels
@@ -20,36 +20,36 @@ public struct RecordingOptions: Sendable, Hashable {
     }
 }
 
-/// A recording that has come to its end.
+/// A finished recording.
 public struct Recording: Sendable, Equatable {
     /// Its name in the media folder.
     public var file: String
-    /// The whole path.
+    /// Its full path.
     public var path: String
-    /// How long it is.
+    /// Its duration.
     public var seconds: Double
-    /// How long its file is.
+    /// The size of its file.
     public var bytes: Int
     /// `caf`, `wav`, `flac` or `opus`.
     public var format: String
-    /// Frames a second.
+    /// Frames per second.
     public var rate: Int
     /// 1 is mono.
     public var channels: Int
     /// The loudest sample, 0 (digital silence) to 1 (full scale).
     public var peak: Double
-    /// Why it ended by itself; nil where it was stopped.
+    /// Why it ended by itself; nil if it was stopped.
     public var ending: Ending?
 
     /// Why a recording ended.
     public enum Ending: Sendable, Equatable {
-        /// Its longest duration was reached.
+        /// It reached its longest duration.
         case limit
-        /// The device or the disk failed; the file holds what was captured before.
+        /// The device or the disk failed; the file holds what was captured before that.
         case failure(CommandError)
     }
 
-    /// A recording that has ended, as `rec … stop` answers it.
+    /// A finished recording, as `rec … stop` returns it.
     public init(
         file: String,
         path: String,
@@ -74,7 +74,7 @@ public struct Recording: Sendable, Equatable {
 }
 
 extension Recording.Ending: CustomStringConvertible {
-    /// The ending in words, as the log has it.
+    /// The ending in words, for the log.
     public var description: String {
         switch self {
         case .limit: "its longest duration is reached"
@@ -85,17 +85,17 @@ extension Recording.Ending: CustomStringConvertible {
 
 /// A device that records into files of the media folder.
 public protocol Recorder: Device {
-    /// Starts a recording and returns at once. The promise is fulfilled when the first of it has been captured; it
-    /// goes on then, whatever becomes of the caller.
+    /// Starts a recording and returns at once. The promise is fulfilled when the first frames have been captured. The
+    /// recording goes on even if the caller is gone.
     ///
-    /// Fails with `invalid` (the name, its ending, or what that format cannot hold), `notFound` (its folder),
-    /// `busy` (it is being recorded already, or another program holds the PCM), `denied` (another user's file has that
-    /// name), `unavailable` (the disk is full, or the PCM is missing or went away), `timeout`, `overloaded` (too many
+    /// Fails with `invalid` (the name, its ending, or what that format cannot hold), `notFound` (its folder), `busy`
+    /// (it is already being recorded, or another program holds the PCM), `denied` (another user's file has that name),
+    /// `unavailable` (the disk is full, or the PCM is missing or went away), `timeout`, `overloaded` (too many
     /// recordings), `tooLarge` (the caller's quota) or `cancelled`.
     func start(_ file: String, _ options: RecordingOptions, for rights: FileRights) -> Promise<Void>
 
-    /// Ends a recording. The promise is fulfilled when the file is whole and stands under its name. A recording that
-    /// ended by itself can be asked for once, the same way.
+    /// Ends a recording. The promise is fulfilled when the file is complete and has its name. The result of a recording
+    /// that ended by itself can be fetched once, in the same way.
     ///
     /// Fails with `notFound` (it is not being recorded), `denied` (another user started it), `unavailable` (it could
     /// not be written).

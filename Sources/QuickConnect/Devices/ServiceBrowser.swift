@@ -1,17 +1,17 @@
 public import JSON
 
-/// A service that some device on the local network offers, as DNS-SD (RFC 6763) tells it.
+/// A service that a device on the local network offers by DNS-SD (RFC 6763).
 public struct NearbyService: Sendable, Hashable {
-    /// What tells one service from another.
+    /// What identifies a service.
     public struct ID: Sendable, Hashable {
-        /// For people, such as `Hall Printer`.
+        /// A name for people, such as `Hall Printer`.
         public var name: String
         /// Such as `_ipp._tcp`.
         public var type: String
-        /// `local`, as a rule.
+        /// Usually `local`.
         public var domain: String
 
-        /// What tells a service from others: its name, its type such as `_http._tcp`, and its domain.
+        /// What identifies a service: its name, its type such as `_http._tcp`, and its domain.
         public init(name: String, type: String, domain: String) {
             self.name = name
             self.type = type
@@ -19,18 +19,18 @@ public struct NearbyService: Sendable, Hashable {
         }
     }
 
-    /// What tells it from others.
+    /// What identifies it.
     public var id: ID
     /// The name of the device, such as `printer.local`.
     public var host: String
-    /// IPv4 or IPv6; a link-local one with its interface, as `fe80::1%eth0`.
+    /// IPv4 or IPv6; a link-local one includes its interface, as in `fe80::1%eth0`.
     public var address: String
     /// The TCP or UDP port.
     public var port: Int
-    /// What the service says of itself: texts, and true for a key that has no value.
+    /// The service's TXT record: strings, and true for a key without a value.
     public var txt: JSONObject
 
-    /// A service that was seen on the local network, and where it answers.
+    /// A service that was found on the local network, and its address.
     public init(_ id: ID, host: String, address: String, port: Int, txt: JSONObject = [:]) {
         self.id = id
         self.host = host
@@ -48,20 +48,20 @@ public struct NearbyService: Sendable, Hashable {
     }
 }
 
-/// Which services somebody looks for.
+/// Which services to look for.
 public struct ServiceSearch: Sendable, Hashable {
     /// Such as `_http._tcp`; nil: services of any type.
     public let type: String?
 
-    /// Those of any type.
+    /// Services of any type.
     public static let all = ServiceSearch(checked: nil)
 
-    /// A label of a domain name has 63 bytes.
+    /// A label of a domain name has at most 63 bytes.
     private static let longestName = 63
 
     private init(checked type: String?) { self.type = type }
 
-    /// - Returns: nil where that is no service type: RFC 6763 has `_name._tcp` and `_name._udp`.
+    /// - Returns: nil if it is not a service type: RFC 6763 has `_name._tcp` and `_name._udp`.
     public init?(type: String) {
         let labels = type.split(separator: ".", omittingEmptySubsequences: false)
         guard labels.count == 2, ["_tcp", "_udp"].contains(labels[1]), labels[0].first == "_" else { return nil }
@@ -81,13 +81,14 @@ public struct ServiceSearch: Sendable, Hashable {
     }
 }
 
-/// A device that knows which services there are nearby.
+/// A device that knows the services nearby.
 public protocol ServiceBrowser: Device {
-    /// Looks for services until all that answer at once have answered, at most for that time. The network is asked only
-    /// while somebody waits or subscribes; callers share what is found. Any thread.
+    /// Looks for services until the first wave of answers is complete, at most for that time. The network is asked only
+    /// while somebody waits or subscribes; callers share the results. Called on any thread.
     ///
-    /// Fails with `unavailable` (what looks for services does not run), `timeout` (it does not answer), `overloaded` (too
-    /// many different types are looked for) or `cancelled`, as the waiting task is. Where nothing is found, the list is empty.
+    /// Fails with `unavailable` (the service that browses is not running), `timeout` (it does not answer), `overloaded`
+    /// (too many different types are looked for) or `cancelled` if the waiting task is cancelled. If nothing is found,
+    /// the list is empty.
     func services(
         _ search: ServiceSearch,
         within time: Duration,

@@ -1,24 +1,24 @@
 public import Concurrency
 internal import Synchronization
 
-/// A doctor's look at a part of the device, on a thread of its own, since what it looks at may hang. Those who ask while it
-/// looks share what it finds.
+/// A doctor's check of a part of the device, on a thread of its own, because it may hang. Callers that ask while a
+/// check runs share its finding.
 public final class WatchedExamination: Sendable {
     private let subject: String
     private let step: String
     private let fix: String?
     private let thread: WatchedThread
     private let look: @Sendable (WatchedThread) -> Finding
-    /// Those who wait for the look that is under way.
+    /// The callers that wait for the running check.
     private let waiting = Mutex<[Promise<Finding>]>([])
 
     /// - Parameters:
-    ///   - subject: of its finding.
-    ///   - part: what is looked at, such as `the motor`.
+    ///   - subject: the subject of its finding.
+    ///   - part: what is checked, such as `the motor`.
     ///   - thread: the name of the thread, at most 9 bytes.
-    ///   - deadline: how long one call of the look may take.
-    ///   - fix: the command that helps where it does not answer.
-    ///   - look: runs on the thread, which it tells that it is alive where it takes longer.
+    ///   - deadline: how long one step of the check may take.
+    ///   - fix: the command that helps if it does not answer.
+    ///   - look: the check. It runs on the thread, and reports to it that it is alive if it takes longer.
     public init(
         _ subject: String,
         of part: String,
@@ -32,7 +32,7 @@ public final class WatchedExamination: Sendable {
         self.thread = WatchedThread(name: thread, subject: part, deadline: deadline)
     }
 
-    /// What a look finds now.
+    /// Runs the check and returns its finding.
     public func finding() async -> Finding {
         let promise = Promise<Finding>()
         let isFirst = waiting.withLock { waiting in
@@ -43,7 +43,7 @@ public final class WatchedExamination: Sendable {
         do throws(CommandError) { return try await promise.value() } catch { return Finding(subject, error) }
     }
 
-    /// Looks no more.
+    /// Ends the thread; no further checks.
     public func close() async { await thread.end() }
 
     private func begin() {

@@ -1,22 +1,22 @@
 import JSON
 
-/// Who may do something: the users and groups that a rule of a mapping names. Those of the device are resolved to their
-/// ids; those of gateways (`web:ann`) stay names.
+/// Who may do something: the users and groups that a rule of a mapping names. Names of the device are resolved to ids;
+/// those of gateways (`web:ann`) stay names.
 public struct AllowRule: Sendable, Hashable {
-    /// The names as written, also those that this device does not know.
+    /// The names as written, including those that this device does not know.
     public let userNames: [String]
-    /// The names of its groups, as the file has them.
+    /// The group names as written.
     public let groupNames: [String]
-    /// The ids of its users; a name that the device does not have has none.
+    /// The ids of its users; a name that the device does not know has no id here.
     public let users: Set<UInt32>
-    /// The ids of its groups; a name that the device does not have has none.
+    /// The ids of its groups; a name that the device does not know has no id here.
     public let groups: Set<UInt32>
     private let gatewayUsers: Set<ByteName>
     private let gatewayGroups: Set<ByteName>
     /// Where it is written.
     public let location: SourceLocation
 
-    /// A rule as the file says it, with the ids that its names have on this device.
+    /// A rule as written, with the ids of its names on this device.
     public init(
         userNames: [String],
         groupNames: [String],
@@ -48,7 +48,8 @@ public struct AllowRule: Sendable, Hashable {
         Set(names.filter(GatewayName.isOne).map { ByteName($0) })
     }
 
-    /// `{users: [alice, NAME], groups: [audio]}`: a rule with one user more, as YAML; it shows how to allow the caller.
+    /// `{users: [alice, NAME], groups: [audio]}`: the rule with one more user, as YAML, to show how to allow the
+    /// caller.
     static func line(adding caller: Caller, to rule: AllowRule?) -> String {
         let name = caller.uid == nil ? caller.ruleName ?? "NAME" : "NAME"
         let users = (rule?.userNames ?? []) + [NameList.quoted(name)]
@@ -56,7 +57,7 @@ public struct AllowRule: Sendable, Hashable {
         return "{users: [\(list(users))]\(groups.isEmpty ? "" : ", groups: [\(list(groups))]")}"
     }
 
-    /// Users and groups are each listed twice, in words and in a line, and both of that twice.
+    /// An error contains the users and groups twice in words and twice as YAML, so each list is short.
     private static func list(_ names: [String]) -> String { NameList.text(names, bytes: 120) }
 
     /// The rule in words: `users alice, bob; group audio`.
@@ -70,7 +71,7 @@ public struct AllowRule: Sendable, Hashable {
 }
 
 extension AllowRule {
-    /// Resolves the names. An unknown one matches nobody, and is a warning; those of gateways are never looked up.
+    /// Resolves the names. An unknown name matches nobody and causes a warning; names of gateways are never looked up.
     public static func resolve(
         _ allow: MappingDeclaration.Allow,
         _ accounts: any Accounts

@@ -1,6 +1,6 @@
 import JSON
 
-/// Which entries use which handlers (`script:NAME`), and whom they let answer.
+/// Which entries use which handlers (`script:NAME`), and whom they allow to answer.
 struct HandlerUses: Sendable {
     private struct Use: Sendable {
         let command: String
@@ -10,23 +10,23 @@ struct HandlerUses: Sendable {
 
     private var uses: [ByteName: [Use]] = [:]
 
-    /// What a command object's name begins with, where it is a handler.
+    /// The prefix of a command object's name that stands for a handler.
     static let prefix = "script:"
 
-    /// The handler of `script:NAME`; nil where the name is no handler's.
+    /// The handler in `script:NAME`; nil if the name has another form.
     static func handler(_ name: String) -> String? {
         guard name.utf8.starts(with: prefix.utf8), name.utf8.count > prefix.utf8.count else { return nil }
         return String(decoding: name.utf8.dropFirst(prefix.utf8.count), as: UTF8.self)
     }
 
-    /// Notes that an entry uses a handler.
+    /// Records that an entry uses a handler.
     mutating func add(_ handler: Located<String>, by command: String, _ answeredBy: AllowRule?) {
         uses[ByteName(handler.value), default: []].append(
             Use(command: command, answeredBy: answeredBy, location: handler.location)
         )
     }
 
-    /// What an owner may not know of each handler that an entry uses without saying who answers for it.
+    /// A note for each handler that an entry uses without `answeredBy`: an owner may not know the consequence.
     var notes: [ConfigurationMistake] {
         uses.flatMap { handler, uses in
             uses.filter { $0.answeredBy == nil }.map { use in
@@ -44,7 +44,7 @@ struct HandlerUses: Sendable {
 
     func contains(_ handler: String) -> Bool { uses[ByteName(handler)] != nil }
 
-    /// `denied`, where an entry that uses the handler does not let the caller answer.
+    /// `denied` if an entry that uses the handler does not let the caller answer.
     func refusal(toAnswerFor handler: String, _ caller: Caller) -> CommandError? {
         let refusing = uses[ByteName(handler)]?.first { !($0.answeredBy?.names(caller) ?? false) }
         guard let refusing else { return nil }

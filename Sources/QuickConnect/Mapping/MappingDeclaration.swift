@@ -1,8 +1,8 @@
 public import JSON
 
-/// What one file says of one command, before the files are merged.
+/// What one file declares for one command, before the files are merged.
 public struct MappingDeclaration: Sendable {
-    /// Who may: `{users: […], groups: […]}`.
+    /// A rule: `{users: […], groups: […]}`.
     public struct Allow: Sendable {
         /// The names of users; those with a colon belong to gateways.
         public var users: [Located<String>] = []
@@ -11,7 +11,7 @@ public struct MappingDeclaration: Sendable {
         /// Where the rule is written.
         public var location: SourceLocation
 
-        /// A rule that names those users and groups.
+        /// A rule that names these users and groups.
         public init(users: [Located<String>] = [], groups: [Located<String>] = [], location: SourceLocation) {
             self.users = users
             self.groups = groups
@@ -26,7 +26,7 @@ public struct MappingDeclaration: Sendable {
         /// Who may make such a call.
         public var allow: Allow
 
-        /// A rule for calls that begin with a text.
+        /// A rule for calls with that first parameter.
         public init(_ text: Located<String>, _ allow: Allow) {
             self.text = text
             self.allow = allow
@@ -37,41 +37,42 @@ public struct MappingDeclaration: Sendable {
     public var command: Located<String>
     /// One sentence that says what the command does.
     public var help: String?
-    /// What its calls answer, in words.
+    /// What its calls return, in words.
     public var answers: String?
     /// Its declared parameters; nil: they are not checked.
     public var parameters: ParameterList?
     /// The command objects' names of each phase.
     public var phases: [Phase: [Located<String>]] = [:]
-    /// How long a call may wait; nil: as the entry `default` says.
+    /// How long a call may wait; nil: as in the entry `default`.
     public var timeout: Duration?
-    /// Who may call it; nil: as the entry `default` says, else everybody who may connect.
+    /// Who may call it; nil: as in the entry `default`, or everybody who may connect.
     public var allow: Allow?
     /// Narrows `allow` for calls whose first parameter is that text.
     public var verbs: [Verb] = []
-    /// What it is, where it is a value in place of a stack.
+    /// The value's declaration, if the command is a value instead of a stack.
     public var value: ValueDeclaration?
-    /// Who may set the value, besides what `allow` says.
+    /// Who may set the value; `allow` applies, too.
     public var set: Allow?
     /// Who may register the handlers that it uses.
     public var answeredBy: Allow?
-    /// How the command looks in Home Assistant: members of its discovery, or false where it is not to be there.
+    /// How the command appears in Home Assistant: members of its discovery message, or false if it should not appear.
     public var homeAssistant: JSONValue?
-    /// Whether it starts the entry anew.
+    /// Whether it replaces what earlier files declare.
     public var replaces = false
-    /// Whether it takes the entry out.
+    /// Whether it removes the entry.
     public var removes = false
 
-    /// A declaration that says nothing of the command yet.
+    /// An empty declaration of the command.
     public init(_ command: Located<String>) { self.command = command }
 
     /// The entry whose command objects run before every command's own.
     public static let defaultName = "default"
-    /// Names that no command can have: `default` is the entry for all, `error` the command of error replies.
+    /// Names that no command can have: `default` is the entry that applies to all, `error` is the command of error
+    /// replies.
     public static let reservedNames = [defaultName, CommandError.replyCommand]
 
-    /// Adds what a later file says: phases append, every other key is replaced; of `verbs` each verb by itself, so that a
-    /// rule for one leaves no other verb open.
+    /// Merges what a later file declares: phases are appended, every other key is replaced. Each of the `verbs` is
+    /// replaced separately, so that a rule for one does not drop the rules of the others.
     mutating func add(_ later: MappingDeclaration) {
         for (phase, names) in later.phases { phases[phase, default: []] += names }
         help = later.help ?? help
@@ -87,10 +88,10 @@ public struct MappingDeclaration: Sendable {
         homeAssistant = later.homeAssistant ?? homeAssistant
     }
 
-    /// Whether it says who may do something that no file gives.
+    /// Whether it has rules but neither a phase nor a value.
     var isEmpty: Bool { phases.isEmpty && value == nil }
 
-    /// What a value has no use for, or what only a value has.
+    /// Keys that a value cannot have, and keys that only a value can have.
     var mistakes: [ConfigurationMistake] {
         func mistake(_ text: String) -> ConfigurationMistake { ConfigurationMistake(text, at: command.location) }
         guard value != nil else {
@@ -107,7 +108,8 @@ public struct MappingDeclaration: Sendable {
         return mistakes
     }
 
-    /// A verb that no call can have, as the parameters are declared: a slip would leave open what was meant.
+    /// A verb that no call can have with the declared parameters: a typo that would leave open what the rule should
+    /// protect.
     func mistake(of verb: Located<String>) -> ConfigurationMistake? {
         if let mistake = mistake(ofNumber: verb) { return mistake }
         guard let parameters = parameters?.parameters, !(parameters.first?.fits(verb: verb.value) ?? false) else {
@@ -123,7 +125,7 @@ public struct MappingDeclaration: Sendable {
 }
 
 extension MappingDeclaration {
-    /// A number that calls are not compared with: only whole ones are, whichever way they are written.
+    /// A number that no call can match: only whole numbers are compared, in whatever form they are written.
     private func mistake(ofNumber verb: Located<String>) -> ConfigurationMistake? {
         guard parameters?.parameters.first?.kind != .string, let number = try? JSONParser.parse(verb.value),
             number.numberValue != nil
@@ -139,7 +141,7 @@ extension MappingDeclaration {
 }
 
 extension Parameter {
-    /// Whether a verb, as YAML writes it, may stand for the parameter.
+    /// Whether a verb, as YAML writes it, fits the parameter.
     fileprivate func fits(verb: String) -> Bool {
         fits(.string(verb)) || ((try? JSONParser.parse(verb)).map { fits($0) } ?? false)
     }

@@ -1,14 +1,14 @@
 public import JSON
 
-/// All commands of the daemon, resolved. Immutable: a reload makes a new one, and calls under way keep theirs.
+/// All commands of the daemon, resolved. Immutable: a reload makes a new table, and running calls keep theirs.
 public final class MappingTable: Sendable {
     private let table: NameTable<MappingEntry>
     private let index: NameIndex
-    /// What stands in `default`, for commands that no file names (handlers as commands).
+    /// The entry `default`, for commands that no file names (handlers as commands).
     let defaults: MappingEntry
     private let handlerUses: HandlerUses
 
-    /// A table without a command.
+    /// An empty table.
     public convenience init() { self.init(entries: [], defaults: MappingEntry(MappingDeclaration.defaultName)) }
 
     init(entries: [MappingEntry], defaults: MappingEntry, handlerUses: HandlerUses = HandlerUses()) {
@@ -18,39 +18,39 @@ public final class MappingTable: Sendable {
         self.defaults = defaults
     }
 
-    /// All entries, in no order.
+    /// All entries, in no particular order.
     public var entries: [MappingEntry] { table.elements }
 
     /// How many commands there are.
     public var count: Int { table.elements.count }
 
-    /// The entry of a command; nil where there is none.
+    /// The entry of a command; nil if there is none.
     public subscript(command: String) -> MappingEntry? { table[command] }
 
-    /// An entry, for as long as this table lives.
+    /// An entry, valid while this table lives.
     func borrow(_ command: UnsafeBufferPointer<UInt8>) -> Borrowed<MappingEntry>? {
         table.index(of: command).map { Borrowed(table.elements[$0]) }
     }
 
-    /// At most three commands that somebody may have meant, nearest first.
+    /// At most three commands with similar names, nearest first.
     func nearest(_ command: String) -> [String] { index.nearest(command) }
 
-    /// Whether an entry uses a handler, whose rules then hold for it: it is no command of its own.
+    /// Whether an entry uses a handler. Then the entry's rules apply to it, and it is not a command of its own.
     func usesHandler(_ name: String) -> Bool { handlerUses.contains(name) }
 
-    /// Whether an entry has the name of a handler, and none uses the handler: no call comes to it.
+    /// Whether an entry has the same name as a handler but no entry uses the handler, so that no call reaches it.
     public func hides(handler name: String) -> Bool { self[name] != nil && !usesHandler(name) }
 
-    /// What an owner may not know of the handlers that its files use: no mistake and no warning, but told where the files
-    /// are checked, for earlier versions had no such rule.
+    /// What an owner may not know about the handlers that the files use. These are neither mistakes nor warnings, and
+    /// are shown only when the files are checked, because earlier versions had no such rule.
     public var handlerNotes: [ConfigurationMistake] { handlerUses.notes.sorted() }
 
-    /// Why a caller may not answer for a handler, by the rules of the entries that use it; nil where it may.
+    /// Why a caller may not answer for a handler, by the rules of the entries that use it; nil if it may.
     func refusal(toAnswerFor handler: String, _ caller: Caller) -> CommandError? {
         handlerUses.refusal(toAnswerFor: handler, caller)
     }
 
-    /// The entry of a command that a handler is by itself: `default`'s command objects, then the handler.
+    /// The entry of a handler that is a command of its own: `default`'s command objects, then the handler.
     func entry(of handler: String, _ object: any WaitingBCO) -> MappingEntry {
         MappingEntry(
             handler,
@@ -71,9 +71,9 @@ public final class MappingTable: Sendable {
 public final class MappingEntry: CommandDescription, @unchecked Sendable {
     // Sendable because it has only constants.
 
-    /// A command object under the name it was mapped by.
+    /// A command object with the name it was mapped by.
     public struct Step: Sendable {
-        /// The name, as the mapping has it.
+        /// The name as written in the mapping.
         public let name: String
         let object: StepObject
 
@@ -85,32 +85,32 @@ public final class MappingEntry: CommandDescription, @unchecked Sendable {
 
     /// One sentence that says what the command does.
     public let help: String?
-    /// What its calls answer, in words.
+    /// What its calls return, in words.
     public let answers: String?
     /// Who may call it; nil: everybody who may connect.
     public let rule: AllowRule?
-    /// Who may call it with which first parameter.
+    /// Rules for single first parameters.
     public let verbs: VerbRules
-    /// Who may register the handlers that it uses, besides those who may register any.
+    /// Who may register the handlers that it uses, in addition to those who may register any handler.
     public let answeredBy: AllowRule?
-    /// What it is, where it is a value in place of a stack, and who may set it.
+    /// The value's declaration, if the command is a value instead of a stack.
     public let value: ValueDeclaration?
-    /// Who may set the value, besides what `rule` says.
+    /// Who may set the value; `rule` applies, too.
     public let setRule: AllowRule?
-    /// Whether what is sent decides who may call it.
+    /// Whether the arguments decide who may call it.
     let hasRulesOfArguments: Bool
-    /// How long a call may wait; nil: for ever.
+    /// How long a call may wait; nil: forever.
     public let timeout: Duration?
-    /// How the command looks in Home Assistant, for the gateway of MQTT.
+    /// How the command appears in Home Assistant, for the MQTT gateway.
     public let homeAssistant: JSONValue?
     /// Validation, business and view, in the order they run; `default`'s first in each phase.
     let steps: [Step]
     let errorSteps: [Step]
     /// Whether a call may have to wait before it is done or fails.
     let waits: Bool
-    /// Whether a call that fails may have to wait before its caller gets the error.
+    /// Whether a failed call may have to wait before its caller gets the error.
     let errorsWait: Bool
-    /// Whether one of both may be.
+    /// Whether either of them may happen.
     let mayWait: Bool
     /// Whether one of its command objects touches a device.
     let touchesDevice: Bool
@@ -155,7 +155,7 @@ public final class MappingEntry: CommandDescription, @unchecked Sendable {
         super.init(command, parameters)
     }
 
-    /// This entry, which is `default`'s, for a call of a command that no mapping has.
+    /// This entry, `default`, under the name of a command that no mapping has.
     func forUnknown(_ command: String) -> MappingEntry {
         MappingEntry(command, validation: steps, errorSteps: errorSteps, timeout: timeout)
     }

@@ -1,25 +1,26 @@
 internal import JSON
 
-/// Merges what the files say, in their order, and resolves it into a table.
+/// Merges the declarations of the files, in order, and resolves them into a table.
 public struct MappingTableBuilder {
     private var declarations: [ByteName: MappingDeclaration] = [:]
     private var mistakes: [ConfigurationMistake] = []
     private var warnings: [ConfigurationMistake] = []
-    /// What was found in the files themselves.
+    /// Mistakes within the files themselves.
     private var mistakesOfFiles: [ConfigurationMistake] = []
-    /// Whether a file says more than could be read: then only mistakes of files are told, for others may follow from them.
+    /// Whether a file has parts that could not be read. Then only mistakes of files are reported, because others may be
+    /// consequences.
     public var isIncomplete = false
 
-    /// A builder that has seen no file yet.
+    /// A builder without declarations.
     public init() {}
 
-    /// Adds what is odd in the files but does no harm.
+    /// Adds a warning: something odd in the files that does no harm.
     public mutating func warn(_ warning: ConfigurationMistake) { warnings.append(warning) }
 
-    /// Adds a mistake of a file. What it says besides may be incomplete, so that no other mistake of that file is told.
+    /// Adds a mistake of a file. The rest of that file may be incomplete, so no other mistake in it is reported.
     public mutating func note(_ mistake: ConfigurationMistake) { mistakesOfFiles.append(mistake) }
 
-    /// Adds what the next file says of a command.
+    /// Adds the next file's declaration of a command.
     public mutating func add(_ declaration: MappingDeclaration) {
         let name = declaration.command.value
         let key = ByteName(name)
@@ -82,14 +83,14 @@ public struct MappingTableBuilder {
         return (table, (warnings + resolver.warnings).sorted())
     }
 
-    /// The mistakes of files, and of those found in building a table all that cannot follow from them.
+    /// The mistakes of files, and of the mistakes found while building the table all that cannot be their consequences.
     private func told(_ others: [ConfigurationMistake]) -> [ConfigurationMistake] {
         guard !isIncomplete else { return mistakesOfFiles }
         let files = Set(mistakesOfFiles.map(\.location.file))
         return mistakesOfFiles + others.filter { !files.contains($0.location.file) }
     }
 
-    /// Entries for which no file gives a phase: a slip in a name, which would leave open what was meant.
+    /// Entries for which no file gives a phase: typos in a name, which would leave open what was meant.
     private var emptyEntries: [ConfigurationMistake] {
         let commands = declarations.filter { $0.key.text != MappingDeclaration.defaultName }.values.map {
             (name: $0.command, isEmpty: $0.isEmpty)
@@ -97,7 +98,7 @@ public struct MappingTableBuilder {
         let others = commands.filter { !$0.isEmpty }.map(\.name.value)
         let empty = commands.filter(\.isEmpty).map(\.name).sorted { $0.location < $1.location }
         return empty.enumerated().map { number, command in
-            // Each question looks at every name: a file with 10,000 slips shall not take a minute.
+            // Each search goes through all names: a file with 10,000 typos must not take a minute.
             let question = number < 20 ? NearestNames.question(command.value, among: others) : ""
             return ConfigurationMistake(
                 """
@@ -109,7 +110,7 @@ public struct MappingTableBuilder {
         }
     }
 
-    /// Values that macros reach by no accessors.
+    /// Warnings about values for which macros have no accessors.
     private var accessorWarnings: [ConfigurationMistake] {
         let values = declarations.filter { $0.value.value != nil }
         return ValueAccessors.suffixes(of: values.keys.map(\.text)).compactMap { name, suffix in
@@ -193,7 +194,8 @@ public struct MappingTableBuilder {
             return nil
         }
 
-        /// `default`'s, but not for `actFor`: whoever calls it is the gateway, whom its socket has let in.
+        /// The rule of `default`. It does not apply to `actFor`: its caller is the gateway, which its socket has
+        /// already checked.
         private func inheritedRule(_ declaration: MappingDeclaration, _ defaults: MappingEntry?) -> AllowRule? {
             declaration.command.value == SocketRule.actFor ? nil : defaults?.rule
         }

@@ -1,20 +1,20 @@
-/// Things by their names, compared byte for byte. Made once, then only read; a look-up costs the same however many there
-/// are.
+/// Elements by their names, compared byte for byte. Made once, then only read; the time of a look-up does not depend on
+/// their number.
 struct NameTable<Element: Sendable>: Sendable {
     private struct Slot: Sendable {
         var hash: UInt64
-        /// Where in `elements`; negative where the slot is empty.
+        /// The index in `elements`; negative if the slot is empty.
         var index: Int32
-        /// Where the name is in `names`.
+        /// The range of the name in `names`.
         var name: Range<Int32>
     }
 
     private var slots: [Slot] = []
-    /// All names, one behind the other.
+    /// All names, concatenated.
     private var names: [UInt8] = []
     private(set) var elements: [Element] = []
     private var mask = 0
-    /// A bit for each length that a name has; those of 63 bytes and more share the last.
+    /// A bit for each length that occurs; lengths of 63 bytes and more share the last bit.
     private var lengths: UInt64 = 0
 
     init() {}
@@ -40,9 +40,9 @@ struct NameTable<Element: Sendable>: Sendable {
 
     subscript(name: UnsafeBufferPointer<UInt8>) -> Element? { index(of: name).map { elements[$0] } }
 
-    /// Where the element of a name is in ``elements``.
+    /// The index in ``elements`` of the element with this name.
     func index(of name: UnsafeBufferPointer<UInt8>) -> Int? {
-        // What is as long as no name need not be looked at.
+        // No name has this length, so there is nothing to look up.
         guard lengths & Self.bit(ofLength: name.count) != 0 else { return nil }
         let hash = Self.hash(name)
         var slot = Int(truncatingIfNeeded: hash) & mask
@@ -75,7 +75,7 @@ struct NameTable<Element: Sendable>: Sendable {
         }
     }
 
-    /// Eight bytes at a time. The names are the owner's, so nobody can choose them to collide.
+    /// Hashes eight bytes at a time. The names are the owner's, so no attacker can make them collide.
     private static func hash(_ bytes: UnsafeBufferPointer<UInt8>) -> UInt64 {
         let bytes = UnsafeRawBufferPointer(bytes)
         var hash = UInt64(truncatingIfNeeded: bytes.count)
@@ -92,7 +92,7 @@ struct NameTable<Element: Sendable>: Sendable {
         let count = bytes.count - index
         if count >= 4 {
             let first = bytes.loadUnaligned(fromByteOffset: index, as: UInt32.self)
-            // It begins within the first four where there are fewer than eight.
+            // With fewer than eight bytes, this word overlaps the first four.
             let last = bytes.loadUnaligned(fromByteOffset: bytes.count - 4, as: UInt32.self)
             return UInt64(first) | UInt64(last) << 32
         }

@@ -1,7 +1,7 @@
-/// Finds the names that somebody may have meant.
+/// Finds names similar to a mistyped one.
 public enum NearestNames {
-    /// At most three of the candidates, nearest first: at most a third of the name's letters (and at least one)
-    /// added, left out, changed or swapped with a neighbour, without regard to case. It looks at every candidate.
+    /// At most three of the candidates, nearest first: they differ by added, missing, changed or swapped letters, at
+    /// most a third of the name's letters but at least one, ignoring case. It examines every candidate.
     public static func find(_ name: String, among candidates: some Sequence<String>) -> [String] {
         guard name.utf8.count <= longest else { return [] }
         let wanted = Letters(name)
@@ -17,21 +17,21 @@ public enum NearestNames {
         return near.sorted { ($0.distance, $0.name) < ($1.distance, $1.name) }.prefix(3).map(\.name)
     }
 
-    /// Longer names are near to none.
+    /// Longer names are not compared.
     static let longest = 64
 
-    /// `, did you mean 'loc'?`, or nothing where no name is near.
+    /// `, did you mean 'loc'?`, or an empty text if no name is near.
     public static func question(_ name: String, among candidates: some Sequence<String>) -> String {
         question(find(name, among: candidates))
     }
 
-    /// `, did you mean 'loc'?`, or nothing where there is no name.
+    /// `, did you mean 'loc'?`, or an empty text if there is no name.
     static func question(_ near: [String]) -> String {
         near.isEmpty ? "" : ", did you mean \(near.map { "'\($0)'" }.joined(separator: " or "))?"
     }
 }
 
-/// A name's letters, in small.
+/// A name's letters in lower case.
 private struct Letters {
     private let scalars: [UInt32]
 
@@ -70,15 +70,15 @@ private struct Letters {
     }
 }
 
-/// Names, found by others that are nearly the same, without a look at all of them: each name stands under itself and under
-/// what is left when one of its letters goes (symmetric deletion), without regard to case. So it finds what one letter
-/// added, left out or changed, or two neighbours swapped, has made of a name, and much that two have.
+/// An index that finds similar names without examining all of them: each name is stored under itself and under each
+/// text that remains when one letter is deleted (symmetric deletion), ignoring case. It finds names with one letter
+/// added, missing or changed, or two neighbours swapped, and many with two such differences.
 struct NameIndex: Sendable {
-    /// Half of a hash, and the number of a name behind it, counted from 1; 0 where nothing is.
+    /// Half of a hash and, in the low half, the number of a name, counted from 1; 0 for an empty slot.
     private var slots: [UInt64] = []
     private var mask = 0
     private var names: [String] = []
-    /// Of names that differ in one letter only there may be thousands.
+    /// Thousands of names may differ in one letter only.
     private static let mostCandidates = 8
 
     init() {}
@@ -120,7 +120,7 @@ struct NameIndex: Sendable {
         return found.isEmpty ? [] : NearestNames.find(name, among: found.map { names[$0 - 1] })
     }
 
-    /// The hashes of the name and of what is left without each one of its bytes, letters in small.
+    /// The hashes of the name and of the name without each one of its bytes, in lower case.
     private static func forEachRest(of name: String, _ body: (UInt64) -> Void) {
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: NearestNames.longest) { bytes in
             let count = name.utf8.count

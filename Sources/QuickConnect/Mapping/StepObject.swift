@@ -2,7 +2,7 @@ import Concurrency
 
 /// A command object in the phase that it is mapped to.
 ///
-/// A class for each kind of command object, so that running one copies nothing.
+/// There is a subclass for each kind of command object, so that running one copies nothing.
 class StepObject: @unchecked Sendable {
     // Sendable because it and the classes below have only constants, of Sendable types.
     let phase: Phase
@@ -16,12 +16,12 @@ class StepObject: @unchecked Sendable {
         self.touchesDevice = touchesDevice
     }
 
-    /// Runs the command object, which a subclass has; the call takes what comes of it.
+    /// Runs the command object, which a subclass holds; the call receives the results.
     func run(_ call: inout Call) throws(CommandError) -> StepResult {
         throw CommandError(.internal, "the step has no command object")
     }
 
-    /// The step of an object in a phase, nil where it is none of that phase's.
+    /// The step of an object in a phase; nil if the object does not belong in that phase.
     static func make(_ object: any CommandObject, in phase: Phase) -> StepObject? {
         switch (phase, object) {
         case (.validation, let object as any ValCO): ValidationStep(object)

@@ -1,17 +1,17 @@
 import Concurrency
 
-/// What running a command object means for its stack.
+/// What the result of a command object means for its stack.
 enum StepResult: Sendable {
-    /// The next one runs.
+    /// The next command object runs.
     case next
     /// The stack ends.
     case end
-    /// A reply goes out, and perhaps the stack ends.
+    /// A reply is sent, and the stack may end.
     case reply(Message, under: String?, ends: Bool)
     case waits(Wait)
 }
 
-/// What a command object of any phase made of a call that waited.
+/// The outcome of a command object of any phase, after a wait.
 enum StepOutcome: Sendable {
     case validation(ValidationOutcome)
     case business(BusinessOutcome)
@@ -69,7 +69,7 @@ extension Call {
 }
 
 extension StepResult {
-    /// What is there already the call takes.
+    /// If the outcome is already there, the call takes it.
     init<Outcome>(
         _ awaited: Awaited<Outcome>,
         of call: inout Call,

@@ -1,17 +1,17 @@
 import JSON
 
-/// The rules of an entry's `verbs`: who may call it with a text as its first parameter.
+/// The rules in an entry's `verbs`: who may call it with a given text as its first parameter.
 public struct VerbRules: Sendable {
-    /// What `can` calls the setting of a value.
+    /// The verb that `can` uses for setting a value.
     public static let setting = "set"
 
     private let rules: [ByteName: AllowRule]
-    /// A string with more bytes is none of the verbs, however it is escaped.
+    /// A string with more bytes cannot be one of the verbs, however it is escaped.
     private let mostBytes: Int
 
     init(_ rules: [ByteName: AllowRule] = [:]) {
         self.rules = rules
-        // A byte takes six as an escape.
+        // A byte takes six bytes as an escape.
         mostBytes = 6 * (rules.keys.map(\.text.utf8.count).max() ?? 0) + 2
     }
 
@@ -23,21 +23,21 @@ public struct VerbRules: Sendable {
         rules.map { (verb: $0.key.text, rule: $0.value) }.sorted { $0.verb < $1.verb }
     }
 
-    /// The rule of a verb; nil where it has none of its own.
+    /// The rule of a verb; nil if it has none of its own.
     public subscript(verb: String) -> AllowRule? { rules[ByteName(verb)] }
 
-    /// The rule that holds for a call, with its verb; nil where none does.
+    /// The rule that applies to a call, with its verb; nil if none does.
     func rule(for call: borrowing Call) -> (verb: String, rule: AllowRule)? {
         guard let verb = Self.verb(call.argument(0), mostBytes: mostBytes), let rule = self[verb] else { return nil }
         return (verb, rule)
     }
 
-    /// A parameter as YAML writes it: a text, a whole number, or a truth value.
+    /// A parameter as YAML writes it: a string, a whole number, or a truth value.
     private static func verb(_ parameter: Message, mostBytes: Int) -> String? {
         if case .text(let text) = parameter {
             switch text.kind {
             case .string: if text.count > mostBytes { return nil }
-            // However long: a whole number may have any row of zeros behind its point.
+            // Of any length: a whole number may have any number of zeros after its decimal point.
             case .number, .boolean: break
             case .null, .array, .object: return nil
             }

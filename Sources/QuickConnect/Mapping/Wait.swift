@@ -1,15 +1,15 @@
 import Concurrency
 import JSON
 
-/// What a stack awaits, whatever its phase.
+/// What a stack waits for, in any phase.
 enum Wait: Sendable {
     typealias Settlement = @Sendable (Result<StepOutcome, CommandError>) -> Void
 
     /// Runs as a task.
     case operation(@Sendable () async -> Result<StepOutcome, CommandError>)
-    /// Somebody else settles it.
+    /// Other code settles it.
     case promise(whenSettled: @Sendable (@escaping Settlement) -> Void, cancel: @Sendable () -> Void)
-    /// A client answers.
+    /// A client's handler answers.
     case handler(HandlerWait)
 }
 

@@ -1,7 +1,7 @@
 import Concurrency
 import JSON
 
-/// Runs the stacks: sends what they reply, and hands those that wait to ``WaitingCalls``.
+/// Runs the stacks: sends their replies, and hands those that wait to ``WaitingCalls``.
 struct ApplicationController: Sendable {
     private let waitingCalls: WaitingCalls
     private let observer: any CallObserver
@@ -20,16 +20,16 @@ struct ApplicationController: Sendable {
         call.begin(stack, awaiting: wait)
     }
 
-    /// The call has had its reply, and waits no more.
+    /// The call has had its reply and no longer waits.
     func didEnd(_ call: WaitingCall) {
         call.connection.remove(call)
         waitingCalls.didEnd(call)
     }
 
-    /// Runs what a waiting call awaits.
+    /// Runs the operation that a waiting call awaits.
     func perform(_ body: @escaping @Sendable () async -> Void) { waitingCalls.perform(body) }
 
-    /// Goes on with a stack that waited, until it waits again: then what to await, else nil.
+    /// Resumes a stack that waited. Returns what to wait for if it waits again; nil at its end.
     func resume(
         _ stack: inout Stack,
         with outcome: Result<StepOutcome, CommandError>,
@@ -39,7 +39,7 @@ struct ApplicationController: Sendable {
         return drive(&stack, connection)
     }
 
-    /// Sends what the stack gives until it waits: then what to await, else nil.
+    /// Runs the stack and sends its replies. Returns what to wait for if it waits; nil at its end.
     func drive(_ stack: inout Stack, _ connection: any RoutedConnection) -> Wait? {
         while true {
             switch stack.advance() {

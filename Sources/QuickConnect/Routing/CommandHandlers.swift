@@ -1,9 +1,9 @@
-/// The handlers that are commands by themselves, as the router asks for them.
+/// The handlers that are commands of their own, for the router.
 public protocol CommandHandlers: Sendable {
-    /// The entry of a handler that is a command by itself; nil where it is none.
+    /// The entry of a handler that is a command of its own; nil if it is not one.
     func entry(of command: String, in table: MappingTable) -> MappingEntry?
 
-    /// At most three of their names that somebody may have meant.
+    /// At most three of their names that are similar.
     func nearest(_ command: String) -> [String]
 
     /// Their names, sorted.

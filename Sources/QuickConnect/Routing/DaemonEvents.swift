@@ -1,36 +1,37 @@
-/// The events that are the daemon's own, whether this one has them or not: no client can post under their names.
+/// The events of the daemon, including those whose device is missing. No client can post under their names.
 public enum DaemonEvents {
     /// Tells a slow client how many values it missed.
     public static let dropped = "dropped"
-    /// Tells which handlers come and go, as `{"name", "registered"}`.
+    /// Tells which handlers are registered and removed, as `{"name", "registered"}`.
     public static let handlers = "handlers"
-    /// Tells a client that nobody waits for its answer any more: no event that anybody could subscribe to.
+    /// Tells a client that nobody waits for its answer any more. Nobody can subscribe to this event.
     private static let cancel = "cancel"
-    /// Tells that a reload has put other commands, or values, in place.
+    /// Tells that a reload has replaced the commands or the values.
     public static let commands = "commands"
 
-    /// Who may call one of these commands may subscribe to the event.
+    /// A caller that may call one of these commands may subscribe to the event.
     private static let commandsOfEvents: [String: [String]] = [
         "playState": ["play"], "recState": ["rec"], "location": ["loc", "location"], "volumeState": ["volume"],
         "accel": ["accel"], "nearby": ["nearby"],
     ]
 
-    /// Those of the daemon itself, which every device has.
+    /// The events of the daemon itself, which every device has.
     static let own = [dropped, handlers, commands]
 
-    /// The names of all events of the daemon's own, which nobody else may post.
+    /// The names of all events of the daemon, which nobody else may post.
     public static let names = Array(commandsOfEvents.keys) + own
 
     private static let table = NameTable(
         (names + [cancel, CommandError.replyCommand]).map { (name: $0, element: true) }
     )
 
-    /// Whether a name is one of theirs, or of another message of the daemon's.
+    /// Whether a name belongs to one of these events, or to another message of the daemon.
     public static func isOne(_ name: UnsafeBufferPointer<UInt8>) -> Bool { table.index(of: name) != nil }
 
-    /// The commands whose rules an event obeys: those of a device's event, else the one of its own name.
+    /// The commands whose rules apply to an event: those listed for a device's event, otherwise the one with the
+    /// event's name.
     public static func commands(of event: String) -> [String] { commandsOfEvents[event] ?? [event] }
 
-    /// Whether an event is one of a device, so that there must be a command which allows it.
+    /// Whether it is a device's event, which needs a command that allows it.
     static func needsCommand(_ event: String) -> Bool { commandsOfEvents[event] != nil }
 }

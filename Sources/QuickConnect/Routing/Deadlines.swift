@@ -2,14 +2,15 @@ internal import Concurrency
 import DequeModule
 import Synchronization
 
-/// The deadlines of the waiting calls: one alarm is set for the first of them.
+/// The deadlines of the waiting calls. One alarm is set, for the first of them.
 final class Deadlines: Sendable {
     private typealias Instant = ContinuousClock.Instant
 
-    /// Calls with the same timeout come due in the order they began, so they need no sorting. Those that are over
-    /// stay until they are the first, or until there are more of them than others.
+    /// Calls with the same timeout expire in the order they began, so they need no sorting. Calls that have ended stay
+    /// until they are first, or until they outnumber the others.
     private final class Queue {
-        // Of a tuple the compiler makes no code of its own, and each look at one costs a copy through its type's table.
+        // A struct, because the compiler generates no specialized code for a tuple: each access would copy through its
+        // type metadata.
         struct Entry {
             let instant: Instant
             let call: WaitingCall
@@ -29,7 +30,7 @@ final class Deadlines: Sendable {
 
     private struct State: @unchecked Sendable {
         // Sendable because the queues are touched only while the state is locked.
-        /// One for each timeout of the mappings, which are few.
+        /// One queue for each timeout in the mappings. There are few.
         var queues: [Queue] = []
         /// The next alarm that is set.
         var alarm: Instant?
@@ -41,7 +42,7 @@ final class Deadlines: Sendable {
             return queue
         }
 
-        /// Whether an alarm has to be set for that time, which then counts as set.
+        /// Returns whether an alarm must be set for that time, and records it as set.
         mutating func takesAlarm(at instant: Instant) -> Bool {
             if let alarm, alarm <= instant { return false }
             alarm = instant
@@ -61,13 +62,13 @@ final class Deadlines: Sendable {
             let queue = state.queue(timeout)
             queue.entries.append(Queue.Entry(instant: instant, call: call))
             queue.livingCount += 1
-            // Hardly ever: only for what comes before all others.
+            // This is rare: only for a deadline before all others.
             return state.takesAlarm(at: instant)
         }
         if needsAlarm { setAlarm(at: instant) }
     }
 
-    /// A call is over.
+    /// A call has ended.
     func didEnd(_ call: WaitingCall) {
         guard let timeout = call.timeout else { return }
         state.withLock { state in
@@ -81,11 +82,11 @@ final class Deadlines: Sendable {
         clock.ring(after: Instant.now.duration(to: instant)) { [weak self] in self?.ring(instant) }
     }
 
-    /// Ends the calls whose time is over, and sets the next alarm.
+    /// Ends the calls whose deadline has passed, and sets the next alarm.
     private func ring(_ alarm: Instant) {
         for call in takeDue() { call.endWithTimeout() }
         let next = state.withLock { state -> Instant? in
-            // An alarm that was set before an earlier one came leaves that one's successor alone.
+            // This alarm may be older than one set for an earlier deadline, which then stays set.
             if state.alarm == alarm { state.alarm = nil }
             guard let first = state.queues.compactMap({ $0.entries.first?.instant }).min() else { return nil }
             return state.takesAlarm(at: first) ? first : nil
@@ -103,7 +104,7 @@ final class Deadlines: Sendable {
                     due.append(first.call)
                 }
             }
-            // A timeout that a reload has changed must not stay for ever.
+            // The queue of a timeout that a reload has changed must not stay forever.
             state.queues.removeAll { $0.entries.isEmpty && $0.livingCount == 0 }
             return due
         }

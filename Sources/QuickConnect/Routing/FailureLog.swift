@@ -5,15 +5,15 @@ import Synchronization
 public final class FailureLog: CallObserver {
     /// The last failure of a command.
     public struct Failure: Sendable {
-        /// What its caller got.
+        /// The error that its caller got.
         public var error: CommandError
-        /// Who called.
+        /// The caller.
         public var caller: Caller
         /// When it failed.
         public var time: ContinuousClock.Instant
     }
 
-    /// Handlers come and go under any name; what is kept of them must not grow for ever.
+    /// Handlers come and go under any name, so what is kept of them must not grow without limit.
     private static let capacity = 1024
     private static let longestName = 128
 
@@ -22,9 +22,9 @@ public final class FailureLog: CallObserver {
 
     init(next: (any CallObserver)?) { self.next = next }
 
-    /// Keeps the failure in place of an older one of the same command.
+    /// Stores the failure, replacing an older one of the same command.
     public func failed(_ call: borrowing Call, with error: CommandError) {
-        // What guests ask for is no failure of the command, and may be any name.
+        // A refused call of a guest is not a failure of the command, and an unknown command may have any name.
         let isOfCommand = error.code != .unknownCommand && !(call.isRefused && call.connection.socketRule != nil)
         if isOfCommand, call.command.utf8.count <= Self.longestName {
             let failure = Failure(error: error, caller: call.caller, time: .now)

@@ -1,13 +1,13 @@
 import JSON
 import Synchronization
 
-/// Takes every request, from whatever listener, and lets the application controller run its stack.
+/// Takes every request, from any listener, and has the application controller run its stack.
 public final class FrontController: Sendable {
-    /// What clients may ask at most.
+    /// The limits on what clients may ask.
     public let limits: Limits
     private let handlers: any CommandHandlers
     private let table: Mutex<MappingTable>
-    /// Counts the tables, so that who keeps one sees that there is another.
+    /// The number of the current table, so that threads that cache one notice a new one.
     private let tableNumber = Atomic<Int>(0)
     private let controller: ApplicationController
     private let permissions: Permissions
@@ -15,9 +15,9 @@ public final class FrontController: Sendable {
 
     /// - Parameters:
     ///   - table: the commands.
-    ///   - handlers: the commands that clients answer where no mapping has their name.
+    ///   - handlers: the commands that clients answer if no mapping has their name.
     ///   - permissions: who may do everything.
-    ///   - observer: sees the calls that fail.
+    ///   - observer: is told of the calls that fail.
     public init(
         table: MappingTable,
         handlers: any CommandHandlers,
@@ -36,10 +36,10 @@ public final class FrontController: Sendable {
 
     // MARK: Requests
 
-    /// Handles one call: finds its stack, asks whether the caller may, checks the parameters, runs it.
+    /// Handles one call: finds its stack, checks permissions and parameters, and runs it.
     ///
-    /// Called by a listener for the calls of one connection in their order. Replies go to the connection, those of a
-    /// call that does not wait before this returns.
+    /// A listener calls this for the calls of one connection in their order. Replies go to the connection; the reply of
+    /// a call that does not wait is sent before this returns.
     func handleRequest(
         _ request: Request,
         from connection: any RoutedConnection,
@@ -47,10 +47,10 @@ public final class FrontController: Sendable {
     ) {
         current.look(at: self)
         if let entry = current.table.borrow(request.commandBytes) {
-            // The table keeps it, and nobody changes the table meanwhile.
+            // The table keeps the entry alive, and nobody changes the table meanwhile.
             entry { handle(request, by: $0, from: connection) }
         } else if let entry = handlerEntry(of: request, current.table) {
-            // Its registry may let go of it meanwhile.
+            // The registry may release it meanwhile.
             withExtendedLifetime(entry) { handle(request, by: entry, from: connection) }
         } else {
             handleUnknown(request, from: connection, current.table)
@@ -71,7 +71,7 @@ public final class FrontController: Sendable {
         if let wait = controller.drive(&stack, connection) { controller.keep(stack, awaiting: wait, on: connection) }
     }
 
-    /// What may not be called is refused also where its parameters do not fit.
+    /// A call without permission gets `denied` even if its parameters do not fit.
     private func check(_ stack: inout Stack, _ entry: MappingEntry) {
         var problem: CommandError?
         do throws(CommandError) { try stack.checkParameters() } catch { problem = error }
@@ -87,7 +87,7 @@ public final class FrontController: Sendable {
     private func handleUnknown(_ request: Request, from connection: any RoutedConnection, _ table: MappingTable) {
         let command = request.shownCommand
         let entry = table.defaults.forUnknown(command)
-        // The call borrows it.
+        // The call borrows the entry.
         defer { withExtendedLifetime(entry) {} }
         var stack = Stack(entry, request, on: connection)
         stack.leavesOutWaitingErrorSteps = connection.lackOfRoom != nil
@@ -108,7 +108,7 @@ public final class FrontController: Sendable {
         )
     }
 
-    /// Mapped commands and handlers that somebody may have meant.
+    /// Mapped commands and handlers with similar names.
     private func nearest(_ name: String, _ table: MappingTable) -> [String] {
         let handlers = handlers.nearest(name).filter { !table.usesHandler($0) }
         let mapped = table.nearest(name)
@@ -126,10 +126,10 @@ public final class FrontController: Sendable {
         return entry
     }
 
-    /// Whether a caller may run a command: nil where it may, else the error it would get.
+    /// Why a caller may not run a command, as the error it would get; nil if it may.
     /// - Parameters:
-    ///   - verb: the first parameter of the call, or `set` of a value; nil asks for the command alone.
-    ///   - rule: that of the socket the caller comes by.
+    ///   - verb: the first parameter of the call, or `set` for a value; nil checks the command alone.
+    ///   - rule: the rule of the socket on which the caller is connected.
     public func refusal(
         of command: String,
         _ verb: String? = nil,
@@ -150,13 +150,14 @@ public final class FrontController: Sendable {
         }
     }
 
-    /// Whether a caller may subscribe to an event: nil where it may, else why not.
+    /// Why a caller may not subscribe to an event; nil if it may.
     ///
-    /// Events obey the rules of commands: one of a device's goes to who may call one of its commands, every other one to
-    /// who may call a command of its name, where there is one. On a socket with a list the command must be on it.
-    /// - Parameter rule: that of the socket the caller comes by.
+    /// Events follow the rules of commands: a device's event is open to those who may call one of its commands, any
+    /// other event to those who may call the command of the same name, if there is one. On a socket with a list, the
+    /// command must be on the list.
+    /// - Parameter rule: the rule of the socket on which the caller is connected.
     public func refusal(ofEvent event: String, for caller: Caller, by rule: SocketRule? = nil) -> CommandError? {
-        // What a client has missed of its own subscriptions is no secret.
+        // A client may always know what it missed of its own subscriptions.
         if event == DaemonEvents.dropped { return nil }
         let table = currentTable
         var refusal: CommandError?
@@ -174,12 +175,12 @@ public final class FrontController: Sendable {
         }
     }
 
-    /// Whether a caller may answer for a handler: nil where it may, else why not.
+    /// Why a caller may not answer for a handler; nil if it may.
     public func refusal(toAnswerFor handler: String, _ caller: Caller) -> CommandError? {
         permissions.refusal(toAnswerFor: handler, in: currentTable, caller)
     }
 
-    /// The handlers that are commands by themselves and that no mapping hides.
+    /// The handlers that are commands of their own and not hidden by a mapping.
     public var handlerCommands: [String] {
         let table = currentTable
         return handlers.commandNames.filter { table[$0] == nil && !table.usesHandler($0) }
@@ -190,21 +191,21 @@ public final class FrontController: Sendable {
 
     // MARK: The table
 
-    /// The commands as they are now.
+    /// The current commands.
     public var currentTable: MappingTable { table.withLock { $0 } }
 
-    /// Puts a new table in place. Calls under way keep the one they started with.
+    /// Replaces the table. Running calls keep the one they started with.
     public func replaceTable(_ new: MappingTable) {
         table.withLock { $0 = new }
         tableNumber.add(1, ordering: .releasing)
     }
 
-    /// The table as one thread last saw it, so that it asks for a lock only where there is another one.
+    /// One thread's copy of the table: it takes a lock only if the table has been replaced.
     public struct CurrentTable {
         fileprivate private(set) var table = MappingTable()
         private var number = -1
 
-        /// A view that has seen no table yet.
+        /// A view without a table yet.
         public init() {}
 
         fileprivate mutating func look(at controller: FrontController) {

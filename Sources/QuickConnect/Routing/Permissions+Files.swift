@@ -1,5 +1,5 @@
 extension Permissions {
-    /// What the rules say of a caller who asks for a file.
+    /// The file rights of a call's caller.
     public func fileRights(of call: borrowing Call) -> FileRights {
         FileRights(call.caller, isPrivileged: isPrivileged(call.caller), isGranted: call.isGrantedByVerb)
     }

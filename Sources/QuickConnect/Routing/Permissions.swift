@@ -1,14 +1,14 @@
 import JSON
 
-/// Who may do what, where it is not the socket's list that says it.
+/// Who may do what, apart from the lists of sockets.
 public struct Permissions: Sendable {
     private let ownUID: UInt32
     private let handlerCommands: AllowRule?
 
     /// - Parameters:
-    ///   - ownUID: the daemon's user, who may do everything.
-    ///   - handlerCommands: who may register every handler, as a command of its own where no mapping has its name;
-    ///     besides those who may do everything.
+    ///   - ownUID: the uid of the daemon's user, who may do everything.
+    ///   - handlerCommands: who may register any handler, which becomes a command of its own if no mapping has its
+    ///     name. Privileged callers always may.
     public init(ownUID: UInt32, handlerCommands: AllowRule? = nil) {
         self.ownUID = ownUID
         self.handlerCommands = handlerCommands
@@ -23,19 +23,19 @@ public struct Permissions: Sendable {
         return { other in isPrivileged || caller.isSameUser(as: other) }
     }
 
-    /// Whether the caller's handlers may be commands of their own, and answer for every mapping.
+    /// Whether the caller's handlers may be commands of their own, and may answer for every mapping.
     func mayHandleCommands(_ caller: Caller) -> Bool {
         isPrivileged(caller) || (handlerCommands?.names(caller) ?? false)
     }
 
-    /// Why a caller may not answer for a handler; nil where it may.
+    /// Why a caller may not answer for a handler; nil if it may.
     func refusal(toAnswerFor handler: String, in table: MappingTable, _ caller: Caller) -> CommandError? {
         mayHandleCommands(caller) ? nil : table.refusal(toAnswerFor: handler, caller)
     }
 
-    /// Why a caller may not run a command; nil where it may.
+    /// Why a caller may not run a command; nil if it may.
     func refusal(by entry: MappingEntry, _ caller: @autoclosure () -> Caller) -> CommandError? {
-        // Most commands have no rule, and who calls need not be asked.
+        // Most commands have no rule, so the caller need not be looked up.
         guard let rule = entry.rule else { return nil }
         let caller = caller()
         if isPrivileged(caller) || rule.names(caller) { return nil }
@@ -43,7 +43,7 @@ public struct Permissions: Sendable {
         return .denied(entry.command.shortened, rule, line)
     }
 
-    /// What the rules of `verbs` and of `set` make of a call that its entry allows.
+    /// What the rules of `verbs` and of `set` say about a call that its entry allows.
     func verdict(on call: borrowing Call, by entry: MappingEntry) -> VerbVerdict {
         if let rule = entry.setRule, call.argumentCount > 0, !call.argument(0).isNull {
             return refusalToSet(entry, rule, call.caller).map(VerbVerdict.refused) ?? .granted
@@ -58,7 +58,7 @@ public struct Permissions: Sendable {
         return .denied("setting \(entry.command.shortened)", rule, line)
     }
 
-    /// Why a caller may not call a command with a verb that has a rule; nil where it may.
+    /// Why a caller may not call a command with a verb that has a rule; nil if it may.
     func refusal(of verb: String, _ rule: AllowRule, _ entry: MappingEntry, _ caller: Caller) -> CommandError? {
         if isPrivileged(caller) || rule.names(caller) { return nil }
         let line =
@@ -67,16 +67,16 @@ public struct Permissions: Sendable {
     }
 }
 
-/// What the rules of `verbs` make of a call.
+/// What the rules of `verbs` say about a call.
 enum VerbVerdict {
     case noRule
-    /// A rule names the caller: what a command would refuse by itself is the caller's too.
+    /// A rule names the caller, who may then also do what the command itself would refuse.
     case granted
     case refused(CommandError)
 }
 
 extension CommandError {
-    /// `denied`, with the rule, where it is written, and the line that would allow it to one more user.
+    /// `denied`, with the rule, where it is written, and the YAML line that would also allow this caller.
     fileprivate static func denied(_ what: String, _ rule: AllowRule, _ line: String) -> CommandError {
         CommandError(
             .denied,

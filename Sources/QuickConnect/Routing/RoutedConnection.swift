@@ -1,19 +1,19 @@
 import JSON
 
-/// The connection of a call, as the router uses it: where replies go, and who may end the calls that wait.
+/// The connection of a call as the router uses it: where replies go, and which calls are waiting.
 protocol RoutedConnection: CallConnection {
-    /// Why no call of this command is taken on the socket that the connection came by; nil where one is.
+    /// Why calls of this command are refused on the connection's socket; nil if they are not.
     func refusal(of command: String) -> CommandError?
 
-    /// Why no other call may wait now, as `overloaded`; nil where one may.
+    /// Why no further call may wait now, as `overloaded`; nil if one may.
     var lackOfRoom: CommandError? { get }
 
-    /// Writes one line. Any thread; never blocks.
+    /// Writes one line. Called on any thread; never blocks.
     func write(_ line: (OutputBuffer) -> Void)
 
     /// A call of this connection waits.
     func add(_ call: WaitingCall)
 
-    /// It waits no more.
+    /// The call no longer waits.
     func remove(_ call: WaitingCall)
 }

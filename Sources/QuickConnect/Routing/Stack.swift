@@ -2,36 +2,36 @@ import Concurrency
 
 /// One call on its way through the command objects of its command: the rules of docs/stack.md as a value.
 ///
-/// It does nothing by itself: whoever drives it sends the replies it gives and awaits what it names.
+/// It does no I/O: its driver sends the replies that it returns and waits for what it names.
 struct Stack: ~Copyable, Sendable {
     enum Step: Sendable {
         /// Send this, then advance.
         case reply(Reply)
         /// Await this, then resume.
         case wait(Wait)
-        /// The end. Where ``isOwed`` says so, the final reply is due.
+        /// The end. The final reply is due if ``isOwed`` is true.
         case finished
     }
 
     /// What a VCO sends.
     struct Reply: Sendable {
         var message: Message
-        /// The command that it goes under, where it is not the call's own.
+        /// The command of the reply, if it is not the call's own.
         var command: String?
-        /// Whether it is the call's one reply, which carries the id.
+        /// Whether it is the call's one final reply, which carries the id.
         var isFinal: Bool
     }
 
-    /// Its command, lent by the call.
+    /// Its command, borrowed.
     private let entry: Borrowed<MappingEntry>
-    /// When it began, where the observer is told of its end.
+    /// When it began; nil unless the observer is told of its end.
     let began: Duration?
     private(set) var call: Call
     private var index = 0
     private var inErrorPhase = false
-    /// Whether a VCO has given the call's one final reply.
+    /// Whether a VCO has given the call's final reply.
     private var hasReplied = false
-    /// Whether ECOs that wait are left out, because the connection has no room for a waiting call.
+    /// Whether ECOs that wait are skipped because the connection has no room for another waiting call.
     var leavesOutWaitingErrorSteps = false
 
     /// A stack at its first command object.
@@ -42,22 +42,23 @@ struct Stack: ~Copyable, Sendable {
         began = entry.touchesDevice ? Self.now : nil
     }
 
-    /// Outlives from now on what it was made of.
+    /// From now on it may outlive the objects that it borrows.
     mutating func keep() { call.keep() }
 
     var timeout: Duration? { entry { $0.timeout } }
 
-    /// The time since the process looked at it first: an instant of the clock is no plain value, and costs more to copy.
+    /// The time since the process first used this clock. A `ContinuousClock.Instant` is not a plain value and costs
+    /// more to copy.
     static var now: Duration {
-        // Most calls do not ask, and need not make room for it.
+        // Most calls do not use it, so it should not enlarge their code.
         @inline(never) get { start.duration(to: .now) }
     }
     private static let start = ContinuousClock.now
 
-    /// How many command objects the phases that run have.
+    /// How many command objects the current phases have.
     private var stepCount: Int { entry { inErrorPhase ? $0.errorSteps.count : $0.steps.count } }
 
-    /// One of them, which the entry keeps.
+    /// One of them; the entry keeps it alive.
     private func object(_ index: Int) -> Borrowed<StepObject> {
         entry { Borrowed((inErrorPhase ? $0.errorSteps : $0.steps)[index].object) }
     }
@@ -73,7 +74,7 @@ struct Stack: ~Copyable, Sendable {
         }
     }
 
-    /// Applies the rules of `verbs`. Where an object stands for a later parameter is known by then, and so the verb is.
+    /// Applies the rules of `verbs`. Runs after the parameter check, which decides which argument is the verb.
     mutating func check(_ permissions: Permissions, _ entry: MappingEntry) {
         switch permissions.verdict(on: call, by: entry) {
         case .noRule: break
@@ -82,7 +83,7 @@ struct Stack: ~Copyable, Sendable {
         }
     }
 
-    /// Runs until there is something to do for the driver.
+    /// Runs until the driver has something to do.
     mutating func advance() -> Step {
         while index < stepCount {
             let object = object(index)
@@ -104,8 +105,8 @@ struct Stack: ~Copyable, Sendable {
         return .finished
     }
 
-    /// Takes what was awaited; then advance.
-    /// - Returns: what to send before.
+    /// Takes the awaited outcome; call ``advance()`` after it.
+    /// - Returns: a reply to send before that.
     mutating func resume(with result: Result<StepOutcome, CommandError>) -> Reply? {
         switch result {
         case .success(let outcome): return take(outcome)
@@ -127,14 +128,14 @@ struct Stack: ~Copyable, Sendable {
 
     // MARK: Errors
 
-    /// Ends the call with an error of a rule.
+    /// Ends the call with an error from a rule.
     mutating func refuse(_ error: CommandError) {
         call.isRefused = true
         fail(error)
     }
 
-    /// Ends the three phases with an error, which the error phase then sees. An error in the error phase itself
-    /// only skips the command object that failed.
+    /// Ends the three phases with an error, and then runs the error phase. An error within the error phase only skips
+    /// the command object that failed.
     mutating func fail(_ error: CommandError) {
         guard !call.hasFailed else { return }
         call.error = error
@@ -148,18 +149,18 @@ struct Stack: ~Copyable, Sendable {
 
     // MARK: Replies
 
-    /// The first is the call's final reply; further ones go out without id.
+    /// The first one is the call's final reply; further ones are sent without an id.
     private mutating func reply(_ message: consuming Message, under command: consuming String?) -> Reply {
         defer { hasReplied = true }
         return Reply(message: message, command: command, isFinal: !hasReplied)
     }
 
-    /// Whether the call has not had its one reply.
+    /// Whether the call has not had its final reply.
     var isOwed: Bool { !hasReplied }
 }
 
 extension CommandError {
-    /// The error as a validation command object's refusal, which is always `invalid`; a command object that could
+    /// The error as the refusal of a validation command object, which is always `invalid`. A command object that could
     /// not decide keeps its own code.
     fileprivate var asRefusal: CommandError {
         switch code {

@@ -2,22 +2,22 @@ import Concurrency
 import JSON
 import Synchronization
 
-/// A call that waits: its stack, what it awaits, and what may end the wait early.
+/// A waiting call: its stack, what it waits for, and what may end the wait early.
 ///
-/// Whatever comes first counts: what it awaits, the deadline, or an interruption. Who brings it goes on with the stack,
-/// on its own thread. An operation that does not heed its cancellation holds up nobody: the error goes out at once,
-/// and what the operation gives later is dropped.
+/// The first of these ends the wait: the awaited outcome, the deadline, or an interruption. The thread that delivers it
+/// resumes the stack. An operation that ignores its cancellation blocks nobody: the error is sent at once, and the
+/// operation's later result is dropped.
 ///
-/// Where a client's handler is awaited, the call is itself what takes the answer.
+/// If a client's handler is awaited, the call itself receives the answer.
 final class WaitingCall: Sendable {
     private typealias Outcome = Result<StepOutcome, CommandError>
 
     private struct State: ~Copyable, Sendable {
-        /// While it waits.
+        /// Set while it waits.
         var waiting: Waiting?
-        /// While its command objects run: what the next wait ends with.
+        /// Set while its command objects run: the error that the next wait ends with.
         var interruption: CommandError?
-        /// Whether a handler is being called, whose answer may be quicker than the call's return.
+        /// Whether a handler is being called; its answer may arrive before that call returns.
         var isCalling = false
         var answer: HandlerOutcome?
         var isDone = false
@@ -30,7 +30,7 @@ final class WaitingCall: Sendable {
         let awaited: Awaited
     }
 
-    /// What is awaited, and how to tell it that nobody waits any more.
+    /// What it waits for, and how to cancel that.
     private enum Awaited: Sendable {
         case operation(interruption: Promise<Void>)
         case promise(cancel: @Sendable () -> Void)
@@ -48,14 +48,14 @@ final class WaitingCall: Sendable {
     let connection: any RoutedConnection
     let command: String
     let timeout: Duration?
-    /// What `cancel` names.
+    /// The id that `cancel` names.
     let id: String?
-    /// What its message takes of memory.
+    /// The memory that its message uses, in bytes.
     let messageBytes: Int
     private let controller: ApplicationController
     private let state = Mutex(State())
 
-    /// - Parameter stack: the one that ``begin(_:awaiting:)`` is given.
+    /// - Parameter stack: the one later passed to ``begin(_:awaiting:)``.
     init(for stack: borrowing Stack, of connection: any RoutedConnection, _ controller: ApplicationController) {
         command = stack.call.command
         timeout = stack.timeout
@@ -68,7 +68,7 @@ final class WaitingCall: Sendable {
     /// Whether it has had its reply.
     var isOver: Bool { state.withLock { $0.isDone } }
 
-    /// Begins to wait. It may have been interrupted before.
+    /// Starts the wait. The call may already have been interrupted.
     func begin(_ stack: consuming Stack, awaiting wait: Wait) {
         if let error = takeInterruption() {
             abandon(wait, stack)
@@ -82,13 +82,13 @@ final class WaitingCall: Sendable {
         }
     }
 
-    /// Its command's time is over.
+    /// Ends the call because its command's timeout has passed.
     func endWithTimeout() {
         guard let timeout else { return }
         interrupt(CommandError(.timeout, "\(command) was not done within \(timeout.words)"))
     }
 
-    /// Ends the wait with an error, unless the call is over.
+    /// Ends the wait with an error, unless the call has ended.
     func interrupt(_ error: CommandError) {
         let waiting = state.withLock { state in
             if state.isRunning, state.interruption == nil { state.interruption = error }
@@ -104,11 +104,11 @@ final class WaitingCall: Sendable {
 
     // MARK: Waiting
 
-    /// What comes of beginning to wait.
+    /// The result of starting a wait.
     private enum Beginning: ~Copyable {
-        /// The stack is kept until what it awaits comes.
+        /// The stack is kept until the outcome arrives.
         case waits
-        /// It is there already.
+        /// The outcome is already there.
         case answered(Stack, Outcome)
         case interrupted(Stack, CommandError)
 
@@ -162,7 +162,7 @@ final class WaitingCall: Sendable {
         return .answered(stack, Self.outcome(answer, of: wait, in: phase))
     }
 
-    /// Begins what a stack awaits, and does not wait for it.
+    /// Starts what a stack would wait for, without waiting for it.
     private func abandon(_ wait: Wait, _ stack: borrowing Stack) {
         switch wait {
         case .operation: break
@@ -186,12 +186,12 @@ final class WaitingCall: Sendable {
                 group.cancelAll()
             }
         } onCancel: {
-            // All calls are cancelled; what does not heed that holds nobody up.
+            // The daemon is stopping and cancels all calls; an operation that ignores that must not delay the end.
             interrupt(WaitingCalls.stopping)
         }
     }
 
-    /// Goes on with what was awaited, unless something else came first.
+    /// Resumes with the awaited outcome, unless something else came first.
     private func settle(_ outcome: Outcome) {
         guard let waiting = state.withLock({ $0.waiting.take() }) else { return }
         go(waiting.stack, with: outcome, mayWait: true)
@@ -201,7 +201,7 @@ final class WaitingCall: Sendable {
 
     /// Drives the stack to its next wait, or to its end.
     ///
-    /// An interrupted call does not wait again, for its caller has waited long enough: ECOs that wait are begun, and
+    /// An interrupted call does not wait again, because its caller has waited long enough: waiting ECOs are started but
     /// not awaited.
     private func go(_ first: consuming Stack, with outcome: Outcome, mayWait: Bool) {
         var next: Beginning = mayWait ? .answered(first, outcome) : .interrupted(first, Self.error(outcome))
@@ -220,7 +220,7 @@ final class WaitingCall: Sendable {
 
     private static var over: CommandError { CommandError(.cancelled, "the call is over") }
 
-    /// Runs the stack to its next wait, and begins that; `waits` also stands for the end.
+    /// Runs the stack to its next wait, and starts that; `waits` is also returned at the stack's end.
     private func resume(_ stack: consuming Stack, with outcome: Outcome, mayWait: Bool) -> Beginning {
         var stack = stack
         guard let wait = controller.resume(&stack, with: outcome, connection) else {
@@ -257,7 +257,7 @@ extension WaitingCall: AnswerReceiver {
         case .lost(let error): return .failure(error)
         case .failure(let failure): return .failure(failure.error(of: wait.handler, in: phase))
         case .answer(var answer):
-            // The printed bridge sends the handler's own name with each answer, which renames nothing.
+            // The published bridge sends the handler's own name with each answer. That must not rename the reply.
             if let command = answer.replyCommand, ByteName(command) == ByteName(wait.handler) {
                 answer.replyCommand = nil
             }

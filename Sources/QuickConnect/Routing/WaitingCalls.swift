@@ -1,8 +1,8 @@
 public import Concurrency
 import Synchronization
 
-/// The calls that wait. The operations they await are child tasks of ``run()``; a call that waits for a client's answer
-/// needs no task at all.
+/// The waiting calls. The operations they await are child tasks of ``run()``; a call that waits for a client's answer
+/// needs no task.
 public final class WaitingCalls: Sendable {
     typealias Work = @Sendable () async -> Void
 
@@ -17,20 +17,21 @@ public final class WaitingCalls: Sendable {
     private let deadlines: Deadlines
     private let state = Mutex(State())
 
-    /// - Parameter clock: tells when the time of a call is over.
+    /// - Parameter clock: signals the calls' deadlines.
     public init(clock: any AlarmClock) {
         deadlines = Deadlines(clock)
         (work, continuation) = AsyncStream.makeStream()
     }
 
-    /// Runs the calls until ``finish()``, then those that are still under way. Cancelling it cancels what they await.
+    /// Runs the calls until ``finish()``, and then those that are still running. Cancelling it cancels the operations
+    /// they await.
     public func run() async {
         await withDiscardingTaskGroup { group in
             for await body in work { group.addTask { await body() } }
         }
     }
 
-    /// Takes no more calls: from now on a call that would wait gets `cancelled`.
+    /// Accepts no more calls: from now on a call that would wait gets `cancelled`.
     public func finish() {
         update { $0.isFinishing = true }
     }
@@ -56,7 +57,7 @@ public final class WaitingCalls: Sendable {
         if isFinishing { call.interrupt(Self.stopping) }
     }
 
-    /// Runs what a call awaits.
+    /// Runs the operation that a call awaits.
     func perform(_ body: @escaping Work) { continuation.yield(body) }
 
     /// The call has had its reply.

@@ -1,9 +1,9 @@
 import JSON
 
-/// WebViewJavascriptBridge's form of a message: `{"handlerName", "data", "callbackId"}`, or an answer
+/// The form of a message in WebViewJavascriptBridge: `{"handlerName", "data", "callbackId"}`, or an answer
 /// `{"responseId", "responseData" or "error"}`.
 public enum BridgeForm {
-    /// Reads a message. Where it is a call, `request` becomes that.
+    /// Reads a message. If it is a call, `request` is filled with it.
     static func read(
         _ message: UnsafeBufferPointer<UInt8>,
         into request: consuming Request,
@@ -26,7 +26,7 @@ public enum BridgeForm {
         return .call(request)
     }
 
-    /// An answer that is no JSON, or too deep: the call that waits for it need wait no longer.
+    /// The error for an answer that is not JSON, or too deep: the call that waits for it must not wait longer.
     private static func unreadableAnswer(_ error: JSONError) -> HandlerFailure {
         if case .tooDeep = error {
             return HandlerFailure(code: .tooLarge, message: "the handler's answer has \(error.message)")
@@ -34,7 +34,7 @@ public enum BridgeForm {
         return HandlerFailure(code: .scriptFailed, message: "the handler's answer is not JSON: \(error.message)")
     }
 
-    /// A line that is no JSON, or too deep.
+    /// The error for a line that is not JSON, or too deep.
     static func unreadable(_ error: JSONError) -> UnreadableMessage {
         if case .tooDeep = error { return UnreadableMessage(.tooLarge, "the line has \(error.message)") }
         return UnreadableMessage(.badRequest, "the line is not JSON: \(error.message)")
@@ -49,7 +49,7 @@ public enum BridgeForm {
         .unreadable(UnreadableMessage(code, message, command: command, id: id))
     }
 
-    /// The `responseId` of an answer that cannot be read, where it is its first member.
+    /// The `responseId` of an answer that cannot be parsed, if it is the first member.
     static func responseID(atStartOf line: UnsafeBufferPointer<UInt8>) -> String? {
         var scanner = JSONScanner(UnsafeBufferPointer(rebasing: line.prefix(512)))
         guard scanner.skip(UInt8(ascii: "{")), let name = try? scanner.name(),
@@ -60,11 +60,11 @@ public enum BridgeForm {
         return String(checkedJSON: UnsafeBufferPointer(rebasing: line[id]))
     }
 
-    /// The names that mean something.
+    /// The known member names.
     private enum Key {
         case handlerName, data, callbackID, responseID, responseData, error, end
 
-        /// - Parameter name: what stands between the quotes.
+        /// - Parameter name: the text between the quotes.
         @inline(__always)
         init?(_ name: UnsafeBufferPointer<UInt8>) {
             guard let key = Key(plain: name) ?? Key(escaped: name) else { return nil }
@@ -93,10 +93,10 @@ public enum BridgeForm {
         }
     }
 
-    /// The members of a message that mean something: where each is. Of a name that is there twice the last counts.
+    /// The positions of a message's known members. If a name is repeated, the last one counts.
     private struct Members {
         private var handlerName, data, callbackID, responseID, responseData, error, end: Range<Int>?
-        /// Why a part of the message cannot be kept.
+        /// Why a part of the message cannot be stored.
         private var problem: JSONScanner.Problem?
 
         mutating func read(_ bytes: Request, maximumDepth: Int) throws(JSONError) {
@@ -137,15 +137,15 @@ public enum BridgeForm {
 
         // MARK: What the message is
 
-        /// The answer that it is; nil where it is a call.
+        /// The answer; nil if the message is a call.
         func answer(in bytes: Request) -> IncomingMessage? {
             if let responseID { return .answer(id: string(responseID, bytes), outcome(in: bytes)) }
             guard handlerName == nil, let error else { return nil }
             return .answer(id: nil, .failure(failure(JSONText(checked: bytes, error).value)))
         }
 
-        /// Makes the request the call that it is.
-        /// - Returns: why it is none; nil where it is one.
+        /// Fills the request with the call.
+        /// - Returns: why the message is not a call; nil if it is one.
         func fill(_ bytes: Request) -> UnreadableMessage? {
             let command = handlerName.flatMap { text($0, bytes) }
             let id = callbackID.flatMap { text($0, bytes) }
@@ -173,8 +173,8 @@ public enum BridgeForm {
             return nil
         }
 
-        /// Where the text of a string is, nil where it is something else, or no text. One with escapes is written anew, behind
-        /// all the others.
+        /// The range of a string's text; nil if it is another kind of value or not valid text. A string with escapes is
+        /// unescaped into a copy at the end.
         @inline(__always)
         private func text(_ range: Range<Int>, _ bytes: Request) -> Range<Int>? {
             guard bytes.slice(range).first == UInt8(ascii: "\"") else { return nil }
@@ -185,7 +185,7 @@ public enum BridgeForm {
         private func unescaped(_ range: Range<Int>, _ inner: Range<Int>, _ bytes: Request) -> Range<Int>? {
             let value = bytes.slice(range)
             var scanner = JSONScanner(value)
-            // Half a surrogate pair.
+            // A lone surrogate.
             guard (try? scanner.string()) != nil, scanner.problem == nil else { return nil }
             var text = String(checkedJSON: bytes.slice(inner))
             return text.withUTF8 { text in
@@ -228,7 +228,7 @@ public enum BridgeForm {
             )
         }
 
-        /// What a handler says of its error goes to its caller, whose call may have been short.
+        /// A handler's error text is sent to the caller, so its size must be in proportion to the call.
         private static func cut(_ value: JSONValue, to bytes: Int) -> JSONValue {
             switch value {
             case .array, .object: .null
@@ -240,7 +240,8 @@ public enum BridgeForm {
 }
 
 extension String {
-    /// As much of the text as takes so many bytes on a line of either form, escaped and encoded, with `…` where it is cut.
+    /// As much of the text as takes that many bytes on a line of either form, escaped and encoded, with `…` if it is
+    /// cut.
     fileprivate func cut(toEncoded budget: Int) -> String {
         var cost = 0
         var index = unicodeScalars.startIndex

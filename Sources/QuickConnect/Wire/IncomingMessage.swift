@@ -1,24 +1,24 @@
 public import JSON
 
-/// What one message of a line is.
+/// What one message is.
 public enum IncomingMessage: Sendable {
     case call(Request)
     case answer(id: String?, HandlerOutcome)
     case unreadable(UnreadableMessage)
 }
 
-/// A message that cannot be a call, with as much of it as could be read, so that the error finds its caller.
+/// A message that cannot be handled as a call, with the parts that could be read, so that the error reaches its caller.
 public struct UnreadableMessage: Error, Sendable, Hashable {
-    /// The command, where it could be read.
+    /// The command, if it could be read.
     public var command: String?
-    /// The id, where it could be read.
+    /// The id, if it could be read.
     public var id: String?
     /// `badRequest` or `tooLarge`.
     public var code: CommandError.Code
     /// What is wrong with the line.
     public var message: String
 
-    /// A line that is no message, with what of it could be read.
+    /// A line that is not a message, with the parts of it that could be read.
     public init(_ code: CommandError.Code, _ message: String, command: String? = nil, id: String? = nil) {
         self.code = code
         self.message = message
@@ -26,7 +26,7 @@ public struct UnreadableMessage: Error, Sendable, Hashable {
         self.id = id
     }
 
-    /// What the sender gets.
+    /// The error that the sender gets.
     public var error: CommandError { CommandError(code, message) }
 }
 
@@ -37,18 +37,18 @@ extension JSONError {
     }
 }
 
-/// Reads lines, one after another. For one thread: what one line needed it uses for the next, where it is given back.
+/// Reads lines, one after another, on one thread. It reuses the memory of a message that is given back.
 public struct MessageReader {
     private let maximumDepth: Int
     private var spare: Request?
 
-    /// Memory of longer lines is not kept.
+    /// Requests with more memory are not reused.
     static let keptBytes = 64 << 10
 
-    /// A reader of lines; `maximumDepth` is how deep arrays and objects may stand inside each other.
+    /// A reader of lines; `maximumDepth` limits how deep arrays and objects may be nested.
     public init(maximumDepth: Int = JSONParser.defaultDepth) { self.maximumDepth = maximumDepth }
 
-    /// Reads a line, without its line break and not empty.
+    /// Reads a line that is not empty, given without its line break.
     public mutating func read(_ line: UnsafeBufferPointer<UInt8>) -> IncomingLine {
         switch line.first {
         case UInt8(ascii: "["): return batch(line)
@@ -66,8 +66,9 @@ public struct MessageReader {
     @inline(__always)
     private mutating func takeSpare(_ count: Int) -> Request { spare.take() ?? Request(capacity: count) }
 
-    /// Takes a message back that has been worked off, for the next line, unless somebody else has it too, or it has the memory
-    /// of a long line. It is moved from hand to hand: to count references to it would cost each call more than to route it.
+    /// Takes back a handled message and reuses its memory for the next line, unless somebody else holds it or it used
+    /// the memory of a long line. The message is moved: counting references to it would cost each call more than
+    /// routing it does.
     public mutating func giveBack(_ message: consuming IncomingMessage) {
         guard case .call(var request) = consume message else { return }
         if request.capacity <= Self.keptBytes, isKnownUniquelyReferenced(&request) { spare = request }
@@ -82,17 +83,17 @@ public struct MessageReader {
     }
 }
 
-/// What a line is.
+/// The contents of a line.
 public enum IncomingLine: Sendable {
     case message(IncomingMessage)
-    /// A JSON array of messages, which are read one by one: there may be a hundred thousand.
+    /// A JSON array of messages. They are read one by one, because there may be a hundred thousand.
     case batch(Batch)
 }
 
-/// The messages of a line that is an array. The whole of it has been checked.
+/// The messages of a line that is an array. The whole line has been checked.
 public struct Batch: Sendable {
     private let bytes: SharedBytes
-    /// Where each member is, the first byte and the one behind it in one number.
+    /// The range of each member, with its start and end packed into one number.
     private let members: [UInt64]
     private var index = 0
 
@@ -105,12 +106,12 @@ public struct Batch: Sendable {
         bytes = SharedBytes(copying: line)
     }
 
-    /// One message, which is not read yet.
+    /// One message that has not been read yet.
     public struct Member: Sendable {
         fileprivate let bytes: SharedBytes
         fileprivate let range: Range<Int>
 
-        /// How many bytes it has; 0 where the batch has no member at all, which is a mistake.
+        /// Its size in bytes; 0 if the batch is empty, which is an error.
         public var count: Int { range.count }
 
         fileprivate func read(into request: Request, maximumDepth: Int) -> IncomingMessage {
@@ -121,7 +122,7 @@ public struct Batch: Sendable {
         }
     }
 
-    /// The next member, nil behind the last one.
+    /// The next member; nil after the last one.
     public mutating func next() -> Member? {
         defer { index += 1 }
         guard !members.isEmpty else { return index == 0 ? Member(bytes: bytes, range: 0..<0) : nil }

@@ -1,13 +1,13 @@
 public import JSON
 
-/// The lines that go out, `\n` at the end of each.
+/// The lines that are sent, each ending with `\n`.
 extension OutputBuffer {
     // MARK: Replies
 
     /// A value as the reply to a call.
     /// - Parameters:
-    ///   - command: the command that the value goes under; nil: the call's own.
-    ///   - isFinal: whether it is the call's one reply, which carries the id.
+    ///   - command: the command of the reply; nil: the call's own.
+    ///   - isFinal: whether it is the call's one final reply, which carries the id.
     func appendReply(_ message: Message, to call: borrowing Call, under command: String?, isFinal: Bool) {
         call.borrowedRequest { request in
             call.description { appendReply(message, to: request, of: $0, under: command, isFinal: isFinal) }
@@ -41,7 +41,7 @@ extension OutputBuffer {
         }
     }
 
-    /// The result of a call's last BCO as its one reply, `null` where there is none.
+    /// The result of a call's last BCO as its final reply; `null` if there is none.
     func appendResult(of call: borrowing Call) {
         guard let message = call.results.last else {
             return appendReply(.null, to: call, under: nil, isFinal: true)
@@ -75,7 +75,7 @@ extension OutputBuffer {
         }
     }
 
-    /// An error that answers no call that could be read.
+    /// An error for a line that could not be read as a call.
     public func appendError(_ error: CommandError, command: String?, id: String?, form: WireForm) {
         let payload = Message.value(error.payload(command: command?.shortened))
         switch form {
@@ -110,8 +110,8 @@ extension OutputBuffer {
         append(UInt8(ascii: "\n"))
     }
 
-    /// A call that is passed on to a client's handler. Always in the bridge form.
-    /// - Parameter number: of the call, which the answer carries as `responseId`.
+    /// A call to a client's handler. Always in the bridge form.
+    /// - Parameter number: the number of the call, which the answer has in its `responseId`.
     func appendCall(of handler: String, _ call: borrowing Call, in phase: Phase, number: Int) {
         append("{\"handlerName\":")
         append(json: handler)
@@ -134,7 +134,8 @@ extension OutputBuffer {
         append("}\n")
     }
 
-    /// Tells a client that nobody waits for its answer to that call any more, as a client tells the daemon.
+    /// Tells a client that nobody waits for its answer to that call any more, in the form in which a client cancels a
+    /// call.
     func appendCancel(ofCall number: Int) {
         append("{\"handlerName\":\"cancel\",\"data\":[\"q")
         append(decimal: Int64(number))
@@ -160,7 +161,7 @@ extension OutputBuffer {
     private func appendURL(_ message: Message) {
         switch message {
         case .text(let text): append(text, as: .percent)
-        // What has nothing to encode.
+        // Values without anything to encode.
         case .value(.null): append("null")
         case .value(.integer(let number)): append(decimal: number)
         case .value(let value):
@@ -196,7 +197,7 @@ extension OutputBuffer {
 }
 
 extension String {
-    /// A name that a caller made up, as messages show it.
+    /// A name that a caller made up, shortened for messages.
     public var shortened: String {
         guard utf8.count > 128 else { return self }
         return String(decoding: utf8.prefix(40), as: UTF8.self) + "…"

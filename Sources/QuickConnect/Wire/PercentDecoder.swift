@@ -8,16 +8,16 @@ struct PercentDecoder {
     private(set) var position: Int
     /// How many bytes of text there are.
     private(set) var written = 0
-    /// Of the value read last: whether it has characters below the space.
+    /// Whether the last value has control characters.
     private(set) var foundControl = false
-    /// Of the value read last: where an escape is that is none.
+    /// Where the last value has a bad escape; nil if it has none.
     private(set) var badEscape: Int?
-    /// Of the value read last: why it is none.
+    /// Why the last value could not be decoded.
     private(set) var failure = URLFault.Kind.notText
 
     /// - Parameters:
-    ///   - line: stays where it is while this is used.
-    ///   - text: where the decoded bytes go; has room for as many as the line has.
+    ///   - line: must not move while this is used.
+    ///   - text: the buffer for the decoded bytes, at least as long as the line.
     @inline(__always)
     init(_ line: UnsafeBufferPointer<UInt8>, at position: Int, to text: UnsafeMutablePointer<UInt8>) {
         self.line = line
@@ -25,7 +25,7 @@ struct PercentDecoder {
         self.text = text
     }
 
-    /// Takes a byte, where it is the next one.
+    /// Consumes the byte if it is the next one.
     @inline(__always)
     mutating func skip(_ byte: UInt8) -> Bool {
         guard position < line.count, line[position] == byte else { return false }
@@ -33,7 +33,7 @@ struct PercentDecoder {
         return true
     }
 
-    /// Takes an ASCII text, where it comes next.
+    /// Consumes an ASCII text if it comes next.
     @inline(__always)
     mutating func skip(_ next: StaticString) -> Bool {
         guard UnsafeBufferPointer(rebasing: line[position...]).starts(with: next) else { return false }
@@ -45,8 +45,8 @@ struct PercentDecoder {
         while position < line.count, line[position] != UInt8(ascii: "&") { position += 1 }
     }
 
-    /// Takes the value that ends at the next `&`.
-    /// - Returns: where its text is; nil where it is none, and it then stands somewhere in it.
+    /// Decodes the value that ends at the next `&`.
+    /// - Returns: the range of its text; nil if it is not valid, and then the position is somewhere within it.
     @inline(__always)
     mutating func value() -> Range<Int>? {
         let start = written
@@ -66,10 +66,10 @@ struct PercentDecoder {
     private mutating func decode() -> Bool? {
         guard let base = line.baseAddress else { return true }
         let end = base + line.count
-        // Local ones stay in registers.
+        // Local variables stay in registers.
         var source = base + position
         var target = text + written
-        // Its top bit is set by what is no ASCII, and by control characters.
+        // Its top bit is set by control characters and by bytes that are not ASCII.
         var unusual: UInt8 = 0
         defer {
             position = source - base
@@ -93,7 +93,7 @@ struct PercentDecoder {
                 target.pointee = byte
                 source += 1
                 target += 1
-                // Between two escapes there is often a single one; behind two there are mostly many.
+                // Between two escapes there is often a single plain byte; after two plain ones usually many follow.
                 if source < end, Self.isPlain(source.pointee) { Self.copyPlain(&source, end, &target) }
             }
         }
@@ -105,7 +105,7 @@ struct PercentDecoder {
         byte >= 0x20 && byte < 0x80 && byte != UInt8(ascii: "%") && byte != UInt8(ascii: "&")
     }
 
-    /// Copies the bytes that stand for themselves, eight at a time.
+    /// Copies the bytes that need no decoding, eight at a time.
     @inline(__always)
     private static func copyPlain(
         _ source: inout UnsafePointer<UInt8>,
@@ -114,7 +114,7 @@ struct PercentDecoder {
     ) {
         while end - source >= 8 {
             let word = UnsafeRawPointer(source).loadUnaligned(as: UInt64.self)
-            // Also behind the plain ones: there is room, and what comes next is written over them.
+            // Copies also the bytes after the plain ones: there is room, and they are overwritten later.
             UnsafeMutableRawPointer(target).storeBytes(of: word, as: UInt64.self)
             let special = Self.special(word)
             let count = special == 0 ? 8 : special.trailingZeroBitCount >> 3
@@ -129,8 +129,8 @@ struct PercentDecoder {
         }
     }
 
-    /// The top bit of each byte that is `%`, `&`, a control character or no ASCII; of the bytes above such a one it may be
-    /// set, too.
+    /// The top bit is set in each byte that is `%`, `&`, a control character or not ASCII. In the bytes above such a
+    /// byte it may be set wrongly.
     @inline(__always)
     private static func special(_ word: UInt64) -> UInt64 {
         let ones: UInt64 = 0x0101_0101_0101_0101

@@ -2,7 +2,7 @@ import JSON
 
 /// Percent-encoding as JavaScript's `encodeURIComponent` and `decodeURIComponent` do it.
 public enum PercentEncoding {
-    /// What is wrong with an encoded value, to follow its name: `has the bad escape '%zz'`.
+    /// What is wrong with an encoded value, as the rest of a sentence: `has the bad escape '%zz'`.
     struct Failure: Error {
         var message: String
 
@@ -15,14 +15,14 @@ public enum PercentEncoding {
         }
     }
 
-    /// The text as one value of a `call?…` line.
+    /// The text encoded as a value of a `call?…` line.
     public static func encode(_ text: String) -> String {
         let buffer = OutputBuffer(capacity: text.utf8.count + 16)
         buffer.appendPercentEncoded(text)
         return buffer.text
     }
 
-    /// The text that the bytes stand for; nil where they have a bad escape or an `&`, or are no text. `+` stands for itself.
+    /// The decoded text; nil if the bytes have a bad escape or an `&`, or are not valid text. `+` stands for itself.
     static func decode(_ encoded: UnsafeBufferPointer<UInt8>) -> String? {
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: encoded.count) { text in
             guard let base = text.baseAddress else { return "" }

@@ -1,12 +1,11 @@
 import JSON
 
 extension Request {
-    /// Passes over the message, which begins at the next byte, and keeps where its items are: the parameters that it stands
-    /// for.
+    /// Skips the message, which begins at the next byte, and stores the ranges of its items, which are the parameters.
     /// - Parameters:
-    ///   - depth: how many arrays and objects it stands in.
-    ///   - offset: where the scanner's bytes begin in those of the request.
-    /// - Returns: where the message is.
+    ///   - depth: how many arrays and objects it is nested in.
+    ///   - offset: the position of the scanner's first byte in the request.
+    /// - Returns: the range of the message.
     func takeMessage(_ scanner: inout JSONScanner, depth: Int, offset: Int = 0) throws(JSONError) -> Range<Int> {
         let start = scanner.position
         var items = JSONItems()
@@ -21,7 +20,7 @@ extension Request {
         return (start + offset)..<(scanner.position + offset)
     }
 
-    /// Keeps one value as the message.
+    /// Stores one value as the message.
     func takeMessage(_ value: Range<Int>) -> Range<Int> {
         var items = JSONItems()
         items.append(value)

@@ -1,20 +1,20 @@
 import JSON
 
-/// Where the decoded values of a line's keys are. They are found and decoded in one pass over the line.
+/// The ranges of the decoded values of a line's keys. They are found and decoded in one pass over the line.
 struct URLFields {
     private(set) var command: Range<Int>?
     private(set) var id: Range<Int>?
     private(set) var message: Range<Int>?
-    /// Whether the message has characters below the space, of which some would end a line.
+    /// Whether the message has control characters, some of which would end a line.
     private(set) var messageHasControls = false
-    /// The first thing that is wrong with the line.
+    /// The first mistake in the line.
     private(set) var fault: URLFault?
 
     private static let prefix: StaticString = "call?"
 
-    /// Reads all pairs, also behind a bad one, so that the error reply finds its id.
-    /// - Parameter text: where the decoded values go; has room for the line.
-    /// - Returns: how many bytes they have.
+    /// Reads all pairs, even after a bad one, so that the error reply has the id.
+    /// - Parameter text: the buffer for the decoded values, at least as long as the line.
+    /// - Returns: the number of decoded bytes.
     mutating func read(_ line: UnsafeBufferPointer<UInt8>, decodingTo text: UnsafeMutablePointer<UInt8>) -> Int {
         guard line.starts(with: Self.prefix) else {
             fault = URLFault(.prefix)
@@ -67,18 +67,18 @@ struct URLFields {
         fail(fault)
     }
 
-    /// Only the first one is told.
+    /// Only the first mistake is reported.
     private mutating func fail(_ fault: URLFault) { self.fault = self.fault ?? fault }
 }
 
-/// What is wrong with a line in the URL form, told without a text while it is read.
+/// A mistake in a line of the URL form. It holds no text, so recording it while reading is cheap.
 struct URLFault {
     enum Kind { case prefix, empty, tooLong, twice, unknownKey, badEscape, nul, notText }
     enum Key: String { case none, cmd, id, msg }
 
     var kind: Kind
     var key: Key
-    /// The bytes of the line that it is about.
+    /// The bytes of the line that it concerns.
     var place: Range<Int>
 
     init(_ kind: Kind, _ key: Key = .none, _ place: Range<Int> = 0..<0) {
@@ -87,7 +87,7 @@ struct URLFault {
         self.place = place
     }
 
-    /// The same in words.
+    /// The same as an error message.
     struct Problem: Error {
         var code = CommandError.Code.badRequest
         var message: String

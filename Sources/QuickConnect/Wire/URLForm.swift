@@ -2,7 +2,7 @@ import JSON
 
 /// QuickConnect's form of a line: `call?cmd=…&msg=…&id=…`, read by key, in any order.
 public enum URLForm {
-    /// Reads a line. Where it is a call, `request` becomes that.
+    /// Reads a line. If it is a call, `request` is filled with it.
     static func read(
         _ line: UnsafeBufferPointer<UInt8>,
         into request: consuming Request,
@@ -12,7 +12,7 @@ public enum URLForm {
         return .call(request)
     }
 
-    /// - Returns: why the line is no call; nil where it is one.
+    /// - Returns: why the line is not a call; nil if it is one.
     private static func fill(
         _ request: Request,
         _ line: UnsafeBufferPointer<UInt8>,
@@ -49,8 +49,8 @@ public enum URLForm {
 }
 
 extension URLFields {
-    /// Checks the message, of which the request keeps the items; text that is not JSON is one parameter, a string.
-    /// - Returns: where the message is; nowhere where there is none.
+    /// Checks the message and stores its items in the request. Text that is not JSON is one parameter, a string.
+    /// - Returns: the range of the message; empty if there is none.
     func message(in request: Request, maximumDepth: Int) throws(URLFault.Problem) -> Range<Int> {
         guard let text = message, !text.isEmpty, !request.slice(text).equals("undefined") else { return 0..<0 }
         do throws(JSONError) {
@@ -69,14 +69,14 @@ extension URLFields {
         let message = try request.takeMessage(&scanner, depth: 0, offset: text.lowerBound)
         try scanner.finish()
         if let problem = scanner.problem { throw problem.error }
-        // White space that would end a line, where the message is passed on.
+        // Line breaks between JSON tokens: they would end the line when the message is passed on.
         if messageHasControls {
             for lineBreak in [0x0A, 0x0D] as [UInt8] { request.replace(lineBreak, with: UInt8(ascii: " "), in: text) }
         }
         return message
     }
 
-    /// The text as a JSON string, behind all the others.
+    /// Appends the text as a JSON string to the request's bytes.
     private static func string(_ text: Range<Int>, _ request: Request) -> Range<Int> {
         let quoted = OutputBuffer(capacity: text.count + 64)
         quoted.append(json: request.slice(text))

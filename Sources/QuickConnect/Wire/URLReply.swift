@@ -1,15 +1,15 @@
 public import JSON
 
-/// A line `handleJSONRequest?cmd=…&msg=…[&id=…]`, as a client reads it.
+/// A line `handleJSONRequest?cmd=…&msg=…[&id=…]`, parsed by a client.
 public struct URLReply: Sendable, Hashable {
-    /// The command that the reply goes under.
+    /// The command of the reply.
     public var command: String
     /// The reply's value.
     public var value: JSONValue
-    /// The id of the call, where it had one.
+    /// The id of the call, if it had one.
     public var id: String?
 
-    /// Nil where the line is no such reply.
+    /// Nil if the line is not such a reply.
     public init?(_ line: [UInt8]) {
         let prefix = Array("handleJSONRequest?".utf8)
         guard line.starts(with: prefix) else { return nil }

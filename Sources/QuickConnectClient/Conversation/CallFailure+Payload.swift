@@ -1,8 +1,8 @@
 public import JSON
 
 extension CallFailure {
-    /// The failure as a gateway hands it on to the caller whom it acts for: the daemon's own error, or one with the code that says
-    /// the same of what happened on the way.
+    /// The failure as a gateway passes it to the caller for whom it acts: the daemon's own error, or an error with the
+    /// code that fits what happened on the way.
     public func payload(command: String) -> JSONObject {
         guard case .refused(let error) = self else {
             return ["cmd": .string(command), "code": .string(code), "message": .string(message)]

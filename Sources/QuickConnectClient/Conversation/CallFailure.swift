@@ -5,23 +5,23 @@ public import QuickConnect
 public enum CallFailure: Error, Sendable, Hashable {
     /// The daemon's error reply, with one of the protocol's codes.
     case refused(ErrorReply)
-    /// The connection was lost, or closed by this program, while the call was under way. Nobody knows whether it was
-    /// done, so it is not made again. The text says why.
+    /// The connection was lost, or closed by this program, during the call. It is unknown whether the call was done, so
+    /// it is not repeated. The text gives the reason.
     case connectionLost(String)
-    /// No reply came before the call's deadline. The daemon was asked to end it.
+    /// No reply came before the call's deadline. The daemon was asked to cancel the call.
     case timedOut
-    /// The caller has given it up. The daemon was asked to end it.
+    /// The caller has cancelled it. The daemon was asked to cancel the call.
     case cancelled
-    /// Too much waits for a reply already. The call was not sent.
+    /// Too many calls already wait for a reply. The call was not sent.
     case overloaded(String)
-    /// The daemon would not read a line that long or deep. The call was not sent.
+    /// The line is too long or too deep for the daemon. The call was not sent.
     case tooLarge(String)
-    /// Its reply is none: no JSON, or longer than a client reads.
+    /// The reply could not be read: it is not JSON, or longer than a client reads.
     case unreadable(String)
 }
 
 extension CallFailure: CustomStringConvertible {
-    /// A code of the protocol's closed list: the daemon's, or the one that says the same of what happened here.
+    /// One of the protocol's codes: the daemon's, or the one that fits what happened here.
     public var code: String {
         switch self {
         case .refused(let error): error.code
@@ -64,7 +64,7 @@ public struct ErrorReply: Error, Sendable, Hashable {
     /// An error reply, from its value.
     public init(_ value: JSONValue) { members = value.objectValue ?? [:] }
 
-    /// One of the protocol's codes, as it came.
+    /// One of the protocol's codes, as received.
     public var code: String { members["code"]?.stringValue ?? "internal" }
     /// The sentence for people.
     public var message: String { members["message"]?.stringValue ?? "the daemon gave no reason" }

@@ -1,21 +1,23 @@
 internal import Glibc
 
-/// One call of a conversation. On the wire it is a letter and a number: `c12`.
+/// A call of a conversation. On the wire its id is a letter and a number: `c12`.
 public struct CallID: Hashable, Sendable {
-    /// Where a call stands among the others. The letter of its id.
+    /// The order in which calls are sent. Also the letter of the id.
     public enum Precedence: UInt8, Sendable {
-        /// In the order made. It is one of those of which only so many may be under way.
+        /// In the order made. Counts towards the limit of running calls.
         case inOrder = 0x63  // c
-        /// Behind those that wait, but it does not count: for a caller who lets nothing else go on meanwhile.
+        /// Sent after the waiting calls, but does not count towards the limit: for a caller that does nothing else
+        /// meanwhile.
         case uncounted = 0x73  // s
-        /// Past those that wait, and it does not count: what registers and takes back.
+        /// Sent before the waiting calls, and does not count towards the limit: for registering and removing handlers
+        /// and subscriptions.
         case ahead = 0x72  // r
     }
 
     let precedence: Precedence
     let number: Int
 
-    /// As lines carry it.
+    /// The id as lines contain it.
     public var text: String { "\(Character(Unicode.Scalar(precedence.rawValue)))\(number)" }
 
     init(_ precedence: Precedence, _ number: Int) {
@@ -23,7 +25,7 @@ public struct CallID: Hashable, Sendable {
         self.number = number
     }
 
-    /// Nil where the text is none: a letter of a precedence, and up to 18 digits.
+    /// Nil if the text is not an id: a letter of a precedence, and up to 18 digits.
     init?(_ text: String) {
         let bytes = Array(text.utf8)
         guard let id = bytes.withUnsafeBufferPointer({ CallID($0[...]) }) else { return nil }
@@ -46,7 +48,7 @@ public struct CallID: Hashable, Sendable {
     private static var callEnd: StaticString { "\"callbackId\":\"" }
     private static var longest: Int { 19 }
 
-    /// The id of a reply whose first member it is.
+    /// The id of a reply, if it is the line's first member.
     init?(atStartOf line: UnsafeBufferPointer<UInt8>) {
         let start = Self.replyStart.utf8CodeUnitCount
         guard line.has(Self.replyStart, at: 0) else { return nil }
@@ -56,7 +58,7 @@ public struct CallID: Hashable, Sendable {
         self.init(line[start..<end])
     }
 
-    /// The id of a call whose last member it is.
+    /// The id of a call, if it is the line's last member.
     init?(atEndOf line: UnsafeBufferPointer<UInt8>) {
         let end = line.count - 2
         guard line.has("\"}", at: end) else { return nil }
@@ -68,7 +70,7 @@ public struct CallID: Hashable, Sendable {
 }
 
 extension UnsafeBufferPointer<UInt8> {
-    /// Whether an ASCII text stands there.
+    /// Whether an ASCII text is at that position.
     @inline(__always)
     func has(_ text: StaticString, at start: Int) -> Bool {
         guard let baseAddress, start >= 0, count - start >= text.utf8CodeUnitCount else { return false }

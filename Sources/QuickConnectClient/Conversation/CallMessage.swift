@@ -5,9 +5,9 @@ internal import QuickConnect
 public enum CallMessage: Sendable, Hashable {
     /// No parameters.
     case none
-    /// An array is the parameters, any other value is one parameter, `null` is none.
+    /// An array holds the parameters, any other value is one parameter, `null` means none.
     case value(JSONValue)
-    /// The text of `msg` in the URL form: JSON, or else itself, one string.
+    /// The text of `msg` in the URL form: JSON, or else one string.
     case text(String)
 
     /// The same as a value.

@@ -1,10 +1,10 @@
 internal import JSON
 internal import QuickConnect
 
-/// Connections that come and go, and what comes over them.
+/// How connections come and go, and what is received on them.
 extension ClientConversation {
-    /// There is a connection. What stands is said first, then what has waited goes out.
-    /// - Parameter lines: what a program that writes its own messages says first, as for ``send(lines:)``.
+    /// The connection is open. The opening, handlers and subscriptions are sent first, then the waiting calls.
+    /// - Parameter lines: what a program that writes its own messages sends first, in the form of ``send(lines:)``.
     public mutating func connected(saying lines: [UInt8] = []) {
         if isConnected { lost("another connection was made") }
         connectionCount += 1
@@ -14,7 +14,7 @@ extension ClientConversation {
         pending.sendAll { output += $0 }
     }
 
-    /// The connection is gone. Calls that were under way fail; what has not been sent of it is forgotten.
+    /// The connection is lost. Calls that were sent fail, and unsent bytes of the connection are dropped.
     public mutating func lost(_ reason: String) {
         isConnected = false
         output = []
@@ -26,7 +26,7 @@ extension ClientConversation {
         }
     }
 
-    /// Nobody wants anything any more: all calls fail, sent or not, and nothing stands.
+    /// Ends the conversation: all calls fail, sent or not, and all handlers and subscriptions are dropped.
     public mutating func close(_ reason: String) {
         lost(reason)
         standing = StandingOrders()
@@ -35,17 +35,17 @@ extension ClientConversation {
         }
     }
 
-    /// Takes in what has come over the connection.
+    /// Processes bytes received on the connection.
     public mutating func receive(_ bytes: UnsafeBufferPointer<UInt8>) {
         split(bytes) { conversation, line in conversation.take(line) }
     }
 
-    /// Gives the lines that are whole now, but for empty and overlong ones.
+    /// Passes on the lines that are complete now, except empty and overlong ones.
     mutating func split(
         _ bytes: UnsafeBufferPointer<UInt8>,
         _ take: (inout ClientConversation, UnsafeBufferPointer<UInt8>) -> Void
     ) {
-        // Out of here meanwhile, so that each line may change the rest.
+        // Taken out meanwhile, so that handling a line may change the rest.
         var splitter = LineSplitter(limit: bounds.receivedLineBytes)
         swap(&splitter, &self.splitter)
         splitter.split(bytes) { line in
@@ -74,7 +74,7 @@ extension ClientConversation {
         events.append(.fault(.unreadable(problem)))
     }
 
-    /// A call is over. A reply to none, or a second one, is dropped and counted.
+    /// Completes a call. A reply to an unknown call, or a second reply, is dropped and counted.
     private mutating func settle(_ id: CallID?, _ result: Result<(command: String?, value: JSONValue), CallFailure>) {
         if id == nil { droppedReplyCount += 1 }
         guard let id, let call = over(id) else { return }
@@ -82,7 +82,7 @@ extension ClientConversation {
         if !call.isGivenUp { tell(id, note, result) }
     }
 
-    /// Takes a call that is answered, and sends what has waited for its place.
+    /// Removes an answered call, and sends a waiting call in its place.
     mutating func over(_ id: CallID) -> PendingCalls.Call? {
         guard let over = pending.take(answered: id) else {
             droppedReplyCount += 1
@@ -105,7 +105,7 @@ extension ClientConversation {
         events.append(.called(call))
     }
 
-    /// `["q7"]`: nobody waits any more for the answer to that call.
+    /// `["q7"]`: nobody waits for the answer to that call any more.
     private mutating func takeCancel(_ value: JSONValue) {
         guard let id = value.arrayValue?.first?.stringValue, handlerCalls.removeValue(forKey: id) == true else {
             return

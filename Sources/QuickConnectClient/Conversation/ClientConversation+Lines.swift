@@ -1,14 +1,14 @@
 internal import Glibc
 
-/// For a program that writes and reads the messages itself, such as the JavaScript of a script: lines of the bridge form
-/// pass through as they are. The conversation still knows what is under way, what waits and in which order, and what
-/// becomes of it; such a program has handlers and subscriptions of its own, and says them again itself.
+/// For a program that writes and reads the messages itself, such as the JavaScript of a script: lines of the bridge
+/// form pass through unchanged. The conversation still tracks which calls are running or waiting, in which order, and
+/// how they end. Such a program manages its own handlers and subscriptions, and renews them itself.
 extension ClientConversation {
     /// Sends lines, each with its line break: answers, and calls whose last member is their id (see ``CallID``), with a
     /// number that the program counts up.
     ///
-    /// The failure of a call is an event. An answer that is too large becomes an error; without a connection nobody waits
-    /// for one.
+    /// The failure of a call is an event. An answer that is too large becomes an error. Without a connection an answer
+    /// is dropped, because nobody waits for it.
     public mutating func send(lines: UnsafeBufferPointer<UInt8>) {
         var rest = lines
         while let base = rest.baseAddress, let found = memchr(base, CInt(UInt8(ascii: "\n")), rest.count) {
@@ -18,7 +18,7 @@ extension ClientConversation {
         }
     }
 
-    /// - Parameter line: with its line break.
+    /// - Parameter line: including its line break.
     private mutating func send(line: UnsafeBufferPointer<UInt8>) {
         let message = UnsafeBufferPointer(rebasing: line.dropLast())
         let problem = message.count > bounds.depth ? LineCheck.problem(message, bounds) : nil
@@ -51,12 +51,12 @@ extension ClientConversation {
         output += Array(",\"error\":{\"code\":\"tooLarge\",\"message\":\"the handler's answer: \(problem)\"}}\n".utf8)
     }
 
-    /// Why the daemon would not read a line, such as an answer; nil: it would.
+    /// Why the daemon would reject a line, such as an answer; nil if it would not.
     public func problem(ofLine line: [UInt8]) -> String? {
         line.withUnsafeBufferPointer { LineCheck.problem($0, bounds) }
     }
 
-    /// What became of a call that has failed, which is then no event any more.
+    /// Removes and returns the failure of a call, which is then no longer an event.
     public mutating func takeFailure(of id: String) -> CallFailure? {
         for (index, event) in events.enumerated() {
             guard case .failed(let failed, let failure) = event, failed.text == id else { continue }
@@ -66,14 +66,14 @@ extension ClientConversation {
         return nil
     }
 
-    /// Takes a call back that has not been sent. One that has been goes on.
+    /// Withdraws a call that has not been sent. A call that has been sent continues.
     public mutating func withdraw(_ id: String) {
         guard let id = CallID(id), let call = pending[id.number], !call.isSent else { return }
         _ = pending.take(id.number)
         _ = pending.takeNote(of: id.number)
     }
 
-    /// Takes in what has come over the connection, and hands on the messages unread, without line breaks: calls to
+    /// Processes bytes received on the connection, and passes on the messages unparsed, without line breaks: calls to
     /// handlers, events, and each reply to a call once.
     public mutating func receive(
         _ bytes: UnsafeBufferPointer<UInt8>,
@@ -84,7 +84,7 @@ extension ClientConversation {
         }
     }
 
-    /// Whether the program is to see a line.
+    /// Whether to pass a line to the program.
     private mutating func passes(_ line: UnsafeBufferPointer<UInt8>) -> Bool {
         if line.has("{\"handlerName\":", at: 0) { return true }
         if line.has(Self.replyStart, at: 0) { return passes(replyTo: CallID(atStartOf: line)) }
@@ -103,7 +103,7 @@ extension ClientConversation {
             return false
         }
         guard let call = over(id) else { return false }
-        // What has a note is the conversation's own.
+        // A call with a note is the conversation's own.
         return pending.takeNote(of: id.number) == nil && !call.isGivenUp
     }
 

@@ -2,82 +2,83 @@ public import JSON
 public import QuickConnect
 
 /// A client's half of the conversation with the daemon, as a value: no input or output, no clock. Bytes go in, events
-/// and bytes come out, and the time is told to it.
+/// and bytes come out, and the caller supplies the time.
 ///
-/// A driver connects, says so with ``connected()``, hands over what it receives, sends what ``takeOutput()`` gives, says
-/// when the connection is lost, and takes the events. A call is never sent twice: those that were under way when a
-/// connection was lost fail, those that had not been sent go out over the next one, in their order. Handlers and
-/// subscriptions stand until they are taken back: each new connection is told of them.
+/// A driver connects and calls ``connected()``, passes in what it receives, sends what ``takeOutput()`` returns,
+/// reports when the connection is lost, and takes the events. A call is never sent twice: calls that were sent before a
+/// connection was lost fail, and calls that had not been sent go out over the next one, in order. Handlers and
+/// subscriptions are kept until they are removed, and are renewed on each new connection.
 public struct ClientConversation: Sendable {
-    /// The clock by which calls end.
+    /// The clock for deadlines.
     public typealias Instant = ContinuousClock.Instant
 
-    /// How much a conversation may hold.
+    /// The limits of a conversation.
     public struct Bounds: Sendable, Hashable {
-        /// Calls under way at once. More wait, in order. The daemon takes no more than that.
+        /// Running calls at the same time, as many as the daemon accepts. Further calls wait, in order.
         public var callsUnderWay = Limits().callsPerConnection
-        /// Bytes of all calls without a reply, each with some for itself. One more is `overloaded`.
+        /// Bytes of all calls without a reply, with a fixed amount added for each. A call beyond this gets
+        /// `overloaded`.
         public var waitingBytes = 32 << 20
-        /// The longest line that the daemon reads, without its line break. A longer one is `tooLarge`.
+        /// The longest line that the daemon reads, without its line break. A longer one gets `tooLarge`.
         public var lineBytes = Limits().lineBytes
-        /// Arrays and objects inside each other in a line that the daemon reads.
+        /// How deep arrays and objects may be nested in a line that the daemon reads.
         public var depth = Limits().depth
-        /// The longest line that this client reads: more than a daemon sends.
+        /// The longest line that this client reads: longer than any line of the daemon.
         public var receivedLineBytes = 64 << 20
 
-        /// The bounds of a client whose program says nothing.
+        /// The default limits.
         public init() {}
     }
 
     /// What happened.
     public enum Event: Sendable, Hashable {
-        /// A call has its one reply: the command that it goes under, and its value.
+        /// A call has its final reply: the command of the reply, and its value.
         case replied(CallID, command: String, JSONValue)
-        /// A call has failed; nothing more comes for it.
+        /// A call has failed; nothing more follows for it.
         case failed(CallID, CallFailure)
         case happened(name: String, JSONValue)
         /// Answer it with ``answer(_:with:)``, once.
         case called(HandlerCall)
-        /// Nobody waits any more for the answer to that call of a handler that was registered with `hearsCancel`.
+        /// Nobody waits any more for the answer to that call. Only for handlers registered with `hearsCancel`.
         case cancelled(HandlerCall.Number)
-        /// The daemon has taken a handler, a subscription or a call of the opening.
+        /// The daemon has accepted a handler, a subscription or a call of the opening.
         case stands(Standing)
-        /// The daemon refuses it. A handler or a subscription stands no more.
+        /// The daemon refuses it. A refused handler or subscription is dropped.
         case refused(Standing, CallFailure)
-        /// Something that is not of the protocol, or an error that answers no call, such as the refusal of a connection.
+        /// Something outside the protocol, or an error that belongs to no call, such as the refusal of a connection.
         case fault(Fault)
     }
 
-    /// What the daemon should not have said, or said to nobody in particular.
+    /// Something that the daemon should not have sent, or that belongs to no call.
     public enum Fault: Sendable, Hashable {
-        /// An error that answers no call.
+        /// An error that belongs to no call.
         case told(ErrorReply)
-        /// A line that is none of the protocol; the text says what is wrong with it.
+        /// A line outside the protocol; the text says what is wrong with it.
         case unreadable(String)
     }
 
-    /// The form of the calls. Events come in the form of their subscription, replies in that of their call.
+    /// The form of the calls. Events have the form of their subscription, replies that of their call.
     public let form: WireForm
-    /// What it holds at most.
+    /// Its limits.
     public let bounds: Bounds
     var pending: PendingCalls
     var standing = StandingOrders()
     var splitter: LineSplitter
     var output: [UInt8] = []
     var events: [Event] = []
-    /// The calls to handlers that are to be answered, by their ids: whether their handler hears of their end.
+    /// The unanswered calls to handlers, by id; the value says whether the handler is told when nobody waits any more.
     var handlerCalls: [String: Bool] = [:]
     var lastNumber = 0
     /// How many connections there have been.
     public internal(set) var connectionCount = 0
-    /// Whether a connection is there.
+    /// Whether there is a connection.
     public internal(set) var isConnected = false
-    /// Replies to no call, dropped since the beginning.
+    /// How many replies to unknown calls have been dropped.
     public internal(set) var droppedReplyCount = 0
 
     /// - Parameters:
-    ///   - form: of the calls.
-    ///   - opening: what each connection is told first, in this order: `actFor` of a gateway.
+    ///   - form: the form of the calls.
+    ///   - opening: the calls sent first on each connection, in this order, such as a gateway's `actFor`.
     public init(
         form: WireForm = .bridge,
         bounds: Bounds = Bounds(),
@@ -92,7 +93,7 @@ public struct ClientConversation: Sendable {
 
     // MARK: Calls
 
-    /// Makes a call. It goes out at once, or waits for a connection, or until fewer are under way. Its reply or its failure
+    /// Makes a call. It is sent at once, or waits for a connection or for other calls to end. Its reply or its failure
     /// is an event.
     /// - Parameter deadline: when it fails as ``CallFailure/timedOut``, sent or not; nil: never.
     @discardableResult
@@ -104,7 +105,7 @@ public struct ClientConversation: Sendable {
         submit(command, message, .inOrder, .caller, before: deadline)
     }
 
-    /// Gives a call up: it fails as ``CallFailure/cancelled``. One that is under way is ended by the daemon, too.
+    /// Cancels a call: it fails as ``CallFailure/cancelled``. If it was sent, the daemon ends it, too.
     public mutating func cancel(_ id: CallID) {
         guard let call = pending[id.number], !call.isGivenUp else { return }
         giveUp(id.number, .cancelled)
@@ -118,23 +119,23 @@ public struct ClientConversation: Sendable {
 
     // MARK: What stands
 
-    /// Registers a handler, now and over each new connection.
-    /// - Parameter hearsCancel: whether an event tells where nobody waits any more for the answer to one of its calls: its
-    ///   caller is gone, has cancelled it, or had no more time, or the connection was lost.
+    /// Registers a handler, now and on each new connection.
+    /// - Parameter hearsCancel: whether an event tells when nobody waits any more for the answer to one of its calls:
+    ///   its caller is gone, has cancelled it, or its time ran out, or the connection was lost.
     public mutating func register(handler name: String, hearsCancel: Bool = false) {
         if standing.add(handler: name, hearsCancel: hearsCancel), isConnected {
             say(StandingOrders.call(handler: name, hearsCancel: hearsCancel))
         }
     }
 
-    /// Takes a handler back. Calls to it that are on their way are answered `unavailable`.
+    /// Removes a handler. Calls to it that are still on their way are answered with `unavailable`.
     public mutating func remove(handler name: String) {
         guard standing.remove(handler: name), isConnected else { return }
         submit("removeHandler", .value([.string(name)]), .ahead, .nobody)
     }
 
-    /// Subscribes to an event, now and over each new connection. Again replaces the options.
-    /// - Parameter options: the device's.
+    /// Subscribes to an event, now and on each new connection. Subscribing again replaces the options.
+    /// - Parameter options: the options of the device's event.
     public mutating func subscribe(to name: String, options: JSONObject? = nil) {
         standing.add(subscription: name, options: options)
         if isConnected { say(StandingOrders.call(subscription: name, options: options)) }
@@ -146,14 +147,14 @@ public struct ClientConversation: Sendable {
         submit("unsubscribe", .value([.string(name)]), .ahead, .nobody)
     }
 
-    /// Whether a connection is needed: something stands, or a call waits to be sent.
+    /// Whether a connection is needed: there are handlers or subscriptions, or a call waits to be sent.
     public var needsConnection: Bool { pending.waitingCount > 0 || !standing.isEmpty }
 
     // MARK: Answers
 
-    /// Answers a call to a handler. One that is answered already, or that came over an earlier connection, is left as it
-    /// is: nobody waits for it.
-    /// - Returns: whether somebody still waited.
+    /// Answers a call to a handler. A call that has been answered, or that came over an earlier connection, is ignored:
+    /// nobody waits for it.
+    /// - Returns: whether somebody was still waiting.
     @discardableResult
     public mutating func answer(
         _ call: HandlerCall,
@@ -172,10 +173,10 @@ public struct ClientConversation: Sendable {
 
     // MARK: Time
 
-    /// When ``advance(to:)`` has something to do next. It may turn out to be nothing.
+    /// When ``advance(to:)`` must be called next. It may then have nothing to do.
     public var nextDeadline: Instant? { pending.nextDeadline }
 
-    /// Fails the calls whose deadline is over.
+    /// Fails the calls whose deadline has passed.
     public mutating func advance(to now: Instant) {
         while let number = pending.takeLate(at: now) { giveUp(number, .timedOut) }
     }
@@ -195,7 +196,7 @@ public struct ClientConversation: Sendable {
     /// Whether bytes wait to be sent.
     public var hasOutput: Bool { !output.isEmpty }
 
-    /// The bytes that are to be sent over this connection. They are given once: what is taken counts as sent.
+    /// The bytes to send over this connection. They are returned once: what is taken counts as sent.
     public mutating func takeOutput() -> [UInt8] {
         var taken: [UInt8] = []
         swap(&taken, &output)
@@ -204,7 +205,7 @@ public struct ClientConversation: Sendable {
 }
 
 extension ClientConversation {
-    /// Sends a call, lets it wait, or refuses it.
+    /// Sends a call, queues it, or refuses it.
     @discardableResult
     mutating func submit(
         _ command: String,
@@ -229,7 +230,7 @@ extension ClientConversation {
         return id
     }
 
-    /// Why a call is not even let wait.
+    /// Why a call is not even queued.
     private func refusal(of line: [UInt8], _ precedence: CallID.Precedence) -> CallFailure? {
         if let problem = problem(of: line) { return .tooLarge(problem) }
         guard precedence == .inOrder, !pending.hasRoom(for: line.count) else { return nil }
@@ -240,7 +241,7 @@ extension ClientConversation {
         "the calls that wait for a reply have more than \(bounds.waitingBytes >> 20) MiB; wait for a reply"
     }
 
-    /// Why the daemon would not read a line, which has its line break; nil: it would.
+    /// Why the daemon would reject a line, given with its line break; nil if it would not.
     func problem(of line: [UInt8]) -> String? {
         line.withUnsafeBufferPointer { LineCheck.problem(UnsafeBufferPointer(rebasing: $0.dropLast()), bounds) }
     }
@@ -263,7 +264,7 @@ extension ClientConversation {
         tell(id, note, .failure(failure))
     }
 
-    /// Tells whoever is to know what became of a call.
+    /// Reports the result of a call to those who are interested.
     mutating func tell(
         _ id: CallID,
         _ note: PendingCalls.Note?,
@@ -282,7 +283,7 @@ extension ClientConversation {
         }
     }
 
-    /// What the daemon refuses stands no more; where it refuses new options only, it still has the old ones.
+    /// Drops what the daemon refuses. If it refuses only new options, it still has the old ones.
     private mutating func withdraw(_ standing: Standing) {
         self.standing.remove(standing)
         guard case .subscription(let name) = standing, isConnected else { return }

@@ -1,17 +1,17 @@
 internal import JSON
 import QuickConnect
 
-/// A line of the daemon, read.
+/// A parsed line of the daemon.
 enum DaemonMessage {
-    /// The final reply of a call: the command that it goes under, where the line says it, and its value.
+    /// The final reply of a call: the command of the reply, if the line has one, and its value.
     case reply(id: String, Result<(command: String?, value: JSONValue), CallFailure>)
     case event(name: String, JSONValue)
     case call(HandlerCall)
-    /// An error that answers no call.
+    /// An error that belongs to no call.
     case error(ErrorReply)
     case unreadable(String)
 
-    /// A value in a line stands in a message, and that one in a line: what the daemon takes in is less deep.
+    /// A value is nested in a message, and that in a line, so a line may be deeper than what the daemon accepts.
     private static let depth = 2 * JSONParser.defaultDepth
 
     init(_ line: UnsafeBufferPointer<UInt8>) {

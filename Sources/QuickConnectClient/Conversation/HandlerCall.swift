@@ -5,7 +5,7 @@ public import QuickConnect
 public struct HandlerCall: Sendable, Hashable {
     /// The handler's name.
     public var handler: String
-    /// What a bridge caller sent as it was, or the parameter array of any other caller.
+    /// A bridge caller's message unchanged, or the parameter array of any other caller.
     public var data: JSONValue
     /// The command that was called.
     public var command: String
@@ -13,21 +13,21 @@ public struct HandlerCall: Sendable, Hashable {
     public var phase: String
     /// The results of the business command objects before this one.
     public var results: [JSONValue]
-    /// For whom: `{"uid", "user"}` or `{"gateway", "user"}`; empty where the daemon does not say.
+    /// The caller: `{"uid", "user"}` or `{"gateway", "user"}`; empty if the daemon does not say.
     public var caller: JSONObject
-    /// What went wrong, in the error phase.
+    /// In the error phase, the error.
     public var error: ErrorReply?
 
-    /// Which call it is.
+    /// Identifies the call.
     public struct Number: Sendable, Hashable {
         /// The daemon's id, unique within the connection.
         let id: String
         let connection: Int
     }
 
-    /// The daemon's, unique within the connection.
+    /// The daemon's id, unique within the connection.
     let id: String
-    /// The connection that it came over: it is answered over no other one.
+    /// The connection on which it came; its answer can only be sent there.
     var connection = 0
 
     /// What ``ClientConversation/Event/cancelled(_:)`` names.
@@ -50,12 +50,12 @@ public struct HandlerCall: Sendable, Hashable {
     public struct Answer: Sendable, Hashable {
         /// The result, or in the view phase the reply.
         public var value: JSONValue
-        /// The command that the reply goes under; nil: the call's own.
+        /// The command of the reply; nil: the call's own.
         public var replyCommand: String?
-        /// Whether nothing of the stack runs behind this handler.
+        /// Whether the stack ends after this handler.
         public var endsStack: Bool
 
-        /// An answer, the command that its reply goes under where it is another one, and whether the stack ends.
+        /// An answer, the command of its reply if it differs, and whether the stack ends.
         public init(_ value: JSONValue, replyCommand: String? = nil, endsStack: Bool = false) {
             self.value = value
             self.replyCommand = replyCommand
@@ -63,7 +63,7 @@ public struct HandlerCall: Sendable, Hashable {
         }
     }
 
-    /// The error that a handler answers with. Its caller gets it; in the validation phase as `invalid`.
+    /// The error that a handler answers with. The caller gets it, in the validation phase as `invalid`.
     public struct Failure: Error, Sendable, Hashable {
         /// A code of the protocol; nil: `scriptFailed`.
         public var code: CommandError.Code?
@@ -71,21 +71,22 @@ public struct HandlerCall: Sendable, Hashable {
         public var message: String
         /// The parameter that is wrong, a JSON pointer: `/0`.
         public var field: String?
-        /// Of a script's or a macro's error, its place and the like; the daemon hands on the names that it knows.
+        /// For an error of a script or a macro, its position and similar details; the daemon passes on the names that
+        /// it knows.
         public var details: JSONObject = [:]
 
-        /// An error for the caller: its code (`scriptFailed` where there is none), a sentence, and the parameter at fault.
+        /// An error for the caller: its code (`scriptFailed` if there is none), a sentence, and the parameter at fault.
         public init(_ code: CommandError.Code? = nil, _ message: String, field: String? = nil) {
             self.code = code
             self.message = message
             self.field = field
         }
 
-        /// `invalid`: a parameter is not what it must be. The message is `expected WHAT; got GIST`.
+        /// `invalid`: a parameter does not fit. The message is `expected WHAT; got GIST`.
         /// - Parameters:
         ///   - what: what would fit, in words: `address, a string`.
         ///   - field: the JSON pointer of the parameter: `/0`.
-        ///   - value: what came; nil where the parameter was left out.
+        ///   - value: what came; nil if the parameter was left out.
         public static func expected(_ what: String, at field: String, got value: JSONValue?) -> Failure {
             Failure(.invalid, "expected \(what); got \(value?.gist ?? "nothing")", field: field)
         }

@@ -1,6 +1,7 @@
-/// What the daemon would refuse to read. It could not always say whose line it was, and a call would wait for ever.
+/// Finds lines that the daemon would reject. It could not always tell whose line it was, and the call would wait
+/// forever.
 enum LineCheck {
-    /// What is wrong with a line; nil: nothing.
+    /// What is wrong with a line; nil if nothing is.
     static func problem(_ line: UnsafeBufferPointer<UInt8>, _ bounds: ClientConversation.Bounds) -> String? {
         guard line.count <= bounds.lineBytes else { return "the message is longer than \(bounds.lineBytes) bytes" }
         // Nothing can be deeper than it is long.
@@ -8,7 +9,7 @@ enum LineCheck {
         return "the message has more than \(bounds.depth) arrays and objects inside each other"
     }
 
-    /// How many arrays and objects are inside each other. A line of the URL form has none that are not encoded.
+    /// How deep arrays and objects are nested. In a line of the URL form they are encoded, so there are none.
     private static func depth(_ line: UnsafeBufferPointer<UInt8>) -> Int {
         var (depth, deepest) = (0, 0)
         var isText = false

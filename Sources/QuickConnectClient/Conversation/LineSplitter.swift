@@ -1,15 +1,16 @@
 internal import Glibc
 
-/// Finds the lines in the pieces that a socket gives. The one place of the client's side that does.
+/// Splits the pieces that a socket delivers into lines. All client code uses this.
 ///
-/// A value without input or output, linear in the bytes, whatever their pieces: it keeps no more than the beginning of
-/// a line whose end has not come yet.
+/// A value without input or output. Its time is linear in the bytes, however they are divided, and it stores only the
+/// beginning of an incomplete line.
 public struct LineSplitter: Sendable {
     /// What was found.
     public enum Line {
         /// A line without its line break. It may be empty.
         case line(UnsafeBufferPointer<UInt8>)
-        /// The beginning of a line that is longer than the limit. The rest of it is skipped; this comes once for it.
+        /// The beginning of a line that is longer than the limit. The rest is skipped; this is reported once for each
+        /// such line.
         case overlong(UnsafeBufferPointer<UInt8>)
     }
 
@@ -20,16 +21,16 @@ public struct LineSplitter: Sendable {
     /// - Parameter limit: the longest line, in bytes without its line break.
     public init(limit: Int = .max) { self.limit = limit }
 
-    /// How many bytes wait for the rest of their line.
+    /// How many bytes of an incomplete line are stored.
     public var pendingCount: Int { rest.count }
 
-    /// Forgets the beginning of a line, with the connection that it came over.
+    /// Drops the beginning of an incomplete line, when its connection has ended.
     public mutating func clear() {
         rest = []
         isSkipping = false
     }
 
-    /// Gives the lines that end in a piece, in order. What `take` is given is there only during the call.
+    /// Passes on the lines that end in a piece, in order. The argument of `take` is valid only during the call.
     public mutating func split(_ piece: UnsafeBufferPointer<UInt8>, _ take: (Line) -> Void) {
         var piece = piece
         while let end = Self.lineBreak(in: piece) {

@@ -1,26 +1,26 @@
 internal import HeapModule
 
-/// The calls of a conversation that have no reply yet: which are under way, which wait and in which order, which are
-/// late. A call is sent once, over one connection.
+/// The calls of a conversation without a reply: which are running, which wait and in which order, and which are late. A
+/// call is sent once, over one connection.
 struct PendingCalls {
     typealias Instant = ContinuousClock.Instant
 
-    /// Who is told what becomes of a call.
+    /// Who is told the result of a call.
     enum Purpose {
         case caller
-        /// The conversation: whether something stands.
+        /// The conversation: the call registers a handler, a subscription or the opening.
         case standing(ClientConversation.Standing)
         /// Nobody.
         case nobody
     }
 
-    /// What each call has. No more, for a program may make a million in a second.
+    /// Kept small, because a program may make a million calls per second.
     struct Call {
         let precedence: CallID.Precedence
-        /// What counts: the line's bytes, and what is needed to remember the call.
+        /// What counts towards the limit: the line's bytes, and the memory to track the call.
         let bytes: Int
         var isSent: Bool
-        /// Whether it has been given up. It takes its place until the daemon has answered it.
+        /// Whether it has been cancelled. It keeps its place until the daemon has answered it.
         var isGivenUp = false
 
         init(_ precedence: CallID.Precedence, lineBytes: Int, isSent: Bool) {
@@ -30,10 +30,10 @@ struct PendingCalls {
         }
     }
 
-    /// What else is known of a call, where something is.
+    /// Further facts about a call that has any.
     struct Note {
         var purpose = Purpose.caller
-        /// Nil where it was written by somebody else, who knows it.
+        /// Nil if other code wrote the line, and so knows the command.
         var command: String?
         var deadline: Instant?
     }
@@ -49,7 +49,7 @@ struct PendingCalls {
     private let mostBytes: Int
     private var calls: [Int: Call] = [:]
     private var notes: [Int: Note] = [:]
-    /// The lines of those that wait. It may hold others, which wait no more.
+    /// The lines of waiting calls. It may still hold lines of calls that no longer wait.
     private var queue = WaitingLines()
     private var queuedCount = 0
     private var queuedBytes = 0
@@ -57,12 +57,12 @@ struct PendingCalls {
     private var bytes = 0
     private var deadlines = Heap<Deadline>()
 
-    /// What a call is counted as besides its line.
+    /// What a call counts in addition to its line, in bytes.
     private static let bytesOfCall = 512
 
     /// - Parameters:
-    ///   - most: how many calls that count may be under way at once.
-    ///   - mostBytes: how much all calls without a reply may take.
+    ///   - most: how many counted calls may run at the same time.
+    ///   - mostBytes: how many bytes all calls without a reply may take.
     init(most: Int, mostBytes: Int) {
         self.most = most
         self.mostBytes = mostBytes
@@ -76,10 +76,10 @@ struct PendingCalls {
 
     func note(of number: Int) -> Note? { notes[number] }
 
-    /// Whether another call that counts may be added.
+    /// Whether there is room for another counted call.
     func hasRoom(for lineBytes: Int) -> Bool { lineBytes <= mostBytes - bytes - Self.bytesOfCall }
 
-    /// Whether a new call goes out at once.
+    /// Whether a new call can be sent at once.
     func mayGo(_ precedence: CallID.Precedence) -> Bool {
         switch precedence {
         case .ahead: true
@@ -89,8 +89,8 @@ struct PendingCalls {
     }
 
     /// Adds a call that is being sent, or waits.
-    /// - Parameter line: with its line break.
-    /// - Returns: false where the number is in use; nothing is added then.
+    /// - Parameter line: including its line break.
+    /// - Returns: false if the number is in use; then nothing is added.
     mutating func add(_ call: Call, _ number: Int, _ line: UnsafeBufferPointer<UInt8>) -> Bool {
         if let other = calls.updateValue(call, forKey: number) {
             calls[number] = other
@@ -107,23 +107,23 @@ struct PendingCalls {
         return true
     }
 
-    /// Says what else is known of a call, which has been added.
+    /// Adds a note to a call that has been added.
     mutating func add(_ note: Note, of number: Int) {
         notes[number] = note
         if let deadline = note.deadline { deadlines.insert(Deadline(instant: deadline, number: number)) }
     }
 
-    /// Takes a call that is given up before it was sent.
+    /// Removes a call that is cancelled before it was sent.
     mutating func take(_ number: Int) -> Call? {
         guard let call = calls.removeValue(forKey: number) else { return nil }
         forget(call)
         return call
     }
 
-    /// Takes the note of a call that has been taken. Calls without one are many, and quick.
+    /// Removes the note of a call that has been removed. Most calls have no note, and this is fast for them.
     mutating func takeNote(of number: Int) -> Note? { notes.isEmpty ? nil : notes.removeValue(forKey: number) }
 
-    /// Takes a call whose reply has come: nil where there is none that was sent.
+    /// Removes a call whose reply has come; nil if no such call was sent.
     mutating func take(answered id: CallID) -> Call? {
         guard let index = calls.index(forKey: id.number) else { return nil }
         let call = calls.values[index]
@@ -144,10 +144,11 @@ struct PendingCalls {
         }
     }
 
-    /// The caller waits no more for a call that is under way.
+    /// Marks a sent call as cancelled by its caller.
     mutating func giveUp(_ number: Int) { calls[number]?.isGivenUp = true }
 
-    /// A program that makes and gives up calls for a year without a connection must not keep them all.
+    /// Drops lines of calls that no longer wait: a program that makes and cancels calls for a year without a connection
+    /// must not keep them all.
     private mutating func forgetStale() {
         guard queue.count > 2 * queuedCount + 64 || queue.byteCount > 2 * queuedBytes + 1 << 20 else { return }
         queue.filter { number, _ in calls[number].map { !$0.isSent } ?? false }
@@ -155,7 +156,7 @@ struct PendingCalls {
 
     // MARK: What may be sent
 
-    /// Gives the lines of those that may go now, and marks them as sent.
+    /// Passes the lines that may be sent now to `write`, and marks them as sent.
     mutating func send(_ write: (ArraySlice<UInt8>) -> Void) {
         while let number = queue.first {
             let index = calls.index(forKey: number).flatMap { calls.values[$0].isSent ? nil : $0 }
@@ -167,7 +168,7 @@ struct PendingCalls {
         }
     }
 
-    /// The same over a new connection: what goes past the others is found behind them.
+    /// The same on a new connection: calls that may be sent before the others are searched for among all waiting ones.
     mutating func sendAll(_ write: (ArraySlice<UInt8>) -> Void) {
         send(write)
         var others = WaitingLines()
@@ -189,10 +190,10 @@ struct PendingCalls {
         if calls.values[index].precedence == .inOrder { underWay += 1 }
     }
 
-    /// Takes those that were sent, in order: their connection is lost.
+    /// Removes the calls that were sent, in order: their connection is lost.
     mutating func takeSent() -> [(id: CallID, call: Call, note: Note?)] { take { $0.isSent } }
 
-    /// Takes all, in order.
+    /// Removes all calls, in order.
     mutating func takeAll() -> [(id: CallID, call: Call, note: Note?)] { take { _ in true } }
 
     private mutating func take(_ isMeant: (Call) -> Bool) -> [(id: CallID, call: Call, note: Note?)] {
@@ -204,10 +205,10 @@ struct PendingCalls {
 
     // MARK: Deadlines
 
-    /// When the next one is over; it may be one of a call that has been answered.
+    /// The next deadline; it may belong to a call that has been answered.
     var nextDeadline: Instant? { deadlines.min?.instant }
 
-    /// The next call whose deadline is over.
+    /// Removes the next call whose deadline has passed.
     mutating func takeLate(at now: Instant) -> Int? {
         while let first = deadlines.min, first.instant <= now || calls[first.number] == nil {
             deadlines.removeMin()

@@ -1,7 +1,7 @@
 internal import JSON
 
 extension ClientConversation {
-    /// What stands for as long as the client wants it, and is said again over each new connection.
+    /// What is kept for as long as the client wants it, and is renewed on each new connection.
     public enum Standing: Sendable, Hashable {
         /// A call of the opening, by its command: `actFor`.
         case opening(String)
@@ -10,8 +10,8 @@ extension ClientConversation {
     }
 }
 
-/// What each new connection is told, in this order: the opening, the handlers, the subscriptions, each as they were
-/// first asked for.
+/// What is sent first on each new connection, in this order: the opening, the handlers, the subscriptions, each in the
+/// order in which they were first requested.
 struct StandingOrders {
     typealias Call = (standing: ClientConversation.Standing, command: String, message: CallMessage)
 
@@ -23,10 +23,10 @@ struct StandingOrders {
 
     func has(handler name: String) -> Bool { handlers.contains { $0.name.isSame(as: name) } }
 
-    /// Whether that handler hears of calls whose answer nobody waits for any more.
+    /// Whether that handler is told when nobody waits any more for an answer.
     func hearsCancel(handler name: String) -> Bool { handlers.contains { $0.name.isSame(as: name) && $0.hearsCancel } }
 
-    /// Says whether it is new.
+    /// Returns whether it is new.
     mutating func add(handler name: String, hearsCancel: Bool) -> Bool {
         guard !has(handler: name) else { return false }
         handlers.append((name, hearsCancel))
@@ -63,7 +63,7 @@ struct StandingOrders {
         }
     }
 
-    /// All of it, as calls.
+    /// Everything, as calls.
     var calls: [Call] {
         opening.map { (.opening($0.command), $0.command, $0.message) } + handlers.map(Self.call)
             + subscriptions.map(Self.call)
@@ -81,6 +81,6 @@ struct StandingOrders {
 }
 
 extension String {
-    /// Names are the same where their bytes are; Swift compares what they look like.
+    /// Names are compared by their bytes; Swift compares strings by canonical equivalence.
     fileprivate func isSame(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
 }

@@ -1,6 +1,6 @@
 internal import DequeModule
 
-/// The lines of calls that wait to be sent, in order, in one piece of memory.
+/// The lines of waiting calls, in order, in one piece of memory.
 struct WaitingLines {
     private struct Entry {
         let number: Int
@@ -23,7 +23,7 @@ struct WaitingLines {
         bytes.append(contentsOf: line)
     }
 
-    /// Takes the first one, and gives its line.
+    /// Removes the first one, and passes on its line.
     mutating func removeFirst(_ take: (ArraySlice<UInt8>) -> Void) {
         guard let entry = entries.popFirst() else { return }
         take(bytes[start..<(start + entry.count)])
@@ -38,7 +38,7 @@ struct WaitingLines {
         start = 0
     }
 
-    /// Looks at all, in order, and takes out those that are not to be kept.
+    /// Goes through all, in order, and removes those for which `keeps` returns false.
     mutating func filter(_ keeps: (Int, ArraySlice<UInt8>) -> Bool) {
         var kept = WaitingLines()
         while let number = first {

@@ -3,8 +3,8 @@ public import JSON
 internal import QuickConnect
 
 extension DeviceClient {
-    /// Registers a handler and answers its calls, until the task is cancelled or the device is closed. Then the handler is
-    /// taken back.
+    /// Registers a handler and answers its calls, until the task is cancelled or the device is closed. Then the handler
+    /// is removed.
     ///
     ///     try await device.handle("brighten") { call in
     ///         guard let level = call.data.arrayValue?.first?.numberValue else {
@@ -13,14 +13,15 @@ extension DeviceClient {
     ///         return .number(lamp.brighten(to: level))
     ///     }
     ///
-    /// Calls run beside each other, each in a task of its own. What the body throws, the caller gets: a
-    /// ``HandlerCall/Failure`` or a ``CallFailure`` with its code, anything else as `scriptFailed`. Throws where the daemon
-    /// refuses the handler, such as `busy` where another client has it, also later, from a daemon that was restarted.
+    /// Calls run concurrently, each in a task of its own. The caller gets what the body throws: a
+    /// ``HandlerCall/Failure`` or a ``CallFailure`` with its code, anything else as `scriptFailed`. Throws if the
+    /// daemon refuses the handler, for example with `busy` because another client has it. That can also happen later,
+    /// after the daemon was restarted.
     /// - Parameters:
     ///   - atOnce: how many calls may run at the same time; more wait.
-    ///   - endsWithCaller: whether a call's task is cancelled when nobody waits for its answer any more: its caller is gone,
-    ///     has cancelled it or had no more time, or the connection to the daemon was lost. For what a person sees, such as a
-    ///     dialog. Else it runs to its end.
+    ///   - endsWithCaller: whether a call's task is cancelled when nobody waits for its answer any more: its caller is
+    ///     gone, has cancelled it or its time ran out, or the connection to the daemon was lost. Useful for something a
+    ///     person sees, such as a dialog. Otherwise it runs to its end.
     ///   - body: answers a call with a result.
     public func handle(
         _ name: String,
@@ -33,7 +34,7 @@ extension DeviceClient {
         }
     }
 
-    /// The same with all that an answer may say: the command that the reply goes under, and whether the stack ends.
+    /// The same with everything an answer can contain: the command of the reply, and whether the stack ends.
     public func answer(
         _ name: String,
         atOnce: Int = 16,
@@ -51,10 +52,10 @@ extension DeviceClient {
         if let failure { throw failure }
     }
 
-    /// So many calls wait for a handler; one more is answered `overloaded`.
+    /// The most calls that wait for a handler; one more gets `overloaded`.
     private static let waitingCalls = 1024
 
-    /// Says why it has ended: nil where somebody here wants that.
+    /// Returns why it has ended; nil if this program wanted it to end.
     private func serve(
         _ calls: Mailbox<HandlerTask>,
         atOnce: Int,
@@ -91,7 +92,7 @@ extension DeviceClient {
         } catch let failure as CallFailure {
             return .failure(HandlerCall.Failure(CommandError.Code(rawValue: failure.code), failure.message))
         } catch is CancellationError {
-            // Where its caller is gone instead, nobody hears that.
+            // If the caller is gone instead, nobody receives this.
             return .failure(HandlerCall.Failure(.unavailable, "the handler \(call.handler) is being taken back"))
         } catch {
             return .failure(HandlerCall.Failure(nil, "\(error)"))

@@ -4,13 +4,13 @@ public import JSON
 public struct DeviceEvents: AsyncSequence, Sendable {
     /// One event.
     public struct Event: Sendable, Hashable {
-        /// Its value as it is.
+        /// Its value, unchanged.
         public var value: JSONValue
         /// How many before it were dropped, because the reader was slow.
         public var dropped: Int
     }
 
-    /// Takes the subscription back when nobody reads any more.
+    /// Ends the subscription when nobody reads any more.
     final class Subscription: Sendable {
         let name: String
         let mailbox: Mailbox<JSONValue>
@@ -32,18 +32,18 @@ public struct DeviceEvents: AsyncSequence, Sendable {
         subscription = Subscription(name, options, size, device)
     }
 
-    /// Returns as soon as the daemon has taken the subscription: what happens from then on is heard. Throws where it
+    /// Returns as soon as the daemon has accepted the subscription; events from then on are received. Throws if it
     /// refuses it.
     public func ready() async throws(CallFailure) { try await subscription.mailbox.ready() }
 
     /// The events, for one reader.
     public func makeAsyncIterator() -> Iterator { Iterator(subscription: subscription) }
 
-    /// Reads the events, oldest first. Where the reading task is cancelled, the sequence ends.
+    /// Reads the events, oldest first. If the reading task is cancelled, the sequence ends.
     public struct Iterator: AsyncIteratorProtocol {
         let subscription: Subscription
 
-        /// The next event; nil when the subscription has been ended. Throws why it could not be had.
+        /// The next event; nil when the subscription has ended. Throws why it failed.
         public mutating func next() async throws(CallFailure) -> Event? {
             guard let taken = try await subscription.mailbox.next() else { return nil }
             return Event(value: taken.element, dropped: taken.dropped)

@@ -5,7 +5,7 @@ internal import Linux
 internal import QuickConnect
 internal import Synchronization
 
-/// The thread of a device: it alone has the conversation and the socket, and does what it is ordered, in order.
+/// The thread of a device: it alone uses the conversation and the socket, and carries out its orders one by one.
 final class DeviceThread: Sendable {
     typealias Answer = Result<(command: String, value: JSONValue), CallFailure>
     typealias Promise = Deferred<Answer, Interruption>
@@ -23,7 +23,7 @@ final class DeviceThread: Sendable {
 
     private struct Orders {
         var waiting: [Order] = []
-        /// Why nobody takes orders any more.
+        /// Why no further orders are accepted.
         var end: CallFailure?
         /// Why there is no connection.
         var problem: String?
@@ -38,12 +38,12 @@ final class DeviceThread: Sendable {
             end("no sockets are left for its thread")
             return
         }
-        // The thread has itself as long as it runs.
+        // The thread holds a reference to this object as long as it runs.
         let code = PThread.start("quickconnect") { DeviceLoop(paths: paths, bounds).run(self, waker) }
         if code != 0 { end("no thread can be started: \(SystemCallError.text(code))") }
     }
 
-    /// Gives an order. Any thread; never waits.
+    /// Gives an order. Called on any thread; never waits.
     func order(_ order: Order) {
         let end = orders.withLock { orders in
             if orders.end == nil { orders.waiting.append(order) }
@@ -65,7 +65,7 @@ final class DeviceThread: Sendable {
         set { orders.withLock { $0.problem = newValue } }
     }
 
-    /// Nobody takes orders any more; those that wait are refused.
+    /// Stops accepting orders; those that wait are refused.
     func end(_ reason: String) {
         let failure = CallFailure.connectionLost(reason)
         let left = orders.withLock { orders in
@@ -88,21 +88,21 @@ final class DeviceThread: Sendable {
     }
 }
 
-/// What the thread of a device does.
+/// The loop that the thread of a device runs.
 final class DeviceLoop {
     private let link: DaemonLink
     private var promises: [CallID: DeviceThread.Promise] = [:]
     private var calls: [ObjectIdentifier: CallID] = [:]
     private var listeners: [String: [Mailbox<JSONValue>]] = [:]
     private var handlers: [String: Mailbox<HandlerTask>] = [:]
-    /// How those who answer hear that the caller no longer waits for it.
+    /// Tells the code that answers a call that the caller no longer waits.
     private var cancellations: [HandlerCall.Number: HandlerTask.Cancellation] = [:]
     private var hearingCancel: Set<String> = []
     private var isClosed = false
-    /// What the daemon said before it closed a connection.
+    /// The daemon's error before it closed a connection.
     private var refusal: String?
     private var closers: [Deferred<Void, Interruption>] = []
-    /// How long a daemon has to accept: orders wait meanwhile.
+    /// How long to wait for a daemon to accept; orders wait meanwhile.
     private static let patience = Duration.milliseconds(100)
     private static let farewell = "the device was closed"
 
@@ -115,11 +115,11 @@ final class DeviceLoop {
         while true {
             for order in thread.takeOrders() { obey(order) }
             if isClosed {
-                // Answers that were given before it was closed.
+                // Sends answers that were given before it was closed.
                 if link.conversation.isConnected { _ = try? link.advance() }
                 break
             }
-            // It does not give up where no daemon answers.
+            // It keeps trying if no daemon answers.
             _ = try? link.advance()
             heedEvents()
             thread.problem = problem

@@ -5,10 +5,10 @@ struct HandlerTask: Sendable {
     typealias Cancellation = Deferred<Void, Interruption>
 
     let call: HandlerCall
-    /// Fulfilled where nobody waits for the answer any more; nil where the handler does not hear of that.
+    /// Fulfilled when nobody waits for the answer any more; nil if the handler is not told of that.
     let cancellation: Cancellation?
 
-    /// Runs what answers the call, and cancels it where nobody waits for the answer any more.
+    /// Runs the code that answers the call, and cancels it when nobody waits for the answer any more.
     func run(_ answer: @escaping @Sendable (HandlerCall) async -> Void) async {
         guard let cancellation else { return await answer(call) }
         await withTaskGroup(of: Void.self) { group in

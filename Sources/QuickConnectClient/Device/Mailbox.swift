@@ -1,9 +1,10 @@
 internal import DequeModule
 internal import Synchronization
 
-/// What a thread puts there for one task that reads it: so many of the newest, and how many were dropped.
+/// A bounded queue from a thread to the one task that reads it. It keeps the newest elements and counts the dropped
+/// ones.
 final class Mailbox<Element: Sendable>: Sendable {
-    /// How it has ended: nil: without a failure.
+    /// How it has ended; nil: without a failure.
     private typealias End = CallFailure?
 
     private struct State {
@@ -25,10 +26,10 @@ final class Mailbox<Element: Sendable>: Sendable {
 
     init(size: Int) { self.size = size }
 
-    /// How many are in it.
+    /// Whether it is full.
     var isFull: Bool { state.withLock { $0.elements.count >= size } }
 
-    /// Puts one more there; of too many the oldest goes.
+    /// Adds an element; if there are too many, the oldest one is dropped.
     func put(_ element: Element) {
         let reader = state.withLock { state -> CheckedContinuation<Void, Never>? in
             guard state.end == nil else { return nil }
@@ -42,10 +43,10 @@ final class Mailbox<Element: Sendable>: Sendable {
         reader?.resume()
     }
 
-    /// Something may come from now on.
+    /// Elements may come from now on.
     func markReady() { wake { $0.isReady = true } }
 
-    /// Nothing more comes. What is there is read before.
+    /// Nothing more comes. Elements already there are still read.
     func finish(_ failure: CallFailure? = nil) {
         wake { state in
             if state.end == nil { state.end = .some(failure) }
@@ -61,7 +62,7 @@ final class Mailbox<Element: Sendable>: Sendable {
         for continuation in waiting { continuation.resume() }
     }
 
-    /// What has not been read.
+    /// The elements that have not been read.
     func takeAll() -> [Element] {
         state.withLock { state in
             defer { state.elements = [] }
@@ -71,7 +72,7 @@ final class Mailbox<Element: Sendable>: Sendable {
 
     // MARK: For the one task that reads
 
-    /// The next one, and how many before it were dropped; nil at the end, and where the task is cancelled.
+    /// The next element, and how many before it were dropped; nil at the end, and if the task is cancelled.
     func next() async throws(CallFailure) -> (element: Element, dropped: Int)? {
         while !Task.isCancelled {
             if let taken = take() { return taken }
@@ -92,12 +93,12 @@ final class Mailbox<Element: Sendable>: Sendable {
         }
     }
 
-    /// Until something is there, it ends, or the task is cancelled.
+    /// Sleeps until there is an element, it ends, or the task is cancelled.
     private func sleep() async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let earlier = state.withLock { state -> [CheckedContinuation<Void, Never>] in
-                    // A second reader would wait in vain; it looks again.
+                    // A second reader would wait in vain, so it is woken to check again.
                     let earlier = state.takeReader()
                     guard state.elements.isEmpty, state.end == nil, !Task.isCancelled else {
                         return [earlier, continuation].compactMap { $0 }
@@ -112,7 +113,7 @@ final class Mailbox<Element: Sendable>: Sendable {
         }
     }
 
-    /// Waits until something may come.
+    /// Waits until elements may come.
     func ready() async throws(CallFailure) {
         while !Task.isCancelled {
             let (isReady, end) = state.withLock { ($0.isReady, $0.end) }
@@ -134,7 +135,7 @@ final class Mailbox<Element: Sendable>: Sendable {
                 if looksAgain { continuation.resume() }
             }
         } onCancel: {
-            // All of them look again.
+            // All of them check again.
             wake { _ in }
         }
     }

@@ -2,12 +2,13 @@
 public struct Backoff: Sendable {
     private static let shortest = Duration.milliseconds(50)
     private static let longest = Duration.seconds(5)
-    /// A connection that is lost sooner was none: a daemon that refuses this client is not asked all the time.
+    /// A connection that is lost sooner counts as a failure, so that a daemon that refuses this client is not asked all
+    /// the time.
     private static let lasting = Duration.seconds(1)
 
     private var pause = Self.shortest
 
-    /// Begins with the shortest wait.
+    /// Starts with the shortest wait.
     public init() {}
 
     /// No daemon has answered.

@@ -10,7 +10,7 @@ public enum ClientFailure: Error, Sendable {
 }
 
 /// Makes calls over a connection, one after another, and waits for each: for a program that does one thing at a time,
-/// such as `quickconnect`. It does not connect again.
+/// such as `quickconnect`. It does not reconnect.
 public final class Client {
     private let connection: DaemonConnection
     private var conversation = ClientConversation(form: .url, bounds: Client.bounds)
@@ -18,14 +18,14 @@ public final class Client {
     private var events: Deque<(name: String, value: JSONValue)> = []
     private var replies: [CallID: Result<JSONValue, CallFailure>] = [:]
 
-    /// The daemon's settings are not known here: it says itself what is too large.
+    /// The daemon's settings are not known here, so the daemon itself reports what is too large.
     private static let bounds: ClientConversation.Bounds = {
         var bounds = ClientConversation.Bounds()
         (bounds.lineBytes, bounds.depth, bounds.waitingBytes) = (.max, .max, .max)
         return bounds
     }()
 
-    /// A client on a connection, which it closes with its own end.
+    /// A client on a connection. The connection closes when the client is released.
     public init(_ connection: DaemonConnection) {
         self.connection = connection
         conversation.connected()
@@ -34,7 +34,7 @@ public final class Client {
     /// Makes a call and waits for its final reply: its value, or the error reply.
     /// - Parameters:
     ///   - message: the text of `msg`; nil leaves it out.
-    ///   - deadline: when to stop waiting, also for a daemon that does not read.
+    ///   - deadline: when to stop waiting, even if the daemon does not read.
     public func call(
         _ command: String,
         message: String?,
@@ -68,7 +68,7 @@ public final class Client {
         }
     }
 
-    /// The next event, in the order they come.
+    /// The next event, in the order of arrival.
     public func nextEvent() throws(ClientFailure) -> (name: String, value: JSONValue) {
         while true {
             takeEvents()
@@ -77,14 +77,14 @@ public final class Client {
         }
     }
 
-    /// - Parameter id: of the one call that is under way.
+    /// - Parameter id: the id of the one call that is running.
     private func takeEvents(during id: CallID? = nil) {
         for event in conversation.takeEvents() {
             switch event {
             case .replied(let id, _, let value): replies[id] = .success(value)
             case .failed(let id, let failure): replies[id] = .failure(failure)
             case .happened(let name, let value): events.append((name, value))
-            // The daemon has not read the line, so it cannot say whose it was.
+            // The daemon has not read the line, so it could not say whose it was.
             case .fault(.told(let error)):
                 if let id, error.code == CommandError.Code.tooLarge.rawValue { replies[id] = .failure(.refused(error)) }
             case .called, .cancelled, .stands, .refused, .fault: break
@@ -92,7 +92,7 @@ public final class Client {
         }
     }
 
-    /// The error reply, or what this program would say in its place; all that ends the connection is thrown.
+    /// The error reply, or this program's equivalent; throws whatever ends the connection.
     private static func reply(_ failure: CallFailure) throws(ClientFailure) -> ErrorReply {
         switch failure {
         case .refused(let error): return error
@@ -103,7 +103,7 @@ public final class Client {
         }
     }
 
-    /// Sends and receives what can be, or waits for it.
+    /// Sends and receives what is possible now, or waits until something is.
     private func step(before deadline: DaemonConnection.Deadline?) throws(ClientFailure) {
         if output.isEmpty { output = conversation.takeOutput()[...] }
         let isOpen: Bool

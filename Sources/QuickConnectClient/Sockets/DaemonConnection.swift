@@ -1,7 +1,7 @@
 internal import Glibc
 public import Linux
 
-/// A connection to the daemon: bytes out, bytes in. For one thread; nothing of it blocks but ``wait(for:before:)``.
+/// A connection to the daemon: bytes out, bytes in. For one thread; only ``wait(for:before:)`` blocks.
 public final class DaemonConnection {
     /// When to stop waiting.
     public typealias Deadline = ContinuousClock.Instant
@@ -15,7 +15,7 @@ public final class DaemonConnection {
     public let descriptor: Int32
     private var buffer = [UInt8](repeating: 0, count: 65_536)
 
-    /// Connects, or says with which error it was refused.
+    /// Connects, or throws the error.
     /// - Parameter deadline: when to stop waiting for a daemon that does not accept.
     public init(path: String, before deadline: Deadline? = nil) throws(SystemCallError) {
         descriptor = try UnixStreamSocket.connect(to: path, before: deadline)
@@ -23,7 +23,7 @@ public final class DaemonConnection {
 
     deinit { Glibc.close(descriptor) }
 
-    /// Sends as much as the kernel takes now, and says how much that was.
+    /// Sends as much as the kernel takes now, and returns how much that was.
     public func sendSome(_ bytes: ArraySlice<UInt8>) throws(SystemCallError) -> Int {
         while true {
             let count = bytes.withUnsafeBytes {
@@ -35,8 +35,8 @@ public final class DaemonConnection {
         }
     }
 
-    /// Gives what is there now, at most 64 KiB, and nothing where nothing is.
-    /// - Returns: false where the daemon has closed the connection.
+    /// Passes on what has been received, at most 64 KiB, and nothing if there is nothing.
+    /// - Returns: false if the daemon has closed the connection.
     public func receiveSome(_ take: (UnsafeBufferPointer<UInt8>) -> Void) throws(SystemCallError) -> Bool {
         let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
         if count > 0 { buffer.withUnsafeBufferPointer { take(UnsafeBufferPointer(rebasing: $0[..<count])) } }
@@ -45,7 +45,7 @@ public final class DaemonConnection {
         return true
     }
 
-    /// Waits until something can be done, and says whether that was before the deadline.
+    /// Waits until something can be done, and returns whether that was before the deadline.
     public func wait(for readiness: Readiness, before deadline: Deadline?) throws(SystemCallError) -> Bool {
         let events = readiness == .input ? POLLIN : readiness == .output ? POLLOUT : POLLIN | POLLOUT
         while true {
@@ -57,7 +57,7 @@ public final class DaemonConnection {
         }
     }
 
-    /// How long poll(2) may wait for what must be looked at then; nil: for ever.
+    /// The timeout for poll(2) until something must be checked; nil: forever.
     public static func milliseconds(until instant: Deadline?) -> Int32 {
         guard let instant else { return -1 }
         let left = (instant - .now) / .milliseconds(1)

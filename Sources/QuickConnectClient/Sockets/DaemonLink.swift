@@ -1,50 +1,50 @@
 public import Glibc
 internal import Linux
 
-/// A conversation over a socket for a loop that polls: connects when that is needed, and again when the connection is
+/// A conversation over a socket for a loop that polls: connects when needed, and reconnects when the connection is
 /// lost. For one thread, which calls ``advance()``, waits for ``events`` and ``nextMoment``, and then calls
 /// ``receive()``.
 public final class DaemonLink {
-    /// Whom it tells.
+    /// The object that it reports to.
     public protocol Owner: AnyObject {
-        /// There is a connection. The lines that it answers are said first (``ClientConversation/connected(saying:)``).
+        /// There is a connection. The returned lines are sent first (``ClientConversation/connected(saying:)``).
         func didConnect(again: Bool) -> [UInt8]
         func didLose(_ reason: String)
-        /// No daemon answers the first time; it is tried again.
+        /// No daemon answered the first attempt; the link keeps trying.
         func didNotConnect(_ failure: SocketPaths.NoDaemon)
     }
 
     private let paths: [String]
-    /// Whether it gives up where no daemon answers the first time, although one is needed.
+    /// Whether it gives up if no daemon answers the first attempt although one is needed.
     private let givesUp: Bool
-    /// How long a daemon has to accept. The thread waits for it.
+    /// How long to wait for a daemon to accept. The thread waits for it.
     private let patience: Duration
-    /// What is under way, what waits, and who answers.
+    /// Which calls are running, which wait, and which handlers answer.
     public var conversation: ClientConversation
     /// The bytes that wait for the socket.
     public let outbox = Outbox()
-    /// Told of connections and of messages.
+    /// Receives connections and messages.
     public weak var owner: (any Owner)?
     /// The connection; nil while there is none.
     public private(set) var connection: DaemonConnection?
-    /// Why there is no connection; nil where there is one, or none was tried yet.
+    /// Why there is no connection; nil if there is one, or none was tried yet.
     public private(set) var problem: String?
     private var connectedAt = ContinuousClock.now
     private var retryAt: ContinuousClock.Instant?
     private var backoff = Backoff()
 
-    /// Whether nothing may be sent yet, as long as a script's text is only being tried.
+    /// Whether nothing may be sent yet, because a script is only being tried.
     public var isHeld = false
-    /// Whether a connection is wanted, also where nothing waits.
+    /// Whether a connection is wanted even if nothing waits.
     public var isWanted = false
-    /// Whether what waits is pointless without a daemon.
+    /// Whether what waits is useless without a daemon.
     public var isNeeded = false
     private var hasTold = false
 
     /// - Parameters:
-    ///   - paths: the sockets to try, in their order.
-    ///   - givesUp: throw where no daemon answers the first time, instead of trying again.
-    ///   - patience: how long a daemon has to accept.
+    ///   - paths: the sockets to try, in order.
+    ///   - givesUp: throw if no daemon answers the first attempt, instead of trying again.
+    ///   - patience: how long to wait for a daemon to accept.
     public init(
         _ conversation: ClientConversation = ClientConversation(),
         paths: [String],
@@ -59,7 +59,7 @@ public final class DaemonLink {
 
     // MARK: In the loop
 
-    /// Connects where that is needed, sends what can be sent now, and fails the calls whose deadline is over.
+    /// Connects if needed, sends what can be sent now, and fails the calls whose deadline has passed.
     public func advance() throws(SocketPaths.NoDaemon) {
         conversation.advance(to: .now)
         if connection == nil { try connectIfDue() }
@@ -72,7 +72,7 @@ public final class DaemonLink {
         }
     }
 
-    /// Puts what is to be sent into the outbox, which ``advance()`` does too: another thread finds it there.
+    /// Moves what is to be sent into the outbox, where another thread can find it. ``advance()`` does this, too.
     public func fillOutbox() {
         if conversation.hasOutput { outbox.append(conversation.takeOutput()) }
     }
@@ -104,18 +104,18 @@ public final class DaemonLink {
         return pollfd(fd: connection.descriptor, events: Int16(events), revents: 0)
     }
 
-    /// When to look again without an event.
+    /// When to call ``advance()`` again without an event.
     public var nextMoment: ContinuousClock.Instant? {
         let isTrying = connection == nil && !isHeld && (isWanted || conversation.needsConnection)
         return [isTrying ? retryAt : nil, conversation.nextDeadline].compactMap { $0 }.min()
     }
 
-    /// Takes in what is there now.
+    /// Processes what has been received.
     public func receive() {
         receive { conversation, bytes in conversation.receive(bytes) }
     }
 
-    /// Takes in what is there now, and hands on the messages unread, without line breaks.
+    /// Processes what has been received, and passes on the messages unparsed, without line breaks.
     public func receive(passing take: (UnsafeBufferPointer<UInt8>) -> Void) {
         receive { conversation, bytes in conversation.receive(bytes, passing: take) }
     }

@@ -2,19 +2,19 @@ internal import Glibc
 public import Linux
 internal import Synchronization
 
-/// The bytes on their way to the daemon: whole lines. One thread fills and empties it; another may put the last words of a
-/// process there that it ends, such as a script's.
+/// The bytes on their way to the daemon: whole lines. One thread fills and empties it; another may add the last lines
+/// of a process that it ends, such as a script.
 ///
-/// Whoever sends has the bytes for himself meanwhile, so no lock is held while the kernel is called.
+/// A thread that sends takes the bytes out first, so no lock is held during the system call.
 public final class Outbox: Sendable {
     private struct State {
-        /// What was begun to be sent.
+        /// Bytes whose sending has begun.
         var begun: ArraySlice<UInt8> = []
-        /// What came since.
+        /// Bytes added since.
         var bytes: [UInt8] = []
         var isSending = false
 
-        /// The bytes that are to be sent next; nil where there are none, or another thread sends.
+        /// The bytes to send next; nil if there are none, or another thread is sending.
         mutating func take() -> ArraySlice<UInt8>? {
             if begun.isEmpty {
                 begun = bytes[...]
@@ -34,19 +34,19 @@ public final class Outbox: Sendable {
 
     private let state = Mutex(State())
 
-    /// An outbox with nothing in it.
+    /// An empty outbox.
     public init() {}
 
-    /// - Parameter lines: each with its line break.
+    /// - Parameter lines: each including its line break.
     public func append(_ lines: some Collection<UInt8>) {
         state.withLock { $0.bytes.append(contentsOf: lines) }
     }
 
-    /// Whether all has been sent.
+    /// Whether everything has been sent.
     public var isEmpty: Bool { state.withLock { $0.begun.isEmpty && $0.bytes.isEmpty } }
 
     /// Sends what the kernel takes now.
-    /// - Parameter send: sends some of the bytes, and says how many.
+    /// - Parameter send: sends some of the bytes, and returns how many.
     public func flush(_ send: (ArraySlice<UInt8>) throws(SystemCallError) -> Int) throws(SystemCallError) {
         guard let bytes = state.withLock({ $0.take() }) else { return }
         do throws(SystemCallError) {
@@ -58,8 +58,8 @@ public final class Outbox: Sendable {
         }
     }
 
-    /// Sends all, as far as that can be done within a time, in milliseconds: the last words of a process. Another
-    /// thread that is sending comes to its end first.
+    /// Sends everything, as far as possible within a time in milliseconds: the last lines of a process. If another
+    /// thread is sending, it finishes first.
     public func sendLastWords(to socket: Int32, within milliseconds: Int) {
         let end = ContinuousClock.now + .milliseconds(milliseconds)
         while ContinuousClock.now < end, !isEmpty {
@@ -70,13 +70,13 @@ public final class Outbox: Sendable {
             while !bytes.isEmpty, let count = Self.send(bytes, to: socket, before: end) {
                 bytes = bytes.dropFirst(count)
             }
-            // Half a line may be sent, so that no other may follow.
+            // Half a line may have been sent, so no other line may follow.
             guard bytes.isEmpty else { return }
             state.withLock { $0.giveBack([]) }
         }
     }
 
-    /// Nil where it is too late, or the daemon is gone.
+    /// Nil if it is too late, or the daemon is gone.
     private static func send(
         _ bytes: ArraySlice<UInt8>,
         to socket: Int32,
@@ -91,7 +91,7 @@ public final class Outbox: Sendable {
         return count >= 0 ? count : errno == EAGAIN || errno == EINTR ? 0 : nil
     }
 
-    /// Forgets what was not sent: half a line may be among it.
+    /// Drops what was not sent, because it may begin with half a line.
     public func clear() {
         state.withLock {
             $0.begun = []

@@ -4,7 +4,7 @@ internal import QuickConnect
 
 /// Where a client looks for the daemon's socket.
 public enum SocketPaths {
-    /// The paths to try, in order: the one that is named, else the environment's, else the system's and the user's.
+    /// The paths to try, in order: the named one, or the environment's, or the system's and the user's.
     public static func candidates(named: String?, environment: [String: String]) -> [String] {
         if let named { return [named] }
         if let path = environment["QUICKCONNECT_SOCKET"], !path.isEmpty { return [path] }
@@ -12,7 +12,7 @@ public enum SocketPaths {
         return ["/run/quickconnect/quickconnect.sock", "\(runtime)/quickconnect.sock"]
     }
 
-    /// What this process's environment says of it.
+    /// The variables of this process's environment that matter here.
     public static var environment: [String: String] {
         ["QUICKCONNECT_SOCKET", "XDG_RUNTIME_DIR"].reduce(into: [:]) { variables, name in
             variables[name] = getenv(name).map { String(cString: $0) }
@@ -39,10 +39,10 @@ public enum SocketPaths {
         }
     }
 
-    /// The command that puts this user into the group of a socket; nil where the socket is not open to its group.
+    /// The command that adds this user to the group of a socket; nil if the socket is not open to its group.
     public static func commandToJoin(_ path: String) -> String? {
         var status = stat()
-        // In a folder that may not be searched it cannot be looked at: the service's group is the likely one.
+        // A socket in a folder that may not be searched cannot be examined; the service's group is the likely one.
         guard stat(path, &status) == 0 else { return "sudo usermod -aG quickconnect $USER" }
         guard status.st_mode & 0o020 != 0, status.st_gid != 0 else { return nil }
         return "sudo usermod -aG \(SystemNames.group(status.st_gid).shellWord) $USER"

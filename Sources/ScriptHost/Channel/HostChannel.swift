@@ -3,22 +3,22 @@ public import Glibc
 internal import JSON
 internal import QuickConnect
 
-/// The socket between a script's process and its host: reports one way, orders of one byte the other way.
+/// The socket between a script's process and its host: reports in one direction, one-byte orders in the other.
 public final class HostChannel: Sendable {
-    /// The variable that tells a script's process that a host has started it, and which.
+    /// The environment variable that tells a script's process which host has started it.
     public static let hostVariable = "QUICKCONNECT_SCRIPT_HOST"
     /// The socket's number in the script's process.
     static let number: Int32 = 3
 
     public let descriptor: Int32
 
-    /// The socket of a process that a host has started; the process ends when that one does.
+    /// The socket of a process that a host has started; this process ends when the host does.
     public init(ofHost host: pid_t) {
         descriptor = Self.number
         qc_end_with_parent(host)
     }
 
-    /// Tells the host. Where it does not read, this is dropped: what is told later says it again.
+    /// Sends a report to the host. If the host does not read, it is dropped: later reports repeat its contents.
     func tell(_ report: ScriptReport) {
         let bytes = Array("\(report.json.text)\n".utf8)
         _ = bytes.withUnsafeBytes {
@@ -26,21 +26,21 @@ public final class HostChannel: Sendable {
         }
     }
 
-    /// What a host orders.
+    /// The host's orders.
     enum Order: UInt8 {
         /// Connect to the daemon: the script may act.
         case goOn = 0x67
-        /// Take no new calls, answer those that have begun, and end.
+        /// Accept no new calls, answer those that have begun, and end.
         case finish = 0x66
-        /// Look at the folders of macros: some has changed.
+        /// Check the folders of macros, because one has changed.
         case look = 0x6c
     }
 
-    /// What the host wrote.
+    /// Input from the host.
     enum Received: Equatable {
         case order(Order)
         case nothing
-        /// It is gone.
+        /// The host is gone.
         case closed
     }
 

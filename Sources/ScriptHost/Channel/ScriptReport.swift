@@ -1,23 +1,23 @@
 internal import JSON
 internal import QuickConnect
 
-/// What a script's process tells the host that started it: lines of JSON on a pipe, each with some of the members.
+/// A report of a script's process to its host: a line of JSON on a socket, with some of the members.
 struct ScriptReport: Sendable, Equatable {
-    /// The text was run to its end once, or waits for the daemon: it may take the place of an older one.
+    /// The script has run to its end once, or waits for the daemon: it may replace an older one.
     var isLoaded: Bool?
-    /// The daemon passes no more calls on to it: another process may take its place.
+    /// The daemon no longer passes calls to it: another process may replace it.
     var isReleased: Bool?
-    /// Calls made since it began.
+    /// Calls it has made since it began.
     var calls: Int?
     /// Calls to its handlers that it has answered.
     var answers: Int?
     /// Lines of the console that were dropped.
     var droppedLines: Int?
-    /// What went wrong last: `file:line:column: message`.
+    /// The last error: `file:line:column: message`.
     var error: String?
-    /// The limit that ended it.
+    /// The limit that it exceeded.
     var limit: String?
-    /// Where it was when a limit ended it, `{"macro", "file", "line", "stack"}` as far as that is known.
+    /// Where it was when it exceeded the limit, `{"macro", "file", "line", "stack"}` with the parts that are known.
     var place: JSONObject?
     /// A file that it has loaded, below the folder.
     var loadedFile: String?

@@ -1,9 +1,9 @@
-/// Counts what the console takes: so many bytes in each second, and how many more there were.
+/// Limits the console to a number of bytes per second, and counts the dropped lines.
 struct ConsoleMeter {
     private let limit: Int
     private var second = ContinuousClock.now
     private var bytes = 0
-    /// Lines that were dropped and not yet told.
+    /// Dropped lines that have not been reported yet.
     private var untold = 0
     /// Lines that were dropped since the script began.
     private(set) var dropped = 0
@@ -22,13 +22,13 @@ struct ConsoleMeter {
         return true
     }
 
-    /// How many lines were dropped, once their second is over.
+    /// How many lines were dropped, once their second has passed.
     mutating func takeUntold(at now: ContinuousClock.Instant = .now) -> Int? {
         guard untold > 0, now - second >= .seconds(1) else { return nil }
         defer { untold = 0 }
         return untold
     }
 
-    /// When that can be told.
+    /// When that can be reported.
     var tellsAt: ContinuousClock.Instant? { untold > 0 ? second + .seconds(1) : nil }
 }

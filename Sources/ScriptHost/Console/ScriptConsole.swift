@@ -1,9 +1,9 @@
 internal import Glibc
 internal import Linux
 
-/// Where the console of a script, and its errors, are written.
+/// Where a script's console output and errors are written.
 struct ScriptConsole: Sendable {
-    /// In the foreground, `console.log` is the output of a program. In the service, all of it is the journal's.
+    /// In the foreground, `console.log` is the program's output. In the service, everything goes to the journal.
     enum Place: Sendable {
         case foreground
         case journal(name: String, hasLevels: Bool)
@@ -19,7 +19,7 @@ struct ScriptConsole: Sendable {
             Descriptor.write("\(text)\n", to: isOutput ? STDOUT_FILENO : STDERR_FILENO)
         case .journal(let name, let hasLevels):
             let prefix = hasLevels ? "<\(Self.number(of: level))>" : ""
-            // A line each, for the journal keeps lines.
+            // One entry for each line, because the journal stores lines.
             let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map {
                 "\(prefix)\(name): \($0)\n"
             }

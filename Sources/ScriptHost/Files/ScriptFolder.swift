@@ -2,12 +2,12 @@ internal import CLinux
 internal import Glibc
 internal import Linux
 
-/// The folder whose scripts the host runs, and what changes in it.
+/// The folder whose scripts the host runs, and its changes.
 ///
-/// What a change was is not looked at: the files themselves say, by their identity, size and time. So nothing is
-/// missed where the kernel's queue overflows, where the folder is replaced, or where it appears later.
+/// The kernel's events are only a signal; changes are found by the files' identity, size and time. So nothing is missed
+/// if the kernel's queue overflows, the folder is replaced, or it appears later.
 final class ScriptFolder {
-    /// What tells one text of a file from another.
+    /// Identifies one version of a file.
     struct Version: Equatable {
         private var device: UInt64
         private var file: UInt64
@@ -27,7 +27,7 @@ final class ScriptFolder {
     }
 
     let path: String
-    /// Readable when something has changed; -1 where the kernel cannot watch.
+    /// Readable when something has changed; -1 if the kernel cannot watch.
     let descriptor: Int32
 
     init(path: String) {
@@ -37,7 +37,7 @@ final class ScriptFolder {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    /// Watches the folder and those that hold what its scripts have loaded. Says whether the folder is there.
+    /// Watches the folder and those of the files that its scripts have loaded. Returns whether the folder exists.
     func watch(alsoFoldersOf files: Set<String>) -> Bool {
         let isThere = qc_watch_folder(descriptor, path) >= 0
         for file in files {
@@ -46,10 +46,10 @@ final class ScriptFolder {
         return isThere
     }
 
-    /// Takes what was told.
+    /// Consumes the pending events.
     func drain() { _ = qc_watch_drain(descriptor) }
 
-    /// The scripts: the `*.js` files in it, not those in folders below. Hidden files are editors'.
+    /// The scripts: the `*.js` files in it, without subfolders. Hidden files belong to editors.
     func scripts() -> [String] {
         (FileText.names(in: path) ?? []).filter { $0.hasSuffix(".js") && !$0.hasPrefix(".") && version($0) != nil }
     }

@@ -8,10 +8,10 @@ public import QuickConnectClient
 
 /// Runs the scripts of a folder, a process each: starts them, watches them, restarts them.
 ///
-/// It runs no JavaScript itself, so nothing that a script does can stop it. It is a client of the daemon, which it
-/// answers for the handler `scriptHost`: the command `scripts`.
+/// It runs no JavaScript itself, so no script can stop it. It is a client of the daemon, and its handler `scriptHost`
+/// answers the command `scripts`.
 public final class ScriptHost {
-    /// The handler that answers what the scripts do.
+    /// The handler that reports the state of the scripts.
     static let handler = "scriptHost"
 
     private let folder: ScriptFolder
@@ -23,15 +23,15 @@ public final class ScriptHost {
     private let environment: [String: String]
     private let console: ScriptConsole
     private let manager: ServiceManager
-    /// What systemd was told last.
+    /// The last status reported to systemd.
     private var status: String?
     private var scripts: [SupervisedScript] = []
     private var signals: Int32 = -1
     private var isThere = false
     private var isEnding = false
-    /// When to look at the folder after a change: editors change a file several times in a row.
+    /// When to check the folder after a change: editors change a file several times in a row.
     private var looksAt: ContinuousClock.Instant?
-    /// When its start is over, and the code for it can go.
+    /// When its start is over, and its start-up code can be unloaded.
     private var settlesAt: ContinuousClock.Instant?
 
     private static let settleTime = Duration.milliseconds(50)
@@ -39,10 +39,10 @@ public final class ScriptHost {
     private static let startTime = Duration.seconds(3)
 
     /// - Parameters:
-    ///   - folder: whose `*.js` files are run.
-    ///   - paths: where the daemon's socket may be.
+    ///   - folder: the folder whose `*.js` files are run.
+    ///   - paths: the paths of the daemon's socket to try.
     ///   - command: the program that runs one script, and its flags; the script's path is added.
-    ///   - macros: where the macros lie, and the program that runs them, with its flags; nil: there are none.
+    ///   - macros: the folders of the macros, and the program that runs them, with its flags; nil: no macros.
     public init(
         folder: String,
         limits: ScriptLimits,
@@ -55,7 +55,7 @@ public final class ScriptHost {
         self.limits = limits
         self.command = command
         manager = ServiceManager(environment: environment)
-        // What systemd says to this process is not for the scripts'.
+        // systemd's variables are for this process, not for the scripts.
         self.environment = environment.filter { !["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"].contains($0.key) }
         let hasLevels = OwnProcess.logsToJournal(environment)
         let console = ScriptConsole(place: .journal(name: "scripts", hasLevels: hasLevels))
@@ -68,7 +68,7 @@ public final class ScriptHost {
         self.macros = macros.map { supervise($0.command) }
     }
 
-    /// Runs until SIGTERM or SIGINT, and answers the exit status. SIGHUP looks at the folder again.
+    /// Runs until SIGTERM or SIGINT, and returns the exit status. SIGHUP checks the folder again.
     public func run() -> Int32 {
         signals = qc_signal_descriptor([SIGCHLD, SIGTERM, SIGINT, SIGHUP], 4)
         guard signals >= 0 else {
@@ -93,7 +93,7 @@ public final class ScriptHost {
     // MARK: The loop
 
     private func wait() {
-        // Without a daemon the link tries again by itself.
+        // Without a daemon, the link tries again by itself.
         _ = try? link.advance()
         let processes = all.flatMap(\.processes).filter { $0.descriptor >= 0 }
         var descriptors =
@@ -126,7 +126,7 @@ public final class ScriptHost {
         if macros?.isGone ?? false { macros = nil }
     }
 
-    /// Tells systemd what the scripts do, where that is something else than before.
+    /// Reports the scripts' state to systemd, if it has changed.
     private func tellStatus() {
         guard manager.isThere, !isEnding else { return }
         let line = statusLine
@@ -180,7 +180,7 @@ public final class ScriptHost {
     private func look() {
         guard !isEnding else { return }
         isThere = folder.watch(alsoFoldersOf: scripts.reduce(into: []) { $0.formUnion($1.loadedFiles) })
-        // A folder that is not there tells nobody when it comes.
+        // A missing folder cannot be watched.
         let isWatching = lookAtMacros()
         looksAt = isThere && isWatching ? nil : .now + Self.absenceTime
         let names = folder.scripts()
@@ -212,7 +212,7 @@ public final class ScriptHost {
         return script
     }
 
-    /// Says whether all folders are watched, so that nobody need look again.
+    /// Returns whether all folders are watched, so that polling is not needed.
     private func lookAtMacros() -> Bool {
         guard let library else { return true }
         let (isChanged, isWatching) = library.look()
@@ -220,7 +220,7 @@ public final class ScriptHost {
         return isWatching
     }
 
-    /// The process of the macros was ended, and with it what they kept in globals.
+    /// Reports that the macros' process was ended, and that their globals are lost.
     private func postMacroError(_ report: ScriptReport, _ reason: String) {
         var event: JSONObject = [
             "title": "Javascript Evaluation Error", "macro": .null,
@@ -252,7 +252,7 @@ public final class ScriptHost {
             return
         }
         let (answer, isChanged) = library.answer(call)
-        // Before the answer: who has it runs the new text.
+        // Before the answer, so that its receiver already finds the new text in use.
         if isChanged { macros?.order(.look) }
         link.conversation.answer(call, with: answer)
     }
@@ -268,7 +268,7 @@ public final class ScriptHost {
 
 extension ScriptHost: DaemonLink.Owner {
     public func didConnect(again: Bool) -> [UInt8] {
-        // Also where an earlier daemon has refused it.
+        // Also if an earlier daemon has refused it.
         link.conversation.register(handler: Self.handler)
         if library != nil { link.conversation.register(handler: MacroLibrary.handler) }
         return []

@@ -4,16 +4,16 @@ internal import Linux
 internal import QuickConnect
 internal import QuickConnectClient
 
-/// The process of one script, and what it has told.
+/// The process of one script, and its reports.
 final class ScriptProcess {
     let pid: pid_t
     let started = ContinuousClock.now
-    /// What it has told so far.
+    /// Its reports so far, combined.
     private(set) var report = ScriptReport()
     private(set) var loadedFiles: Set<String> = []
     /// The socket to it; -1 once it is closed.
     private(set) var descriptor: Int32
-    /// A process tells short lines; one that does not is no longer itself.
+    /// A healthy process sends short lines.
     private var splitter = LineSplitter(limit: 1 << 16)
 
     /// How it ended.
@@ -23,7 +23,7 @@ final class ScriptProcess {
     }
 
     /// Starts a process.
-    /// - Returns: nil where the system has no room for it.
+    /// - Returns: nil if the system cannot start another process.
     init?(_ command: [String], environment: [String: String]) {
         var variables = environment
         variables[HostChannel.hostVariable] = "\(getpid())"
@@ -35,7 +35,7 @@ final class ScriptProcess {
 
     // MARK: What it tells
 
-    /// Reads what it has told; true where something was.
+    /// Reads its reports; true if there were any.
     func read() -> Bool {
         var buffer = [UInt8](repeating: 0, count: 4096)
         var isNew = false
@@ -97,7 +97,7 @@ final class ScriptProcess {
 
     /// CPU time of all its threads, in seconds.
     var cpuSeconds: Double {
-        // The name in parentheses may hold spaces.
+        // The name in parentheses may contain spaces.
         let text = ProcessFile.text("/proc/\(pid)/stat")
         let fields = text[(text.lastIndex(of: ")") ?? text.startIndex)...].split(separator: " ")
         guard fields.count > 12, let user = Double(fields[12]), let system = Double(fields[13]) else { return 0 }

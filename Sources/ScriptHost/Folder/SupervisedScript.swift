@@ -3,20 +3,20 @@ internal import Glibc
 internal import JSON
 internal import QuickConnect
 
-/// One script of the folder: its process, and the one that is to take its place.
+/// One script of the folder: its process, and the process that will replace it.
 final class SupervisedScript {
-    /// What becomes of it without anybody's doing.
+    /// Its state.
     enum State {
-        /// Its process runs its text for the first time.
+        /// Its process runs the script for the first time.
         case starting
         case running
-        /// Nothing was left to wait for; it starts again when its file changes.
+        /// It ended because nothing was left to wait for; it starts again when its file changes.
         case ended
         /// It failed, and restarts at that time.
         case restarting(ContinuousClock.Instant)
-        /// Its text cannot be run; it starts again when its file changes.
+        /// Its text is not valid; it starts again when its file changes.
         case failed
-        /// Its file is gone, and its process is about to be.
+        /// Its file was deleted, and its process is ending.
         case removed
 
         var name: String {
@@ -34,40 +34,40 @@ final class SupervisedScript {
     let name: String
     private(set) var state = State.starting
     private(set) var current: ScriptProcess?
-    /// A new text, tried while the old one runs.
+    /// A process with a new text, tried while the old one runs.
     private(set) var candidate: ScriptProcess?
-    /// Processes whose place another one has taken: they answer what they have, and end.
+    /// Replaced processes: they answer the calls that they have, and end.
     private var finishing: [(process: ScriptProcess, endsBy: ContinuousClock.Instant)] = []
-    /// When the current process is killed, which is to end or to make room for another one.
+    /// When the current process, which was asked to end, is killed.
     private var endsCurrentBy: ContinuousClock.Instant?
     private var isStopping = false
-    /// Whether its text is another one than that of the error.
+    /// Whether the text has changed since the error.
     private var isNewText = false
     private var version: ScriptFolder.Version?
     private var fileVersions: [String: ScriptFolder.Version?] = [:]
     private var pause: Duration
     private(set) var restarts = 0
-    /// What went wrong last, also in a process that is gone.
+    /// The last error, possibly of a process that is gone.
     private(set) var error: String?
     private(set) var limit: String?
 
-    /// How soon a script begins again that has failed.
+    /// The delays before a failed script restarts.
     struct Pauses {
         var shortest = Duration.seconds(1)
         var longest = Duration.seconds(60)
     }
 
     private let pauses: Pauses
-    /// Whether it has no file of its own, and begins again whatever its end was.
+    /// Whether it has no file of its own, and always restarts.
     private let isService: Bool
-    /// After this long a process counts as well, and its next failure as the first.
+    /// After this time a process counts as healthy, and its next failure as the first.
     private static let probation = Duration.seconds(60)
     /// How long a process may take to end.
     private static let graceTime = Duration.seconds(3)
-    /// How long one may take to answer what it has; it ends by itself before.
+    /// How long a replaced process may take to answer its calls; normally it ends by itself before.
     private let finishTime: Duration
 
-    /// Is told when the process that ran has failed: what it had told, and why it ended.
+    /// Called when the running process has failed, with its last report and the reason.
     var onFailure: ((ScriptReport, String) -> Void)?
 
     private let make: (String) -> ScriptProcess?
@@ -75,7 +75,8 @@ final class SupervisedScript {
 
     /// - Parameters:
     ///   - handlerSeconds: how long its callers may wait for an answer.
-    ///   - service: how soon it begins again where it is no file's, and never stays ended; nil: it is a file's.
+    ///   - service: the restart delays of a service, which has no file and never stays ended; nil: it belongs to a
+    ///     file.
     ///   - make: starts a process for the script.
     ///   - log: writes a line of a level.
     init(
@@ -102,7 +103,7 @@ final class SupervisedScript {
 
     // MARK: The file
 
-    /// Looks whether its text, or one that it has loaded, is another one now.
+    /// Checks whether its file, or one that it has loaded, has changed.
     func look(_ folder: ScriptFolder) {
         let now = folder.version(name)
         if case .removed = state, !isStopping, now != nil {
@@ -124,10 +125,10 @@ final class SupervisedScript {
         begin()
     }
 
-    /// Starts one that has no file.
+    /// Starts a script without a file.
     func start() { begin() }
 
-    /// Orders something of its processes.
+    /// Sends an order to its processes.
     func order(_ order: HostChannel.Order) {
         for process in living { process.order(order) }
     }
@@ -162,10 +163,10 @@ final class SupervisedScript {
 
     // MARK: Its processes
 
-    /// Processes that were killed, whose end nobody asks about.
+    /// Killed processes whose end does not matter.
     private var retired: [ScriptProcess] = []
 
-    /// Reads what the processes tell. Says whether a file is loaded that is not watched yet.
+    /// Reads the processes' reports. Returns whether a loaded file is not watched yet.
     func read() -> Bool {
         for (process, _) in finishing { _ = process.read() }
         for process in living where process.read() {
@@ -176,7 +177,8 @@ final class SupervisedScript {
         return !loadedFiles.isSubset(of: fileVersions.keys)
     }
 
-    /// The new text can run: the old process gives its names back to the daemon, and then the new one may take them.
+    /// The new text is valid: the old process removes its handlers from the daemon, so that the new one may register
+    /// them.
     private func takeOver() {
         guard let current else { return promote() }
         if current.isReleased {
@@ -195,7 +197,7 @@ final class SupervisedScript {
         endsCurrentBy = nil
         state = .running
         if isNewText {
-            // What was wrong with the old text is mended.
+            // The error of the old text is fixed.
             error = current?.report.error
             limit = current?.report.limit
             isNewText = false
@@ -203,13 +205,13 @@ final class SupervisedScript {
         current?.order(.goOn)
     }
 
-    /// A process has ended. Says whether it was one of this script's.
+    /// A process has ended. Returns whether it belonged to this script.
     func didEnd(_ pid: pid_t, _ end: ScriptProcess.End) -> Bool {
         if let index = retired.firstIndex(where: { $0.pid == pid }) {
             retired.remove(at: index)
             return true
         }
-        // Its last words may be that it is loaded, which makes it the current one.
+        // Its last report may be that it is loaded, which makes it the current one.
         _ = read()
         if let index = finishing.firstIndex(where: { $0.process.pid == pid }) {
             finishing.remove(at: index)
@@ -273,7 +275,7 @@ final class SupervisedScript {
 
     // MARK: Time
 
-    /// When to look again without an event.
+    /// When to check again without an event.
     var nextMoment: ContinuousClock.Instant? {
         var moments = finishing.map(\.endsBy)
         if case .restarting(let instant) = state { moments.append(instant) }
@@ -299,7 +301,7 @@ final class SupervisedScript {
 
     // MARK: Telling
 
-    /// As `quickconnect scripts` shows it.
+    /// The state in the form of `quickconnect scripts`.
     var json: JSONValue {
         let process = current ?? candidate
         var members: JSONObject = ["name": .string(name), "state": .string(state.name)]

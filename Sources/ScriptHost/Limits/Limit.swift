@@ -2,7 +2,7 @@ import Concurrency
 import Configuration
 internal import QuickConnect
 
-/// A limit that a script has passed, which ends it.
+/// A limit that a script has exceeded, which ends it.
 enum Limit: Sendable {
     case cpuTime, handlerTime, blocked, memory, share
 
@@ -18,7 +18,7 @@ enum Limit: Sendable {
         }
     }
 
-    /// The setting that it is.
+    /// The name of the setting.
     var name: String {
         switch self {
         case .cpuTime: "cpuTime"

@@ -5,9 +5,9 @@ internal import QuickConnect
 internal import QuickConnectClient
 internal import Synchronization
 
-/// Ends a script's process when a limit is exceeded: tells its callers, its host and its reader why, and exits.
+/// Ends a script's process when it exceeds a limit: tells its callers, its host and the console why, and exits.
 ///
-/// It ends the process itself, with `_exit`, for the thread that would return from `main` is the one that is stuck.
+/// It uses `_exit`, because the thread that would return from `main` is the one that is stuck.
 final class Stopper: Sendable {
     private let script: String
     private let path: String
@@ -18,7 +18,7 @@ final class Stopper: Sendable {
     private let channel: HostChannel?
     private let descriptor = Mutex<Int32>(-1)
     private let isStopping = Atomic(false)
-    /// The macro that began to run last.
+    /// The macro that started last.
     private let macro = Mutex<String?>(nil)
 
     init(
@@ -39,14 +39,14 @@ final class Stopper: Sendable {
         self.channel = channel
     }
 
-    /// The connection that last words go to; -1: none.
+    /// Sets the connection for the last messages; -1: none.
     func connectionIs(_ descriptor: Int32) { self.descriptor.withLock { $0 = descriptor } }
 
     /// A macro begins to run.
     func runs(_ macro: String) { self.macro.withLock { $0 = macro } }
 
-    /// Never returns. Called on any thread; a second one that comes waits for the end.
-    /// - Parameter backtrace: what ran then, innermost first (`name() at file:line`), where that is known.
+    /// Never returns. Called on any thread; a second caller waits for the end.
+    /// - Parameter backtrace: the call stack, innermost first (`name() at file:line`), if known.
     func stop(_ limit: Limit, backtrace: [String] = []) -> Never {
         if isStopping.exchange(true, ordering: .acquiringAndReleasing) {
             while true { pause() }
@@ -92,7 +92,7 @@ final class Stopper: Sendable {
         if socket >= 0 { outbox.sendLastWords(to: socket, within: 100) }
     }
 
-    /// The place of a line `name() at file:line`.
+    /// The position in a line `name() at file:line`.
     private static func place(_ frame: String?) -> (file: String, line: Int, text: String)? {
         guard let frame, let at = frame.range(ofLast: " at "), let colon = frame.lastIndex(of: ":"),
             colon > at.upperBound, let line = Int(frame[frame.index(after: colon)...])
@@ -103,7 +103,7 @@ final class Stopper: Sendable {
 }
 
 extension Limit {
-    /// Whether a caller is told `timeout` rather than `scriptFailed`.
+    /// Whether a caller gets `timeout` instead of `scriptFailed`.
     fileprivate var isTime: Bool {
         switch self {
         case .handlerTime, .blocked: true

@@ -5,11 +5,11 @@ internal import Linux
 internal import QuickConnect
 internal import Synchronization
 
-/// A thread that watches the one that runs the script.
+/// A thread that watches the thread that runs the script.
 ///
-/// The engine's own limit ends a loop, but no endless chain of promises, no native call that blocks, and nothing
-/// bounds its memory. So this thread looks every few milliseconds while the script runs, and ends the process where
-/// a limit is passed. It sleeps while the script does.
+/// The engine's own limit ends a loop, but not an endless chain of promises or a blocking native call, and it does not
+/// limit memory. So this thread checks every few milliseconds while the script runs, and ends the process if it exceeds
+/// a limit. It sleeps while the script does.
 final class Watcher: Sendable {
     private static let tick = Duration.milliseconds(5)
     private static let patience = Duration.milliseconds(200)
@@ -17,12 +17,12 @@ final class Watcher: Sendable {
     private let limits: ScriptLimits
     private let clock: clockid_t
     private let onLimit: @Sendable (Limit) -> Void
-    /// Odd while the script runs; goes up by one at each beginning and end.
+    /// Odd while the script runs; incremented at each beginning and end.
     private let turn = Atomic<UInt64>(0)
-    /// More than 0 while the script waits for something that may take its time; and how often it has.
+    /// Greater than 0 while the script waits for something that may take time, and how often it has.
     private let waitDepth = Atomic<Int>(0)
     private let waits = Atomic<UInt64>(0)
-    /// Whether the turn under way is that of a handler's call, which somebody waits for.
+    /// Whether the current turn handles a call, for which somebody waits.
     private let isHandlerCall: @Sendable () -> Bool
     private let isAsleep = Atomic(false)
     private let bell = Monitor(())
@@ -54,7 +54,7 @@ final class Watcher: Sendable {
 
     func end() { turn.add(1, ordering: .releasing) }
 
-    /// Runs what may block for a time that is not the script's fault.
+    /// Runs something that may block through no fault of the script.
     func waiting<Result>(_ body: () -> Result) -> Result {
         waitDepth.add(1, ordering: .relaxed)
         defer {
@@ -75,10 +75,10 @@ final class Watcher: Sendable {
     private struct Observation {
         var turn: UInt64 = 0
         var waits: UInt64 = 0
-        /// When this turn was seen first, and the thread's CPU time then.
+        /// When this turn was first seen, and the thread's CPU time then.
         var began = ContinuousClock.now
         var cpu = 0.0
-        /// When the script was last seen to wait.
+        /// When the script was last seen waiting.
         var waited = ContinuousClock.now
     }
 
@@ -109,9 +109,9 @@ final class Watcher: Sendable {
         }
     }
 
-    /// The limit that the turn under way has passed.
+    /// The limit that the current turn has exceeded.
     private func passed(_ seen: inout Observation, _ now: ContinuousClock.Instant) -> Limit? {
-        // The engine's own limit comes first: it knows the line.
+        // The engine's own limit should come first, because it knows the line.
         if seconds(of: clock) - seen.cpu > limits.cpuSeconds + 0.1 { return .cpuTime }
         let waits = waits.load(ordering: .relaxed)
         if waitDepth.load(ordering: .relaxed) > 0 || waits != seen.waits { (seen.waited, seen.waits) = (now, waits) }
@@ -122,7 +122,7 @@ final class Watcher: Sendable {
     private func sleep(_ turn: UInt64, isIdle: Bool) {
         if isIdle {
             isAsleep.store(true, ordering: .sequentiallyConsistent)
-            // A turn that began meanwhile may not have seen that.
+            // A turn that began meanwhile may have missed the flag.
             if self.turn.load(ordering: .sequentiallyConsistent) != turn { isAsleep.store(false, ordering: .relaxed) }
         }
         let end = SuspendingClock.now + Self.tick
@@ -139,19 +139,19 @@ final class Watcher: Sendable {
     }
 }
 
-/// How much of a core the process has used lately.
+/// The process's recent share of a CPU core.
 struct ShareWindow {
     private let limits: ScriptLimits
     private var samples: [(time: ContinuousClock.Instant, cpu: Double)] = []
 
     init(_ limits: ScriptLimits) { self.limits = limits }
 
-    /// Takes a sample, at most ten a second, and says whether the share of the last seconds is above the limit.
+    /// Takes a sample, at most ten per second, and returns whether the recent share exceeds the limit.
     mutating func isExceeded(at now: ContinuousClock.Instant, cpu: Double) -> Bool {
         if let last = samples.last, now - last.time < .milliseconds(100) { return false }
         samples.append((now, cpu))
         let start = now - .seconds(limits.shareSeconds)
-        // The newest sample before the window stands for its beginning.
+        // The last sample before the window stands for its beginning.
         while samples.count > 1, samples[1].time <= start { samples.removeFirst() }
         guard let first = samples.first, first.time <= start else { return false }
         let seconds = (now - first.time) / .seconds(1)

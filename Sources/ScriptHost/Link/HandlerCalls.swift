@@ -3,13 +3,13 @@ internal import JSON
 internal import QuickConnect
 internal import Synchronization
 
-/// The calls of the daemon to the script's handlers that are not answered yet, in the order they came.
+/// The unanswered calls of the daemon to the script's handlers, in the order they came.
 final class HandlerCalls: Sendable {
     private struct State {
-        /// The messages that the script is given now, a JSON array.
+        /// The messages being passed to the script, a JSON array.
         var current: [UInt8]?
         var began: [String: (handler: String, at: ContinuousClock.Instant)] = [:]
-        /// Those that are answered stay until they are the first.
+        /// Answered calls stay until they are the first.
         var order: Deque<String> = []
 
         mutating func removeAnswered() {
@@ -19,13 +19,13 @@ final class HandlerCalls: Sendable {
 
     private let state = Mutex(State())
 
-    /// The messages that the script is given now, a JSON array: among them may be calls that it has not returned from.
+    /// The messages being passed to the script, a JSON array, which may contain calls from which it has not returned.
     var current: [UInt8]? {
         get { state.withLock { $0.current } }
         set { state.withLock { $0.current = newValue } }
     }
 
-    /// The calls that the script is given now. Its answers go out when it returns, so none has one.
+    /// The calls being passed to the script. Its answers are sent when it returns, so none has been answered.
     var running: [(id: String, handler: String)] {
         let messages = (try? JSONParser.parse(String(decoding: current ?? [], as: UTF8.self)))?.arrayValue ?? []
         return messages.compactMap { message in
@@ -36,7 +36,7 @@ final class HandlerCalls: Sendable {
         }
     }
 
-    /// Whether the script is given messages now.
+    /// Whether messages are being passed to the script.
     var isRunning: Bool { state.withLock { $0.current != nil } }
 
     func begin(_ id: String, handler: String) {
@@ -47,7 +47,7 @@ final class HandlerCalls: Sendable {
         }
     }
 
-    /// Says whether it was still to be answered.
+    /// Returns whether it was still unanswered.
     func end(_ id: String) -> Bool {
         state.withLock { state in
             defer { state.removeAnswered() }
@@ -62,7 +62,7 @@ final class HandlerCalls: Sendable {
         state.withLock { state in state.order.first.flatMap { state.began[$0]?.at } }
     }
 
-    /// Takes those that came before an instant; nil: all.
+    /// Removes calls that came before an instant; nil: all.
     func take(before instant: ContinuousClock.Instant? = nil) -> [(id: String, handler: String)] {
         state.withLock { state in
             let taken = state.order.compactMap { id in

@@ -1,6 +1,6 @@
 internal import JSON
 
-/// Messages of the daemon as the script is given them: one JSON array.
+/// The daemon's messages in the form for the script: one JSON array.
 struct MessageList {
     /// `[`, and the messages with commas between them.
     private var bytes: [UInt8] = []
@@ -15,7 +15,7 @@ struct MessageList {
 
     mutating func append(_ message: [UInt8]) { message.withUnsafeBufferPointer { append($0) } }
 
-    /// All of them; nothing where there are none.
+    /// Takes all of them; empty if there are none.
     mutating func take() -> [UInt8] {
         guard !isEmpty else { return [] }
         var taken: [UInt8] = []
@@ -24,7 +24,7 @@ struct MessageList {
         return taken
     }
 
-    /// Takes the calls to handlers out: nobody waits for an answer over another connection.
+    /// Removes calls to handlers: their callers do not wait on another connection.
     mutating func forgetCalls() {
         let messages = (try? JSONParser.parse(take().span, maximumDepth: 2 * JSONParser.defaultDepth))?.arrayValue ?? []
         for message in messages where message.objectValue?["callbackId"] == nil { append(Array(message.text.utf8)) }

@@ -1,19 +1,19 @@
 internal import Layout
 
-/// Where macros lie: `NAME.js` in the configuration folder, then among what was saved, then among what is shipped. The
-/// first one of a name counts.
+/// The folders of macros: `NAME.js` in the configuration folder, then among the saved ones, then among the shipped
+/// ones. The first one with a name is used.
 public struct MacroFolders: Sendable {
-    /// A folder, by what is in it.
+    /// The kinds of folders.
     enum Place: String, Sendable, CaseIterable {
         case configuration, saved, shipped
     }
 
-    /// The owner's folder, which nothing here writes to.
+    /// The owner's folder. It is never written to.
     public var configuration: String
-    /// What was saved.
+    /// The saved macros.
     public var saved: String
     public var shipped: String
-    /// The versions of all of them.
+    /// The versions of all macros.
     public var versions: String
 
     public init(configuration: String, saved: String, shipped: String, versions: String) {
@@ -34,9 +34,9 @@ public struct MacroFolders: Sendable {
         }
     }
 
-    /// More is no macro that somebody wrote.
+    /// Larger files are refused.
     static let maximumBytes = 256 << 10
-    /// A connection has no more handlers than that and a few.
+    /// A connection's limit of handlers is slightly higher.
     static let maximumCount = 1000
 
     /// A macro's file.
@@ -52,16 +52,16 @@ public struct MacroFolders: Sendable {
         return FileLayers(Place.allCases.map { ($0, path(of: $0)) }, kind)
     }
 
-    /// What lies in the folders now, in byte order of the names, and what is wrong there, in words.
+    /// The files in the folders now, sorted by the bytes of their names, and problems there, in words.
     func files() -> (files: [File], problems: [String]) {
         var (files, problems) = layers.files()
-        // What was saved over a shipped one is nothing that somebody must know.
+        // Saving over a shipped macro is normal and needs no message.
         problems += files.filter { $0.place == .configuration && !$0.shadows.isEmpty }.map {
             "\($0.shadows.joined(separator: ", ")): \($0.path) has the same name and counts"
         }
         return (files, problems)
     }
 
-    /// The file of a macro; nil where there is none.
+    /// The file of a macro; nil if there is none.
     func file(_ name: String) -> File? { layers.file(name) }
 }

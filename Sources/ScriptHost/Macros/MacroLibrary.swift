@@ -5,18 +5,18 @@ internal import Linux
 internal import QuickConnect
 internal import QuickConnectClient
 
-/// The macros' files and their versions: what of the command `macro` needs no JavaScript.
+/// The macros' files and their versions: the parts of the command `macro` that need no JavaScript.
 ///
-/// The macro process answers first: it has parsed what is to be saved, and runs what is to be run.
+/// The macro process handles the call first: it has parsed a macro to be saved, and runs a macro to be run.
 final class MacroLibrary {
-    /// The handler that answers for it.
+    /// The handler for this.
     static let handler = "macroFiles"
 
     let folders: MacroFolders
     private let versions: MacroVersions
     private let watched: [ScriptFolder]
     private let log: (String, String) -> Void
-    /// The files whose text is that of the newest version.
+    /// The files whose current text is stored as the newest version.
     private var seen: [String: (path: String, version: ScriptFolder.Version?)] = [:]
     private var toldProblems: Set<String> = []
 
@@ -24,7 +24,7 @@ final class MacroLibrary {
         self.folders = folders
         self.log = log
         versions = MacroVersions(folder: folders.versions)
-        // One that is not there cannot be watched, and is looked for again and again.
+        // A missing folder cannot be watched and would have to be polled.
         try? Folders.make(folders.saved)
         watched = MacroFolders.Place.allCases.map { ScriptFolder(path: folders.path(of: $0)) }
     }
@@ -36,8 +36,8 @@ final class MacroLibrary {
         for folder in watched { folder.drain() }
     }
 
-    /// Looks what has changed by somebody's hand, and keeps its version. Says whether anything has, and whether all
-    /// folders are there to be watched.
+    /// Finds macros that were changed by hand, and stores their versions. Returns whether there were any, and whether
+    /// all folders exist and are watched.
     func look() -> (isChanged: Bool, isWatching: Bool) {
         var isWatching = true
         for folder in watched where !folder.watch(alsoFoldersOf: []) { isWatching = false }
@@ -51,7 +51,7 @@ final class MacroLibrary {
         return (!gone.isEmpty || !changed.isEmpty, isWatching)
     }
 
-    /// Keeps the version of a file that has changed. Says whether it has.
+    /// Stores the version of a file that has changed. Returns whether it has.
     @discardableResult
     private func refresh(_ file: MacroFolders.File) -> Bool {
         let now = ScriptFolder.Version(file.path)
@@ -69,7 +69,7 @@ final class MacroLibrary {
         return true
     }
 
-    /// A line of a macro's file; nil where it is none's.
+    /// A line of a macro's file; nil if the file is not a macro's.
     func source(_ path: String, line: Int) -> String? {
         guard let file = folders.files().files.first(where: { $0.path == path }), case .success(let text) = file.text()
         else { return nil }
@@ -79,7 +79,7 @@ final class MacroLibrary {
 
     // MARK: The command
 
-    /// Answers the command's files, and says whether one has changed.
+    /// Answers the parts of the command that concern files, and returns whether a file has changed.
     func answer(_ call: HandlerCall) -> (Result<HandlerCall.Answer, HandlerCall.Failure>, isChanged: Bool) {
         let values = call.data.arrayValue ?? [call.data]
         let verb = values.first?.stringValue ?? ""
@@ -101,7 +101,7 @@ final class MacroLibrary {
         }
     }
 
-    /// What the macro process said of texts that do not parse.
+    /// The macro process's syntax errors.
     private func mistakes(_ call: HandlerCall) -> JSONObject { call.results.first?.objectValue ?? [:] }
 
     private func list(_ mistakes: JSONObject) -> JSONValue {
@@ -184,7 +184,7 @@ final class MacroLibrary {
 
     private func newestNumber(of name: String) -> Int { versions.numbers(of: name).last ?? 0 }
 
-    /// The version that somebody has changed; nil: he does not say.
+    /// The version that the caller has edited; nil if unknown.
     private func base(_ options: JSONValue?) throws(HandlerCall.Failure) -> Int? {
         guard let options, options != .null else { return nil }
         guard let members = options.objectValue, members.allSatisfy({ $0.name == "base" }) else {

@@ -1,10 +1,10 @@
 internal import MacroEngine
 
-/// The names that macros may have: identifiers of JavaScript, for macros call each other by them.
+/// The names of macros: JavaScript identifiers, because macros call each other by name.
 enum MacroName {
     static let maximumBytes = 128
 
-    /// Why a text is no such name, as a sentence; nil for one that is.
+    /// Why a text is not such a name, as a sentence; nil if it is one.
     static func problem(of name: String) -> String? {
         if name.utf8.count > maximumBytes { return "the name of a macro has at most \(maximumBytes) bytes" }
         guard MacroKey.problem(of: name) != nil else { return nil }

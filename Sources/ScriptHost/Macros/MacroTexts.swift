@@ -1,16 +1,16 @@
 internal import Layout
 internal import Linux
 
-/// The texts that the macro process has, and what has changed in the folders since.
+/// The texts that the macro process has, to find what has changed in the folders.
 struct MacroTexts {
     private struct Known: Equatable {
         var path: String
         var version: ScriptFolder.Version?
     }
 
-    /// What has become of a macro's file.
+    /// The change of a macro's file.
     enum Change {
-        /// Another text.
+        /// It has a new text.
         case text(String, name: String, path: String)
         case removed(name: String)
     }
@@ -20,7 +20,7 @@ struct MacroTexts {
 
     init(_ folders: MacroFolders) { self.folders = folders }
 
-    /// What is another text now, and what is gone. A file that cannot be read now is told, and its old text stays.
+    /// The changed texts and the removed macros. A file that cannot be read is reported, and its old text stays.
     mutating func changes(telling tell: (String) -> Void) -> [Change] {
         let files = folders.files().files
         var changes: [Change] = []

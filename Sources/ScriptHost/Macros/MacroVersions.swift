@@ -2,9 +2,9 @@ internal import Glibc
 internal import JSON
 internal import Linux
 
-/// The newest versions of each macro's text, a file each: `NAME/NUMBER.json`.
+/// The newest versions of each macro's text, one file each: `NAME/NUMBER.json`.
 struct MacroVersions {
-    /// More are forgotten, the oldest first.
+    /// The most versions kept; the oldest are removed first.
     static let most = 50
 
     /// One of them.
@@ -12,13 +12,13 @@ struct MacroVersions {
         var number: Int
         /// ISO 8601.
         var time: String
-        /// Who saved it; nil: it was found in the folder, as somebody or something had put it there.
+        /// Who saved it; nil: it was found in the folder, changed by hand or by another program.
         var caller: JSONObject?
-        /// What it was made of, where it is an old one again.
+        /// The older version that it restores, if it does.
         var reverted: Int?
         var text: String
 
-        /// As `history` tells it.
+        /// In the form of `history`.
         var json: JSONValue {
             var members: JSONObject = ["version": .integer(Int64(number)), "time": .string(time)]
             members["caller"] = caller.map(JSONValue.object)
@@ -57,14 +57,14 @@ struct MacroVersions {
 
     let folder: String
 
-    /// The numbers of a macro's versions that are kept, ascending.
+    /// The numbers of a macro's stored versions, ascending.
     func numbers(of name: String) -> [Int] {
         (FileText.names(in: "\(folder)/\(name)") ?? []).compactMap { entry in
             entry.hasSuffix(".json") ? Int(entry.dropLast(5)) : nil
         }.sorted()
     }
 
-    /// The newest one; nil where there is none.
+    /// The newest one; nil if there is none.
     func newest(of name: String) -> Version? { numbers(of: name).last.flatMap { self[name, $0] } }
 
     subscript(name: String, number: Int) -> Version? {
@@ -73,14 +73,14 @@ struct MacroVersions {
         return (try? JSONParser.parse(text)).flatMap(Version.init)
     }
 
-    /// Keeps one, whole and on the disk.
+    /// Stores a version, complete and synced to the disk.
     func add(_ version: Version, of name: String) throws(SystemCallError) {
         try Folders.make("\(folder)/\(name)")
         try FileText.replace(path(name, version.number), with: "\(version.json.text)\n")
         for number in numbers(of: name).dropLast(Self.most) { unlink(path(name, number)) }
     }
 
-    /// Takes one back that came to nothing.
+    /// Removes a version that was not used after all.
     func remove(_ number: Int, of name: String) { unlink(path(name, number)) }
 
     private func path(_ name: String, _ number: Int) -> String { "\(folder)/\(name)/\(number).json" }

@@ -3,10 +3,11 @@ internal import JavaScriptCore
 internal import MacroEngine
 internal import QuickConnect
 
-/// The macros' part of the runtime: the library's engine in the script's context, and what `Runtime/macros.js` asks of it.
+/// The macros' part of the runtime: the library's engine in the script's context, and the functions that
+/// `Runtime/macros.js` uses.
 ///
-/// What a macro is, how its text is checked and made a function, and where its errors come from is `MacroEngine`'s alone;
-/// the JavaScript has what concerns the daemon: commands, handlers, events.
+/// `MacroEngine` checks macros' texts, makes functions from them and locates their errors; the JavaScript handles what
+/// concerns the daemon: commands, handlers, events.
 final class MacroRuntime {
     private let engine: MacroEngine
     private let host: JSValue
@@ -21,7 +22,7 @@ final class MacroRuntime {
 
     // MARK: Called between turns, each a turn of its own
 
-    /// Takes in what has become of a macro's file. The globals stay.
+    /// Applies the change of a macro's file. The globals stay.
     func take(_ change: MacroTexts.Change) throws(JSError) {
         switch change {
         case .text(let text, let name, let path): try host["putMacro"].call([name, path, text])
@@ -29,7 +30,7 @@ final class MacroRuntime {
         }
     }
 
-    /// Tells of a call to a macro's handler that nobody waits for any more.
+    /// Reports that nobody waits for a call to a macro's handler any more.
     func late(_ handler: String, _ sentence: String) throws(JSError) { try host["late"].call([handler, sentence]) }
 
     // MARK: What the JavaScript asks
@@ -48,7 +49,7 @@ final class MacroRuntime {
         return object
     }
 
-    /// Macros, and functions that all macros find.
+    /// The functions for macros' texts, and for functions that all macros can use.
     private static func addTexts(_ object: JSValue, _ engine: MacroEngine) {
         object.setObject(
             { [unowned engine] (name: String, path: String, text: String) in
@@ -57,7 +58,7 @@ final class MacroRuntime {
             forKeyedSubscript: "define"
         )
         object.setObject(
-            // The name is looked at when the text is saved.
+            // The name is checked when the text is saved.
             { [unowned engine] (text: String) in
                 try mistakes { () throws(MacroError) in try engine.check(text, key: "macro") }
             },
@@ -78,7 +79,7 @@ final class MacroRuntime {
         do throws(MacroError) { return try body() } catch { throw Mistake(error: error) }
     }
 
-    /// What is wrong with a text, as JavaScript catches it: {message, line?, column?, source?}.
+    /// A syntax error as JavaScript catches it: {message, line?, column?, source?}.
     private struct Mistake: JSErrorConvertible {
         let error: MacroError
 
@@ -91,7 +92,7 @@ final class MacroRuntime {
         }
     }
 
-    /// Where something that was thrown comes from: {macro?, file?, line?, column?, source?, stack}.
+    /// The origin of something that was thrown: {macro?, file?, line?, column?, source?, stack}.
     private static func addErrors(_ object: JSValue, _ engine: MacroEngine) {
         object.setObject(
             { [unowned engine] (thrown: JSValue, stack: String, name: String, text: String) -> [String: Any] in
@@ -102,7 +103,7 @@ final class MacroRuntime {
                 var members: [String: Any] = [:]
                 if !stack.isEmpty { members["stack"] = placed.stack }
                 members["macro"] = placed.key
-                // The runtime's own JavaScript is nobody's mistake.
+                // Errors in the runtime's own JavaScript get no position.
                 guard let file = placed.file, !file.hasPrefix("quickconnect:") else { return members }
                 members["file"] = file
                 members["line"] = placed.line
@@ -114,20 +115,20 @@ final class MacroRuntime {
         )
     }
 
-    /// `[[value, what its accessors end with or null], …]` of the names of values.
+    /// `[[value, the end of its accessors' names or null], …]` for the names of values.
     private static func accessors(_ names: String) -> String {
         let names = (try? JSONParser.parse(names))?.arrayValue?.compactMap(\.stringValue) ?? []
         let suffixes = ValueAccessors.suffixes(of: names)
         return JSONValue.array(suffixes.map { [.string($0.name), $0.suffix.map(JSONValue.string) ?? .null] }).text
     }
 
-    /// Since some moment or other.
+    /// Counted from an arbitrary moment.
     private static var milliseconds: Double { origin.duration(to: .now) / .milliseconds(1) }
 
     private static let origin = ContinuousClock.now
 }
 
-/// What the macros' part of the runtime asks of Swift.
+/// The Swift functions that the macros' part of the runtime uses.
 protocol MacroNatives: AnyObject {
     /// A macro begins to run.
     func runs(_ macro: String)

@@ -6,38 +6,38 @@ internal import JavaScriptCore
 internal import QuickConnect
 public import QuickConnectClient
 
-/// What comes from the daemon, and what goes back.
+/// Messages from and to the daemon.
 extension ScriptRunner {
-    /// Sends lines, each with its line break. They lie in the outbox at once, where the thread that ends a script finds
-    /// them.
+    /// Sends lines, each with its line break. They are put into the outbox at once, where the thread that ends a script
+    /// finds them.
     func send(_ lines: ArraySlice<UInt8>) {
         lines.withUnsafeBufferPointer { link.conversation.send(lines: $0) }
         link.fillOutbox()
     }
 
-    /// Sends an answer of this program's own.
+    /// Sends an answer from this program itself.
     func send(_ message: JSONObject) { send(Array("\(JSONValue.object(message).text)\n".utf8)[...]) }
 
-    /// Takes in what is there now.
+    /// Processes what has been received.
     func receive() {
         link.receive { backlog.append($0) }
         takeEvents()
     }
 
-    /// Lets the script know of the calls that have failed without a reply.
+    /// Reports to the script the calls that failed without a reply.
     func takeEvents() {
         for event in link.conversation.takeEvents() {
             switch event {
             case .failed(let id, let failure): backlog.append(Self.message(id.text, failure))
             case .fault(.told(let error)): write("error", "the daemon: \(error.message)")
             case .fault(.unreadable(let problem)): write("error", "the daemon: \(problem)")
-            // The script reads its messages itself, and what stands is its own.
+            // The script reads its messages itself, and manages its own handlers and subscriptions.
             case .replied, .happened, .called, .cancelled, .stands, .refused: break
             }
         }
     }
 
-    /// The reply of a call that has none.
+    /// A reply for a call that will get none.
     private static func message(_ id: String, _ failure: CallFailure) -> [UInt8] {
         let error: JSONValue = ["code": .string(failure.code), "message": .string(failure.message)]
         var message: JSONObject = ["responseId": .string(id), "error": error]
@@ -45,14 +45,14 @@ extension ScriptRunner {
         return Array(JSONValue.object(message).text.utf8)
     }
 
-    /// Gives messages to the script, a JSON array, as many as one turn may take; the rest waits in there for the next turn.
+    /// Passes messages, a JSON array, to the script, as many as one turn may take; the rest waits for the next turn.
     func deliver(_ messages: [UInt8]) {
         if !messages.isEmpty { calls.current = messages }
         turn { runtime throws(JSError) in try runtime.deliver(messages) }
         if !state.contains(.hasMessages) { calls.current = nil }
     }
 
-    /// Answers for handlers that let their callers wait too long without running: their answer may still come, but
+    /// Answers for handlers that take too long although the script is not running. The handler may still answer, but
     /// nobody waits for it.
     func answerLateCalls(at now: ContinuousClock.Instant) {
         guard let oldest = calls.oldest, now - oldest > .seconds(limits.handlerSeconds) else { return }

@@ -30,9 +30,9 @@ extension ScriptRunner: ScriptNatives {
     func stopTimer(_ id: Int) { timers.stop(id) }
 
     func write(_ level: String, _ text: String) {
-        // A script that has ended says nothing more, where it has not come to a halt yet.
+        // A script that has ended writes nothing more, even if it has not stopped yet.
         guard status == nil, meter.takes(text.utf8.count + 1) else { return }
-        // A reader that takes its time is not the script's fault.
+        // A slow reader is not the script's fault.
         watcher.waiting { console.write(level, text) }
     }
 

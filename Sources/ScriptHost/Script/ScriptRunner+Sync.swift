@@ -4,14 +4,14 @@ internal import JSON
 internal import QuickConnect
 internal import QuickConnectClient
 
-/// `makeCallSync`: the script's thread waits for a reply, and takes in what else comes meanwhile.
+/// `makeCallSync`: the script's thread waits for a reply, and collects other messages meanwhile.
 extension ScriptRunner {
-    /// How long a call to a handler of this script waits for the end of a `makeCallSync`: what the script waits for
-    /// may need that very handler.
+    /// How long a call to a handler of this script waits for the end of a `makeCallSync`, whose own call may need that
+    /// very handler.
     private static let patience = Duration.milliseconds(500)
 
-    /// Sends lines, the last of which is a call, and answers the line of its reply, or `{"error": …}`. The call goes out
-    /// behind those that wait.
+    /// Sends lines, the last of which is a call, and returns the line of its reply, or `{"error": …}`. The call is sent
+    /// after the waiting ones.
     func callSync(id: String, command: String, sending lines: [UInt8]) -> String {
         loaded()
         link.isNeeded = true
@@ -19,12 +19,12 @@ extension ScriptRunner {
         send(lines[...])
         let reply = watcher.waiting { waitForReply(to: id, of: command, before: deadline) }
         if let reply { return reply }
-        // Where its turn has not come yet, it never shall.
+        // If it has not been sent yet, it must not be any more.
         link.conversation.withdraw(id)
         return Self.error("timeout", "\(command) was not answered in time")
     }
 
-    /// A message that came while the script waits for something else.
+    /// A message that came while the script was waiting for something else.
     private struct Message {
         let line: [UInt8]
         let members: JSONObject
@@ -38,10 +38,10 @@ extension ScriptRunner {
         var isCall: Bool { members["callbackId"] != nil }
     }
 
-    /// Nil where it is too late.
+    /// Nil if it is too late.
     private func waitForReply(to id: String, of command: String, before deadline: ContinuousClock.Instant) -> String? {
         var waiting: [Message] = []
-        // What came behind the reply in one piece must not get lost.
+        // Messages in the same piece as the reply must not be lost.
         defer { for message in waiting { backlog.append(message.line) } }
         while true {
             do throws(SocketPaths.NoDaemon) {
@@ -54,7 +54,7 @@ extension ScriptRunner {
             var reply: String?
             var came: [Message] = []
             link.receive { came.append(Message($0)) }
-            // Nobody waits for an answer over another connection.
+            // Answers cannot be sent over another connection.
             if !link.conversation.isConnected, connections > 0 { waiting.removeAll(where: \.isCall) }
             for message in came {
                 if message.members["responseId"]?.stringValue == id {
@@ -75,7 +75,7 @@ extension ScriptRunner {
         }
     }
 
-    /// Those that have waited for the end of this wait long enough.
+    /// Refuses calls that have waited too long for the end of this wait.
     private func refuseLate(_ waiting: inout [Message], _ command: String, _ now: ContinuousClock.Instant) {
         waiting.removeAll { message in
             guard message.isCall, now - message.came >= Self.patience else { return false }
@@ -84,13 +84,13 @@ extension ScriptRunner {
         }
     }
 
-    /// What became of the call, where it has failed without a reply. The script learns of the others later.
+    /// The failure of this call, if it failed without a reply. The script is told of other failures later.
     private func takeFailure(of id: String) -> CallFailure? {
         guard link.conversation.hasEvents else { return nil }
         return link.conversation.takeFailure(of: id)
     }
 
-    /// The end of a wait: its own time, and before that the time of the handler's call that waits.
+    /// The deadline of a wait: its own, or an earlier one of the handler's call that is waiting.
     private var syncDeadline: ContinuousClock.Instant {
         let own = ContinuousClock.now + .seconds(limits.syncSeconds)
         guard !calls.running.isEmpty else { return own }

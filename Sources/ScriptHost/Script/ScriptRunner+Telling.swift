@@ -1,16 +1,16 @@
 import Configuration
 internal import QuickConnect
 
-/// What the host is told, where one has started this process.
+/// Reports to the host that started this process, if there is one.
 extension ScriptRunner {
-    /// Tells the host, where one has started this process.
+    /// Sends a report to the host that started this process, if there is one.
     func tell(_ fill: (inout ScriptReport) -> Void) {
         var report = ScriptReport()
         fill(&report)
         channel?.tell(report)
     }
 
-    /// Tells the host what has been counted, at most once a second.
+    /// Reports the counts to the host, at most once a second.
     func tellWhenDue() {
         if let dropped = meter.takeUntold() {
             let bytes = limits.consoleBytesPerSecond >> 10

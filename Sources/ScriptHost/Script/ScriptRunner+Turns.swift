@@ -2,9 +2,9 @@ internal import JavaScriptCore
 internal import QuickConnect
 internal import QuickConnectClient
 
-/// The turns: each time that the script is entered, and what it leaves behind.
+/// Turns: entering the script, and handling its results.
 extension ScriptRunner {
-    /// Lets the script run, and deals with what it leaves unhandled.
+    /// Runs the script, and handles the errors that it leaves unhandled.
     func turn(_ body: (ScriptRuntime) throws(JSError) -> Void) {
         guard let runtime, status == nil else { return }
         watcher.begin()
@@ -30,7 +30,7 @@ extension ScriptRunner {
         }
     }
 
-    /// What the script wants to send goes out in one piece when it returns.
+    /// What the script sends goes out in one piece when it returns.
     func collect(_ runtime: ScriptRuntime) {
         let (state, lines) = runtime.collect()
         self.state = state
@@ -38,7 +38,7 @@ extension ScriptRunner {
         if !state.isDisjoint(with: [.hasCalls, .hasHandlers]) { link.isNeeded = true }
     }
 
-    /// Runs something of the script's, and deals with the error that nobody in there has.
+    /// Runs a function of the script, and handles an error that the script does not catch.
     func attempt(_ body: () throws(JSError) -> Void) {
         guard status == nil else { return }
         do throws(JSError) {
@@ -61,7 +61,7 @@ extension ScriptRunner {
     }
 
     func end(_ status: Int32, _ error: JSError) {
-        // What is no error has no text of its own.
+        // A thrown value that is not an error has no message of its own.
         if let thrown = error.value, thrown.isObject, error.name == nil, let text = runtime?.description(of: thrown) {
             return end(status, "\(source.path): \(text)")
         }
@@ -70,7 +70,7 @@ extension ScriptRunner {
         end(status, "\(place)\(error)\(stack.map { "\n    at \(Self.frame($0))" }.joined())")
     }
 
-    /// The engine's `name@place`, for people.
+    /// The engine's `name@place`, in a form for people.
     private static func frame(_ line: String) -> String {
         guard let at = line.lastIndex(of: "@") else { return line }
         return at == line.startIndex ? String(line.dropFirst()) : "\(line[..<at]) (\(line[line.index(after: at)...]))"
@@ -81,7 +81,7 @@ extension ScriptRunner {
         return status
     }
 
-    /// The script waits for a daemon that is not there. It is ended where it stands, so that it cannot go on.
+    /// The script waits for an absent daemon. It is ended where it is, so that it cannot continue.
     func end(withoutDaemon reason: SocketPaths.NoDaemon) {
         end(3, "\(reason)")
         runtime?.machine.setExecutionTimeLimit(0) { _ in true }

@@ -6,7 +6,7 @@ internal import Linux
 public import QuickConnect
 internal import QuickConnectClient
 
-/// Runs one script in this process: its text once, then what comes, until nothing is left to wait for.
+/// Runs one script in this process: its text once, then its callbacks, until nothing is left to wait for.
 ///
 /// The script's thread is the one that calls ``run()``. Each time the script is entered is a *turn*; between the
 /// turns the loop waits for the daemon, the timers and the host.
@@ -24,14 +24,14 @@ public final class ScriptRunner {
     var timers: Timers
     var meter: ConsoleMeter
     var rejections: [(promise: JSValue, reason: JSValue)] = []
-    /// Messages that the script has not been given yet.
+    /// Messages that have not been passed to the script yet.
     var backlog = MessageList()
-    /// What the last turn has left behind.
+    /// The state after the last turn.
     var state: ScriptState = []
-    /// Whether the script has run since the host was told of the counts, and when it was told last.
+    /// Whether the script has run since the last report of the counts, and when that was.
     var isChanged = false
     var toldAt: ContinuousClock.Instant?
-    /// The macros, where this is their process.
+    /// The macros, if this is their process.
     var macros: MacroTexts?
     var macroRuntime: MacroRuntime?
     private let isConfined: Bool
@@ -39,16 +39,16 @@ public final class ScriptRunner {
     private(set) var ground: Ground?
     private var isLoaded = false
     var isInTurn = false
-    /// When the script was entered last.
+    /// When the script was last entered.
     var turnBegan = ContinuousClock.now
     private var signals: Int32 = -1
-    /// Whether the host has asked the script to end, when its callers have their answers.
+    /// Whether the host has asked the script to end after answering its callers.
     private var isStopping = false
-    /// Whether another process takes its place: this one answers what it has, and ends.
+    /// Whether another process replaces this one, which only answers the calls it has, and ends.
     private(set) var isFinishing = false
-    /// Whether the daemon passes no more calls on to it.
+    /// Whether the daemon no longer passes calls to it.
     var isReleased = false
-    /// It ends then at the latest.
+    /// The latest time for its end.
     private var endsAt: ContinuousClock.Instant?
     /// The exit status, once there is one.
     var status: Int32?
@@ -90,15 +90,15 @@ public final class ScriptRunner {
 
     private static func bounds(_ limits: ScriptLimits, _ daemonLimits: Limits) -> ClientConversation.Bounds {
         var bounds = ClientConversation.Bounds()
-        // One is left for `makeCallSync`.
+        // One is reserved for `makeCallSync`.
         bounds.callsUnderWay = max(1, min(limits.calls, daemonLimits.callsPerConnection - 1))
         bounds.lineBytes = daemonLimits.lineBytes
         bounds.depth = daemonLimits.depth
         return bounds
     }
 
-    /// Runs the script to its end, and answers the exit status: 0; 1 for an error; 2 where its file cannot be read;
-    /// 3 where it needs a daemon and none answers.
+    /// Runs the script to its end, and returns the exit status: 0; 1 for an error; 2 if its file cannot be read; 3 if
+    /// it needs a daemon and none answers.
     public func run() -> Int32 {
         link.owner = self
         // `top` and the daemon's audit log then name the script.
@@ -127,7 +127,7 @@ public final class ScriptRunner {
             return 1
         }
         limitTime()
-        // Without the thread no limit would hold.
+        // Without the thread no limit would be enforced.
         let code = watcher.start()
         if code != 0 { return ended(1, "no thread can be started: \(SystemCallError.text(code))") }
         turn { runtime throws(JSError) in try runtime.run(text, sourceURL: source.path) }
@@ -151,7 +151,7 @@ public final class ScriptRunner {
         runtime?.machine.setExecutionTimeLimit(limits.cpuSeconds) { stopper.stop(.cpuTime, backtrace: $0) }
     }
 
-    /// The text has run, or waits for the daemon: the host may let it take the place of an older one.
+    /// The text has run, or waits for the daemon, so the host may let this process replace an older one.
     func loaded() {
         guard !isLoaded, status == nil else { return }
         isLoaded = true
@@ -172,7 +172,7 @@ public final class ScriptRunner {
         }
         tellWhenDue()
         poll()
-        // All lines of the daemon that are there, then each timer that is due by now, each once.
+        // First all lines from the daemon, then each timer that is due by now, once.
         takeLines()
         let now = ContinuousClock.now
         while mayFireTimers, status == nil, let timer = timers.takeDue(at: now) {
@@ -189,15 +189,15 @@ public final class ScriptRunner {
         return !state.contains(.isWaiting)
     }
 
-    /// Whether the script has something to do before anything else comes.
+    /// Whether the script has something to do without further input.
     private var hasWork: Bool {
         !backlog.isEmpty || state.contains(.hasMessages) || link.conversation.hasEvents
     }
 
-    /// The timers of a script that finishes are for those that wait for its answers.
+    /// Timers of a script that is finishing run only while callers wait for its answers.
     private var mayFireTimers: Bool { !link.isHeld && !(isFinishing && calls.isEmpty) }
 
-    /// Gives the script what has come. It is read no faster than the script deals with it.
+    /// Passes received messages to the script. Nothing more is read until the script has handled them.
     private func takeLines() {
         guard !state.contains(.hasMessages) else { return deliver([]) }
         receive()
@@ -220,7 +220,7 @@ public final class ScriptRunner {
         if let endsAt, endsAt <= .now { status = 0 }
     }
 
-    /// Says whether there was an order.
+    /// Returns whether there was an order.
     @discardableResult
     func heed(_ channel: HostChannel) -> Bool {
         switch channel.receive() {
@@ -234,7 +234,7 @@ public final class ScriptRunner {
         return true
     }
 
-    /// Another process takes its place as soon as the daemon passes no more calls on to this one.
+    /// Another process takes over as soon as the daemon no longer passes calls to this one.
     private func finish() {
         guard let runtime, !isFinishing else { return }
         isFinishing = true
@@ -242,12 +242,12 @@ public final class ScriptRunner {
         link.isWanted = false
         let isConnected = link.connection != nil
         guard isInTurn else { return turn { runtime throws(JSError) in try runtime.finish(isConnected: isConnected) } }
-        // Within a turn that waits nothing goes out by itself.
+        // Within a turn that waits, nothing is sent automatically.
         attempt { () throws(JSError) in try runtime.finish(isConnected: isConnected) }
         collect(runtime)
     }
 
-    /// When the loop must look again without an event.
+    /// When the loop must check again without an event.
     private var nextMoment: ContinuousClock.Instant? {
         [
             mayFireTimers ? timers.next : nil, link.nextMoment, meter.tellsAt, endsAt,

@@ -2,31 +2,31 @@ import Configuration
 internal import JavaScriptCore
 internal import QuickConnect
 
-/// What the runtime's JavaScript asks of Swift. Called on the script's thread, while it runs.
+/// The Swift functions that the runtime's JavaScript uses. Called on the script's thread, while it runs.
 protocol ScriptNatives: AnyObject {
     /// Sends lines.
     func flush(_ lines: [UInt8])
-    /// Sends lines, the last of which is a call, and answers the line of its reply, or `{"error": …}`.
+    /// Sends lines, the last of which is a call, and returns the line of its reply, or `{"error": …}`.
     func callSync(id: String, command: String, sending lines: [UInt8]) -> String
-    /// A call to a handler has no answer when its turn is over.
+    /// A call to a handler is unanswered at the end of its turn.
     func began(_ id: String, handler: String)
-    /// Such a call has its answer. Says whether somebody still waits for it.
+    /// Such a call has been answered. Returns whether somebody still waits for it.
     func ended(_ id: String) -> Bool
-    /// Why the daemon would not read an answer; empty where it would.
+    /// Why the daemon would reject an answer; empty if it would not.
     func problem(ofAnswer answer: [UInt8]) -> String
-    /// A handler failed; its caller is told.
+    /// A handler failed; its caller has been told.
     func note(_ handler: String, _ message: String, _ error: String)
     func startTimer(_ id: Int, _ milliseconds: Double, _ repeats: Bool)
     func stopTimer(_ id: Int)
     func write(_ level: String, _ text: String)
     func loadText(_ name: String) throws -> String
-    /// A promise was rejected, and nobody handles it.
+    /// A promise was rejected without a handler.
     func rejected(_ promise: JSValue, _ reason: JSValue)
-    /// The daemon passes no more calls on to the script.
+    /// The daemon no longer passes calls to the script.
     func released()
 }
 
-/// What a turn has left behind.
+/// The state after a turn.
 struct ScriptState: OptionSet {
     let rawValue: UInt8
 
@@ -36,12 +36,12 @@ struct ScriptState: OptionSet {
     static let isWaiting = ScriptState(rawValue: 4)
     /// Calls without a reply.
     static let hasCalls = ScriptState(rawValue: 8)
-    /// Something that the end of a turn has to do.
+    /// Something to do at the end of a turn.
     static let isUnsettled = ScriptState(rawValue: 16)
     static let hasHandlers = ScriptState(rawValue: 32)
 }
 
-/// The JavaScript engine with what scripts find there. The JavaScript of it lies in `Runtime/`.
+/// The JavaScript engine with the script's environment, whose JavaScript is in `Runtime/`.
 final class ScriptRuntime {
     let machine: JSVirtualMachine
     let context: JSContext
@@ -51,7 +51,7 @@ final class ScriptRuntime {
     private let turnEndedFunction: JSValue
     private let collectFunction: JSValue
 
-    /// In the order they build on each other.
+    /// In the order in which they depend on each other.
     private static let files: [(name: String, bytes: [UInt8])] = [
         ("errors", PackageResources.errors_js), ("console", PackageResources.console_js),
         ("timers", PackageResources.timers_js), ("frontController", PackageResources.frontController_js),
@@ -127,7 +127,7 @@ final class ScriptRuntime {
         return object
     }
 
-    /// Runs a script's text. One with an `await` outside of functions is the body of an async function.
+    /// Runs a script's text. If it has an `await` outside of functions, it runs as the body of an async function.
     func run(_ text: String, sourceURL: String) throws(JSError) {
         try context.evaluate(isBody(text) ? Self.function(text) : text, sourceURL: sourceURL)
     }
@@ -142,8 +142,8 @@ final class ScriptRuntime {
 
     // MARK: Called between turns, each a turn of its own
 
-    /// Gives messages of the daemon to the script, a JSON array. As long as some are left it is to be called again,
-    /// with none.
+    /// Passes messages of the daemon, a JSON array, to the script. While some are left it must be called again, without
+    /// messages.
     func deliver(_ messages: [UInt8]) throws(JSError) { try deliverFunction.callAsFunction(JSText(utf8: messages)) }
 
     func fire(_ timer: Int) throws(JSError) { try fireFunction.callAsFunction(timer) }
@@ -152,12 +152,12 @@ final class ScriptRuntime {
 
     func lost() throws(JSError) { try host["lost"].call([]) }
 
-    /// Takes back what the script has registered.
+    /// Removes what the script has registered.
     func finish(isConnected: Bool) throws(JSError) { try host["finish"].callAsFunction(isConnected) }
 
     // MARK: Questions, which run nothing of the script's
 
-    /// What the turns since have left behind: their state, and the lines that are to be sent.
+    /// The state after the turns since the last call, and the lines to send.
     func collect() -> (state: ScriptState, lines: ArraySlice<UInt8>) {
         let text = (try? collectFunction.callAsFunction(returning: JSText.self).utf8) ?? []
         guard let first = text.first else { return ([], []) }
@@ -170,26 +170,26 @@ final class ScriptRuntime {
         return (counts[0], counts[1])
     }
 
-    /// The lines that tell a daemon of handlers and subscriptions again, each with its line break.
+    /// The lines that renew handlers and subscriptions, each with its line break.
     var registrations: [UInt8] { (try? host["registrations"].callAsFunction(returning: JSText.self).utf8) ?? [] }
 
-    /// Whether a daemon must be told of something when there is a new connection.
+    /// Whether there is something to renew on a new connection.
     var isRegistered: Bool { (try? host["isRegistered"].call([]).toBool()) ?? false }
 
-    /// Whether a promise that nobody handles is that of a call, which may be ignored.
+    /// Whether an unhandled promise is that of a call, which may be ignored.
     func mayIgnore(_ promise: JSValue, _ reason: JSValue) -> Bool {
         (try? host["mayIgnore"].call([promise, reason]).toBool()) ?? false
     }
 
-    /// Gives the script an error that nobody handles, and says whether it took it.
+    /// Passes an unhandled error to the script, and returns whether it was handled.
     func handles(_ thrown: JSValue) throws(JSError) -> Bool { try host["unhandled"].call([thrown]).toBool() }
 
-    /// What is said of something that was thrown and is no error: its message, else the value as `console` writes it.
+    /// A description of something thrown that is not an error: its message, or the value as `console` writes it.
     func description(of thrown: JSValue) -> String? {
         try? host["describe"].call([thrown])["message"].to(String.self)
     }
 
-    /// The calls that led to an error, without the runtime's own.
+    /// The call stack of an error, without the runtime's own functions.
     func stack(of thrown: JSValue?) -> [String] {
         guard let thrown, thrown.isObject else { return [] }
         return (try? host["stackOf"].call([thrown]).to([String].self)) ?? []

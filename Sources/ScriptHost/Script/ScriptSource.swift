@@ -2,16 +2,16 @@ internal import CLinux
 internal import Glibc
 internal import Linux
 
-/// A script's file, and the folder below which it may load others.
+/// A script's file, and the folder from which it may load others.
 public struct ScriptSource: Sendable {
-    /// As it was named; errors name it so.
+    /// As given; errors show it like this.
     public let path: String
     /// The last part of the path.
     public var name: String { String(path.split(separator: "/").last ?? "") }
     public let arguments: [String]
     private let folder: String
 
-    /// More is no script that somebody wrote.
+    /// Larger files are refused.
     private static let maximumBytes = 16 << 20
 
     public init(path: String, arguments: [String]) {
@@ -38,7 +38,7 @@ public struct ScriptSource: Sendable {
         try Self.text(FileText.read(path, maximumBytes: Self.maximumBytes), path)
     }
 
-    /// The text of a file below the script's folder: nothing leads out of that, no `..` and no symbolic link.
+    /// The text of a file in the script's folder. Nothing leads out of it, neither `..` nor a symbolic link.
     func text(of name: String) throws(Unreadable) -> String {
         guard !name.isEmpty, !name.utf8.contains(0) else { throw Unreadable(description: "load takes a file's name") }
         let root = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

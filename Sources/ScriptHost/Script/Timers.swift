@@ -5,7 +5,7 @@ struct Timers {
     private struct Timer: Comparable {
         var id: Int
         var due: ContinuousClock.Instant
-        /// Nil: once.
+        /// Nil: it fires once.
         var interval: Duration?
         /// Timers that are due at the same time fire in the order they were started.
         var number: Int
@@ -15,7 +15,7 @@ struct Timers {
 
     private let shortest: Duration
     private var heap = Heap<Timer>()
-    /// Those that have not been stopped; the heap may still hold others.
+    /// Timers that have not been stopped; the heap may still contain others.
     private var living: Set<Int> = []
     private var count = 0
 
@@ -23,7 +23,7 @@ struct Timers {
     init(shortest: Duration) { self.shortest = shortest }
 
     mutating func start(_ id: Int, milliseconds: Double, repeats: Bool, at now: ContinuousClock.Instant = .now) {
-        // The longest is what browsers take, 2^31 ms: 24 days.
+        // Limited as in browsers to 2^31 ms, 24 days.
         let delay = Duration.milliseconds(milliseconds.isFinite ? min(max(milliseconds, 0), 2_147_483_647) : 0)
         let interval = max(delay, shortest)
         living.insert(id)
@@ -39,7 +39,7 @@ struct Timers {
     /// When the next one is due.
     var next: ContinuousClock.Instant? { heap.min?.due }
 
-    /// The next one that was due by then. One that repeats will be again, but not twice for moments that were missed.
+    /// The next timer that was due by then. A repeating one is due again later, without making up for missed times.
     mutating func takeDue(at now: ContinuousClock.Instant) -> Int? {
         while let first = heap.min, first.due <= now {
             heap.removeMin()

@@ -1,9 +1,9 @@
-/// The pages that are connected. Only on their event loop.
+/// The connected pages. For use on their event loop only.
 final class Bridges {
     private var connections: [ObjectIdentifier: PageConnection] = [:]
     var isEmpty: Bool { connections.isEmpty }
     var count: Int { connections.count }
-    /// Told when the last one is over.
+    /// Called when the last one has ended.
     var emptied: () -> Void = {}
 
     func add(_ connection: PageConnection) {

@@ -3,7 +3,7 @@ internal import NIOCore
 internal import NIOPosix
 internal import QuickConnect
 
-/// Why the daemon does not take a page.
+/// Why the daemon refuses a page.
 struct DaemonRefusal: Error {
     var code: String
     var message: String
@@ -16,16 +16,16 @@ struct DaemonRefusal: Error {
     }
 }
 
-/// Connections to the gateway's socket of the daemon, each for one user.
+/// Makes connections to the gateway's socket of the daemon, one for each user.
 struct DaemonDialer {
     let path: String
     let loop: any EventLoop
 
     private static let patience = TimeAmount.seconds(5)
-    /// Little at first, for the memory stays with a connection while it rests.
+    /// Small at first, because an idle connection keeps the memory.
     static let receiveSizes = AdaptiveRecvByteBufferAllocator(minimum: 64, initial: 256, maximum: 64 << 10)
 
-    /// A connection on which the daemon knows for whom it is; or a ``DaemonRefusal``.
+    /// A connection on which the daemon knows its user; or a ``DaemonRefusal``.
     func connect(for identity: Identity) -> EventLoopFuture<any Channel> {
         let promise = loop.makePromise(of: (any Channel).self)
         let channel = ClientBootstrap(group: loop)
@@ -43,7 +43,7 @@ struct DaemonDialer {
     }
 }
 
-/// Says for whom a connection is, and waits for the daemon's word on it.
+/// Sends the user of a connection, and waits for the daemon's reply.
 private final class Greeting: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
 
@@ -94,10 +94,10 @@ private final class Greeting: ChannelInboundHandler, RemovableChannelHandler {
         }
     }
 
-    /// Nil where the daemon acts for the user from now on.
+    /// Nil if the daemon acts for the user from now on.
     private static func refusal(_ line: String) -> DaemonRefusal? {
         guard let members = (try? JSONParser.parse(line))?.objectValue else {
-            // Before it reads anything, it refuses a connection in the other form.
+            // A connection that is refused before anything was read gets the reply in the other form.
             return line.contains("overloaded")
                 ? DaemonRefusal(code: "overloaded", message: "too many pages are open; close one")
                 : DaemonRefusal(code: "denied", message: "the daemon refuses this gateway; its log says why")

@@ -1,10 +1,10 @@
 internal import NIOCore
 internal import QuickConnectClient
 
-/// A page's WebSocket and its connection of the daemon. Only on its event loop.
+/// A page's WebSocket and its connection to the daemon. For use on its event loop only.
 ///
-/// Lines pass in both directions as they are. Where one side does not take them, the other is not read: a page that sleeps
-/// costs the daemon what any client costs that does not read, and the gateway two buffers.
+/// Lines pass in both directions unchanged. If one side does not take them, the other is not read: a sleeping page
+/// costs the daemon no more than any client that does not read, and the gateway two buffers.
 final class PageConnection {
     let session: String
     private let page: any Channel
@@ -12,19 +12,19 @@ final class PageConnection {
     private var reader: FrameReader
     private var splitter = LineSplitter(limit: longestLine)
     private var state = State.open
-    /// Told once, when both are over.
+    /// Called once, when both have ended.
     var ended: (PageConnection) -> Void = { _ in }
 
     private enum State {
         case open
-        /// Goodbye was said; what the page still sends is not read.
+        /// A close frame was sent; what the page still sends is ignored.
         case closing
         case over
     }
 
-    /// More than the daemon sends.
+    /// Longer than any line of the daemon.
     private static let longestLine = 64 << 20
-    /// How long a page has to say goodbye, too.
+    /// How long a page has to answer a close frame.
     private static let goodbyeTime = TimeAmount.seconds(5)
 
     init(page: any Channel, daemon: any Channel, session: String, longestMessage: Int) {
@@ -34,13 +34,13 @@ final class PageConnection {
         reader = FrameReader(limit: longestMessage)
     }
 
-    /// Adds what reads to both channels.
+    /// Adds the reading handlers to both channels.
     func attach() throws {
         try page.pipeline.syncOperations.addHandler(PageSide(self))
         try daemon.pipeline.syncOperations.addHandler(DaemonSide(self))
     }
 
-    /// The page's channel takes frames now, and no HTTP any more.
+    /// The page's channel now carries frames instead of HTTP.
     func start() {
         if !daemon.isActive { daemonIsGone() }
         if !page.isActive { pageIsGone() }
@@ -63,7 +63,7 @@ final class PageConnection {
         }
     }
 
-    /// What a page sends behind a goodbye of the gateway's is nobody's, but for its own.
+    /// After the gateway's close frame, everything from the page is ignored except its own close frame.
     private func awaitGoodbye(_ bytes: ByteBuffer) {
         guard reader.end == nil else { return }
         bytes.withUnsafeReadableBytes { reader.read($0) }
@@ -78,7 +78,8 @@ final class PageConnection {
 
     func pageIsGone() {
         guard state != .over else { return }
-        // First, since the daemon's side may hear at once that it is closed, and would say goodbye to nobody.
+        // Set first, because the daemon's side may be told at once that it is closed, and would try to close the page,
+        // too.
         state = .over
         daemon.close(promise: nil)
         ended(self)
@@ -113,7 +114,7 @@ final class PageConnection {
 
     // MARK: The gateway's own
 
-    /// Sends the page a line of the gateway's own.
+    /// Sends the page a line from the gateway itself.
     func tell(_ line: String) {
         guard state == .open else { return }
         var frame: [UInt8] = []
@@ -121,7 +122,7 @@ final class PageConnection {
         page.writeAndFlush(ByteBuffer(bytes: frame), promise: nil)
     }
 
-    /// Says goodbye to the page, and leaves the daemon.
+    /// Sends the page a close frame, and disconnects from the daemon.
     func close(_ code: CloseCode?, _ reason: String = "") {
         guard state == .open else { return }
         state = .closing
@@ -129,17 +130,17 @@ final class PageConnection {
         let page = page
         let isAnswer = if case .closed = reader.end { true } else { false }
         page.writeAndFlush(ByteBuffer(bytes: FrameWriter.close(code, reason))).whenComplete { _ in
-            // The page closes as soon as it has said goodbye, too; where it has, there is nothing to wait for.
+            // The page closes after its own close frame; if it has sent that, there is nothing to wait for.
             if isAnswer { page.close(promise: nil) } else { page.close(mode: .output, promise: nil) }
         }
         let deadline = page.eventLoop.scheduleTask(in: Self.goodbyeTime) { page.close(promise: nil) }
         page.closeFuture.whenComplete { _ in deadline.cancel() }
-        // Its answer, or its end, must be seen.
+        // Its answer, or its end, must be noticed.
         page.setOption(.autoRead, value: true).whenComplete { _ in }
     }
 }
 
-/// What a page's channel tells.
+/// Passes on the events of a page's channel.
 private final class PageSide: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
@@ -162,7 +163,7 @@ private final class PageSide: ChannelInboundHandler {
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 }
 
-/// What the daemon's channel tells.
+/// Passes on the events of the daemon's channel.
 private final class DaemonSide: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 

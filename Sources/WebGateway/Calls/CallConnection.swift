@@ -3,9 +3,9 @@ internal import NIOCore
 internal import QuickConnect
 internal import QuickConnectClient
 
-/// The daemon's connection of one HTTP connection that makes calls. Only on its event loop.
+/// The connection to the daemon for one HTTP connection that makes calls. For use on its event loop only.
 ///
-/// It is made with the first call, and again where the next one is another user's, or the daemon was away meanwhile.
+/// It is made for the first call, and again if the user changes or the daemon was away meanwhile.
 final class CallConnection {
     typealias Reply = Result<JSONValue, CallFailure>
 
@@ -40,7 +40,7 @@ final class CallConnection {
     }
 }
 
-/// A conversation over a channel on which the daemon knows for whom it is.
+/// A conversation over a channel on which the daemon knows the user.
 private final class CallLine: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 

@@ -4,11 +4,11 @@ internal import NIOHTTP1
 internal import QuickConnect
 internal import QuickConnectClient
 
-/// What `POST /call` asks for: one call in the address, or a line each in the body.
+/// The contents of `POST /call`: one call in the address, or one per line in the body.
 enum CallLines {
     typealias Call = (command: String, message: CallMessage)
 
-    /// A line of either form of the protocol; its id, if it has one, is not looked at.
+    /// Reads a line of either form of the protocol; its id, if it has one, is ignored.
     static func read(_ line: [UInt8], with reader: inout MessageReader) -> Result<Call, UnreadableMessage> {
         switch line.withUnsafeBufferPointer({ reader.read($0) }) {
         case .message(.call(let request)):
@@ -29,7 +29,7 @@ enum CallLines {
         }.filter { !$0.isEmpty }
     }
 
-    /// The status that says the same as a code of the protocol.
+    /// The HTTP status for a code of the protocol.
     static func status(_ code: String) -> HTTPResponseStatus {
         switch CommandError.Code(rawValue: code) {
         case .badRequest: .badRequest

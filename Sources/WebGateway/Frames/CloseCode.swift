@@ -6,7 +6,7 @@ public struct CloseCode: RawRepresentable, Sendable, Hashable {
     /// A code by its number.
     public init(rawValue: UInt16) { self.rawValue = rawValue }
 
-    /// The page or the daemon is done.
+    /// The page or the daemon has finished.
     public static let normal = CloseCode(rawValue: 1000)
     /// The gateway stops.
     public static let goingAway = CloseCode(rawValue: 1001)
@@ -23,7 +23,7 @@ public struct CloseCode: RawRepresentable, Sendable, Hashable {
     /// The daemon is gone: connect again.
     public static let tryAgain = CloseCode(rawValue: 1013)
 
-    /// Whether the other side may say it. The others are kept for what no frame says.
+    /// Whether the other side may send it. The others are reserved and never appear in a frame.
     var maySay: Bool {
         switch rawValue {
         case 1000...1003, 1007...1014, 3000...4999: true

@@ -1,9 +1,9 @@
-/// The header of a frame as a client sends it, taken in byte by byte (RFC 6455, section 5.2).
+/// The header of a client's frame, read byte by byte (RFC 6455, section 5.2).
 struct FrameHeader {
     private var bytes: InlineArray<14, UInt8> = .init(repeating: 0)
     private var count = 0
 
-    /// The longest is 14 bytes; the second one says.
+    /// At most 14 bytes; the second byte decides.
     private var size: Int {
         guard count >= 2 else { return 2 }
         switch bytes[1] & 0x7F {
@@ -19,9 +19,9 @@ struct FrameHeader {
     var isMasked: Bool { bytes[1] & 0x80 != 0 }
     var hasLongLength: Bool { bytes[1] & 0x7F > 125 }
 
-    /// Takes bytes until the header is whole.
-    /// - Parameter check: called as soon as the first two are there: what they say may be wrong already.
-    /// - Returns: whether it is whole.
+    /// Takes bytes until the header is complete.
+    /// - Parameter check: called as soon as the first two bytes are there, because they may already be invalid.
+    /// - Returns: whether it is complete.
     mutating func take(
         _ rest: inout Slice<UnsafeRawBufferPointer>,
         check: (FrameHeader) -> Bool
@@ -34,7 +34,7 @@ struct FrameHeader {
         return count >= 2 && count == size
     }
 
-    /// How many bytes follow; nil where it is written longer than needed, or has no meaning.
+    /// How many bytes follow; nil if the length is invalid or longer encoded than necessary.
     var length: UInt64? {
         switch bytes[1] & 0x7F {
         case 126: number(of: 2).flatMap { $0 > 125 ? $0 : nil }
@@ -54,9 +54,9 @@ struct FrameHeader {
     }
 }
 
-/// The four bytes that a client's payload is combined with.
+/// The four bytes with which a client's payload is masked.
 struct Mask {
-    /// Twice the four bytes, the one that comes next lowest in memory.
+    /// The four bytes twice, with the next one at the lowest address.
     private var bytes: UInt64
 
     init(_ first: UInt8, _ second: UInt8, _ third: UInt8, _ fourth: UInt8) {
@@ -64,7 +64,7 @@ struct Mask {
         bytes = UInt64(four) << 32 | UInt64(four)
     }
 
-    /// Takes the mask off a piece of the payload; the next piece follows it.
+    /// Unmasks a piece of the payload; the following piece continues it.
     mutating func remove(from piece: UnsafeMutableRawBufferPointer) {
         var index = 0
         while piece.count - index >= 8 {

@@ -1,12 +1,12 @@
-/// Reads the frames of a page, as a value without input or output: bytes go in, lines for the daemon come out, and what is
-/// to be answered.
+/// Reads the frames of a page, as a value without input or output: bytes go in, lines for the daemon and answers to the
+/// page come out.
 ///
-/// NIO's decoder checks little of what RFC 6455 asks for, and hands each frame through the pipeline by itself. Here the mask
-/// is taken off in the buffer that goes to the daemon, for all frames of a read together, and each rule stands once.
+/// NIO's decoder checks few of the rules of RFC 6455, and passes each frame through the pipeline singly. Here all
+/// frames of a read are unmasked directly in the buffer for the daemon, and each rule is written once.
 public struct FrameReader {
     /// How it ends.
     public enum End: Sendable, Equatable {
-        /// The page has said goodbye, with a code or without.
+        /// The page has sent a close frame, with or without a code.
         case closed(CloseCode?)
         /// It broke a rule.
         case failed(CloseCode, String)
@@ -16,13 +16,13 @@ public struct FrameReader {
     private let limit: Int
     private var header = FrameHeader()
     private var frame: Frame?
-    /// Whole messages, each with its line break, and what is there of the next one.
+    /// Complete messages, each with its line break, and the beginning of the next one.
     private var text: [UInt8] = []
     private var messageStart = 0
     private var isInMessage = false
     private var control: [UInt8] = []
     private var answers: [UInt8] = []
-    /// Set once; nothing is read behind it.
+    /// Set once; nothing is read after that.
     public private(set) var end: End?
 
     private struct Frame {
@@ -32,10 +32,10 @@ public struct FrameReader {
         var left: Int
     }
 
-    /// A reader that takes messages of at most so many bytes.
+    /// A reader for messages of at most that many bytes.
     public init(limit: Int) { self.limit = limit }
 
-    /// Takes bytes as they came, in whatever pieces.
+    /// Takes bytes in any pieces.
     public mutating func read(_ bytes: UnsafeRawBufferPointer) {
         var rest = bytes[...]
         while end == nil, !rest.isEmpty {
@@ -43,7 +43,7 @@ public struct FrameReader {
         }
     }
 
-    /// The lines that are whole, each with its line break. They are given once.
+    /// The complete lines, each with its line break. They are returned once.
     public mutating func takeLines() -> [UInt8] {
         guard messageStart > 0 else { return [] }
         var lines: [UInt8] = []
@@ -56,7 +56,7 @@ public struct FrameReader {
         return lines
     }
 
-    /// The frames that answer pings. They are given once.
+    /// The frames that answer pings. They are returned once.
     public mutating func takeAnswers() -> [UInt8] {
         defer { answers = [] }
         return answers

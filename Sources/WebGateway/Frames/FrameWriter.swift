@@ -1,6 +1,6 @@
 /// Writes frames as a server sends them: whole messages, not masked.
 public enum FrameWriter {
-    /// Appends a frame, which is not masked: the server's never are.
+    /// Appends a frame. A server's frames are never masked.
     public static func append(_ opcode: Opcode, _ payload: UnsafeRawBufferPointer, to frames: inout [UInt8]) {
         frames.append(0x80 | opcode.rawValue)
         appendLength(payload.count, to: &frames)
@@ -40,7 +40,7 @@ public enum FrameWriter {
 }
 
 extension [UInt8] {
-    /// At most so many bytes of a text, cut between two characters.
+    /// At most that many bytes of a text, cut between two characters.
     fileprivate func prefixOfText(_ length: Int) -> ArraySlice<UInt8> {
         guard count > length else { return self[...] }
         var end = length

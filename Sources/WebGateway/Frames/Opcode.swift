@@ -1,4 +1,4 @@
-/// What a frame is (RFC 6455, section 5.2).
+/// The kinds of frames (RFC 6455, section 5.2).
 public enum Opcode: UInt8, Sendable {
     case continuation = 0
     case text = 1

@@ -2,18 +2,18 @@ internal import Glibc
 internal import NIOCore
 internal import NIOPosix
 
-/// Takes connections of browsers, up to a number, and lets the kernel find out which of them are dead. Only on its event loop.
+/// Accepts browsers' connections, up to a number, and has the kernel detect dead ones. For use on its event loop only.
 final class Entrance {
     private let site: Site
     private let most: Int
     private let warn: (String) -> Void
     private var count = 0
     private var toldOfRefusal: ContinuousClock.Instant?
-    /// Where people are sent.
+    /// The address that people are given.
     var address = ""
 
     private static let refusalPause = Duration.seconds(10)
-    /// After so many milliseconds without an acknowledgement a connection is dead.
+    /// After that many milliseconds without an acknowledgement a connection counts as dead.
     private static let userTimeout: CInt = 30_000
 
     init(_ site: Site, most: Int, warn: @escaping (String) -> Void) {
@@ -43,7 +43,7 @@ final class Entrance {
         channel.close(promise: nil)
     }
 
-    /// Pings of our own would wake the device for each page; the kernel's do not. On a Unix socket they mean nothing.
+    /// Our own pings would wake the device for each page; the kernel's do not. On a Unix socket they have no meaning.
     private static func watchPeer(_ descriptor: CInt) {
         set(descriptor, SOL_SOCKET, SO_KEEPALIVE, 1)
         let tcp = CInt(IPPROTO_TCP)

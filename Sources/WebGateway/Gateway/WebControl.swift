@@ -4,20 +4,20 @@ internal import QuickConnect
 internal import QuickConnectClient
 internal import QuickConnectClientNIO
 
-/// Answers the command `web`, as the handler `web` on the daemon's ordinary socket. Only on its event loop.
+/// Answers the command `web`, as the handler `web` on the daemon's ordinary socket. For use on its event loop only.
 final class WebControl {
     private let doorkeeper: Doorkeeper
     private let bridges: Bridges
     private let address: () -> String
     private let log: @Sendable (String) -> Void
     private var channel: DaemonChannel?
-    /// Whether the daemon hands the command on to this gateway, or has said why not.
+    /// Whether the daemon passes the command to this gateway, or has said why not.
     private var isHeard = false
 
-    /// The name of the handler: mappings say `script:web`.
+    /// The handler's name, mapped as `script:web`.
     static let handler = "web"
     private static let retryTime = TimeAmount.seconds(5)
-    /// After that, a daemon that does not answer is worth a line.
+    /// After this time, a daemon that does not answer is logged.
     private static let patience = TimeAmount.seconds(5)
 
     init(
@@ -105,7 +105,7 @@ final class WebControl {
         }
     }
 
-    /// An address that lets one browser in, once, as whoever asks for it.
+    /// An address that lets one browser in once, as the caller.
     private func open(_ call: HandlerCall) throws(HandlerCall.Failure) -> JSONValue {
         guard let user = call.caller["user"]?.stringValue, GatewayName.isValid(user) else {
             throw HandlerCall.Failure(.denied, "a caller without a user name cannot log in")
@@ -164,7 +164,7 @@ final class WebControl {
 }
 
 extension HandlerCall {
-    /// What was sent, as parameters, in both forms of the protocol.
+    /// The data as parameters, in both forms of the protocol.
     fileprivate var parameters: [JSONValue] {
         switch data {
         case .null: []

@@ -7,7 +7,7 @@ internal import Synchronization
 
 /// Pages in any browser: HTTP and WebSocket on one side, the daemon on the other.
 ///
-/// One event loop does all of it; what reads and writes files has a thread of its own.
+/// Everything runs on one event loop, except reading and writing files, which has its own thread.
 public final class WebGateway: Sendable {
     /// Why the gateway cannot start.
     public struct Failure: Error, CustomStringConvertible {
@@ -21,7 +21,7 @@ public final class WebGateway: Sendable {
     private let disk = NIOThreadPool(numberOfThreads: 1)
     private let loopState: NIOLoopBoundBox<LoopState?>
 
-    /// What lives on the loop.
+    /// The objects that are used on the loop.
     private struct LoopState {
         var bridges: Bridges
         var control: WebControl
@@ -30,15 +30,15 @@ public final class WebGateway: Sendable {
         var watcher: PageWatcher?
     }
 
-    /// A gateway that does not listen yet.
+    /// A gateway that is not listening yet.
     public init(_ options: WebOptions, log: ServiceLog) {
         self.options = options
         self.log = log
         loopState = NIOLoopBoundBox.makeEmptyBox(eventLoop: group.next())
     }
 
-    /// Listens.
-    /// - Returns: where, for people: the address of the first listener.
+    /// Starts listening.
+    /// - Returns: the address of the first listener, for people.
     public func start() throws(Failure) -> String {
         disk.start()
         do {
@@ -63,13 +63,13 @@ public final class WebGateway: Sendable {
         }
     }
 
-    /// Runs `body` on the loop again and again; it runs only while the loop is alive.
+    /// Runs `body` on the loop repeatedly. It stops with the loop.
     public func repeatEvery(_ interval: Duration, _ body: @escaping @Sendable () -> Void) {
         let time = TimeAmount(interval)
         group.next().scheduleRepeatedTask(initialDelay: .zero, delay: time) { _ in body() }
     }
 
-    /// Takes no more connections, says goodbye to the pages, and waits a little for their answer.
+    /// Stops accepting connections, sends close frames to the pages, and waits a little for their answer.
     public func stop() {
         let done = Bell()
         group.next().execute {
@@ -137,7 +137,7 @@ public final class WebGateway: Sendable {
         }
     }
 
-    /// Whoever may reach the folder may connect, as a proxy does.
+    /// Everybody who may access the folder may connect, for example a proxy.
     private func openUnix(_ path: String, _ bootstrap: ServerBootstrap) throws -> any Channel {
         let socket = try ListeningSocket.bind(path: path, mode: 0o666)
         let channel = try bootstrap.withBoundSocket(socket.descriptor).wait()
@@ -145,7 +145,7 @@ public final class WebGateway: Sendable {
         return channel
     }
 
-    /// NIO ends the process where it is handed something else.
+    /// NIO crashes if it is given another kind of descriptor.
     private static func checked(_ descriptor: Int32) throws(SystemCallError) -> Int32 {
         var (isListening, size): (CInt, socklen_t) = (0, socklen_t(MemoryLayout<CInt>.size))
         try SystemCallError.check("getsockopt") {
@@ -168,7 +168,7 @@ public final class WebGateway: Sendable {
             .serverChannelOption(.backlog, value: SOMAXCONN)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.recvAllocator, value: DaemonDialer.receiveSizes)
-            // Else each line costs a second read that finds nothing.
+            // Otherwise each line costs a second read that finds nothing.
             .childChannelOption(.maxMessagesPerRead, value: 1)
             .childChannelOption(.allowRemoteHalfClosure, value: false)
             .childChannelInitializer { channel in
@@ -180,7 +180,7 @@ public final class WebGateway: Sendable {
         guard let address = channel.localAddress, let port = address.port, let host = address.ipAddress else {
             return "http://localhost"
         }
-        // Everywhere is also here.
+        // An address for all interfaces includes this host.
         let name = host == "0.0.0.0" || host == "::" ? "localhost" : host.contains(":") ? "[\(host)]" : host
         return "http://\(name):\(port)"
     }

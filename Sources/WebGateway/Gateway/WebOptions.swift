@@ -1,6 +1,6 @@
-/// How a gateway is set up.
+/// The configuration of a gateway.
 public struct WebOptions: Sendable {
-    /// Where browsers come in.
+    /// Where browsers connect.
     public enum Listener: Sendable, Hashable {
         case tcp(host: String, port: Int)
         /// For a reverse proxy on this device.
@@ -11,35 +11,35 @@ public struct WebOptions: Sendable {
 
     /// Where it listens.
     public var listeners: [Listener] = []
-    /// Where people are sent by `quickconnect web open`; nil: where it listens.
+    /// The address that `quickconnect web open` prints; nil: the one where it listens.
     public var address: String?
     /// The daemon's ordinary socket, for the handler `web`: the paths to try.
     public var daemonPaths: [String] = []
-    /// The gateway's socket of the daemon.
+    /// The daemon's socket for this gateway.
     public var bridgePath = "/run/quickconnect/web.sock"
-    /// The folders of pages, the one in front first.
+    /// The folders of pages; earlier ones take precedence.
     public var pages: [String] = []
-    /// Where users and sessions are kept.
+    /// The folder where users and sessions are stored.
     public var state = ""
     /// Where Debian's packages put JavaScript libraries.
     public var libraries = "/usr/share/javascript"
-    /// What this host is called in browsers, besides localhost and its addresses. In lower case.
+    /// Further names of this host in browsers, apart from localhost and its addresses. In lower case.
     public var names: Set<String> = []
-    /// Whether pages may have scripts and styles in their own text.
+    /// Whether pages may contain inline scripts and styles.
     public var allowsInline = false
-    /// The address of a map's tiles, with {z}, {x} and {y}.
+    /// The address of map tiles, with {z}, {x} and {y}.
     public var tiles: String?
     /// How long a log-in lasts.
     public var sessionTime = Duration.seconds(30 * 86_400)
-    /// Connections of browsers at once.
+    /// Connections of browsers at the same time.
     public var connections = 2048
-    /// Whether pages are told when their files change.
+    /// Whether pages are notified when their files change.
     public var watches = false
 
-    /// The options of a gateway whose settings say nothing.
+    /// The default options.
     public init() {}
 
-    /// Where the tiles come from, for the Content-Security-Policy.
+    /// The origin of the tiles, for the Content-Security-Policy.
     var tileOrigin: String? {
         guard let tiles, let scheme = tiles.split(separator: "/").first, scheme == "https:" || scheme == "http:" else {
             return nil

@@ -1,7 +1,7 @@
 internal import NIOCore
 
-/// The deadlines of a connection, which HTTP has none of: for a request from its first byte on, for its answer to be taken,
-/// and for the next request to come.
+/// The deadlines of an HTTP connection: for a request from its first byte on, for taking the answer, and for the next
+/// request. NIO's HTTP handlers have none.
 final class ConnectionClock: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -12,7 +12,7 @@ final class ConnectionClock: ChannelInboundHandler, RemovableChannelHandler {
     private var deadline: Scheduled<Void>?
     private var context: ChannelHandlerContext?
 
-    /// For the whole head. A client that trickles it gets no more time.
+    /// For the whole head. A client that sends it slowly gets no more time.
     private static let headTime = TimeAmount.seconds(10)
     private static let bodyTime = TimeAmount.seconds(60)
     private static let restTime = TimeAmount.seconds(60)
@@ -46,10 +46,10 @@ final class ConnectionClock: ChannelInboundHandler, RemovableChannelHandler {
         context.fireChannelRead(data)
     }
 
-    /// The head is there; its body follows.
+    /// The head is complete; its body follows.
     func bodyBegins() { set(Self.bodyTime) }
 
-    /// The request is whole: how long its answer takes is not the client's to say.
+    /// The request is complete. The client does not control how long its answer takes, so there is no deadline.
     func workBegins() {
         state = .working
         deadline?.cancel()

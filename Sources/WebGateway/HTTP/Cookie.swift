@@ -2,13 +2,14 @@ internal import NIOHTTP1
 
 /// The session's cookie.
 enum Cookie {
-    /// Cookies don't keep ports apart, so the name does: two gateways of a device would log each other out.
+    /// Cookies are shared by all ports of a host, so the port is part of the name: otherwise two gateways of a device
+    /// would log each other out.
     static func name(host: String) -> String {
         let port = host.hasSuffix("]") ? nil : host.split(separator: ":").last.flatMap { UInt16($0) }
         return port.map { "qc-\($0)" } ?? "qc"
     }
 
-    /// Its value, of all that a browser sends.
+    /// Its value, among all cookies that a browser sends.
     static func value(_ name: String, in headers: HTTPHeaders) -> String? {
         for line in headers["cookie"] {
             for pair in line.split(separator: ";") {

@@ -1,12 +1,13 @@
 internal import NIOHTTP1
 
-/// Which requests are taken at all, from what browsers say of where they come from. As a value, tested with headers.
+/// Decides which requests are accepted, by what browsers report about their origin. A value, so it can be tested with
+/// headers.
 ///
-/// Loopback is no protection: each page in a browser of this device may send requests there. A page whose name its owner
-/// makes point at this device («DNS rebinding») has that name in Host; a page from elsewhere has its own in Origin. So Host
-/// is checked first, and Origin against it.
+/// Loopback is no protection: every page in a browser of this device can send requests there. A page whose owner points
+/// its name at this device ("DNS rebinding") has that name in Host; a page from elsewhere has its own name in Origin.
+/// So Host is checked first, and Origin against it.
 struct Door: Sendable {
-    /// What hosts are called besides localhost and their addresses, in lower case.
+    /// Further names of this host, apart from localhost and its addresses, in lower case.
     let names: Set<String>
 
     struct Refusal: Error, Equatable {
@@ -15,7 +16,7 @@ struct Door: Sendable {
         var message: String
     }
 
-    /// The one Host, checked.
+    /// The only Host header, checked.
     func host(of head: HTTPRequestHead) throws(Refusal) -> String {
         let hosts = head.headers["host"]
         guard hosts.count == 1, let host = hosts.first, let name = Self.name(of: host) else {
@@ -34,7 +35,7 @@ struct Door: Sendable {
         return host.lowercased()
     }
 
-    /// Refuses requests that a page from elsewhere has sent.
+    /// Refuses requests from pages of other origins.
     /// - Parameter mustHaveOrigin: whether only pages may send it.
     func checkOrigin(of head: HTTPRequestHead, host: String, mustHaveOrigin: Bool) throws(Refusal) {
         let origins = head.headers["origin"]
@@ -50,12 +51,12 @@ struct Door: Sendable {
         }
     }
 
-    /// Whether the reverse proxy in front says that the browser came by TLS. A client that says so by itself wins nothing.
+    /// Whether the reverse proxy in front reports that the browser used TLS. A client that pretends this gains nothing.
     static func isEncrypted(_ head: HTTPRequestHead) -> Bool {
         head.headers["x-forwarded-proto"].first?.lowercased() == "https"
     }
 
-    /// The name or address of `NAME:PORT`, in lower case; nil where it is none.
+    /// The name or address in `NAME:PORT`, in lower case; nil if there is none.
     private static func name(of host: String) -> String? {
         let bytes = host.utf8
         guard !bytes.isEmpty, bytes.count <= 260, bytes.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { return nil }
@@ -76,7 +77,7 @@ struct Door: Sendable {
         text.isEmpty || (text.hasPrefix(":") && UInt16(text.dropFirst()) != nil && text.dropFirst().first != "+")
     }
 
-    /// Whether nobody's name server can make it point elsewhere: 192.0.2.1, [2001:db8::1].
+    /// Whether it is an address, which no name server can redirect: 192.0.2.1, [2001:db8::1].
     private static func isAddress(_ name: String) -> Bool {
         if name.hasPrefix("[") {
             let inner = name.dropFirst().dropLast()

@@ -1,7 +1,7 @@
 internal import NIOCore
 internal import NIOHTTP1
 
-/// NIO's handlers of HTTP in a pipeline, to be taken out again when a request becomes a WebSocket.
+/// NIO's HTTP handlers in a pipeline, to be removed when a connection becomes a WebSocket.
 struct HTTPHandlers {
     private let encoder = HTTPResponseEncoder()
     private let decoder: ByteToMessageHandler<HTTPRequestDecoder>
@@ -23,6 +23,6 @@ struct HTTPHandlers {
         try pipeline.addHandlers([encoder, decoder, pipelining, validator, errors])
     }
 
-    /// The decoder last: it hands on what it has not read.
+    /// The decoder is last, because it passes on what it has not read.
     var all: [any RemovableChannelHandler] { [errors, validator, pipelining, encoder, decoder] }
 }

@@ -1,13 +1,13 @@
 internal import NIOCore
 internal import NIOHTTP1
 
-/// A request that is whole, and came through the door.
+/// A complete request that passed the ``Door``.
 struct WebRequest {
     var head: HTTPRequestHead
     var body: ByteBuffer
     /// The checked header Host.
     var host: String
-    /// Whose tries are counted together.
+    /// The address by which failed attempts are counted.
     var address: String
 
     var path: String { String(head.uri.prefix { $0 != "?" }) }

@@ -3,11 +3,11 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import QuickConnect
 
-/// What a request is answered with.
+/// The answer to a request.
 struct Response {
     enum Body {
         case bytes(ByteBuffer)
-        /// A file that is sent by the kernel, and closed then.
+        /// A file that the kernel sends, and that is closed after that.
         case file(NIOFileHandle, count: Int)
     }
 
@@ -50,7 +50,7 @@ struct Response {
         }
     }
 
-    /// Closes what would have been sent.
+    /// Closes the file that would have been sent.
     func drop() {
         if case .file(let handle, _) = body { try? handle.close() }
     }
@@ -58,12 +58,12 @@ struct Response {
 
 /// The headers that each answer has.
 struct SecurityHeaders: Sendable {
-    /// Whether pages may have scripts and styles in their own text.
+    /// Whether pages may contain inline scripts and styles.
     var allowsInline = false
-    /// Where the tiles of maps come from, besides.
+    /// A further origin, for map tiles.
     var tileOrigin: String?
 
-    /// - Parameter host: the checked one.
+    /// - Parameter host: the checked host.
     func add(to headers: inout HTTPHeaders, host: String?, isEncrypted: Bool) {
         headers.add(name: "content-security-policy", value: policy(host, isEncrypted: isEncrypted))
         headers.add(name: "x-content-type-options", value: "nosniff")
@@ -75,7 +75,7 @@ struct SecurityHeaders: Sendable {
 
     private func policy(_ host: String?, isEncrypted: Bool) -> String {
         let inline = allowsInline ? " 'unsafe-inline'" : ""
-        // Older engines don't take the socket for 'self'.
+        // Older engines do not count the WebSocket as 'self'.
         let socket = host.map { " \(isEncrypted ? "wss" : "ws")://\($0)" } ?? ""
         return [
             "default-src 'none'", "script-src 'self'\(inline)", "style-src 'self'\(inline)",

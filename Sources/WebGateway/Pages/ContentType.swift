@@ -1,4 +1,5 @@
-/// The closed list of what is served. What is not on it is not there: nobody shows the world a key by leaving it in a folder.
+/// The only types that are served. Other files do not exist for browsers, so nobody publishes a key by leaving it in a
+/// folder.
 enum ContentType {
     private static let types = [
         "css": "text/css; charset=utf-8", "flac": "audio/flac", "gif": "image/gif", "htm": "text/html; charset=utf-8",

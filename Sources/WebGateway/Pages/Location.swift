@@ -1,11 +1,11 @@
 internal import QuickConnect
 
-/// Relative addresses: under which path a proxy shows the gateway, only the browser knows.
+/// Relative addresses, because only the browser knows under which path a proxy serves the gateway.
 enum Location {
-    /// A name as part of an address. The dot in front keeps a colon in it from being a scheme's.
+    /// A name as part of an address. The leading `./` prevents a colon in it from looking like a scheme's.
     static func encode(_ name: String) -> String { "./\(PercentEncoding.encode(name))" }
 
-    /// A page as seen from the root, for a query.
+    /// A page relative to the root, for a query.
     static func encode(_ path: PagePath) -> String {
         PercentEncoding.encode("./" + path.names.joined(separator: "/") + (path.isFolder ? "/" : ""))
     }

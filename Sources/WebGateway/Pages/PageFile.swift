@@ -1,7 +1,7 @@
 internal import CLinux
 internal import Glibc
 
-/// A regular file below a folder, open for reading. Whoever takes ``descriptor`` closes it.
+/// A regular file below a folder, open for reading. The user of ``descriptor`` must close it.
 struct PageFile {
     let descriptor: Int32
     let count: Int
@@ -9,16 +9,16 @@ struct PageFile {
 
     enum Found {
         case file(PageFile)
-        /// It is a folder, and the address lacks its slash.
+        /// It is a folder, and the address lacks the final slash.
         case folder
     }
 
-    /// Nil where there is none. May block.
+    /// Nil if there is none. May block.
     static func open(_ path: String, in folder: String) -> Found? {
         let root = Glibc.open(folder, qc_o_path | O_DIRECTORY | O_CLOEXEC)
         guard root >= 0 else { return nil }
         defer { close(root) }
-        // Not to wait for the other end, where it is a pipe.
+        // Prevents waiting for the other end of a pipe.
         let descriptor = qc_open_beneath(root, path, O_RDONLY | O_NONBLOCK, 0)
         guard descriptor >= 0 else { return nil }
         var status = stat()
@@ -32,7 +32,7 @@ struct PageFile {
         return .file(PageFile(descriptor: descriptor, count: Int(status.st_size), tag: tag))
     }
 
-    /// All of it, and closes it; nil where it is shorter than it was. May block.
+    /// Reads everything and closes the file; nil if it has become shorter. May block.
     func read() -> [UInt8]? {
         defer { close(descriptor) }
         var done = 0

@@ -1,15 +1,15 @@
 internal import JSON
 
-/// The path of a request, decoded once, below the folder of pages.
+/// The path of a request below the folder of pages, decoded once.
 struct PagePath: Equatable {
-    /// The names on the way; none is empty, `.` or `..`, or begins with a dot.
+    /// The names in the path; none is empty, `.` or `..`, or begins with a dot.
     var names: [String]
-    /// Whether it ends in a slash: a folder is meant.
+    /// Whether it ends in a slash, and so means a folder.
     var isFolder: Bool
 
     private static let mostBytes = 1024
 
-    /// Nil where it can be no page's, whatever is there: a bad escape, a hidden file, the way out.
+    /// Nil if it cannot be the path of a page: a bad escape, a hidden file, a path that leads out.
     init?(_ target: String) {
         let path = target.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
         guard path.first == UInt8(ascii: "/"), path.count <= Self.mostBytes else { return nil }
@@ -44,10 +44,10 @@ struct PagePath: Equatable {
         return String(validating: bytes, as: UTF8.self)
     }
 
-    /// Where the file is, below its folder.
+    /// The path of the file in its folder.
     var file: String { (names + (isFolder || names.isEmpty ? ["index.html"] : [])).joined(separator: "/") }
 
-    /// The way back to the root, as a relative address: the gateway does not know under which path a proxy shows it.
+    /// The relative address of the root: the gateway does not know under which path a proxy serves it.
     var toRoot: String {
         let depth = names.count - (isFolder || names.isEmpty ? 0 : 1)
         return String(repeating: "../", count: depth)
@@ -55,7 +55,7 @@ struct PagePath: Equatable {
 
     private static let publicFiles: Set<String> = ["style.css", "favicon.ico"]
 
-    /// Whether the log-in page needs it, so that it needs no log-in.
+    /// Whether the log-in page needs it, so that it is served without log-in.
     var isPublic: Bool {
         guard let first = names.first else { return false }
         return first == "login" || (names.count == 1 && first.hasPrefix("login.")) || Self.publicFiles.contains(file)

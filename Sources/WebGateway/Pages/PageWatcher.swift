@@ -4,14 +4,14 @@ internal import Glibc
 internal import Linux
 internal import Synchronization
 
-/// Tells when a file of the pages changes. A thread of its own sleeps until then.
+/// Reports when a file of the pages changes. Its own thread sleeps until then.
 final class PageWatcher: Sendable {
     private let folders: [String]
     private let changed: @Sendable () -> Void
     private let waker: Waker
     private let isStopped = Atomic<Bool>(false)
 
-    /// An editor writes a file in several steps.
+    /// An editor writes a file in several steps, so changes are reported after a pause.
     private static let settlingTime = Duration.milliseconds(100)
     private static let deepest = 16
 
@@ -40,7 +40,7 @@ final class PageWatcher: Sendable {
         }
     }
 
-    /// A folder and those in it. Who is watched already is not watched twice.
+    /// Watches a folder and its subfolders, each only once.
     private func watch(_ folder: String, _ descriptor: Int32, depth: Int) {
         guard depth < Self.deepest, qc_watch_folder(descriptor, folder) >= 0 else { return }
         for name in FileText.names(in: folder) ?? [] where !name.hasPrefix(".") {

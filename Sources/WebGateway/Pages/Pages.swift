@@ -3,16 +3,16 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
 
-/// The folders of pages, one in front of the other: a file of the owner's is shown in the place of a shipped one.
+/// The folders of pages, in order of precedence: an owner's file hides a shipped one.
 struct Pages: Sendable {
     private let folders: [String]
-    /// The folders of Debian's packaged libraries, by what stands behind `/lib/`.
+    /// The folders of Debian's packaged libraries, by the name after `/lib/`.
     private let libraries: [String: String]
     private let disk: NIOThreadPool
 
     /// What Debian's packages libjs-codemirror and libjs-leaflet install.
     private static let libraryNames = ["codemirror", "leaflet"]
-    /// Files up to this are read; longer ones the kernel sends.
+    /// Files up to this size are read; the kernel sends larger ones.
     private static let readBytes = 256 << 10
 
     init(_ folders: [String], libraries: String, disk: NIOThreadPool) {
@@ -40,14 +40,14 @@ struct Pages: Sendable {
             .map { Self.response($0, type, path) }
     }
 
-    /// A name without an ending may be a folder's.
+    /// A name without an extension may be a folder's.
     private func folderType(_ path: PagePath) -> String? { path.file.contains(".") ? nil : "text/html" }
 
     private static func tag(_ text: String) -> String { text.hasPrefix("W/") ? String(text.dropFirst(2)) : text }
 
     private static let notFound = Response.error(.notFound, "notFound", "there is no such page")
 
-    /// On the disk's thread.
+    /// Runs on the disk's thread.
     private func content(of path: PagePath, unless known: Set<String>, isHead: Bool) -> Content {
         switch find(path) {
         case nil: return .none

@@ -5,13 +5,13 @@ internal import NIOCore
 internal import NIOPosix
 internal import QuickConnect
 
-/// Lets people in: users, sessions and one-time codes, kept on the disk. Only on its event loop.
+/// Authentication: users, sessions and one-time codes, stored on the disk. For use on its event loop only.
 final class Doorkeeper {
     /// Why somebody is not let in.
     enum Refusal: Error {
-        /// What was shown is no token, code or session.
+        /// It is not a valid token, code or session.
         case unknown
-        /// After too many tries.
+        /// There were too many attempts.
         case wait(Duration)
         case notKept(SystemCallError)
     }
@@ -24,7 +24,7 @@ final class Doorkeeper {
     private(set) var sessions: Sessions
     private var codes = OneTimeCodes()
     private var tries = Tries()
-    /// Told of sessions that ended: their pages are closed.
+    /// Called with the sessions that ended, to close their pages.
     var ended: ([String]) -> Void = { _ in }
 
     private static let usersFile = "users.json"
@@ -41,7 +41,7 @@ final class Doorkeeper {
             )
         }
         self.users = users
-        // Nobody loses more by these than a log-in.
+        // Losing these costs nobody more than a log-in.
         sessions = ((try? folder.read(Self.sessionsFile)) ?? nil).flatMap(Sessions.init) ?? Sessions()
     }
 
@@ -49,14 +49,14 @@ final class Doorkeeper {
 
     // MARK: Who is it?
 
-    /// Who shows a session's id, as the groups are now.
+    /// The user of a session's id, with current groups.
     func identity(session id: String) -> (key: String, identity: Identity, session: Sessions.Session)? {
         guard let (key, session) = sessions.find(id, at: Self.now) else { return nil }
         guard session.isUser else { return (key, Identity(session.user), session) }
         return users[session.user].map { (key, $0.identity, session) }
     }
 
-    /// Who shows a token.
+    /// The user of a token.
     func identity(token: String, from address: String) throws(Refusal) -> Identity {
         if let pause = tries.pause(of: address, at: .now) { throw .wait(pause) }
         guard let user = users.user(token: token) else {
@@ -77,8 +77,8 @@ final class Doorkeeper {
 
     // MARK: In and out
 
-    /// Begins a session.
-    /// - Returns: its id, when it is kept, and for whom.
+    /// Starts a session.
+    /// - Returns: its id, once it is stored, and its user.
     func logIn(token: String, from address: String) -> EventLoopFuture<(id: String, identity: Identity)> {
         do throws(Refusal) {
             let identity = try identity(token: token, from: address)
@@ -116,7 +116,7 @@ final class Doorkeeper {
 
     /// - Returns: the token.
     func add(_ identity: Identity) -> EventLoopFuture<String> {
-        // Who knew the old token is out.
+        // Everybody who knew the old token is logged out.
         let keys = endAll(ofUser: identity.name)
         let token = users.add(identity, at: Self.now)
         ended(keys)
@@ -130,7 +130,7 @@ final class Doorkeeper {
         return keepAll().map { true }
     }
 
-    /// Sessions, and programs that came with the token.
+    /// Ends sessions, and the connections of programs with the token.
     private func endAll(ofUser name: String) -> [String] {
         sessions.endAll(ofUser: name) + [Sessions.key(ofProgramsOf: name)]
     }
@@ -140,7 +140,7 @@ final class Doorkeeper {
         return keep(sessions.json, in: Self.sessionsFile).and(users).map { _ in }
     }
 
-    /// One thread writes, so that the newest is written last.
+    /// One thread writes, so that the newest version is written last.
     private func keep(_ value: JSONValue, in name: String) -> EventLoopFuture<Void> {
         let folder = folder
         return disk.runIfActive(eventLoop: loop) {

@@ -1,14 +1,14 @@
 import JSON
 import QuickConnect
 
-/// For whom a page speaks: what `actFor` tells the daemon.
+/// The user of a page: what `actFor` tells the daemon.
 public struct Identity: Sendable, Hashable {
-    /// The name, without the gateway's.
+    /// The name, without the gateway's prefix.
     public var name: String
-    /// The groups, without the gateway's name.
+    /// The groups, without the gateway's prefix.
     public var groups: [String]
 
-    /// Somebody who has been let in.
+    /// An authenticated user.
     public init(_ name: String, groups: [String] = []) {
         self.name = name
         self.groups = groups

@@ -6,7 +6,7 @@ struct OneTimeCodes {
     static let lifetime = Duration.seconds(120)
     private static let most = 100
 
-    /// Nil where too many wait to be used.
+    /// Nil if too many codes are unused.
     mutating func make(for user: String, at now: Instant) -> String? {
         codes = codes.filter { $0.value.end > now }
         guard codes.count < Self.most else { return nil }
@@ -15,7 +15,7 @@ struct OneTimeCodes {
         return code
     }
 
-    /// The user whose code it is, who is told once.
+    /// The user of a code, which can be used only once.
     mutating func use(_ code: String, at now: Instant) -> String? {
         guard let entry = codes.removeValue(forKey: Secret.fingerprint(code)), entry.end > now else { return nil }
         return entry.user

@@ -2,8 +2,8 @@ internal import Digests
 internal import Glibc
 internal import JSON
 
-/// What only its holder knows: tokens, session ids, one-time codes. 144 random bits each, in letters that need no escaping
-/// in addresses, cookies and headers.
+/// A secret: a token, session id or one-time code. It has 144 random bits, in characters that need no escaping in
+/// addresses, cookies and headers.
 public enum Secret {
     private static let byteCount = 18
 
@@ -14,10 +14,10 @@ public enum Secret {
         return String(Base64.encode(bytes).map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 })
     }
 
-    /// What is kept of one: enough to know it again, and nothing that lets anybody in.
+    /// What is stored of a secret: enough to recognize it, but not enough to log in.
     public static func fingerprint(_ secret: String) -> String { SHA256.text(of: secret) }
 
-    /// Whether two texts are the same, in a time that does not tell where they differ.
+    /// Whether two texts are the same, compared in constant time.
     public static func isSame(_ one: String, _ other: String) -> Bool {
         let (one, other) = (Array(one.utf8), Array(other.utf8))
         guard one.count == other.count else { return false }

@@ -1,22 +1,22 @@
 internal import JSON
 internal import QuickConnect
 
-/// Who is logged in: a browser's cookie has a session's id, and only its fingerprint is kept.
+/// The active sessions: a browser's cookie has a session's id, and only its fingerprint is stored.
 struct Sessions {
     struct Session: Equatable {
         var user: String
-        /// Whether a user logged in with a token. Else somebody of the device opened a page, and has no groups here.
+        /// Whether a user logged in with a token. Otherwise a user of the device opened a page, and has no groups here.
         var isUser: Bool
         /// Unix times in seconds.
         var created: Int64
         var expires: Int64
     }
 
-    /// Programs with a token have no session; those of a user end together, under this key.
+    /// Programs with a token have no session; those of one user end together, under this key.
     static func key(ofProgramsOf user: String) -> String { "user \(user)" }
 
     private var sessions: [String: Session] = [:]
-    /// One more than this drops the oldest: nobody fills the disk by logging in.
+    /// One more than this drops the oldest, so that nobody fills the disk by logging in.
     private static let most = 1000
 
     /// - Returns: the id, for the cookie.
@@ -31,7 +31,7 @@ struct Sessions {
         return id
     }
 
-    /// The session of a cookie, and the fingerprint that it goes under.
+    /// The session of a cookie, and its fingerprint.
     func find(_ id: String, at time: Int64) -> (key: String, session: Session)? {
         let key = Secret.fingerprint(id)
         guard let session = sessions[key], session.expires > time else { return nil }
@@ -40,8 +40,8 @@ struct Sessions {
 
     mutating func end(_ key: String) { sessions[key] = nil }
 
-    /// Ends those of a user that is no more.
-    /// - Returns: the keys of what ended.
+    /// Ends all sessions of a user.
+    /// - Returns: the keys of the ended sessions.
     mutating func endAll(ofUser name: String) -> [String] {
         let ended = sessions.filter { $0.value.isUser && $0.value.user == name }.map(\.key)
         for key in ended { sessions[key] = nil }

@@ -2,8 +2,7 @@ internal import Glibc
 internal import JSON
 internal import Linux
 
-/// The files that users and sessions are kept in: private, and whole after a crash at any moment. What blocks is for a
-/// thread that may.
+/// The files of users and sessions: private, and intact after a crash at any moment. Its functions block.
 struct StateFolder: Sendable {
     struct Problem: Error, CustomStringConvertible {
         var description: String
@@ -12,7 +11,7 @@ struct StateFolder: Sendable {
     private let path: String
     private static let largestFile = 16 << 20
 
-    /// Makes the folder, where it is missing.
+    /// Creates the folder if it is missing.
     init(_ path: String) throws(Problem) {
         self.path = path
         do throws(SystemCallError) { try Folders.make(path) } catch {
@@ -20,7 +19,7 @@ struct StateFolder: Sendable {
         }
     }
 
-    /// The value in a file; nil where there is no file.
+    /// The value in a file; nil if there is no file.
     func read(_ name: String) throws(Problem) -> JSONValue? {
         let file = "\(path)/\(name)"
         guard FileText.exists(file) else { return nil }

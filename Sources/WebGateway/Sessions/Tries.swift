@@ -1,14 +1,14 @@
-/// Counts who tried a token or code that is none: five a minute for each address. Further tries are not even looked at.
+/// Counts wrong tokens and codes: five a minute for each address. Further attempts are not even checked.
 struct Tries {
     typealias Instant = ContinuousClock.Instant
 
     private var failures: [String: [Instant]] = [:]
     static let most = 5
     static let window = Duration.seconds(60)
-    /// Addresses that are remembered; of more, the network has other worries.
+    /// The most addresses that are remembered; with more, the network has other problems.
     private static let mostAddresses = 4096
 
-    /// How long an address has to wait; nil: it may try.
+    /// How long an address must wait; nil: it may try.
     mutating func pause(of address: String, at now: Instant) -> Duration? {
         forget(address, at: now)
         guard let times = failures[address], times.count >= Self.most, let first = times.first else { return nil }

@@ -1,11 +1,11 @@
 internal import JSON
 internal import QuickConnect
 
-/// The users whom the owner has made, each with a token of which only the fingerprint is kept.
+/// The users that the owner has added, each with a token of which only the fingerprint is stored.
 struct Users {
     struct User: Equatable {
         var identity: Identity
-        /// Of the token.
+        /// The token's fingerprint.
         var fingerprint: String
         /// Unix time in seconds.
         var created: Int64
@@ -15,14 +15,14 @@ struct Users {
 
     subscript(name: String) -> User? { all.first { $0.identity.name == name } }
 
-    /// The user whose token it is. Takes as long for one that nobody has.
+    /// The user of a token. Takes the same time for an unknown one.
     func user(token: String) -> User? {
         let fingerprint = Secret.fingerprint(token)
         return all.reduce(nil) { found, user in Secret.isSame(user.fingerprint, fingerprint) ? user : found }
     }
 
-    /// Makes a user, or gives one a new token and other groups.
-    /// - Returns: the token, which is nowhere else.
+    /// Adds a user, or gives an existing one a new token and other groups.
+    /// - Returns: the token, which is not stored anywhere.
     mutating func add(_ identity: Identity, at time: Int64) -> String {
         let token = Secret.make()
         all.removeAll { $0.identity.name == identity.name }
@@ -53,7 +53,7 @@ struct Users {
 
     init() {}
 
-    /// Nil where the text is not what ``json`` writes: users must not get lost unseen.
+    /// Nil if the text is not what ``json`` writes: users must not get lost unnoticed.
     init?(_ json: JSONValue) {
         guard let items = json.arrayValue else { return nil }
         for item in items {

@@ -1,7 +1,7 @@
 internal import NIOCore
 internal import NIOHTTP1
 
-/// One connection of HTTP: takes requests one after the other, and becomes a WebSocket where one asks for it.
+/// One HTTP connection: handles requests one after the other, and becomes a WebSocket if one asks for it.
 final class RequestHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
@@ -43,7 +43,7 @@ final class RequestHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // What is no HTTP: NIO's handler has answered 400, where it could.
+        // Not HTTP: NIO's handler has answered 400, if it could.
         context.close(promise: nil)
     }
 
@@ -71,7 +71,7 @@ final class RequestHandler: ChannelInboundHandler, RemovableChannelHandler {
         body.writeBuffer(&part)
     }
 
-    /// Answers before the request is whole, and hangs up: what else comes is nobody's.
+    /// Answers before the request is complete, and closes the connection; further input is ignored.
     private func refuse(_ response: Response) {
         guard let context, let head else { return }
         self.head = nil
@@ -112,7 +112,7 @@ final class RequestHandler: ChannelInboundHandler, RemovableChannelHandler {
         closes: Bool
     ) {
         clock.answerBegins()
-        // Behind a request for another protocol, NIO reads no further one.
+        // After a request for another protocol, NIO reads no further request.
         let isLast = closes || !head.isKeepAlive || head.headers.contains(name: "upgrade")
         context.write(wrapOutboundOut(.head(responseHead(response, head, host, isLast))), promise: nil)
         let isBare = head.method == .HEAD || response.status == .notModified
@@ -164,8 +164,8 @@ final class RequestHandler: ChannelInboundHandler, RemovableChannelHandler {
         }
     }
 
-    /// Says yes, takes HTTP out of the pipeline, and puts the page's connection there. What the page has sent meanwhile
-    /// goes to it.
+    /// Accepts the WebSocket, removes HTTP from the pipeline, and adds the page's connection. What the page has sent
+    /// meanwhile is passed to it.
     private func upgrade(_ opening: Site.Opening, _ context: ChannelHandlerContext) {
         let head = HTTPResponseHead(version: .http1_1, status: .switchingProtocols, headers: opening.headers)
         let pipeline = context.pipeline.syncOperations

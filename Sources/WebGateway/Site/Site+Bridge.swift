@@ -16,7 +16,8 @@ extension Site {
 
     func isBridge(_ request: WebRequest) -> Bool { request.path == "/bridge" }
 
-    /// Connects to the daemon for whoever is logged in: a page that cannot be served is told so before it has a socket.
+    /// Connects to the daemon for the logged-in user, before the socket is accepted, so that a page that cannot be
+    /// served is told.
     func openBridge(_ request: WebRequest, _ channel: any Channel) -> EventLoopFuture<Opening> {
         let loop = dialer.loop
         guard Self.asksForWebSocket(request.head) else {
@@ -58,7 +59,7 @@ extension Site {
             && headers[canonicalForm: "connection"].contains { $0.lowercased() == "upgrade" }
     }
 
-    /// The headers of the answer 101. NIO knows SHA-1.
+    /// The headers of the answer 101. NIO provides SHA-1.
     private static func handshake(_ head: HTTPRequestHead, _ channel: any Channel) -> EventLoopFuture<HTTPHeaders> {
         let upgrader = NIOWebSocketServerUpgrader(
             shouldUpgrade: { channel, _ in channel.eventLoop.makeSucceededFuture([:]) },
@@ -67,7 +68,7 @@ extension Site {
         return upgrader.buildUpgradeResponse(channel: channel, upgradeRequest: head, initialResponseHeaders: [:])
     }
 
-    /// The page and the daemon become one connection, as soon as HTTP is out of the page's pipeline.
+    /// Connects the page and the daemon, once HTTP is out of the page's pipeline.
     func begin(_ opening: Opening, _ channel: any Channel) throws -> PageConnection {
         let connection = PageConnection(
             page: channel,

@@ -40,7 +40,7 @@ extension Site {
         }.flatMapErrorThrowing { try Self.refusal($0) }
     }
 
-    /// A line of the answer for each of the body's, in their order.
+    /// One line of the answer for each line of the body, in order.
     private func many(_ lines: [[UInt8]], _ calls: CallConnection, _ identity: Identity) -> EventLoopFuture<Response> {
         guard !lines.isEmpty else {
             let message = "a call stands in the address, /call?cmd=…&msg=…, or in lines of the body"

@@ -2,7 +2,7 @@ internal import JSON
 internal import NIOCore
 internal import NIOHTTP1
 
-/// Who is there, and how one gets in and out.
+/// The current user, and logging in and out.
 extension Site {
     func identity(_ request: WebRequest) -> (key: String, identity: Identity, session: Sessions.Session)? {
         Cookie.value(request.cookieName, in: request.head.headers).flatMap { doorkeeper.identity(session: $0) }
@@ -16,7 +16,7 @@ extension Site {
         return .json(.object(members))
     }
 
-    /// `{"code": …}` or `{"token": …}`. JSON, which no form of another site can send.
+    /// `{"code": …}` or `{"token": …}`. It must be JSON, which a form on another site cannot send.
     func logIn(_ request: WebRequest) -> EventLoopFuture<Response> {
         let type = request.head.headers["content-type"].first?.lowercased() ?? ""
         let body = (try? JSONParser.parse(String(buffer: request.body)))?.objectValue
@@ -68,7 +68,7 @@ extension Site {
         tell("web:\(identity.name) logged out")
         let cookie = Cookie.set(request.cookieName, "", seconds: 0, isEncrypted: request.isEncrypted)
         let response = Response(.noContent, headers: ["set-cookie": cookie])
-        // Out in any case, kept or not.
+        // Logs out even if storing that fails.
         return doorkeeper.logOut(key).map { response }.recover { _ in response }
     }
 }

@@ -3,7 +3,7 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import QuickConnect
 
-/// What is answered to whom. Only on its event loop.
+/// Decides how requests are answered. For use on its event loop only.
 final class Site {
     let door: Door
     let security: SecurityHeaders
@@ -11,11 +11,11 @@ final class Site {
     private let pages: Pages
     let dialer: DaemonDialer
     let bridges: Bridges
-    /// What `GET /session` tells pages besides who they are.
+    /// What `GET /session` tells pages in addition to the user.
     let facts: JSONObject
     let tell: (String) -> Void
 
-    /// The longest line that the daemon takes by default, and one byte, so that it is the daemon that refuses.
+    /// One byte more than the longest line that the daemon accepts by default, so that the daemon refuses it.
     static let longestMessage = Limits().lineBytes + 1
     private static let smallBody = 16 << 10
 
@@ -43,26 +43,27 @@ final class Site {
 
     // MARK: The door
 
-    /// Nobody fills the memory who has not shown a token.
+    /// Without a token, nobody can make the gateway hold a large body.
     func bodyLimit(of head: HTTPRequestHead) -> Int {
         head.method == .POST && WebRequest.bearerToken(of: head) != nil ? Self.longestMessage : Self.smallBody
     }
 
-    /// A request of a page of this gateway, or of a program.
+    /// Accepts a request of a page of this gateway, or of a program.
     func admit(_ head: HTTPRequestHead, _ body: ByteBuffer, from channel: any Channel) throws(Door.Refusal)
         -> WebRequest
     {
         let host = try door.host(of: head)
         let isRead = head.method == .GET || head.method == .HEAD
         let request = WebRequest(head: head, body: body, host: host, address: Self.address(of: channel, head))
-        // A browser names no origin where a person follows a link or opens a page; what changes anything it always names.
+        // A browser sends no Origin when a person follows a link or opens a page; it always does for requests that
+        // change something.
         if !isRead || isBridge(request) {
             try door.checkOrigin(of: head, host: host, mustHaveOrigin: isBridge(request) && request.bearerToken == nil)
         }
         return request
     }
 
-    /// Whose tries are counted together. Behind a Unix socket is a proxy, which names its client last.
+    /// The address by which failed attempts are counted. Behind a Unix socket is a proxy, which names its client last.
     private static func address(of channel: any Channel, _ head: HTTPRequestHead) -> String {
         if let address = channel.remoteAddress?.ipAddress { return address }
         let named = head.headers[canonicalForm: "x-forwarded-for"].last.map(String.init) ?? ""
@@ -102,7 +103,7 @@ final class Site {
         return pages.answer(path, request.head, on: dialer.loop)
     }
 
-    /// A person is led to the log-in page, a program is told.
+    /// A person is sent to the log-in page, a program gets an error.
     private static func logInFirst(_ request: WebRequest, _ path: PagePath) -> Response {
         let isPerson = request.head.headers["accept"].contains { $0.contains("text/html") }
         guard isPerson else { return unauthorized }

@@ -8,7 +8,7 @@ struct Dialog: Sendable {
     struct Way: Sendable {
         let program: String
         let arguments: [String]
-        /// What the program prints, as the text that ``Dialog/results`` reads; nil where it cannot be read.
+        /// What the program prints, as the text that ``Dialog/results`` reads; nil if it cannot be read.
         var text: @Sendable (String) -> String? = { $0 }
     }
 
@@ -16,18 +16,18 @@ struct Dialog: Sendable {
     let ways: [Way]
     /// What it begins with, as a text.
     let preset: String
-    /// The results for a text: those of `showPickResults`, the text for people first. Nil where the text is no answer; then
-    /// the dialog is shown again.
+    /// The results for a text: those of `showPickResults`, the text for people first. Nil if the text is not a valid
+    /// answer; then the dialog is shown again.
     let results: @Sendable (String) -> [JSONValue]?
 }
 
 /// Shows dialogs, or stands for what does.
 protocol DialogShower: Sendable {
-    /// Shows a dialog until it is answered, and gives its results. Throws ``HandlerCall/Failure``: `cancelled` where the
-    /// person does not want to. Where the task is cancelled, it closes the dialog.
+    /// Shows a dialog until it is answered, and returns its results. Throws ``HandlerCall/Failure``: `cancelled` if the
+    /// person cancels. If the task is cancelled, it closes the dialog.
     func show(_ dialog: Dialog) async throws -> [JSONValue]
 
-    /// Returns why nothing can be shown any more, once that is so; nil where the task is cancelled.
+    /// Returns why nothing can be shown any more, once that is so; nil if the task is cancelled.
     func displayIsGone() async -> String?
 }
 

@@ -3,7 +3,7 @@ import QuickConnect
 import QuickConnectClient
 import Synchronization
 
-/// Shows one dialog at a time: a person can look at one.
+/// Shows one dialog at a time.
 final class DialogDesk: Sendable {
     private let shower: any DialogShower
     /// The command whose dialog is open.
@@ -11,7 +11,7 @@ final class DialogDesk: Sendable {
 
     init(_ shower: any DialogShower) { self.shower = shower }
 
-    /// Throws ``HandlerCall/Failure``: `busy` where a dialog is open already.
+    /// Throws ``HandlerCall/Failure``: `busy` if a dialog is open already.
     func ask(_ dialog: Dialog, for command: String) async throws -> [JSONValue] {
         let other = open.withLock { open -> String? in
             defer { open = open ?? command }

@@ -2,8 +2,8 @@ import CLinux
 import Glibc
 import Linux
 
-/// A dialog's process. It begins as this program, which only says that the kernel is to end it with the picker, however that
-/// one ends: nobody would be there for the answer.
+/// A dialog's process. It starts as this program, which only makes the kernel end it with the picker, because nobody
+/// would be there for the answer, and then becomes the dialog's program.
 enum DialogProcess {
     private static let word = "--show-dialog"
 
@@ -12,7 +12,7 @@ enum DialogProcess {
         return try RunningProgram(OwnProcess.program, words, environment: environment)
     }
 
-    /// Becomes the dialog's program, where that is what this process was started for.
+    /// Becomes the dialog's program, if this process was started for that.
     static func becomeDialog(_ words: [String]) {
         guard words.count > 3, words[1] == word, let parent = Int32(words[2]) else { return }
         qc_end_with_parent(parent)

@@ -45,7 +45,7 @@ struct Display: Sendable {
         return ["/tmp/.X11-unix/X\(number)", "@/tmp/.X11-unix/X\(number)"]
     }
 
-    /// Why nothing can be shown there; nil where its server takes connections. May take as long as ``patience``.
+    /// Why nothing can be shown there; nil if its server takes connections. May take as long as ``patience``.
     func failure() -> String? {
         var problem: SystemCallError?
         for socket in sockets {

@@ -10,7 +10,7 @@ final class NativeDialogs: DialogShower {
     private let display: Display
     private let environment: [String: String]
     private let gone = Deferred<String, Interruption>()
-    /// How often a person who answers what is no answer is asked.
+    /// How often a person may give an invalid answer.
     private static let mostTries = 10
 
     init(_ display: Display, _ environment: [String: String]) throws(Display.Missing) {
@@ -43,7 +43,7 @@ final class NativeDialogs: DialogShower {
         throw HandlerCall.Failure(.unavailable, "\(way.program) answers «\(output)», which is not an answer")
     }
 
-    /// What the program prints, where the person has said OK. It prints the same on a timeout, with another status.
+    /// What the program prints if the person has pressed OK. On a timeout it prints the same, with another status.
     private func answer(_ way: Dialog.Way) async throws -> String {
         let end = try await run(way)
         if let failure = await loss(end) {
@@ -61,8 +61,8 @@ final class NativeDialogs: DialogShower {
         }
     }
 
-    /// Why the display is gone, where that has ended the program: it then ends with 1 or 0, as where a person does not want
-    /// to, and may say so.
+    /// Why the display is gone, if that has ended the program: its status is then 1 or 0, as when a person cancels, and
+    /// it may print an error.
     private func loss(_ end: RunningProgram.Ending) async -> String? {
         guard end.status != 0 || end.output.isEmpty else { return nil }
         if let failure = display.failure() { return failure }
@@ -75,7 +75,7 @@ final class NativeDialogs: DialogShower {
         return nil
     }
 
-    /// Of GTK and Xlib, which do not translate them.
+    /// Messages of GTK and Xlib, which are not translated.
     private static let complaints = ["from display", "open display", "X connection", "X server", "Wayland"]
     private static let looks = 40
     private static let looksWithoutComplaint = 4

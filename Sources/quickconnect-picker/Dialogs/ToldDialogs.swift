@@ -2,9 +2,9 @@ import JSON
 import QuickConnect
 import QuickConnectClient
 
-/// Shows nothing and answers what it was told: for tests, and for machines without a display.
+/// Shows nothing and gives a fixed answer: for tests, and for machines without a display.
 struct ToldDialogs: DialogShower {
-    /// Nil: what each dialog begins with. Empty: cancel.
+    /// Nil: the preset of each dialog. Empty: cancel.
     let answer: String?
 
     func show(_ dialog: Dialog) async throws -> [JSONValue] {

@@ -74,7 +74,7 @@ struct DatePicker: Picker {
         ["--field=Hour:NUM", "\(now.hour)!0..23!1", "--field=Minute:NUM", "\(now.minute)!0..59!1"]
     }
 
-    /// Two numbers, in some languages with zeros behind a comma.
+    /// Two numbers, in some languages with zeros after a comma.
     private static func minute(_ fields: ArraySlice<Substring>) -> String? {
         let numbers = fields.map { $0.prefix { $0.isNumber } }
         return numbers.count == 2 ? numbers.joined(separator: ":") : nil

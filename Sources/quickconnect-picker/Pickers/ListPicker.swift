@@ -45,8 +45,8 @@ struct ListPicker: Picker {
         }
     }
 
-    /// Not like an option: what stands behind a `--` is not taken as it is by all versions of GLib. The mark in front is
-    /// invisible.
+    /// Must not look like an option, because not all versions of GLib take what follows a `--` literally. The mark in
+    /// front is invisible.
     private static func row(_ item: String) -> String { item.hasPrefix("-") ? "\u{200E}\(item)" : item }
 
     private static func text(_ index: Int, _ value: JSONValue) throws -> String {

@@ -26,7 +26,8 @@ struct LocalTime: Sendable, Equatable {
         offset = parts.tm_gmtoff / 60
     }
 
-    /// Nil for a day that there is not. A minute that the clock leaves out in spring becomes one beside it, on that day.
+    /// Nil for a day that does not exist. A minute that the clock skips in spring becomes a neighbouring one on that
+    /// day.
     init?(year: Int, month: Int, day: Int, hour: Int, minute: Int) {
         guard (1...9999).contains(year), (1...12).contains(month), (1...31).contains(day) else { return nil }
         guard (0...23).contains(hour), (0...59).contains(minute) else { return nil }

@@ -24,7 +24,7 @@ enum Pickers {
 }
 
 extension String {
-    /// The text where a dialog would read markup (Pango's).
+    /// The text, escaped for dialogs that parse markup (Pango's).
     var withoutMarkup: String {
         var escaped = ""
         for character in self {
