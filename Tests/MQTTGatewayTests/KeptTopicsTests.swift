@@ -5,7 +5,7 @@ import Testing
 
 @Suite("What the broker keeps of a device")
 struct KeptTopicsTests {
-    @Test func `what is not wanted any more is told until the broker has taken it back, also by a gateway that is started anew`() throws {
+    @Test func `what is not wanted is told until the broker has taken it back, also after a restart`() throws {
         let folder = try TestFolder()
         var kept = KeptTopics(folder("topics")) { _ in }
         for topic in ["qc/d/status", "qc/d/state/location", "qc/d/status"] { kept.add(topic) }
