@@ -71,7 +71,7 @@ public struct ActionDesk: Sendable {
     }
 
     public func checkIsAllowed(_ name: String, on page: WebOrigin?) throws(CommandError) {
-        guard let page else { throw CommandError(.denied, "no action runs on a page without a site") }
+        guard let page else { throw CommandError(.denied, "no action can run on this page: it has no site") }
         guard !state.rules().all.allows(name, on: page) else { return }
         let remedy = "«quickconnect action enable \(name) \(page)» allows it"
         throw CommandError(.denied, "the action '\(name.prefix(100))' is not allowed on \(page); \(remedy)")

@@ -38,7 +38,7 @@ public struct ActionState: Sendable {
         for path in Set(["\(system)/\(Self.allowed)", ownRules]).sorted() where FileText.exists(path) {
             switch Self.rules(in: path) {
             case .success(let some): for rule in some.rules { all.add(rule) }
-            case .failure(let problem): problems.append("\(path) \(problem.message): nothing of it counts")
+            case .failure(let problem): problems.append("\(path) \(problem.message): the file is ignored")
             }
         }
         return (all, problems)

@@ -35,7 +35,7 @@ public struct AllowedActions: Sendable, Equatable {
             let members = item.objectValue ?? [:]
             guard let action = members["action"]?.stringValue, ActionName.problem(of: action) == nil,
                 let site = members["site"]?.stringValue.flatMap(Site.init)
-            else { throw Unreadable(description: "has a rule that is none: \(item.text.prefix(200))") }
+            else { throw Unreadable(description: "has an invalid rule: \(item.text.prefix(200))") }
             add(Rule(action: action, site: site))
         }
     }

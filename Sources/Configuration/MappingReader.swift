@@ -63,7 +63,7 @@ struct MappingReader {
             }
         }
         if declaration.removes, members.count > 1 {
-            file.mistake("'remove' takes the whole entry out, so it stands alone", at: node)
+            file.mistake("'remove' deletes the whole entry, so it cannot be combined with other keys", at: node)
         }
         return declaration
     }

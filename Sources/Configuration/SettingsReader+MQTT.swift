@@ -205,7 +205,7 @@ extension SettingsReader {
             return nil
         }
         if seconds != nil, name.defaultSeconds == nil {
-            file.mistake("the device tells each change of '\(text)'; 'every' is for location and doctor", at: node)
+            file.mistake("changes of '\(text)' are published at once; 'every' is for location and doctor", at: node)
         }
         if let seconds, seconds < 1 { file.mistake("'every' must be 1s or more", got: node) }
         return MQTTSettings.State(name: name, everySeconds: seconds ?? name.defaultSeconds)

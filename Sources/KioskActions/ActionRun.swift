@@ -34,7 +34,7 @@ final class ActionRun {
     /// An action that makes calls endlessly must only fill its page's memory.
     func beginCall() throws(CommandError) {
         guard callsUnderWay < Self.mostCalls else {
-            throw CommandError(.overloaded, "an action may have \(Self.mostCalls) calls under way")
+            throw CommandError(.overloaded, "an action may have at most \(Self.mostCalls) calls running")
         }
         callsUnderWay += 1
     }

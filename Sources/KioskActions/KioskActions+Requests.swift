@@ -97,7 +97,7 @@ extension KioskActions {
         // Syntax errors are reported before anything runs.
         try Self.check(text, "the script", source: "script")
         try desk.checkIsAllowed(run.action, on: run.site)
-        guard run.finishing == nil else { throw CommandError(.busy, "the script is under way") }
+        guard run.finishing == nil else { throw CommandError(.busy, "the script is already running") }
         run.hasRun = false
         run.finishing = { [weak self] result in
             run.finishing = nil

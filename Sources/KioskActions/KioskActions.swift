@@ -97,7 +97,7 @@ public final class KioskActions {
             if let current { throw CommandError(.busy, "the action \(current.action) is under way") }
             let page = site
             let text = try desk.text(of: name, on: page)
-            guard let page else { throw CommandError(.denied, "no action runs on a page without a site") }
+            guard let page else { throw CommandError(.denied, "no action can run on this page: it has no site") }
             try Self.check(text, ActionFolders.fileName, source: ActionFolders.fileName)
             let run = ActionRun(name, page, completion)
             current = run

@@ -85,7 +85,7 @@ public struct NavigationRule: Sendable {
             // A blob's address contains the origin that made it.
             let origin = PageAddress(String(address.text.dropFirst("blob:".count)))?.origin
             return origin.map(origins.contains) ?? false ? .load : .refuse("its origin is not listed")
-        case "data": return urlCalls ? .refuse("a frame of it could make calls by addresses") : .load
+        case "data": return urlCalls ? .refuse("a frame with this address could make calls (urlCalls is on)") : .load
         default: break
         }
         guard let origin = address.origin else { return .refuse("its kind is not shown here") }

@@ -127,7 +127,7 @@ public final class MacroEngine: Sendable {
         telling { () throws(MacroError) in
             try checkKey(key)
             guard function.isFunction else {
-                throw mistake("'\(key)' is to be a closure, and is none: \(function)", key)
+                throw mistake("'\(key)' must be a closure, but is not: \(function)", key)
             }
             try editing { () throws(MacroError) in try set(function, key) }
         }
@@ -202,7 +202,7 @@ public final class MacroEngine: Sendable {
     private func set(_ function: JSValue, _ key: String) throws(MacroError) {
         if let names { names.set(function, key) } else { context[key] = function }
         guard let found = try? context.evaluate(key), found.isEqual(to: function) else {
-            throw mistake("'\(key)' cannot be set: a constant or something else of that name stands in its place", key)
+            throw mistake("'\(key)' cannot be set: the name already has something that cannot be replaced", key)
         }
     }
 

@@ -76,7 +76,7 @@ public struct BrowserDesk: Sendable {
     /// The site of an action, if it may run there.
     private func site(_ action: String, _ page: WebOrigin?) throws(CommandError) -> WebOrigin {
         try desk.checkIsAllowed(action, on: page)
-        guard let page else { throw CommandError(.denied, "no action runs on a page without a site") }
+        guard let page else { throw CommandError(.denied, "no action can run on this page: it has no site") }
         return page
     }
 

@@ -45,7 +45,7 @@ public struct SetRecord: Sendable, Equatable {
     /// Refuses a set that is older than one signed with the same key.
     public func refuseOlder(_ version: Int64?, key: String?) throws(SetRefusal) {
         guard let key, key == self.key, let own = self.version, (version ?? -1) < own else { return }
-        throw SetRefusal("version \(version ?? 0) is older than \(own), which is there: a signed version never falls")
+        throw SetRefusal("version \(version ?? 0) is older than the installed \(own): a signed set never goes back")
     }
 
     public var json: JSONValue {
@@ -70,7 +70,7 @@ public struct SetRecord: Sendable, Equatable {
         mark = Mark(object["mark"])
         for (name, file) in files {
             guard ProcedureName.isFile(name), let hash = file.objectValue?["sha256"]?.stringValue, Manifest.isHash(hash)
-            else { throw SetRefusal("set.json has a file that is none") }
+            else { throw SetRefusal("set.json has an invalid entry for a file") }
             self.files[name] = File(hash: hash, mark: Mark(file.objectValue?["mark"]))
         }
     }

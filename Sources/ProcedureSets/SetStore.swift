@@ -30,7 +30,7 @@ public struct SetStore: Sendable {
     /// Activates a set, and removes older ones except the previous one, which somebody may still be reading.
     public func commit(_ set: NewSet, _ record: SetRecord) throws(SystemCallError) {
         guard !isFolder else {
-            throw SystemCallError("\(link) is a folder that something else has filled; rename", EEXIST)
+            throw SystemCallError("\(link) is a folder with other files; rename it", EEXIST)
         }
         let old = target
         let name = try set.finish(record)

@@ -62,7 +62,7 @@ struct BackupPlaces {
             )
         }
         guard let outcome = Program.run(Program.installed("quickconnectd"), ["--folders"]) else {
-            throw ExitError(message: "quickconnectd cannot be run, which knows where everything lies", status: 1)
+            throw ExitError(message: "quickconnectd cannot be run; it is needed to find the files", status: 1)
         }
         guard outcome.status == 0, let places = BackupPlaces(outcome.output) else {
             throw ExitError(message: "the settings cannot be read; «quickconnectd --check» says why", status: 1)

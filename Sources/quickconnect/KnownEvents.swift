@@ -19,7 +19,7 @@ struct KnownEvents {
 
     func text(width: Int) -> String {
         let rows = all.map { [$0.name, $0.lack.map { "not here: \($0)" } ?? ""] }
-        let others = "Others come where a client posts them («quickconnect call post NAME VALUE»)."
+        let others = "Other events exist where a client posts them («quickconnect call post NAME VALUE»)."
         return Table.text(rows, width: width) + "\n\n" + others.wrapped(to: width).joined(separator: "\n")
     }
 
@@ -30,6 +30,6 @@ struct KnownEvents {
         let question = NearestNames.question(name, among: names)
         let known = question.isEmpty ? " There are \(names.joined(separator: ", "))." : ""
         return "'\(name.escapingControls)' is not an event of this device\(question.isEmpty ? "" : question)"
-            + "\(question.isEmpty ? "." : "")\(known) It comes only where a client posts it."
+            + "\(question.isEmpty ? "." : "")\(known) It exists only where a client posts it."
     }
 }

@@ -46,7 +46,7 @@ struct MediaGetCommand: ParsableCommand {
             let answer = try media.call(["read", .string(file), .integer(Int64(offset))]).objectValue ?? [:]
             let data = answer["data"]?.stringValue.flatMap(Base64.decode)
             guard let bytes = data, let whole = answer["size"]?.integerValue else {
-                throw ExitError(message: "the daemon's answer is none of media read", status: 1)
+                throw ExitError(message: "the daemon sent an unexpected reply to 'media read'", status: 1)
             }
             guard size ?? Int(whole) == Int(whole), !bytes.isEmpty || offset == Int(whole) else {
                 throw ExitError(message: "'\(file)' was replaced while it was read; try again", status: 1)

@@ -143,7 +143,7 @@ struct Daemon {
         status.show(controller, listener)
         router.connections.show(listener)
         try await run(waitingCalls, reloader, listener, context.signals) {
-            manager.stopping("finishing the calls under way")
+            manager.stopping("waiting for running calls to finish")
         }
         valueFile.write()
         log.info("stopped")

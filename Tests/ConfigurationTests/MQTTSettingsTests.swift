@@ -80,7 +80,7 @@ struct MQTTSettingsTests {
         ("{broker: a, events: [x, x]}", ":1:31: the event 'x' is listed twice"),
         ("{broker: a, values: [volume]}", ":1:28: the value 'volume' has the topic of a state"),
         ("{broker: a, states: [volum]}", ":1:28: unknown state 'volum', did you mean 'volume'?"),
-        ("{broker: a, states: [{state: volume, every: 5s}]}", ":1:28: the device tells each change of 'volume'"),
+        ("{broker: a, states: [{state: volume, every: 5s}]}", ":1:28: changes of 'volume' are published"),
         ("{broker: a, states: [doctor, doctor]}", ":1:36: the state 'doctor' is listed twice"),
         ("{broker: a, homeAssistant: {caller: 'a b'}}", ":1:43: 'caller' must be a name"),
         ("{broker: a, queue: {messages: 0}}", ":1:37: 'messages' must be a whole number"),

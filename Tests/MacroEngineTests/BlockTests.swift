@@ -70,7 +70,7 @@ import Testing
         insert({ @MainActor () -> Int in 1 }, "later")
         #expect(heard.take().count == 1)
         insert(12, "later")
-        #expect(heard.take().map(\.message) == ["'later' is to be a closure, and is none: 12"])
+        #expect(heard.take().map(\.message) == ["'later' must be a closure, but is not: 12"])
         #expect(engine.context["later"].toInt32() == 7)
     }
 

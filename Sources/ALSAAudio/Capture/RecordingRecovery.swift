@@ -71,7 +71,7 @@ struct RecordingRecovery {
     /// Copies what can be read to a new file, which replaces the first one.
     private func copy(_ unfinished: UnfinishedFile) throws(CommandError) -> Double? {
         guard let format = RecordingFormat(ending: unfinished.name.ending) else {
-            throw CommandError(.unavailable, "it ends in none of \(RecordingFormat.endings)")
+            throw CommandError(.unavailable, "its extension is not one of \(RecordingFormat.endings)")
         }
         let replacement = try unfinished.replacement()
         let seconds: Double

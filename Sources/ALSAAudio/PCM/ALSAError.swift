@@ -58,9 +58,9 @@ extension ALSAError {
         case EINVAL:
             "it does not take this kind of sound: `plughw:` in place of `hw:` converts"
         case EIO, EPIPE:
-            "it was unplugged or its sound server ended: the next sound opens it anew"
+            "it was unplugged or its sound server stopped; the next sound tries again"
         default:
-            "the next sound opens it anew"
+            "the next sound tries again"
         }
     }
 }

@@ -54,7 +54,7 @@ extension PCM {
             snd_pcm_hw_params_test_format(handle, parameters, $0.alsaFormat) == 0
         }
         let call = "snd_pcm_hw_params_set_format"
-        guard let taken else { throw ALSAError(call: call, code: -EINVAL, remark: "it has none of S16, S32 and FLOAT") }
+        guard let taken else { throw ALSAError(call: call, code: -EINVAL, remark: "it has none of S16, S32 or FLOAT") }
         try check(call, snd_pcm_hw_params_set_format(handle, parameters, taken.alsaFormat))
         return taken
     }

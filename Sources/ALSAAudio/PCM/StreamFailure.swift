@@ -18,7 +18,7 @@ enum StreamFailure: Error {
         case .alsa(let error):
             return error.commandError(about: subject)
         case .frozen(let patience):
-            let message = "\(subject) stood still for \(patience): its clock stands still or its sound server hangs"
+            let message = "\(subject) made no progress for \(patience): its clock has stopped or its sound server hangs"
             return CommandError(.unavailable, message)
         case .unrecoverable(let error):
             let message = "\(subject) failed: \(error), and again each time it was recovered; is its sound server gone?"

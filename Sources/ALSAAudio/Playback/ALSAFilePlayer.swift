@@ -69,7 +69,7 @@ public final class ALSAFilePlayer: FilePlayer {
                 throw CommandError(.busy, "'\(name)' \(other.isPaused ? "is paused" : "plays already"); stop it first")
             }
             guard playing.count < Self.limit else {
-                throw CommandError(.overloaded, "\(Self.limit) files play or are paused already")
+                throw CommandError(.overloaded, "\(Self.limit) files are already playing or paused, the maximum")
             }
             playing[name] = playback
         }

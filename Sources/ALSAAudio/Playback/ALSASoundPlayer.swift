@@ -64,7 +64,7 @@ public final class ALSASoundPlayer: SoundPlayer {
 
     private func missing(_ number: Int) -> String {
         switch sounds.last?.number {
-        case nil: "there is no system sound \(number): there are none at all"
+        case nil: "there is no system sound \(number): no system sounds are installed"
         case _ where number == 0: "there is no system sound 0: laser.wav is missing in the sounds folder"
         case let last?: "there is no system sound \(number): they go up to \(last)"
         }

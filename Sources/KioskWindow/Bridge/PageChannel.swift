@@ -84,7 +84,7 @@ final class PageChannel {
     private func open(_ name: SocketName) {
         guard sockets[name] == nil else { return }
         guard sockets.keys.count(where: { $0.document == name.document }) < Self.mostSockets else {
-            warn("the page has \(Self.mostSockets) connections, and gets no more")
+            warn("the page already has \(Self.mostSockets) connections, the maximum")
             return frames.append(PageFrame(.close, name.number))
         }
         do throws(SocketPaths.NoDaemon) {
@@ -103,7 +103,7 @@ final class PageChannel {
     func say(_ frame: PageFrame) {
         let isFull = frames.count >= Self.mostFrames || frameBytes + frame.text.utf8.count > Self.mostFrameBytes
         guard !isFull || frame.kind == .handlerCall else {
-            return warn("the page makes more calls by its address than it hears the answers of: they are lost")
+            return warn("the page makes calls faster than it reads the answers: calls were dropped")
         }
         frameBytes += frame.text.utf8.count
         frames.append(frame)

@@ -45,7 +45,7 @@ final class Downloads {
             return webkit_download_cancel(cast(download))
         }
         guard underWay < Self.mostAtOnce else {
-            tell("\(Self.mostAtOnce) downloads are under way; one more is not begun.")
+            tell("\(Self.mostAtOnce) downloads are already running; try again later.")
             return webkit_download_cancel(cast(download))
         }
         _ = try? Folders.make(folder)

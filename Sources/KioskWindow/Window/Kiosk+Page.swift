@@ -73,7 +73,7 @@ extension Kiosk {
         if noted.since.duration(to: now) > .seconds(60) { noted = (now, 0) }
         noted.count += 1
         if noted.count <= Self.mostNotes { log.write(text, .notice) }
-        if noted.count == Self.mostNotes { log.write("of the next minute, nothing more is told of this page", .notice) }
+        if noted.count == Self.mostNotes { log.write("this page's messages are left out for a minute", .notice) }
     }
 
     /// Writes a line to the daemon's journal, where calls are logged, too.

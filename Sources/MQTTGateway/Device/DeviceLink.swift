@@ -169,7 +169,7 @@ final class DeviceLink {
     private func fail(_ question: Question?, _ failure: CallFailure) {
         if case .connectionLost = failure { return }
         switch question {
-        case .hello?, .commands?: news.append(.warning("the device cannot be told of: \(failure)"))
+        case .hello?, .commands?: news.append(.warning("the device cannot be announced: \(failure)"))
         case .state(let name)?: news.append(.warning("the state '\(name.rawValue)' is not known: \(failure)"))
         case .value(let name)?: news.append(.warning("the value '\(name)' is not known: \(failure)"))
         case .sounds?, .files?, .report?, nil: break

@@ -222,7 +222,7 @@ public final class MQTTGateway {
             switch qc_next_signal(signals) {
             case SIGTERM, SIGINT:
                 guard endsBefore == nil else { continue }
-                manager.stopping("finishing the calls under way")
+                manager.stopping("waiting for running calls to finish")
                 endsBefore = .now + Self.patience
                 calls.isStopping = true
             case SIGHUP: continue

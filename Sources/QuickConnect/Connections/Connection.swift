@@ -165,9 +165,9 @@ extension Connection: RoutedConnection {
         let (count, bytes) = state.withLock { ($0.waiting.count, $0.waiting.bytes) }
         let what: String
         if count >= limits.callsPerConnection {
-            what = "\(count) calls of this connection are under way"
+            what = "this connection already has \(count) running calls"
         } else if bytes >= limits.replyBytes {
-            what = "the calls of this connection that are under way take \(bytes) bytes"
+            what = "the running calls of this connection take \(bytes) bytes"
         } else {
             return nil
         }

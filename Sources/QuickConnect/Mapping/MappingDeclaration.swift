@@ -99,10 +99,10 @@ public struct MappingDeclaration: Sendable {
         }
         var mistakes: [ConfigurationMistake] = []
         if !phases.isEmpty {
-            mistakes.append(mistake("'\(command.value)' is a value, and has no command objects of its own"))
+            mistakes.append(mistake("'\(command.value)' is a value and cannot have command objects"))
         }
         if parameters != nil {
-            mistakes.append(mistake("'\(command.value)' is a value, whose type says what its parameter is"))
+            mistakes.append(mistake("'\(command.value)' is a value: its type is its parameter"))
         }
         if !verbs.isEmpty { mistakes.append(mistake("'\(command.value)' is a value: 'set' says who may set it")) }
         return mistakes

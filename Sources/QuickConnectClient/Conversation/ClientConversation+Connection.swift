@@ -98,7 +98,7 @@ extension ClientConversation {
         guard handlerCalls[call.id] == nil else { return }
         handlerCalls[call.id] = standing.hearsCancel(handler: call.handler)
         guard standing.has(handler: call.handler) else {
-            let sentence = "the client has taken back its handler \(call.handler)"
+            let sentence = "the client has removed its handler \(call.handler)"
             answer(call, with: .failure(HandlerCall.Failure(.unavailable, sentence)))
             return
         }

@@ -93,7 +93,7 @@ extension DeviceClient {
             return .failure(HandlerCall.Failure(CommandError.Code(rawValue: failure.code), failure.message))
         } catch is CancellationError {
             // If the caller is gone instead, nobody receives this.
-            return .failure(HandlerCall.Failure(.unavailable, "the handler \(call.handler) is being taken back"))
+            return .failure(HandlerCall.Failure(.unavailable, "the handler \(call.handler) is being removed"))
         } catch {
             return .failure(HandlerCall.Failure(nil, "\(error)"))
         }

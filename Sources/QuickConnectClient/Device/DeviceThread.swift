@@ -189,7 +189,7 @@ final class DeviceLoop {
 
     private func unhandle(_ name: String, _ mailbox: Mailbox<HandlerTask>) {
         mailbox.finish()
-        let failure = HandlerCall.Failure(.unavailable, "the handler \(name) has been taken back")
+        let failure = HandlerCall.Failure(.unavailable, "the handler \(name) has been removed")
         for task in mailbox.takeAll() {
             cancellations[task.call.number] = nil
             link.conversation.answer(task.call, with: .failure(failure))

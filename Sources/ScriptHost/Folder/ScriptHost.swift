@@ -79,7 +79,7 @@ public final class ScriptHost {
         settlesAt = .now + Self.startTime
         macros?.start()
         look()
-        if !isThere { console.write("warning", "there is no folder \(folder.path) yet; it is watched for") }
+        if !isThere { console.write("warning", "the folder \(folder.path) does not exist yet; waiting for it") }
         while !(isEnding && all.isEmpty) {
             tellStatus()
             wait()
@@ -224,7 +224,7 @@ public final class ScriptHost {
     private func postMacroError(_ report: ScriptReport, _ reason: String) {
         var event: JSONObject = [
             "title": "Javascript Evaluation Error", "macro": .null,
-            "message": .string("\(reason); the macros start anew: their globals are lost, values are not"),
+            "message": .string("\(reason); the macros restart: globals are lost, values are kept"),
             "globalsLost": true,
         ]
         event.merge(report.place ?? [:])

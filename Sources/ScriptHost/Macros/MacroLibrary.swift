@@ -188,7 +188,7 @@ final class MacroLibrary {
     private func base(_ options: JSONValue?) throws(HandlerCall.Failure) -> Int? {
         guard let options, options != .null else { return nil }
         guard let members = options.objectValue, members.allSatisfy({ $0.name == "base" }) else {
-            throw HandlerCall.Failure(.invalid, "what stands behind the text is {base: VERSION}", field: "/3")
+            throw HandlerCall.Failure(.invalid, "the parameter after the text must be {base: VERSION}", field: "/3")
         }
         guard let base = members["base"], base != .null else { return nil }
         guard let number = base.integerValue, number >= 0 else {

@@ -11,7 +11,7 @@ extension ScriptRunner: MacroNatives {
     func lookAtMacros() {
         // Another folder has one of the names, and this process may not read that: the host begins another process.
         if macros != nil, ground?.isStale ?? false {
-            write("warning", "a folder of macros is another one now: the macros start anew")
+            write("warning", "a folder of macros was replaced; the macros restart")
             return status = 0
         }
         for change in macros?.changes(telling: { write("error", $0) }) ?? [] {

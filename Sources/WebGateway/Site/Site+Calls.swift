@@ -17,7 +17,7 @@ extension Site {
         let lines = CallLines.lines(request.body)
         if request.query.isEmpty { return many(lines, calls, identity) }
         guard lines.isEmpty else {
-            return now(.error(.badRequest, "badRequest", "a call stands in the address or in the body, not in both"))
+            return now(.error(.badRequest, "badRequest", "put the call into the address or into the body, not both"))
         }
         return one(Array("call?\(request.query)".utf8), calls, identity)
     }
@@ -43,7 +43,7 @@ extension Site {
     /// One line of the answer for each line of the body, in order.
     private func many(_ lines: [[UInt8]], _ calls: CallConnection, _ identity: Identity) -> EventLoopFuture<Response> {
         guard !lines.isEmpty else {
-            let message = "a call stands in the address, /call?cmd=…&msg=…, or in lines of the body"
+            let message = "put the call into the address, /call?cmd=…&msg=…, or into lines of the body"
             return now(.error(.badRequest, "badRequest", message))
         }
         var reader = MessageReader()
