@@ -15,6 +15,7 @@ final class Journal: Sendable {
     private let thread = NIOThreadPool(numberOfThreads: 1)
     private let waiting = Atomic<Int>(0)
     private let dropped = Atomic<Int>(0)
+    private let repeated = Mutex(RepeatedLines())
     /// Under systemd the journal keeps the time, and reads the level from a prefix (sd-daemon(3)).
     let isForSystemd: Bool
 
@@ -26,6 +27,13 @@ final class Journal: Sendable {
     /// Writes a line, with its level or its time in front.
     func write(_ text: String, level: Logger.Level) {
         write(stamped(Self.line(text), level))
+    }
+
+    /// Writes a line, unless the same was written often within the last minute.
+    func writeOnceInAWhile(_ text: String, level: Logger.Level) {
+        let (isWritten, leftOut) = repeated.withLock { $0.take(text, at: .now) }
+        guard isWritten else { return }
+        write(leftOut > 0 ? "\(text) (\(leftOut) more of this line were left out)" : text, level: level)
     }
 
     /// One line, whatever callers have put into it, and short enough that the journal does not split it: the journal
@@ -88,7 +96,13 @@ struct JournalLogHandler: LogHandler {
         let all = metadata.merging(event.metadata ?? [:]) { _, last in last }
         let pairs = all.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
         let suffix = pairs.isEmpty ? "" : " (\(pairs.joined(separator: ", ")))"
-        journal.write("\(label): \(event.message)\(suffix)", level: event.level)
+        let line = "\(label): \(event.message)\(suffix)"
+        // What callers log themselves is of a lower level, and none of it is left out.
+        if event.level >= .notice {
+            journal.writeOnceInAWhile(line, level: event.level)
+        } else {
+            journal.write(line, level: event.level)
+        }
     }
 }
 

@@ -179,6 +179,16 @@ struct ServiceTests {
         #expect(daemon.auditLines.contains { $0.contains("command=playSound allowed=yes") })
     }
 
+    @Test func `a device that fails with each call writes ten lines, and not one a call`() async throws {
+        let daemon = try await DaemonProcess([], environment: ["ALSA_CONFIG_PATH": "/dev/null"])
+        let client = try daemon.connect()
+        for id in 0..<50 { #expect(try await client.ask("call?cmd=volume&id=\(id)")?.contains("cmd=error") == true) }
+        #expect(try await daemon.stop() == .status(0))
+        let warnings = daemon.log.split(separator: "\n").compactMap { $0.split(separator: " warning ").last }
+        let counts = Dictionary(grouping: warnings) { $0 }.mapValues(\.count)
+        #expect(counts.values.max() == 10, "\(counts)")
+    }
+
     @Test func `the log of calls can be turned off, and what callers say cannot forge a line`() async throws {
         let silent = try await DaemonProcess(settings: "audit: false")
         _ = try await silent.connect().ask("call?cmd=playSound&msg=0&id=1")
