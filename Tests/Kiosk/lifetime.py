@@ -3,6 +3,7 @@ import os
 import signal
 import time
 
+import quickconnect
 from rig import wait_until
 from stage import Site
 
@@ -76,3 +77,18 @@ def start_up_queue(stage):
         waiting = [stage.device.submit("kiosk", "call", "echoHandler", number, timeout=20) for number in range(100)]
         assert stage.state()["title"] == "", "the page is there already"
         assert [each.result(20) for each in waiting] == list(range(100))
+
+
+def abandoned(stage):
+    """A call whose caller has gone before the page is there is not made"""
+    with Site(stage.rig.folder / "pages" / "kiosk") as site:
+        stage.window(f"{site.origin}/slow/heard.html", driven=False)
+        wait_until(stage.state, "the window's handler")
+        gone = quickconnect.Client(str(stage.rig.socket))
+        gone.submit("kiosk", "call", "hear", "gone", timeout=20)
+        gone.call("ping")
+        gone.close()
+        kept = stage.device.submit("kiosk", "call", "hear", "kept", timeout=20)
+        assert stage.state()["title"] == "", "the page is there already"
+        assert kept.result(20) == "kept"
+        assert stage.evaluate("return heard") == ["kept"]

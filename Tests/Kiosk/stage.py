@@ -31,6 +31,9 @@ class Site:
                 if self.path.startswith("/late"):
                     time.sleep(1.5)
                     self.path = "/bridge/echo.html"
+                if self.path.startswith("/slow/"):
+                    time.sleep(1.5)
+                    self.path = self.path[len("/slow"):]
                 if self.path.startswith("/file"):
                     return self.answer("x" * 700_000, "application/x-thing", {"Content-Disposition": 'attachment; filename="thing.dat"'})
                 super().do_GET()

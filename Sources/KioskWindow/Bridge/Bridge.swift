@@ -73,14 +73,19 @@ public final class Bridge {
     // MARK: Handlers of the page
 
     /// Calls a handler that the page has registered. Until the page is there, the call waits for it.
-    /// - Parameter completion: called once.
+    /// - Parameter completion: called once, unless the call is given up.
+    /// - Returns: the call's number; nil if it failed at once, since too many calls wait for the page.
+    @discardableResult
     public func callHandler(
         _ name: String,
         _ data: JSONValue = .null,
         completion: @escaping (Result<JSONValue, PageFailure>) -> Void
-    ) {
+    ) -> Int? {
         channel.callHandler(name, data, completion: completion)
     }
+
+    /// Forgets a call whose answer nobody waits for any more.
+    func giveUp(_ number: Int) { channel.giveUp(number) }
 
     /// Fails all of the window's calls: those that wait for a page, and those that wait for an answer.
     public func reset() { channel.reset() }

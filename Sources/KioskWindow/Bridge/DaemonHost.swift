@@ -17,6 +17,8 @@ public final class DaemonHost {
     private let link: DaemonLink
     private var calls: [CallID: (Result<JSONValue, CallFailure>) -> Void] = [:]
     private var handlers: [String: (HandlerCall, @escaping Answer) -> Void] = [:]
+    /// What to do when nobody waits any more for the answer to a call.
+    private var abandoned: [HandlerCall.Number: () -> Void] = [:]
     private var listeners: [String: (JSONValue) -> Void] = [:]
     private var input: LoopSource?
     private var output: LoopSource?
@@ -50,9 +52,12 @@ public final class DaemonHost {
     /// until the name is free.
     public func handle(_ name: String, _ body: @escaping (HandlerCall, @escaping Answer) -> Void) {
         handlers[name] = body
-        link.conversation.register(handler: name)
+        link.conversation.register(handler: name, hearsCancel: true)
         advance()
     }
+
+    /// Runs the body when the caller has gone, has cancelled the call or its time is over, unless it was answered before.
+    func whenAbandoned(_ call: HandlerCall, _ body: @escaping () -> Void) { abandoned[call.number] = body }
 
     /// Passes an event to the listener until ``unsubscribe(from:)``. Each name has one listener.
     public func subscribe(to name: String, options: JSONObject? = nil, _ listener: @escaping (JSONValue) -> Void) {
@@ -131,6 +136,7 @@ public final class DaemonHost {
             case .failed(let id, let failure): calls.removeValue(forKey: id)?(.failure(failure))
             case .happened(let name, let value): listeners[name]?(value)
             case .called(let call): pass(call)
+            case .cancelled(let number): abandoned.removeValue(forKey: number)?()
             case .refused(.handler(let name), let failure): retry(name, failure)
             case .refused(.subscription(let name), let failure): log("no events of \(name): \(failure.message)")
             default: break
@@ -140,6 +146,7 @@ public final class DaemonHost {
 
     private func pass(_ call: HandlerCall) {
         handlers[call.handler]?(call) { [weak self] outcome in
+            self?.abandoned[call.number] = nil
             self?.link.conversation.answer(call, with: outcome)
             self?.advance()
         }
@@ -151,7 +158,7 @@ public final class DaemonHost {
         }
         LoopSource.after(Self.pause) { [weak self] in
             guard let self, handlers[name] != nil else { return }
-            link.conversation.register(handler: name)
+            link.conversation.register(handler: name, hearsCancel: true)
             advance()
         }
     }

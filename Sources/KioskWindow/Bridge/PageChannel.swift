@@ -101,13 +101,22 @@ final class PageChannel {
 
     /// Sends the page a frame, once its script has begun.
     func say(_ frame: PageFrame) {
-        let isFull = frames.count >= Self.mostFrames || frameBytes + frame.text.utf8.count > Self.mostFrameBytes
-        guard !isFull || frame.kind == .handlerCall else {
+        guard hasRoom(for: frame) else {
             return warn("the page makes calls faster than it reads the answers: calls were dropped")
         }
         frameBytes += frame.text.utf8.count
         frames.append(frame)
         tell()
+    }
+
+    private func hasRoom(for frame: PageFrame) -> Bool {
+        frames.count < Self.mostFrames && frameBytes + frame.text.utf8.count <= Self.mostFrameBytes
+    }
+
+    private func keepFrames(_ isKept: (PageFrame) -> Bool) {
+        guard !frames.isEmpty else { return }
+        frames = frames.filter(isKept)
+        frameBytes = frames.reduce(0) { $0 + $1.text.utf8.count }
     }
 
     /// Everything goes into one reply.
@@ -163,7 +172,7 @@ final class PageChannel {
         replies = []
         LoopSource.after(Self.farewellTime) { [weak self] in self?.forget(left) }
         // Messages that have not reached a page yet are for the next one.
-        frames = frames.filter { $0.kind == .handlerCall || $0.kind == .urlCall }
+        keepFrames { $0.kind == .handlerCall || $0.kind == .urlCall }
         fail(except: Set(frames.filter { $0.kind == .handlerCall }.map(\.number)), "the page was left meanwhile")
     }
 
@@ -185,18 +194,31 @@ final class PageChannel {
     // MARK: Handlers of the page
 
     /// Calls a handler of the page. Until the page's script has begun, the call waits.
-    /// - Parameter completion: called once, even if the page goes away meanwhile.
+    /// - Parameter completion: called once, even if the page goes away meanwhile; not if the call is given up.
+    /// - Returns: the call's number; nil if it failed at once, since too many calls wait for the page.
     func callHandler(
         _ name: String,
         _ data: JSONValue,
         completion: @escaping (Result<JSONValue, PageFailure>) -> Void
-    ) {
+    ) -> Int? {
         lastCall += 1
-        results[lastCall] = completion
         let id = Self.callPrefix + String(lastCall)
         let message: JSONValue = ["handlerName": .string(name), "data": data, "callbackId": .string(id)]
-        log(.sent, message.text)
-        say(PageFrame(.handlerCall, lastCall, message.text))
+        let frame = PageFrame(.handlerCall, lastCall, message.text)
+        guard results.count < Self.mostFrames, hasRoom(for: frame) else {
+            completion(.failure(PageFailure(code: "overloaded", message: "too many calls wait for the page")))
+            return nil
+        }
+        results[lastCall] = completion
+        log(.sent, frame.text)
+        say(frame)
+        return lastCall
+    }
+
+    /// Forgets a call whose answer nobody waits for any more; the page need not hear of it if it has not yet.
+    func giveUp(_ number: Int) {
+        guard results.removeValue(forKey: number) != nil else { return }
+        keepFrames { $0.kind != .handlerCall || $0.number != number }
     }
 
     private func settle(_ text: String) {
@@ -214,7 +236,7 @@ final class PageChannel {
 
     /// Fails all calls of the window: those that wait for a page, and those that wait for an answer.
     func reset() {
-        frames.removeAll { $0.kind == .handlerCall }
+        keepFrames { $0.kind != .handlerCall }
         fail(except: [], "the bridge was reset")
     }
 

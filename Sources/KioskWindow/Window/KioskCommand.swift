@@ -38,7 +38,7 @@ final class KioskCommand {
         case "reset":
             kiosk.bridge.reset()
             answer(.success(.null))
-        case "call": callHandler(second, parameters.count > 2 ? parameters[2] : .null, answer)
+        case "call": callHandler(call, second, parameters.count > 2 ? parameters[2] : .null, answer)
         case "evaluate": evaluate(second, parameters.count > 2 ? parameters[2] : .null, answer)
         default: answer(.failure(.expected("verb, one of \(Self.verbs)", at: "/0", got: parameters.first)))
         }
@@ -76,6 +76,7 @@ final class KioskCommand {
     }
 
     private func callHandler(
+        _ call: HandlerCall,
         _ value: JSONValue?,
         _ data: JSONValue,
         _ answer: @escaping (Result<JSONValue, Failure>) -> Void
@@ -83,9 +84,11 @@ final class KioskCommand {
         guard let name = value?.stringValue else {
             return answer(.failure(.expected("name, the name of a handler", at: "/1", got: value)))
         }
-        kiosk.bridge.callHandler(name, data) { result in
+        let number = kiosk.bridge.callHandler(name, data) { result in
             answer(result.mapError { Failure(CommandError.Code(rawValue: $0.code), $0.message) })
         }
+        guard let number else { return }
+        kiosk.daemon.whenAbandoned(call) { [unowned self] in kiosk.bridge.giveUp(number) }
     }
 
     /// Runs a function's body in the page. Its data is in the variable `data`, not in the text.
