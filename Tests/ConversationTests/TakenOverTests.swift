@@ -75,6 +75,28 @@ struct TakenOverTests {
         #expect(try await client.value("execute", ["p"]) == 2)
     }
 
+    @Test func `where a unit refuses seccomp and Landlock a script runs, and is confined`() async throws {
+        let rig = try TakenOver()
+        try rig.put("1", in: "scripts/a.js")
+        let source = Products.root + "/Tests/TakenOver/service.c"
+        let built = try await ChildProcess.run("cc", ["-o", rig.folder("service"), source])
+        try #require(built.exit == .status(0), "\(built)")
+        let process = try rig.start([rig.folder("scripts/a.js")], by: rig.folder("service"))
+        try await eventually("it has tried all") { TakenOver.results(process)["end"] != nil }
+        let results = TakenOver.results(process)
+        for name in ["fork", "socket IPv4", "socket IPv6", "make a file", "write \(rig.folder("scripts/a.js"))"] {
+            #expect(results[name] == "EPERM", "\(name)")
+        }
+    }
+
+    @Test(arguments: ["", "user/"], ["scripts", "data"])
+    func `the units let what runs JavaScript confine itself`(folder: String, unit: String) throws {
+        let path = "\(Products.root)/systemd/\(folder)quickconnect-\(unit).service"
+        let lines = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
+        let calls = "seccomp landlock_create_ruleset landlock_add_rule landlock_restrict_self"
+        #expect(lines.contains("SystemCallFilter=\(calls)"))
+    }
+
     @Test func `who only parses has the set that it parses, or nothing`() async throws {
         let rig = try TakenOver()
         try rig.put("function execute(c) { c(1) }", in: "procedures/p.js")
@@ -132,14 +154,16 @@ final class TakenOver {
     }
 
     /// Starts the program that runs JavaScript, with the library in it and in the processes that it starts.
-    func start(_ words: [String], socket: String = "/nowhere") throws -> ChildProcess {
+    /// - Parameter launcher: a program that runs it.
+    func start(_ words: [String], socket: String = "/nowhere", by launcher: String? = nil) throws -> ChildProcess {
         var environment = environment
         environment["QUICKCONNECT_SOCKET"] = socket
         environment["SOURCE"] = Products.root + "/Tests/TakenOver/taken-over.c"
         environment["LIBRARY"] = folder("taken-over.so")
         let script = """
-            cc -shared -fPIC -o "$LIBRARY" "$SOURCE" -ldl && LD_PRELOAD="$LIBRARY" exec "$0" "$@"
+            cc -shared -fPIC -o "$LIBRARY" "$SOURCE" -ldl && exec $LAUNCHER /usr/bin/env LD_PRELOAD="$LIBRARY" "$0" "$@"
             """
+        environment["LAUNCHER"] = launcher ?? ""
         let command = [Products.path("quickconnect-scripts"), "--config", folder("settings.yaml")] + words
         return try ChildProcess("/bin/sh", ["-c", script] + command, environment: environment)
     }
@@ -167,7 +191,7 @@ final class TakenOver {
     }
 
     /// What came of each thing that was tried first.
-    private static func results(_ process: ChildProcess) -> [String: String] {
+    static func results(_ process: ChildProcess) -> [String: String] {
         var results: [String: String] = [:]
         for line in String(decoding: process.standardError, as: UTF8.self).split(separator: "\n") {
             let prefix = "taken-over: "
