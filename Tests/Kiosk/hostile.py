@@ -45,7 +45,7 @@ def connections(stage):
     for each in others:
         each.call("ping", timeout=10)
         each.close()
-    wait_until(lambda: "gets no more" in opened.log_text(), "the line in the log")
+    wait_until(lambda: "connections, the maximum" in opened.log_text(), "the line in the log")
     opened = stage.page("kiosk/plain.html?again")
     wait_until(lambda: sockets(opened) <= before + 2, "the end of the old page's connections")
 

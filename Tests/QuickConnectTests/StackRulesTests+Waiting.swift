@@ -244,8 +244,8 @@ extension StackRulesTests {
             for id in 1...4 { client.send(#"{"handlerName":"a","callbackId":"\#(id)"}"#) }
             #expect(
                 await client.next() == """
-                    {"responseId":"4","error":{"cmd":"a","code":"overloaded","message":"3 calls of this connection \
-                    are under way; wait for a reply, or cancel one"}}
+                    {"responseId":"4","error":{"cmd":"a","code":"overloaded","message":"this connection already \
+                    has 3 running calls; wait for a reply, or cancel one"}}
                     """
             )
             client.send(#"{"handlerName":"ping","callbackId":"5"}"#)
