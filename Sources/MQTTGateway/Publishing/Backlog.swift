@@ -105,8 +105,8 @@ struct Backlog: Sendable {
         }
     }
 
-    /// Refusals of one caller's flood leave room for answers. Who has little waiting has room whatever others have: a
-    /// daemon that comes back may answer a thousand calls of one caller at once.
+    /// The refusals of one caller's flood leave room for answers. A caller with few answers waiting always has room: a
+    /// daemon that comes back may answer a thousand calls of another caller at once.
     private func hasRoom(forReply size: Int, to caller: String, _ isRefusal: Bool) -> Bool {
         if !hasMore(caller, than: 1.0 / Double(CallerSessions.most)) { return true }
         return count < 2 * mostMessages && bytes + size <= 2 * mostBytes + (8 << 20)

@@ -128,7 +128,7 @@ final class WorkerPool {
         switch news {
         case .answer(let task, let result):
             answers.append((task.call, result))
-            // What the collector has not given back by now it keeps.
+            // Memory that the garbage collector has not freed by now stays in use.
             if worker.isSpent || worker.residentBytes > settings.memoryBytes / 4 * 3 { drop(worker) }
         case .ended(let task, let end):
             if let task { fail(task.call, .scriptFailed, "\(task.name) has no answer: \(end)") }
