@@ -29,6 +29,9 @@ final class Journal: Sendable {
 
     /// Lets go of operations that heed nothing.
     func openAll() { for open in state.withLock({ Array($0.gates.values) }) { open(.end) } }
+
+    /// Lets go of what is awaited: it knows its command objects, which know this journal.
+    func forget() { state.withLock { $0.gates = [:] } }
 }
 
 /// Tells of failures.

@@ -99,6 +99,7 @@ final class RealDaemon {
 
     deinit {
         task.cancel()
+        journal.forget()
         // Its command objects know the router, which has the table: what lives as long as a daemon would never go.
         router.frontController.replaceTable(MappingTable())
     }
