@@ -174,11 +174,18 @@ let package = Package(
             swiftSettings: swiftSettings
         ),
 
+        // What listeners do when a connection cannot be taken.
+        .target(
+            name: "Accepting",
+            dependencies: [.product(name: "NIOCore", package: "swift-nio", condition: programs)],
+            swiftSettings: swiftSettings
+        ),
+
         // Bytes on Unix sockets to and from connections.
         .target(
             name: "UnixSocketListener",
             dependencies: [
-                "QuickConnect", "JSON", "Concurrency", "Linux",
+                "QuickConnect", "JSON", "Concurrency", "Linux", "Accepting",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log", condition: programs),
                 .product(name: "NIOCore", package: "swift-nio", condition: programs),
@@ -361,7 +368,7 @@ let package = Package(
             name: "WebGateway",
             dependencies: [
                 "QuickConnect", "QuickConnectClient", "QuickConnectClientNIO", "JSON", "Concurrency", "Linux", "CLinux",
-                "Digests",
+                "Digests", "Accepting",
                 .product(name: "NIOCore", package: "swift-nio", condition: programs),
                 .product(name: "NIOHTTP1", package: "swift-nio", condition: programs),
                 .product(name: "NIOPosix", package: "swift-nio", condition: programs),

@@ -1,3 +1,4 @@
+import Accepting
 internal import Glibc
 import JSON
 public import Linux
@@ -43,11 +44,8 @@ public final class UnixSocketListener: Service {
         var connections: [ObjectIdentifier: OpenConnection] = [:]
         /// The connections of each socket with its own list; those of other sockets are counted under nil.
         var counts: [String?: Int] = [:]
-        var toldOfRefusal: ContinuousClock.Instant?
+        var refusals = RefusalNews()
     }
-
-    /// The shortest time between two log lines about refused connections.
-    private static let refusalPause = Duration.seconds(10)
 
     /// - Parameters:
     ///   - userName: the name of a user of this device; nil if it has none. May block.
@@ -101,6 +99,9 @@ public final class UnixSocketListener: Service {
     private func bootstrap(_ rule: SocketRule?) -> ServerBootstrap {
         ServerBootstrap(group: loop.group)
             .serverChannelOption(.backlog, value: SOMAXCONN)
+            .serverChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture { try self.watch(channel) }
+            }
             .childChannelOption(.allowRemoteHalfClosure, value: true)
             .childChannelOption(.recvAllocator, value: Self.receiveSizes)
             .childChannelInitializer { channel in
@@ -114,6 +115,15 @@ public final class UnixSocketListener: Service {
 
     /// How many connections are open.
     public var connectionCount: Int { state.withLock { $0.connections.count } }
+
+    /// On the event loop of a listening channel.
+    private func watch(_ channel: any Channel) throws {
+        let pause = AcceptPause { reason in
+            guard self.state.withLock({ $0.refusals.take() }) else { return }
+            self.logger.warning("connections wait until they can be taken: \(reason)")
+        }
+        try channel.pipeline.syncOperations.addHandler(pause, position: .first)
+    }
 
     // MARK: Connections
 
@@ -168,13 +178,8 @@ public final class UnixSocketListener: Service {
     }
 
     private func refuse(_ channel: any Channel, _ error: CommandError, _ reason: String, _ rule: SocketRule?) {
-        let isNews = state.withLock { state in
-            guard state.toldOfRefusal.map({ $0 + Self.refusalPause < .now }) ?? true else { return false }
-            state.toldOfRefusal = .now
-            return true
-        }
         let place = rule.map { " on \($0.name)" } ?? ""
-        if isNews { logger.warning("refused a connection\(place): \(reason)") }
+        if state.withLock({ $0.refusals.take() }) { logger.warning("refused a connection\(place): \(reason)") }
         let line = OutputBuffer()
         line.appendError(error, command: nil, id: nil, form: .url)
         channel.writeAndFlush(ByteBuffer(bytes: line.copy)).whenComplete { _ in channel.close(promise: nil) }

@@ -1,3 +1,4 @@
+internal import Accepting
 internal import Glibc
 internal import NIOCore
 internal import NIOPosix
@@ -8,11 +9,10 @@ final class Entrance {
     private let most: Int
     private let warn: (String) -> Void
     private var count = 0
-    private var toldOfRefusal: ContinuousClock.Instant?
+    private var refusals = RefusalNews()
     /// The address that people are given.
     var address = ""
 
-    private static let refusalPause = Duration.seconds(10)
     /// After that many milliseconds without an acknowledgement a connection counts as dead.
     private static let userTimeout: CInt = 30_000
 
@@ -36,11 +36,16 @@ final class Entrance {
     }
 
     private func refuse(_ channel: any Channel) {
-        if toldOfRefusal.map({ $0 + Self.refusalPause < .now }) ?? true {
-            toldOfRefusal = .now
-            warn("refused a connection: \(most) are open")
-        }
+        if refusals.take() { warn("refused a connection: \(most) are open") }
         channel.close(promise: nil)
+    }
+
+    /// For a listening channel, which then waits if no connection can be taken.
+    func watch(_ channel: any Channel) throws {
+        let pause = AcceptPause { reason in
+            if self.refusals.take() { self.warn("connections wait until they can be taken: \(reason)") }
+        }
+        try channel.pipeline.syncOperations.addHandler(pause, position: .first)
     }
 
     /// Our own pings would wake the device for each page; the kernel's do not. On a Unix socket they have no meaning.

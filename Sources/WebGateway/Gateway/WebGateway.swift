@@ -167,6 +167,9 @@ public final class WebGateway: Sendable {
         ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: SOMAXCONN)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .serverChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture { try self.loopState.value?.entrance.watch(channel) }
+            }
             .childChannelOption(.recvAllocator, value: DaemonDialer.receiveSizes)
             // Otherwise each line costs a second read that finds nothing.
             .childChannelOption(.maxMessagesPerRead, value: 1)
