@@ -18,23 +18,30 @@ public final class Handover {
             return nil
         }
         self.take = take
-        _ = LoopSource.watch(socket.descriptor, G_IO_IN) { [weak self] in
-            self?.accept()
-            return self != nil
-        }
+        listen()
     }
 
     func stop() { socket.unlink() }
 
-    private func accept() {
+    private func listen() {
+        _ = LoopSource.watch(socket.descriptor, G_IO_IN) { [weak self] in self?.accept() ?? false }
+    }
+
+    /// - Returns: whether the loop may call it again at once.
+    private func accept() -> Bool {
         let connection = Glibc.accept(socket.descriptor, nil, nil)
-        guard connection >= 0 else { return }
+        guard connection >= 0 else {
+            // If no descriptor is free, the visitor still waits, and the loop would come here again without end.
+            LoopSource.after(.seconds(1)) { [weak self] in self?.listen() }
+            return false
+        }
         _ = fcntl(connection, F_SETFD, FD_CLOEXEC)
         _ = fcntl(connection, F_SETFL, O_NONBLOCK)
         let visitor = Visitor(connection)
         _ = LoopSource.watch(connection, G_IO_IN) { [take] in visitor.read(upTo: Self.mostBytes, take) }
         // A connection that sends nothing is closed.
         LoopSource.after(.seconds(5)) { visitor.close() }
+        return true
     }
 
     /// Passes an address to the running window.
