@@ -12,7 +12,7 @@ struct DescriptorShortageTests {
         let pid = daemon.process.pid
         let first = try daemon.connect()
         #expect(try await first.ask("call?cmd=ping&id=1") != nil)
-        limitDescriptors(of: pid, to: descriptors(of: pid) + 3)
+        try await limitDescriptors(of: pid, to: descriptors(of: pid) + 3)
         var clients: [SocketClient] = []
         for _ in 0..<30 { clients.append(try daemon.connect()) }
         for client in clients { client.send("call?cmd=ping&id=2") }
@@ -31,7 +31,7 @@ struct DescriptorShortageTests {
         let web = try await WebProcess()
         let pid = web.web.pid
         #expect(try await web.ask("GET", "/session").status == 401)
-        limitDescriptors(of: pid, to: descriptors(of: pid) + 3)
+        try await limitDescriptors(of: pid, to: descriptors(of: pid) + 3)
         var connections: [WebConnection] = []
         for _ in 0..<30 { connections.append(try web.connection()) }
         try await eventually("it is told") { web.web.errors.contains(Self.words) }
@@ -48,9 +48,9 @@ struct DescriptorShortageTests {
         #expect(processorTime(of: pid) - before < 0.15, "seconds of processor time within two seconds")
     }
 
-    private func limitDescriptors(of pid: pid_t, to count: Int) {
-        var limit = rlimit(rlim_cur: rlim_t(count), rlim_max: rlim_t(count))
-        #expect(prlimit(pid, RLIMIT_NOFILE, &limit, nil) == 0)
+    private func limitDescriptors(of pid: pid_t, to count: Int) async throws {
+        let done = try await ChildProcess.run("prlimit", ["--pid", "\(pid)", "--nofile=\(count):\(count)"])
+        #expect(done.exit == .status(0))
     }
 
     private func descriptors(of pid: pid_t) -> Int {
