@@ -59,6 +59,9 @@ int qc_watch_folder(int descriptor, const char *path);
 /// Takes what has been told, and says whether anything was: 1 or 0.
 int qc_watch_drain(int descriptor);
 
+/// Waits until there is something to read, or the other end has closed. Returns 1, or 0 after that time or an interruption.
+int qc_wait_for_input(int descriptor, int microseconds);
+
 /// Which force feedback of an input device makes it vibrate: FF_RUMBLE, else one of the waveforms that FF_PERIODIC has
 /// there; 0 where it has none, or the negative error number.
 int qc_rumble_kind(int descriptor);
