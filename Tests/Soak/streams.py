@@ -7,6 +7,9 @@ import wave
 from links import Cut, message, until
 from polite import PATIENCE, Worker
 
+# How long a program on the way stands still, at most, before another one is killed: frozen, then suspended.
+ON_ITS_WAY = 12
+
 
 class Poster(Worker):
     """Posts events with numbers, one after another, and knows when each was posted."""
@@ -59,6 +62,7 @@ class Subscriber(Worker):
         self.heard = []
         self.away = []
         self.sequence, self.dropped, self.gaps = None, 0, 0
+        self.heard_at = 0
 
     def work(self):
         lost_at = self.ledger.start
@@ -72,6 +76,7 @@ class Subscriber(Worker):
                           + ([message("subscribe", ["location", {"maximumAge": None}], "p")] if self.positions else []))
                 while not self.over.is_set():
                     for line in link.receive(0.5):
+                        self.heard_at = time.monotonic()
                         event = json.loads(line)
                         if event.get("responseId") == "s":
                             if "error" in event:
@@ -84,8 +89,9 @@ class Subscriber(Worker):
                         else:
                             self.hear(event)
             except Cut as cut:
-                # What was on its way then is lost, too.
-                lost_at = time.monotonic() - 2
+                # What was on its way then is lost, too: all since the last that came, if the program on the way stood still before it was killed.
+                cut_at = time.monotonic()
+                lost_at = min(cut_at - 2, max(self.heard_at, cut_at - ON_ITS_WAY))
                 self.ledger.cut(f"events {self.way}", self.cuts, str(cut))
             link.close()
 
@@ -112,7 +118,9 @@ class Subscriber(Worker):
         told = [each for each in missing if any(begin <= each[2] and each[1] <= end for begin, end in self.away)]
         never = sorted(set(each[0] for each in missing) - set(each[0] for each in told))
         if never:
-            self.ledger.problem("events", f"{self.way}: {len(never)} posted and not heard while it was subscribed, such as {never[:5]}")
+            begin, end = (posted[number][0] - self.ledger.start for number in (never[0], never[-1]))
+            self.ledger.problem("events", f"{self.way}: {len(never)} posted and not heard while it was subscribed, from {never[0]} at {begin:.1f} s to "
+                                f"{never[-1]} at {end:.1f} s; it was cut off {[(round(b - self.ledger.start, 1), round(e - self.ledger.start, 1)) for b, e in self.away]}")
         if self.gaps != self.dropped:
             self.ledger.problem("events", f"{self.way}: {self.gaps} positions are missing, and {self.dropped} were told of as dropped")
         return len(self.heard), len(told)
@@ -204,6 +212,12 @@ class RecordingMaker(Worker):
         end = time.monotonic() + 20
         while not path.exists() and time.monotonic() < end and not self.over.is_set():
             time.sleep(0.05)
+        # It may have been cut meanwhile, which nobody would have heard at its time.
+        self.link.close()
+        self.link = until(self.connect, self.over)
+        if self.link is None:
+            self.ledger.count("recordings started", -1)
+            return
         if not path.exists() and length < 1.5:
             # Less than what may be missing.
             self.ledger.count("recordings started", -1)
