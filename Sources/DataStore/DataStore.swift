@@ -14,11 +14,19 @@ public final class DataStore {
     ///   - path: the path of the file; its folder must exist.
     ///   - isChecked: whether to read all of it to check its integrity, which takes a second for a million entries.
     ///   - heapBytes: how much memory SQLite may use in this process; nil: no limit.
-    public init(_ path: String, isChecked: Bool = false, heapBytes: Int? = nil) throws(StoreError) {
+    ///   - outlivesPowerCuts: whether a commit waits until the disk has it (fsync). Otherwise the last commits before a
+    ///     power cut, about half a minute of them, may be lost; what is left is whole.
+    public init(
+        _ path: String,
+        isChecked: Bool = false,
+        heapBytes: Int? = nil,
+        outlivesPowerCuts: Bool = false
+    ) throws(StoreError) {
         if let heapBytes { sqlite3_hard_heap_limit64(Int64(heapBytes)) }
         self.path = path
         database = try Database(path, .readWrite)
         try Schema.prepare(database, path)
+        if outlivesPowerCuts { try database.execute("PRAGMA synchronous = FULL") }
         if isChecked { try Schema.check(database, path) }
     }
 

@@ -2,11 +2,19 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// The names of users, each looked up once, on a thread that may block, because the look-up may ask a directory server.
+/// The names of users, each looked up once, on a thread that may block, because the look-up may ask a directory server. A
+/// user without a name is looked up again after a while: there may have been no descriptor for it, or no server.
 final class UserNames: Sendable {
+    private struct Known {
+        var name: String?
+        var since: ContinuousClock.Instant
+    }
+
     private let lookUp: @Sendable (UInt32) -> String?
-    private let names = Mutex<[UInt32: String?]>([:])
+    private let names = Mutex<[UInt32: Known]>([:])
     private static let most = 4096
+    /// How long a user without a name counts as such.
+    private static let doubt = Duration.seconds(10)
     /// After this time a user counts as one without a name, so that a directory that does not answer locks nobody out.
     private static let patience = TimeAmount.seconds(1)
 
@@ -14,7 +22,11 @@ final class UserNames: Sendable {
     init(_ lookUp: @escaping @Sendable (UInt32) -> String?) { self.lookUp = lookUp }
 
     /// The name if it has been looked up; the outer nil if not.
-    private func known(_ uid: UInt32) -> String?? { names.withLock { $0[uid] } }
+    private func known(_ uid: UInt32) -> String?? {
+        guard let known = names.withLock({ $0[uid] }) else { return nil }
+        guard known.name != nil || known.since + Self.doubt > .now else { return nil }
+        return .some(known.name)
+    }
 
     /// The name; nil if there is none, or none in time.
     func name(of uid: UInt32, on loop: any EventLoop) -> EventLoopFuture<String?> {
@@ -26,7 +38,7 @@ final class UserNames: Sendable {
             let name = self.lookUp(uid)
             self.names.withLock { names in
                 if names.count >= Self.most { names = [:] }
-                names[uid] = .some(name)
+                names[uid] = Known(name: name, since: .now)
             }
             timer.cancel()
             promise.succeed(name)

@@ -1,8 +1,9 @@
-import DataStore
 import Foundation
 import JSON
 import TestRig
 import Testing
+
+@testable import DataStore
 
 /// Files that are not as they should be, and what keeps them small.
 @Suite("Data file")
@@ -16,6 +17,15 @@ struct StoreFileTests {
             try body()
             return nil
         } catch { return (error as? StoreError)?.kind }
+    }
+
+    @Test func `a commit waits for the disk where that is asked for, also in a file that is used without`() throws {
+        let recorder = try folder.store()
+        #expect(try recorder.database.integer("PRAGMA synchronous") == 1)
+        let worker = try DataStore(folder("data.db"), outlivesPowerCuts: true)
+        #expect(try worker.database.integer("PRAGMA synchronous") == 2)
+        try worker.save([Entry("2026-01-01")])
+        #expect(try recorder.database.integer("PRAGMA synchronous") == 1)
     }
 
     private func fill(_ count: Int) throws {

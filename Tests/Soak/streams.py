@@ -62,10 +62,9 @@ class Subscriber(Worker):
         self.heard = []
         self.away = []
         self.sequence, self.dropped, self.gaps = None, 0, 0
-        self.heard_at = 0
 
     def work(self):
-        lost_at = self.ledger.start
+        last, lost_at = 0, self.ledger.start
         while not self.over.is_set():
             link = until(self.connect, self.over)
             if link is None:
@@ -76,12 +75,11 @@ class Subscriber(Worker):
                           + ([message("subscribe", ["location", {"maximumAge": None}], "p")] if self.positions else []))
                 while not self.over.is_set():
                     for line in link.receive(0.5):
-                        self.heard_at = time.monotonic()
                         event = json.loads(line)
                         if event.get("responseId") == "s":
                             if "error" in event:
                                 raise Cut(str(event["error"]))
-                            self.away.append((lost_at, time.monotonic()))
+                            self.away.append((last, lost_at, time.monotonic()))
                             self.sequence = None
                         elif "responseId" in event:
                             if "error" in event:
@@ -89,9 +87,8 @@ class Subscriber(Worker):
                         else:
                             self.hear(event)
             except Cut as cut:
-                # What was on its way then is lost, too: all since the last that came, if the program on the way stood still before it was killed.
-                cut_at = time.monotonic()
-                lost_at = min(cut_at - 2, max(self.heard_at, cut_at - ON_ITS_WAY))
+                # What was on its way then is lost, too: all behind the last that came, if a program on the way stood still before one was killed.
+                last, lost_at = self.heard[-1] if self.heard else 0, time.monotonic() - ON_ITS_WAY
                 self.ledger.cut(f"events {self.way}", self.cuts, str(cut))
             link.close()
 
@@ -115,12 +112,13 @@ class Subscriber(Worker):
         """At the end: what was posted and not heard was posted while this was away."""
         heard = set(self.heard)
         missing = [(number, *times) for number, times in posted.items() if times[1] and number not in heard]
-        told = [each for each in missing if any(begin <= each[2] and each[1] <= end for begin, end in self.away)]
+        told = [(number, sent, done) for number, sent, done in missing
+                if any(number > last and begin <= done and sent <= end for last, begin, end in self.away)]
         never = sorted(set(each[0] for each in missing) - set(each[0] for each in told))
         if never:
             begin, end = (posted[number][0] - self.ledger.start for number in (never[0], never[-1]))
             self.ledger.problem("events", f"{self.way}: {len(never)} posted and not heard while it was subscribed, from {never[0]} at {begin:.1f} s to "
-                                f"{never[-1]} at {end:.1f} s; it was cut off {[(round(b - self.ledger.start, 1), round(e - self.ledger.start, 1)) for b, e in self.away]}")
+                                f"{never[-1]} at {end:.1f} s; it was cut off behind {[(last, round(end - self.ledger.start, 1)) for last, _, end in self.away]}")
         if self.gaps != self.dropped:
             self.ledger.problem("events", f"{self.way}: {self.gaps} positions are missing, and {self.dropped} were told of as dropped")
         return len(self.heard), len(told)

@@ -92,7 +92,8 @@ final class StoreKeeper {
     func open(_ path: String) throws(StoreError) -> DataStore {
         if let problem { throw problem }
         if let store, store.path == path { return store }
-        let new = try DataStore(path, heapBytes: Self.heapBytes)
+        // Its caller is told that the entries are saved.
+        let new = try DataStore(path, heapBytes: Self.heapBytes, outlivesPowerCuts: true)
         store = new
         return new
     }
