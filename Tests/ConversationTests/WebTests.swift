@@ -172,6 +172,7 @@ struct WebTests {
         #expect(try await page.closeCode() == 1013)
         let (_, answer) = try await web.handshake(["Origin: \(web.origin)", "Cookie: \(cookie)"])
         #expect(answer.status == 503 && answer["retry-after"] == "1" && answer.code == "unavailable")
+        #expect(answer.text.contains("the daemon does not answer (Connection refused); it may be starting"))
         kept.send(web.request("POST", "/call?cmd=ping", token))
         #expect(try await kept.answer().status == 503)
         #expect(try await web.ask("GET", "/session", ["Cookie: \(cookie)"]).status == 200)

@@ -1,4 +1,5 @@
 internal import JSON
+internal import Linux
 internal import NIOCore
 internal import NIOPosix
 internal import QuickConnect
@@ -38,8 +39,17 @@ struct DaemonDialer {
                 }
             }
             .connect(unixDomainSocketPath: path)
-        channel.whenFailure { promise.fail(DaemonRefusal.away("\($0)")) }
+        channel.whenFailure { promise.fail(DaemonRefusal.away(Self.words(for: $0))) }
         return promise.futureResult
+    }
+
+    /// Without the names of SwiftNIO's functions, which its errors contain.
+    private static func words(for error: any Error) -> String {
+        switch error {
+        case let error as IOError: SystemCallError.text(error.errnoCode)
+        case ChannelError.connectTimeout: "it did not accept within \(patience.nanoseconds / 1_000_000_000) s"
+        default: "\(error)"
+        }
     }
 }
 
