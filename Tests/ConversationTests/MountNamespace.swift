@@ -1,4 +1,5 @@
 import Foundation
+import TestRig
 
 /// A program of a test may see other file systems than this process does, where this machine lets the user have that.
 enum MountNamespace {
@@ -7,12 +8,9 @@ enum MountNamespace {
 
     /// Whether a program runs to a good end, such as one that mounts what it needs.
     static func isPossible(_ command: [String]) -> Bool {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = command
-        process.standardError = FileHandle.nullDevice
-        guard (try? process.run()) != nil else { return false }
-        process.waitUntilExit()
-        return process.terminationStatus == 0
+        guard let child = try? ChildProcess("/usr/bin/env", command) else { return false }
+        var information = siginfo_t()
+        waitid(P_PID, id_t(child.pid), &information, WEXITED | WNOWAIT)
+        return child.poll() == .status(0)
     }
 }
