@@ -4,8 +4,7 @@ public import NIOCore
 /// Stops taking connections for a moment when there is no descriptor or no memory for another one, and reports it.
 ///
 /// The connection still waits, so the event loop would try again at once, without end. Add it at the front of the
-/// pipeline of a listening channel. No connection is lost: each is taken when there is room, and the kernel refuses
-/// what is beyond the backlog.
+/// pipeline of a listening channel. No connection is lost: those of the backlog are taken when there is room.
 public final class AcceptPause: ChannelInboundHandler {
     public typealias InboundIn = any Channel
 

@@ -6,7 +6,7 @@ public struct RefusalNews: Sendable {
 
     public init() {}
 
-    /// Whether this refusal is to be logged; if so, the next ones are not.
+    /// Whether this refusal is to be logged; if so, none is for the next ten seconds.
     public mutating func take(at now: ContinuousClock.Instant = .now) -> Bool {
         guard last.map({ $0 + Self.pause < now }) ?? true else { return false }
         last = now

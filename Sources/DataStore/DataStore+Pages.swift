@@ -57,6 +57,10 @@ extension DataStore {
     /// Saves exported entries, under their ids if those are free; an identical entry that already exists is left out.
     /// - Returns: how many are new.
     public func importEntries(_ entries: [Entry]) throws(StoreError) -> Int {
+        try flushed { () throws(StoreError) in try importOnce(entries) }
+    }
+
+    private func importOnce(_ entries: [Entry]) throws(StoreError) -> Int {
         try database.write { () throws(StoreError) in
             var count = 0
             for var entry in entries {

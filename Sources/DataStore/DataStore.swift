@@ -9,13 +9,15 @@ public final class DataStore {
     /// The second connection, read-only, for procedures' SQL. Made when first needed.
     var reader: ReadOnlyQueries?
 
+    private let outlivesPowerCuts: Bool
+
     /// Opens the file, and creates it if it is missing and may be written.
     /// - Parameters:
     ///   - path: the path of the file; its folder must exist.
     ///   - isChecked: whether to read all of it to check its integrity, which takes a second for a million entries.
     ///   - heapBytes: how much memory SQLite may use in this process; nil: no limit.
-    ///   - outlivesPowerCuts: whether a commit waits until the disk has it (fsync). Otherwise the last commits before a
-    ///     power cut, about half a minute of them, may be lost; what is left is whole.
+    ///   - outlivesPowerCuts: whether a commit waits until the disk has it (fsync). Otherwise a power cut may lose the
+    ///     commits that the kernel has not written yet, up to 40 s of them; what is left is whole.
     public init(
         _ path: String,
         isChecked: Bool = false,
@@ -27,7 +29,16 @@ public final class DataStore {
         database = try Database(path, .readWrite)
         try Schema.prepare(database, path)
         if outlivesPowerCuts { try database.execute("PRAGMA synchronous = FULL") }
+        self.outlivesPowerCuts = outlivesPowerCuts
         if isChecked { try Schema.check(database, path) }
+    }
+
+    /// Runs what commits, and waits until the disk has it.
+    func flushed<Value>(_ body: () throws(StoreError) -> Value) throws(StoreError) -> Value {
+        guard !outlivesPowerCuts else { return try body() }
+        try database.execute("PRAGMA synchronous = FULL")
+        defer { try? database.execute("PRAGMA synchronous = NORMAL") }
+        return try body()
     }
 
     // MARK: Transactions

@@ -44,7 +44,7 @@ public final class UnixSocketListener: Service {
         var connections: [ObjectIdentifier: OpenConnection] = [:]
         /// The connections of each socket with its own list; those of other sockets are counted under nil.
         var counts: [String?: Int] = [:]
-        var refusals = RefusalNews()
+        var (refusals, shortages) = (RefusalNews(), RefusalNews())
     }
 
     /// - Parameters:
@@ -119,7 +119,7 @@ public final class UnixSocketListener: Service {
     /// On the event loop of a listening channel.
     private func watch(_ channel: any Channel) throws {
         let pause = AcceptPause { reason in
-            guard self.state.withLock({ $0.refusals.take() }) else { return }
+            guard self.state.withLock({ $0.shortages.take() }) else { return }
             self.logger.warning("connections wait until they can be taken: \(reason)")
         }
         try channel.pipeline.syncOperations.addHandler(pause, position: .first)

@@ -2,8 +2,8 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// The names of users, each looked up once, on a thread that may block, because the look-up may ask a directory server. A
-/// user without a name is looked up again after a while: there may have been no descriptor for it, or no server.
+/// The names of users, looked up on a thread that may block, because the look-up may ask a directory server. A name is
+/// looked up once. A user without one is looked up again after a while: there may have been no descriptor, or no server.
 final class UserNames: Sendable {
     private struct Known {
         var name: String?
@@ -38,7 +38,8 @@ final class UserNames: Sendable {
             let name = self.lookUp(uid)
             self.names.withLock { names in
                 if names.count >= Self.most { names = [:] }
-                names[uid] = Known(name: name, since: .now)
+                // Another look-up may have found it meanwhile.
+                if name != nil || names[uid]?.name == nil { names[uid] = Known(name: name, since: .now) }
             }
             timer.cancel()
             promise.succeed(name)

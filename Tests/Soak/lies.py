@@ -14,7 +14,7 @@ class LyingLink(links.Link):
 
     def __init__(self, link, lie):
         self.__dict__ = link.__dict__
-        self.lie, self.lines = lie, 0
+        self.lie, self.lines, self.silent_since = lie, 0, None
 
     def receive(self, seconds=None):
         lines = super().receive(seconds)
@@ -25,6 +25,12 @@ class LyingLink(links.Link):
                 continue
             if self.lines == 50 and self.lie == "close a connection":
                 raise links.Cut("a lie")
+            # From the 30th event on for some seconds nothing is heard; then the connection is cut.
+            if self.lie == "lose events" and b"soakEvent" in line and self.lines > 30:
+                self.silent_since = self.silent_since or time.monotonic()
+                if time.monotonic() > self.silent_since + 5:
+                    raise links.Cut("a lie")
+                continue
             result.append(line)
             if self.lines % 50 == 0 and self.lie == "reply twice":
                 result.append(line)
@@ -106,7 +112,8 @@ def drop_positions(device, soak):
 BEHIND = {"post behind": post_behind, "set behind": set_behind, "shorten recordings": shorten_recordings, "leak": leak, "stand still": stand_still,
           "write much": write_much, "die": die, "run twice": run_twice, "drop positions": drop_positions}
 IN_LINKS = ("lose a reply", "reply twice", "fail a call", "close a connection")
+OF_SUBSCRIBERS = ("lose events",)
 # Each lie, and the row of the table that finds it.
 FOUND_BY = {"lose a reply": "final replies", "reply twice": "replies twice", "fail a call": "errors without a fault", "close a connection": "connections cut",
-            "post behind": "events", "set behind": "values", "shorten recordings": "recordings", "leak": "sizes", "stand still": "longest wait",
+            "post behind": "events", "lose events": "events", "set behind": "values", "shorten recordings": "recordings", "leak": "sizes", "stand still": "longest wait",
             "write much": "log", "die": "programs that ended", "run twice": "handler calls", "drop positions": "events"}

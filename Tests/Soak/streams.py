@@ -7,8 +7,9 @@ import wave
 from links import Cut, message, until
 from polite import PATIENCE, Worker
 
-# How long a program on the way stands still, at most, before another one is killed: frozen, then suspended.
-ON_ITS_WAY = 12
+# What was on its way when a connection was cut is lost, too: seconds. If a program on the way stood still before, as long as that may
+# last: frozen, then suspended.
+ON_ITS_WAY, BEHIND_STANDSTILL = 2, 12
 
 
 class Poster(Worker):
@@ -87,8 +88,7 @@ class Subscriber(Worker):
                         else:
                             self.hear(event)
             except Cut as cut:
-                # What was on its way then is lost, too: all behind the last that came, if a program on the way stood still before one was killed.
-                last, lost_at = self.heard[-1] if self.heard else 0, time.monotonic() - ON_ITS_WAY
+                last, lost_at = self.heard[-1] if self.heard else 0, time.monotonic()
                 self.ledger.cut(f"events {self.way}", self.cuts, str(cut))
             link.close()
 
@@ -108,12 +108,18 @@ class Subscriber(Worker):
         elif name == "dropped" and data.get("event") == "location":
             self.dropped += data["count"]
 
+    def on_its_way(self, cut):
+        still = ("suspend", *(f"freeze quickconnect{program}" for program in ("d", "-web") if program == "d" or "web" in self.cuts))
+        stood = any(fault.name in still and fault.overlaps(cut - BEHIND_STANDSTILL, cut, 0) for fault in self.ledger.faults)
+        return BEHIND_STANDSTILL if stood else ON_ITS_WAY
+
     def check(self, posted):
         """At the end: what was posted and not heard was posted while this was away."""
         heard = set(self.heard)
         missing = [(number, *times) for number, times in posted.items() if times[1] and number not in heard]
+        away = [(last, cut - self.on_its_way(cut), end) for last, cut, end in self.away]
         told = [(number, sent, done) for number, sent, done in missing
-                if any(number > last and begin <= done and sent <= end for last, begin, end in self.away)]
+                if any(number > last and begin <= done and sent <= end for last, begin, end in away)]
         never = sorted(set(each[0] for each in missing) - set(each[0] for each in told))
         if never:
             begin, end = (posted[number][0] - self.ledger.start for number in (never[0], never[-1]))
@@ -210,7 +216,7 @@ class RecordingMaker(Worker):
         end = time.monotonic() + 20
         while not path.exists() and time.monotonic() < end and not self.over.is_set():
             time.sleep(0.05)
-        # It may have been cut meanwhile, which nobody would have heard at its time.
+        # If it was cut meanwhile, by another kill perhaps, nobody has seen when.
         self.link.close()
         self.link = until(self.connect, self.over)
         if self.link is None:

@@ -66,8 +66,8 @@ final class PageChannel {
         // An empty reply settles its promise.
         while replies.count > Self.mostReplies { replies.removeFirst().give("") }
         tell()
-        for frame in read where frame.kind == .lines {
-            sockets[SocketName(document: sender, number: frame.number)]?.receiveSoon()
+        for number in Set(read.filter { $0.kind == .lines }.map(\.number)) where !replies.isEmpty {
+            sockets[SocketName(document: sender, number: number)]?.receiveSoon()
         }
     }
 

@@ -31,6 +31,8 @@ public final class Handover {
     private func accept() -> Bool {
         let connection = Glibc.accept(socket.descriptor, nil, nil)
         guard connection >= 0 else {
+            // The visitor has gone again, or a signal came.
+            if errno == ECONNABORTED || errno == EINTR { return true }
             // If no descriptor is free, the visitor still waits, and the loop would come here again without end.
             LoopSource.after(.seconds(1)) { [weak self] in self?.listen() }
             return false

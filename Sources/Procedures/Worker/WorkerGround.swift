@@ -19,6 +19,8 @@ enum WorkerGround {
         let temporary = temporaryFolder(ofData: data)
         if store.problem == nil {
             try Folders.make(temporary)
+            // SQLite flushes the name of a new log by its folder, which is out of this process's reach afterwards.
+            try FileText.syncFolder(of: data)
             setenv("SQLITE_TMPDIR", temporary, 1)
         }
         try Confinement(readable: folders.readable, writable: files(ofData: data) + [temporary]).enter()

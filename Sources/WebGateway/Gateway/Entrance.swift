@@ -9,7 +9,7 @@ final class Entrance {
     private let most: Int
     private let warn: (String) -> Void
     private var count = 0
-    private var refusals = RefusalNews()
+    private var (refusals, shortages) = (RefusalNews(), RefusalNews())
     /// The address that people are given.
     var address = ""
 
@@ -43,7 +43,7 @@ final class Entrance {
     /// For a listening channel, which then waits if no connection can be taken.
     func watch(_ channel: any Channel) throws {
         let pause = AcceptPause { reason in
-            if self.refusals.take() { self.warn("connections wait until they can be taken: \(reason)") }
+            if self.shortages.take() { self.warn("connections wait until they can be taken: \(reason)") }
         }
         try channel.pipeline.syncOperations.addHandler(pause, position: .first)
     }
