@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a person sees of an action: the editor of one that has `finalize`, or the text of one that has told some. The window
-// and the browsers' extension show the same; `host` speaks with whichever it is.
+// The view of an action: the editor if the action has `finalize`, or else the text that it returned. The window
+// and the browser extension show the same view; `host` talks to whichever of them it is.
 import { $, make, placeOf, tell } from './elements.js'
 import { makeEditor } from './editor.js'
 
@@ -20,13 +20,13 @@ async function host(verb, more) {
 const resultsKey = 'NSExtensionJavaScriptPreprocessingResultsKey'
 const argumentKey = 'NSExtensionJavaScriptFinalizeArgumentKey'
 const says = placeOf($('editor'))
-// A longer text keeps a page busy for minutes, and a person for days.
+// A longer text would keep a page busy for minutes, and its reader for days.
 const mostCharacters = 500_000
 let editor, isOver = false, isBusy = false
 
 async function show() {
 	const { action, view, dictionary, scripts } = await host('open')
-	// What a page says of itself may be anything.
+	// A page may report anything about itself.
 	const told = name => typeof dictionary[resultsKey][name] === 'string' ? dictionary[resultsKey][name] : ''
 	const title = told('title').slice(0, 500), address = told('URL').slice(0, 2000), text = told('text')
 	document.title = $('title').textContent = title || address || action
@@ -49,7 +49,7 @@ async function show() {
 	await host('shown')
 }
 
-/** `finalize` gets what was typed. */
+/** Gives `finalize` the typed text. */
 async function done() {
 	if (isBusy || isOver) return
 	isBusy = true
@@ -82,13 +82,13 @@ async function leave(verb) {
 	close()
 }
 
-// The window hides this, and loads it anew for the next action.
+// The window hides this view, and loads it again for the next action.
 function close() {
 	isOver = true
 	document.body.replaceChildren()
 }
 
-// Scripts that were saved for this site
+// Scripts saved for this site
 
 function showScripts({ saved }, chosen = '') {
 	const choice = $('saved')
@@ -124,8 +124,8 @@ $('naming').addEventListener('close', () => {
 })
 $('remove').addEventListener('click', () => keep($('saved').value, ''))
 
-// Escape is Cancel; Control and Enter together are Done. A key that nobody seems to use is given to the window again, where
-// it would be in the way of the next one.
+// Escape means Cancel; Control and Enter together mean Done. A key that nothing handles goes back to the window, where it
+// would get in the way of the next key.
 document.addEventListener('keydown', event => {
 	const isDone = event.key === 'Enter' && (event.ctrlKey || event.metaKey)
 	if (isOver || $('naming').open || !isDone && event.key !== 'Escape') return

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs actions in pages. What may run where, and its text, is said by the native host, quickconnect-actions; this asks it,
-// and runs what it gives.
+// Runs actions in pages. The native host, quickconnect-actions, says what may run where, and has the text of the actions. This
+// script asks it, and runs what it gets.
 const api = globalThis.browser ?? chrome
 const resultsKey = 'NSExtensionJavaScriptPreprocessingResultsKey'
 const argumentKey = 'NSExtensionJavaScriptFinalizeArgumentKey'
 
-// The native host. As long as it runs, the browser does not end this worker, and with it what is under way.
+// The native host. While it runs, the browser does not end this worker, so what is under way is not lost.
 
 let port, lastNumber = 0
 const waiting = new Map()
@@ -27,7 +27,7 @@ function connect() {
 	})
 }
 
-// A longer message is skipped by the host, which does not know then whom to answer.
+// The host skips a longer message, and then does not know which request to answer.
 const mostBytes = 1 << 20
 
 function ask(verb, page, more) {
@@ -53,7 +53,7 @@ async function execute(target, world, code) {
 	return result
 }
 
-/** The value in what an action's world has given. */
+/** The value in the answer of an action's world. */
 function valueIn(text) {
 	const answer = typeof text === 'string' ? JSON.parse(text) : undefined
 	if (!answer) throw { code: 'scriptFailed', message: 'The page has given no answer: it may have been left.' }
@@ -62,7 +62,7 @@ function valueIn(text) {
 	return answer.value
 }
 
-// Runs: an action that was chosen, until its view is closed.
+// Runs: an action from when it is chosen until its view is closed.
 
 const runs = new Map()
 
@@ -87,7 +87,7 @@ async function begin({ tab: tabId, action }) {
 
 async function openView(run) {
 	const url = api.runtime.getURL('view.html') + '?run=' + run.token
-	// Beside the page, to which the browser comes back when it is closed.
+	// Next to the page's tab: the browser returns to it when this one is closed.
 	const { index } = await api.tabs.get(run.tabId)
 	const opened = await api.tabs.create({ url, index: index + 1, openerTabId: run.tabId })
 	run.viewTab = opened.id
@@ -108,14 +108,14 @@ const views = {
 		const scripts = run.view === 'editor' ? await ask('scripts', run.page, { action: run.action }) : undefined
 		return { action: run.action, view: run.view, dictionary: run.dictionary, scripts }
 	},
-	// The window has its title from that; here the tab has one.
+	// In the kiosk, the window takes its title from this; here, the tab has its own.
 	shown() {},
 	async done(run, message) {
 		const { action, page, token, tabId, viewTab } = run
 		const argument = message[argumentKey]
 		const text = String(argument.customJavaScript)
 		await ask('save', page, { action, name: '', text })
-		// What is wrong with it is told before anything runs.
+		// A mistake in it is reported before anything runs.
 		await ask('evaluate', page, { action, text })
 		try {
 			const code = await ask('finalize', page, { action, argument, token })
@@ -136,7 +136,7 @@ const views = {
 	save: (run, { name, text }) => ask('save', run.page, { action: run.action, name, text }),
 }
 
-// After its answer has gone out.
+// After its answer has been sent.
 function closeView({ viewTab }) {
 	if (viewTab !== undefined) setTimeout(() => api.tabs.remove(viewTab).catch(() => {}), 50)
 }
@@ -153,7 +153,7 @@ const menu = {
 	begin,
 }
 
-// Messages: of the menu and the views, and of the world that actions run in.
+// Messages from the menu and the views, and from the world that actions run in.
 
 const answer = (work, respond) => {
 	Promise.resolve().then(work).then(value => respond({ value: value ?? null }), error => {
@@ -171,7 +171,7 @@ api.runtime.onMessage.addListener((message, sender, respond) => answer(() => {
 	return views[message.verb](run, message)
 }, respond))
 
-// An action's world gets texts.
+// The world of an action receives texts.
 const listenToWorlds = () => api.runtime.onUserScriptMessage?.addListener((text, sender, respond) => {
 	answer(async () => {
 		const { token, verb, text: script, command, message } = JSON.parse(text)
@@ -187,6 +187,6 @@ const listenToWorlds = () => api.runtime.onUserScriptMessage?.addListener((text,
 	}, value => respond(JSON.stringify(value)))
 	return true
 })
-// In Firefox it is there only after the person has allowed scripts.
+// In Firefox it exists only after the user has allowed scripts.
 listenToWorlds()
 api.permissions?.onAdded?.addListener(({ permissions }) => { if (permissions?.includes('userScripts')) listenToWorlds() })

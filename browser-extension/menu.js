@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The extension's menu: the actions that may run on this page, and how the others are allowed.
+// The extension's menu: the actions that may run on this page, and how to allow the others.
 import { $, make, placeOf, tell } from './elements.js'
 
 const api = globalThis.browser ?? chrome
@@ -11,7 +11,7 @@ async function ask(verb, more) {
 	return value
 }
 
-/** The page that the menu is for: that of its window, or of `?tab=`. */
+/** The page that the menu is for: the one in its window, or the one that `?tab=` names. */
 async function currentTab() {
 	const named = new URLSearchParams(location.search).get('tab')
 	if (named) return Number(named)
@@ -52,7 +52,7 @@ function row({ name, isAllowed, problem }, site, tab, mayRun) {
 	return button
 }
 
-// What each browser asks the person for, once.
+// What each browser asks the user once.
 function explain() {
 	if (location.protocol === 'moz-extension:') {
 		$('why').textContent = 'Firefox asks you once whether this extension may run scripts.'

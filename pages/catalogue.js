@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device catalogue: the handlers of the book's page under their names, one for each button.
+// The device catalogue: the handlers of the book's page under their original names, one for each button.
 import { $, bytes, clock, device, listen, make, onPress, placeOf, session, soon, tell, whenConnected } from './page.js'
 import { makeTrack } from './track.js'
 
@@ -7,9 +7,9 @@ const { makeCall, mapCommandToVCF } = window
 
 // Sound and vibration
 
-// The −1 says: vibrate.
+// −1 means: vibrate.
 const vibrateDevice = () => makeCall('playSound', -1)
-// The 0 is the laser.
+// 0 is the laser.
 const playSound = () => makeCall('playSound', 0)
 const stopAll = () => makeCall('stop')
 
@@ -41,7 +41,7 @@ $('volume').addEventListener('input', () => {
 $('volume').addEventListener('change', () => { isSliding = false })
 
 async function beginVolume() {
-	// A card without a mixer is no fault of the person's.
+	// A sound card without a mixer is not the user's mistake.
 	const now = await device.call('volume').catch(() => undefined)
 	$('volume-row').hidden = !now
 	if (now) showVolume(now)
@@ -78,7 +78,7 @@ function showRecording({ file, state, seconds, peak, message }) {
 	recording = isOn ? file : undefined
 	$('rec-state').textContent = `${words[state]}: ${file}${message ? ' – ' + message : ''}`
 	$('rec-time').textContent = clock(seconds)
-	// Ears hear in decibels: 60 of them fill the bar.
+	// The ear perceives decibels: 60 of them fill the bar.
 	fill($('level'), isOn && peak > 0 ? 1 + Math.log10(peak) / 3 : 0)
 	$('level').classList.toggle('loud', isOn && peak > 0.95)
 	if (!isOn) showMedia()
@@ -92,7 +92,7 @@ function showPlaying({ file, state, position, duration, message }) {
 	fill($('progress'), duration ? position / duration : 0)
 }
 
-// What goes on was begun before this page, or during a lost connection.
+// Shows what began before this page was opened, or while the connection was lost.
 async function showWhatGoesOn() {
 	const state = await device.call('state').catch(() => undefined)
 	if (!state) return
@@ -132,7 +132,7 @@ function file({ name, seconds, bytes: count, owner }) {
 		button('Remove', 'Remove', () => device.call('media', 'remove', name).then(showMedia), ' danger')))
 }
 
-const piece = 384 << 10 // A multiple of 3, so that pieces of Base64 join.
+const piece = 384 << 10 // A multiple of 3, so that the Base64 pieces can be joined.
 
 async function download(name) {
 	const parts = []
@@ -214,7 +214,7 @@ let unwatch
 
 function displayAccelerationVCF(data, param) {
 	document.getElementById('accelDisplay').innerText = 'x: ' + param.x.toFixed(3) + '\ny: ' + param.y.toFixed(3) + '\nz: ' + param.z.toFixed(3)
-	// The bubble swims up.
+	// The bubble rises, as in a spirit level.
 	const reach = Math.hypot(param.x, param.y), share = reach > 1 ? 1 / reach : 1
 	$('bubble').setAttribute('cx', (param.x * share * 46).toFixed(1))
 	$('bubble').setAttribute('cy', (-param.y * share * 46).toFixed(1))
@@ -239,7 +239,7 @@ async function pick(kind) {
 	try {
 		await makeCall('showDate', kind)
 	} catch (error) {
-		// Nobody shows dialogs on the device: the browser's own does.
+		// Nothing shows dialogs on the device: use the browser's own.
 		if (!['unavailable', 'denied', 'unknownCommand'].includes(error.code)) throw error
 		const value = await pickHere(kind)
 		if (value) await makeCall('sendPickResults', [value.replace('T', ' '), value])
@@ -301,7 +301,7 @@ watchMotion().catch(error => {
 	tell(placeOf($('watch')), error)
 	$('watch').textContent = 'Watch'
 })
-// A page that nobody looks at keeps no sensor awake.
+// A page that is not visible must not keep a sensor on.
 document.addEventListener('visibilitychange', () => {
 	if (document.hidden === Boolean(unwatch)) watchMotion().catch(() => {})
 })

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// An editor of JavaScript with line numbers: CodeMirror where Debian's package is installed, else a text area. On a touch
-// screen always the text area, which keyboards and screen readers of phones know best.
+// An editor of JavaScript with line numbers: CodeMirror if Debian's package is installed, else a text area. On a touch
+// screen always the text area: keyboards and screen readers of phones work best with it.
 import { make, placeOf, tell } from './elements.js'
 
 /**
- * Puts an editor into `host`. Gives {value, isReadOnly, mark(line, column), focus(), onInput}; `label` is its name for
- * screen readers; `isPlain` leaves CodeMirror out. Tab moves on, as everywhere on the page.
+ * Puts an editor into `host`. Resolves to {value, isReadOnly, mark(line, column), focus(), onInput}; `label` is its name for
+ * screen readers; `isPlain` does without CodeMirror. Tab moves the focus on, as everywhere on the page.
  */
 export async function makeEditor(host, { label, readOnly = false, isPlain = false }) {
 	host.classList.add('editor')
@@ -55,14 +55,14 @@ function plain(host, label, readOnly) {
 	})
 	host.replaceChildren(lines, text)
 	number()
-	// A keyboard on the screen takes the lower part away: the line that is typed in stays in sight.
+	// An on-screen keyboard covers the lower part: keep the line with the caret visible.
 	new ResizeObserver(() => {
 		if (document.activeElement === text) showCaret(text)
 	}).observe(text)
 	return editor
 }
 
-// Lines are not wrapped, so the caret's place follows from the line breaks before it.
+// Lines do not wrap, so the line breaks before the caret give its place.
 function showCaret(text) {
 	const style = getComputedStyle(text)
 	const height = parseFloat(style.lineHeight)
@@ -98,7 +98,7 @@ function rich(host, label, readOnly) {
 			mirror.setValue(value)
 			mirror.clearHistory()
 			isOwn = false
-			// What was hidden when it got its text has measured nothing.
+			// While it was hidden, it could not measure its text.
 			requestAnimationFrame(() => mirror.refresh())
 		},
 		get isReadOnly() { return mirror.getOption('readOnly') },
@@ -124,9 +124,9 @@ function rich(host, label, readOnly) {
 }
 
 /**
- * Texts that one editor shows by turns, as the choice in `selector` says: whoever chooses another one saves this one, and
- * where that cannot be, this one stays. `load(name)` gives {text, version}, `save(name, text, version)` {version};
- * `refused(error, name)` tells why a text was not saved; `status` is told how things stand.
+ * Texts that one editor shows in turn, as chosen in `selector`. Choosing another text saves the current one; if that
+ * fails, the current one stays. `load(name)` resolves to {text, version}, `save(name, text, version)` to {version};
+ * `refused(error, name)` shows why a text was not saved; `status` shows the current state.
  */
 export function makeEditing({ editor, selector, status, load, save, refused }) {
 	let name, text = '', base = 0, isDirty = () => false
@@ -140,10 +140,10 @@ export function makeEditing({ editor, selector, status, load, save, refused }) {
 
 	const editing = {
 		get name() { return name },
-		/** Shows another text, after this one has been saved; says whether it does. */
+		/** Saves the current text and shows another one; returns whether it does. */
 		async edit(next) {
 			let loaded
-			// Somebody may go on typing while the other one is on its way.
+			// The user may keep typing while the other text loads.
 			do {
 				if (!await editing.save()) {
 					selector.value = name
@@ -154,7 +154,7 @@ export function makeEditing({ editor, selector, status, load, save, refused }) {
 			await show(next, loaded.text, loaded.version)
 			return true
 		},
-		/** Saves what has changed; false where that was refused. */
+		/** Saves the changes; false if that was refused. */
 		async save() {
 			const { value } = await editor
 			if (!name || value === text) return true
@@ -169,7 +169,7 @@ export function makeEditing({ editor, selector, status, load, save, refused }) {
 				return false
 			}
 		},
-		/** A new text, which is on the device once it is saved. */
+		/** Starts a new text, which the device gets when it is saved. */
 		async begin(next, content) {
 			if (!await editing.save()) return
 			selector.append(make('option', { value: next }, next))
@@ -178,14 +178,14 @@ export function makeEditing({ editor, selector, status, load, save, refused }) {
 			status.textContent = `${next} is not saved yet.`
 			;(await editor).focus()
 		},
-		/** Shows the text as it is on the device; of `names` the first where it is not there. */
+		/** Shows the text from the device again; if it is not there, the first of `names`. */
 		async discard(names) {
 			const next = names.includes(name) ? name : names[0]
 			name = undefined
 			if (next) return editing.edit(next)
 			;(await editor).value = ''
 		},
-		/** Somebody has changed it elsewhere: the next choice loads it anew. */
+		/** Somebody changed it elsewhere: the next choice loads it again. */
 		forget(gone) { if (name === gone) name = undefined },
 	}
 	editor.then(each => {
@@ -193,14 +193,14 @@ export function makeEditing({ editor, selector, status, load, save, refused }) {
 		each.onInput = () => { status.textContent = 'Not saved yet. Another choice saves it.' }
 	})
 	selector.addEventListener('change', () => editing.edit(selector.value).catch(error => tell(placeOf(selector), error)))
-	// What is not saved is not lost without a question.
+	// Ask before unsaved changes are lost.
 	addEventListener('beforeunload', event => { if (isDirty()) event.preventDefault() })
 	return editing
 }
 
 let loading
 
-// Of Debian's libjs-codemirror; false where it is not installed.
+// From Debian's libjs-codemirror; false if it is not installed.
 function library() {
 	loading ??= (async () => {
 		const folder = new URL('lib/codemirror/', import.meta.url).href

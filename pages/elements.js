@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements of a page, and how errors are told in them. It needs nothing else, so views beside the pages take it, too.
+// Elements of a page, and how errors are shown in them. It has no other needs, so views outside the pages use it, too.
 export const $ = id => document.getElementById(id)
 
 /** An element: `make('li', { class: 'x', onclick: f }, 'text', child)`. */
@@ -35,13 +35,13 @@ const sentences = {
 	unknownCommand: 'This device does not know that command.',
 }
 
-/** Says an error in place, in plain words first: those of its code, or `sentence`. */
+/** Shows an error in place, in plain words first: the words for its code, or `sentence`. */
 export function tell(place, error, sentence = sentences[error.code] || 'Something went wrong.') {
 	const known = error.message && error.message !== sentence ? [make('small', {}, error.message)] : []
 	place.replaceChildren(make('b', {}, sentence), ...known)
 }
 
-/** Where errors of an element are said: its card's. */
+/** Where errors of an element are shown: in its card. */
 export function placeOf(element) {
 	return element.closest('.card, dialog, main').querySelector('.says')
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The log-in page: a token that is typed, or the code in the address's fragment that «quickconnect web open» prints.
+// The log-in page: accepts a typed token, or the code that «quickconnect web open» prints in the address's fragment.
 const form = document.getElementById('form'), token = document.getElementById('token')
 const says = document.getElementById('says'), enter = document.getElementById('enter')
 
@@ -29,7 +29,7 @@ function refuse(sentence, message) {
 	token.focus()
 }
 
-// Where to after the log-in: a page of this device, else the first one.
+// Where to go after the log-in: to a page of this device, else to the first one.
 function next() {
 	const wanted = new URL(new URLSearchParams(location.search).get('next') || './', location.href)
 	return wanted.origin === location.origin && wanted.pathname !== location.pathname ? wanted.href : './'
@@ -44,7 +44,7 @@ function logInByFragment() {
 	const fragment = new URLSearchParams(location.hash.slice(1))
 	const code = fragment.get('code'), given = fragment.get('token')
 	if (!code && !given) return token.focus()
-	// It must not stay in the history.
+	// It must not stay in the browser's history.
 	history.replaceState(null, '', location.pathname + location.search)
 	logIn(code ? { code } : { token: given })
 }

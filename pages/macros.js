@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Macros: buttons that run them, the rings that they move, and an editor that saves when another one is chosen.
+// Macros: buttons that run them, the rings that they move, and an editor that saves when you choose another macro.
 import { $, device, listen, make, onPress, placeOf, soon, tell, whenConnected } from './page.js'
 import { makeEditing, makeEditor } from './editor.js'
 
 const { call } = device
 const rings = { inner: 'innerProgress', middle: 'middleProgress', outer: 'outerProgress' }
 
-// The rings: one turn is 1, and the number tells the turns.
+// The rings: one turn is 1, and the number shows the turns.
 
 function showRing(name, value) {
 	const part = value > 0 && value % 1 === 0 ? 1 : value % 1
@@ -79,7 +79,7 @@ async function showMistake(name, { message, line, column, source }) {
 	mistaken = { name, line, column }
 	$('mistake-message').textContent = `${name}${line ? `, line ${line}` : ''}: ${message}`
 	$('mistake-line').hidden = !source
-	// The column counts from 1, and a caret stands below it.
+	// The column counts from 1, and the caret is below it.
 	$('mistake-line').textContent = source ? `${source}\n${' '.repeat(Math.max(0, (column || 1) - 1))}^` : ''
 	if (lastRun === name && line) (await code).mark(line, column)
 	if (!$('mistake').open) $('mistake').showModal()
@@ -227,7 +227,7 @@ function row({ command, arguments: given, result, error, milliseconds }) {
 	return make('tr', {}, make('td', {}, make('code', {}, command)), make('td', {}, make('code', {}, JSON.stringify(given ?? []))), make('td', {}, answer), make('td', { class: 'number' }, took))
 }
 
-// A mistake in a macro that something else has run, too.
+// A mistake in a macro, also if something other than this page ran it.
 listen('macroError', error => {
 	if (error.globalsLost) tell(placeOf($('macros')), { code: 'scriptFailed', message: `${error.macro}: ${error.message}. The macros began anew; their globals are lost.` })
 	else if (error.macro !== lastRun) tell(placeOf($('macros')), { code: 'scriptFailed', message: `${error.macro}: ${error.message}` })

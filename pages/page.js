@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all pages share: their head, how errors are told, and small tools. It needs quickconnect.js before it.
+// What all pages share: their head, how they show errors, and small tools. Load quickconnect.js before it.
 import { make, placeOf, tell } from './elements.js'
 
 export * from './elements.js'
 export const device = window.quickconnect
-/** An address beside this file: under which path a proxy shows it, only the browser knows. */
+/** An address relative to this file: only the browser knows the path under which a proxy shows it. */
 const at = address => new URL(address, import.meta.url).href
 
-/** Runs `work` for a button: it shows that it is busy, and its card's `.says` what went wrong. */
+/** Runs `work` for a button: shows that the button is busy, and shows errors in `.says` of its card. */
 export function onPress(button, work) {
 	button.addEventListener('click', async event => {
 		if (button.getAttribute('aria-busy') === 'true') return
 		const says = placeOf(button)
 		says.replaceChildren()
-		// Only what takes a while is shown.
+		// Show it only if it takes a while.
 		const timer = setTimeout(() => button.setAttribute('aria-busy', 'true'), 150)
 		try {
 			await work(event)
@@ -26,7 +26,7 @@ export function onPress(button, work) {
 	})
 }
 
-/** Seconds as a person reads them: 1:05. */
+/** Seconds in a readable form: 1:05. */
 export function clock(seconds) {
 	const whole = Math.max(0, Math.floor(seconds))
 	const minutes = Math.floor(whole / 60)
@@ -38,10 +38,10 @@ export function bytes(count) {
 	return count < 1e6 ? (count / 1000).toFixed(1) + ' kB' : (count / 1e6).toFixed(1) + ' MB'
 }
 
-/** Runs `work` once for all calls of a moment. */
+/** Runs `work` once for all calls within a moment. */
 export function soon(work, milliseconds = 50) {
 	let timer
-	// The first call counts: what is told without end must not put it off for ever.
+	// The first call starts the time: events without end must not put it off for ever.
 	return () => {
 		timer ??= setTimeout(() => {
 			timer = undefined
@@ -50,7 +50,7 @@ export function soon(work, milliseconds = 50) {
 	}
 }
 
-/** Whenever there is a connection again, and now if there is one. */
+/** Runs `work` after each new connection, and now if there is one. */
 export function whenConnected(work) {
 	let was = false
 	device.watch(state => {
@@ -60,7 +60,7 @@ export function whenConnected(work) {
 	})
 }
 
-/** Subscribes; what refuses is said in `place`, in plain words. */
+/** Subscribes; shows a refusal in `place`, in plain words. */
 export function listen(name, listener, options, place) {
 	return device.on(name, listener, options).catch(error => {
 		if (place) tell(place, error)
@@ -68,7 +68,7 @@ export function listen(name, listener, options, place) {
 	})
 }
 
-/** Who is logged in here: {user, groups, …}; null where nobody is. */
+/** Who is logged in here: {user, groups, …}; null if nobody is. */
 export const session = fetch(at('session'), { cache: 'no-store' }).then(answer => answer.ok ? answer.json() : null).catch(() => null)
 
 const pages = [['./', 'Devices'], ['macros.html', 'Macros'], ['procedures.html', 'Procedures'], ['state.html', 'State']]

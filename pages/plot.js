@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// A series as lines with axes: numbers, [x, y], or objects with a date or a number and numbers. It is drawn here.
+// A series as lines with axes: numbers, [x, y], or objects with a date or a number and numbers. Drawn here, without a library.
 import { make, makeSVG } from './page.js'
 
 const mostLines = 4, mostPoints = 2000
 const isObject = value => typeof value === 'object' && value !== null && !Array.isArray(value)
-// Of larger ones even the difference of two is none.
+// For larger numbers, even the difference of two may be infinite.
 const isNumber = value => typeof value === 'number' && Math.abs(value) < 1e300
 const isGap = value => value === null || value === undefined
 const day = /^\d{4}-\d\d-\d\d$/, moment = /^\d{4}-\d\d-\d\dT\d\d:\d\d/
 const isDate = value => typeof value === 'string' && (day.test(value) || moment.test(value)) && !Number.isNaN(Date.parse(value))
 
 /**
- * What an answer is as lines: {x: {name, isTime, isUTC}, lines: [{name, points: [[x, y], …]}]}; undefined where it is no
- * series. Two dates or numbers at least, in any order.
+ * An answer as lines: {x: {name, isTime, isUTC}, lines: [{name, points: [[x, y], …]}]}; undefined if it is not a
+ * series. A series has at least two dates or numbers, in any order.
  */
 export function seriesOf(answer) {
 	if (!Array.isArray(answer) || answer.length < 2) return undefined
@@ -27,7 +27,7 @@ function ofObjects(objects) {
 	const names = [...new Set(objects.flatMap(Object.keys))]
 	if (names.length < 2 || names.length > mostLines + 1) return undefined
 	const dated = names.find(name => objects.every(each => isDate(each[name])))
-	// Of numbers alone the first is what the other depends on; of more than two nobody knows.
+	// If there are two numbers, the second depends on the first; with more than two, nobody knows.
 	const x = dated ?? (names.length === 2 ? names[0] : undefined)
 	const others = names.filter(name => name !== x)
 	if (!x || !dated && !objects.every(each => isNumber(each[x]))) return undefined
@@ -40,13 +40,13 @@ function lines(objects, x, names) {
 	const at = isTime ? each => Date.parse(each[x]) : each => each[x]
 	const sorted = objects.map(each => ({ each, at: at(each) })).sort((a, b) => a.at - b.at)
 	return {
-		// A day by itself is one in UTC, as procedures take it.
+		// A date without a time is a day in UTC, as procedures interpret it.
 		x: { name: x, isTime, isUTC: isTime && objects.every(each => day.test(each[x])) },
 		lines: names.map(name => ({ name, points: sorted.map(({ each, at }) => [at, isGap(each[name]) ? null : each[name]]) })),
 	}
 }
 
-/** Of very many points the lowest and the highest of each part: all that can be seen of them. */
+/** If there are very many points, keeps the lowest and the highest of each part: nothing else can be seen. */
 function thinned(points) {
 	if (points.length <= mostPoints) return points
 	const size = Math.ceil(points.length / (mostPoints / 2)), all = []
@@ -77,7 +77,7 @@ function ticks(low, high, step, shift = 0) {
 	return all
 }
 
-/** The ends of an axis, a little apart where all is one value. */
+/** The ends of an axis, with some distance if all values are equal. */
 function rangeOf(values) {
 	const [low, high] = values.reduce(([low, high], value) => [Math.min(low, value), Math.max(high, value)], [Infinity, -Infinity])
 	return low === high ? [low - (Math.abs(low) / 2 || 1), high + (Math.abs(high) / 2 || 1)] : [low, high]
@@ -87,9 +87,9 @@ const number = value => Math.abs(value) >= 1e6 || value !== 0 && Math.abs(value)
 
 const format = (isUTC, parts) => new Intl.DateTimeFormat('en-GB', { ...parts, ...(isUTC ? { timeZone: 'UTC' } : {}) })
 
-/** Marks of a time axis that are a fixed time apart. At midnight they tell the day. */
+/** Marks of a time axis at a fixed distance. At midnight they show the day. */
 function timeMarks(first, last, step, isUTC) {
-	// Days begin at midnight of the place where they are shown.
+	// Days begin at midnight in the viewer's time zone.
 	const shift = isUTC ? 0 : new Date(first).getTimezoneOffset() * minute
 	const days = format(isUTC, { day: 'numeric', month: 'short' })
 	const hours = format(isUTC, { hour: '2-digit', minute: '2-digit', ...(step < minute ? { second: '2-digit' } : {}) })
@@ -109,12 +109,12 @@ function monthMarks(first, last, count, isUTC) {
 	return all
 }
 
-/** A text for an end of the series, for those who hear it. */
+/** A text for each end of the series, for screen readers. */
 const endText = ({ isTime, isUTC }, value) => !isTime ? number(value) : isUTC ? new Date(value).toISOString().slice(0, 10) : new Date(value).toLocaleString('en-GB')
 
 let shown
 
-/** Draws a series into `plot`, an SVG, and names its lines in `legend`; again whenever the width changes. */
+/** Draws a series into `plot`, an SVG, and names its lines in `legend`. Draws again whenever the width changes. */
 export function drawPlot(plot, legend, series, title) {
 	legend.replaceChildren(...series.lines.map(({ name }, index) => make('span', { class: 'line-' + index }, make('i', { 'aria-hidden': true }), name)))
 	const [left, right] = rangeOf(series.lines[0].points.map(([x]) => x))
@@ -137,7 +137,7 @@ function paint(plot, all, axis) {
 	plot.replaceChildren()
 	const values = all.flatMap(({ points }) => points.map(([, y]) => y)).filter(y => y !== null)
 	let [low, high] = rangeOf(values)
-	// Heights are compared from 0, where that is not far off.
+	// The axis starts at 0 if 0 is not far away, so that heights can be compared.
 	if (low > 0 && low < high / 2) low = 0
 	if (high < 0 && high > low / 2) high = 0
 	const [first, last] = rangeOf(all[0].points.map(([x]) => x))

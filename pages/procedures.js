@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stored procedures: which there are, what one answers, as a table or a plot, and what is recorded for them.
+// Stored procedures: which exist, the answer of one as a table or a plot, and what is recorded for them.
 import { $, bytes, device, listen, make, onPress, placeOf, soon, tell, whenConnected } from './page.js'
 import { makeEditor } from './editor.js'
 import { drawPlot, seriesOf } from './plot.js'
@@ -9,7 +9,7 @@ const mostRows = 1000, mostColumns = 50, mostText = 10000
 const code = makeEditor($('code'), { label: 'The code of the procedure', readOnly: true })
 let chosen
 
-// Which there are
+// The list of procedures
 
 async function showList() {
 	try {
@@ -40,7 +40,7 @@ function showProcedures(procedures) {
 	if (chosen === undefined && procedures.length) choose(procedures[0].name).catch(error => tell(placeOf($('procedures')), error))
 }
 
-// What a result says about people is the owner's decision, so that as shipped no page may ask.
+// The owner decides what results may say about people, so as shipped no page may call procedures.
 function showClosed(error) {
 	$('closed').hidden = !error
 	$('open').hidden = Boolean(error)
@@ -57,7 +57,7 @@ function showClosed(error) {
 // What is recorded
 
 async function showRecording({ events, saved, waiting, problem }) {
-	// How many of each kind there are is told to those who may call «data».
+	// Only those who may call «data» see how many entries of each kind there are.
 	const kept = await call('data', 'info').catch(() => undefined)
 	const count = name => kept?.kinds.find(({ kind }) => kind === name)
 	const others = (kept?.kinds || []).filter(({ kind }) => !events.includes(kind))
@@ -73,13 +73,13 @@ async function showRecording({ events, saved, waiting, problem }) {
 const entries = count => `${count.toLocaleString('en')} ${count === 1 ? 'entry' : 'entries'}`
 const spanOf = ({ entries: count, oldest, newest }) => `${entries(count)}, ${oldest?.slice(0, 10)} to ${newest?.slice(0, 10)}`
 
-// One of them
+// One procedure
 
 async function choose(name) {
 	const { text, file } = await call('procedures', 'show', name)
 	if (name !== chosen) clearAnswer()
 	const isOther = name !== chosen
-	// Nobody would see its answer.
+	// Nobody would see its answer any more.
 	if (isOther) stop().catch(() => {})
 	chosen = name
 	for (const button of $('procedures').querySelectorAll('button')) button.setAttribute('aria-pressed', String(button.dataset.name === name))
@@ -91,7 +91,7 @@ async function choose(name) {
 	$('run').hidden = false
 }
 
-/** What the comment at the beginning of a file says. */
+/** The text of the comment at the beginning of a file. */
 function aboutOf(text) {
 	const lines = []
 	for (const line of text.split('\n')) {
@@ -104,7 +104,7 @@ function aboutOf(text) {
 let names = []
 const anything = ['all arguments, as a JSON list']
 
-/** The names of its arguments, as its comment or its function tells them; with a ? those that may be left out. */
+/** The names of its arguments, from its comment or its function; a ? marks those that may be left out. */
 function namesOf(text) {
 	for (const [, list] of text.matchAll(/\bexecute\s*\(([^()]*)\)/g)) {
 		const each = list.split(',').map(name => name.replace(/=.*/, '?').replace(/\s/g, '')).filter(Boolean)
@@ -122,7 +122,7 @@ function showFields(all) {
 	$('hint').hidden = !all.some(name => /^(start|end|day|date|from|to)\??$/i.test(name))
 }
 
-/** The last seven days, where two dates are asked for. */
+/** The last seven days, if two dates are asked for. */
 function presumed(name, all) {
 	const [first, last] = ['start', 'end'].every(each => all.includes(each)) ? ['start', 'end'] : ['from', 'to']
 	if (!all.includes(first) || !all.includes(last)) return undefined
@@ -137,7 +137,7 @@ function given() {
 		if (!Array.isArray(list)) throw { code: 'invalid', message: 'The arguments are not a JSON list: write ["2026-11-21", 2].' }
 		return list
 	}
-	// The callback comes behind them: what must be there keeps its place.
+	// The callback follows the arguments: required arguments keep their places.
 	while (texts.at(-1) === '' && names[texts.length - 1].endsWith('?')) texts.pop()
 	return texts.map(text => text === '' ? null : parsed(text))
 }
@@ -154,7 +154,7 @@ function parsed(text) {
 
 let run = 0, underWay
 
-/** Ends the procedure that computes, where one does. */
+/** Cancels the procedure that is running, if there is one. */
 const stop = () => underWay ? call('cancel', underWay.id) : Promise.resolve()
 onPress($('stop'), stop)
 
@@ -204,7 +204,7 @@ function showAnswer(answer) {
 	}
 	if (!rows || !rows.rows.length) return
 	$('table-part').hidden = false
-	// Beside a plot the table is for those who want the numbers, or hear them.
+	// Next to a plot, the table is for those who want the numbers, and for screen readers.
 	$('table-part').open = !series
 	$('table').tHead.replaceChildren(make('tr', {}, ...rows.columns.slice(0, mostColumns).map(name => make('th', { scope: 'col' }, name))))
 	$('table').tBodies[0].replaceChildren(...rows.rows.slice(0, mostRows).map(cells => make('tr', {}, ...cells.slice(0, mostColumns).map((cell, index) => {
@@ -222,7 +222,7 @@ function textOf(value) {
 
 const isObject = value => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** {columns, rows} of what can be shown as a table; undefined for a value by itself. */
+/** {columns, rows} if the answer can be shown as a table; undefined for a single value. */
 function rowsOf(answer) {
 	if (isObject(answer)) return { columns: ['Name', 'Value'], rows: Object.entries(answer) }
 	if (!Array.isArray(answer)) return undefined

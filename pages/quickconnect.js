@@ -4,17 +4,17 @@
 'use strict'
 
 const impatience = 300, patience = 10000
-// End a stack.
+// These end a stack.
 const ends = [null, 'stop', 'ExIt_StAcK', 'wait', 'wAiT']
 const nothing = () => {}
 const json = JSON.stringify
 
-// A text is JSON, as in the book, or else itself.
+// A text is JSON, as in the book, or a plain text.
 function parametersOf(message) {
 	if (typeof message !== 'string') return json(message)
 	try {
 		JSON.parse(message)
-		return message.replace(/[\r\n]/g, ' ') // As it is: numbers beyond a double stay exact.
+		return message.replace(/[\r\n]/g, ' ') // Unchanged: numbers beyond a double stay exact.
 	} catch {
 		return message && json(message)
 	}
@@ -28,7 +28,7 @@ function guarded(run, ...values) {
 	}
 }
 
-// In `scope` a page may replace its functions.
+// A page may replace its functions in `scope`.
 function connect({ url, WebSocket = globalThis.WebSocket, scope = {} }) {
 	const waiting = new Map(), underWay = new Map(), handlers = new Map(), listeners = new Map()
 	const subscribed = new Map(), mapped = new Map(), viewed = new Set(), watchers = new Set()
@@ -91,7 +91,7 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {} }) {
 
 	const rest = () => socket && drop(socket)
 
-	// A connection may have died in a sleep without a word.
+	// A connection may have died silently in a sleep.
 	function wake() {
 		delay = impatience
 		if (!isOpen) return state === 'idle' || open()
@@ -114,7 +114,7 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {} }) {
 		for (const call of waiting.values()) fail(call, 'connectionLost', 'closed')
 	}
 
-	// `own`: the reply is only the promise's. `first`: past those that wait.
+	// `own`: only the promise gets the reply. `first`: before those that wait.
 	function start(command, data, own, first) {
 		const id = 'c' + ++count, promise = new Promise((resolve, reject) => {
 			const call = { command, resolve, reject, own }
@@ -242,7 +242,7 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {} }) {
 		guarded(scope.handleRequest, name, value)
 	}
 
-	// A connection to come is told all that is `subscribed`.
+	// A new connection gets all that is `subscribed`.
 	async function subscribe(name) {
 		const { all = [], options = [] } = listeners.get(name) || {}
 		if (!all.length && !viewed.has(name)) return subscribed.delete(name) && isOpen && ask('unsubscribe', [name]).catch(nothing)
@@ -251,7 +251,7 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {} }) {
 			if (error.code !== 'connectionLost') throw error
 		})
 		subscribed.set(name, options)
-		return subscribe(name) // If it still is wanted.
+		return subscribe(name) // If still wanted.
 	}
 
 	async function on(name, listener, options) {
@@ -271,7 +271,7 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {} }) {
 
 	function register(name) {
 		ask('registerHandler', [name], true).catch(error => {
-			// 'busy': it may still be the lost connection's.
+			// 'busy': the lost connection may still hold it.
 			error.code === 'busy' ? setTimeout(() => isOpen && handlers.has(name) && register(name), 1000) : warn(error)
 		})
 	}
@@ -295,7 +295,7 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {} }) {
 		return promise
 	}
 
-	// A handler that takes a callback answers by it, others by what they return.
+	// A handler with a callback answers by it, others by their return value.
 	async function called(call, to) {
 		const { callbackId: responseId, handlerName: name, data } = call, each = to || socket
 		let isAnswered
@@ -352,7 +352,7 @@ if (!window.webkit?.messageHandlers) {
 	window.webkit = { ...window.webkit, messageHandlers: new Proxy({}, { get }) }
 }
 
-// The book's calls: location = 'call?cmd=…&msg=…', a hidden frame, or a link. It encodes nothing.
+// The book's calls: location = 'call?cmd=…&msg=…', a hidden frame, or a link, all without encoding.
 const queryOf = address => address.startsWith(location.origin + '/') && /^[^?#]*\/call\?(.+)$/s.exec(address)?.[1]
 const decoded = text => text.replace(/(%[0-9a-f]{2})+/gi, bytes => {
 	try { return decodeURIComponent(bytes) } catch { return bytes }

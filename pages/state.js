@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The daemon's state: who is connected and may what, handlers, values, what plays and records, the doctor's report.
+// The daemon's state: who is connected and their rights, handlers, values, what plays and records, the doctor's report.
 import { $, clock, device, listen, make, nameOf, onPress, placeOf, session, soon, tell, whenConnected } from './page.js'
 
 const { call } = device
 
-/** The list's items, or one that says that there are none. */
+/** The items of the list, or one item that says that there are none. */
 function list(id, items, none) {
 	$(id).replaceChildren(...(items.length ? items : [make('li', { class: 'empty' }, none)]))
 }
@@ -13,7 +13,7 @@ const item = (what, facts, ...more) => make('li', {}, make('div', {}, what, fact
 
 const connection = ({ for: caller, program, count }) => item(callerName(caller), [program, count > 1 && `${count} connections`].filter(Boolean).join(' · '))
 
-/** A name of a caller, from whatever the daemon calls it. */
+/** The name of a caller, whatever form the daemon uses for it. */
 function callerName(caller) {
 	if (!caller || typeof caller !== 'object') return caller ? String(caller) : ''
 	return caller.gateway ? `${caller.gateway}:${caller.user}` : caller.user || `uid ${caller.uid}`
@@ -56,7 +56,7 @@ async function showState() {
 
 function showValues(values) {
 	const names = Object.keys(values)
-	// A field that somebody writes in stays.
+	// A field that somebody is typing in stays.
 	if ($('values').contains(document.activeElement) && names.length === $('values').querySelectorAll('input').length) {
 		return names.forEach(name => showValue(name, values[name]))
 	}

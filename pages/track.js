@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A track on a plain grid, which needs no network; on a map where tiles are configured.
+// A track on a plain grid, which needs no network, or on a map if tiles are configured.
 import { makeSVG } from './page.js'
 
 const metres = 111320 // of one degree of latitude
 const most = 5000 // points
 const steps = [1, 2, 5]
 
-/** How far the lines of the grid are apart: 1, 2 or 5 times a power of ten metres, about five across. */
+/** The distance between the grid's lines: 1, 2 or 5 times a power of ten metres, for about five lines across. */
 function spacing(span) {
 	const power = 10 ** Math.floor(Math.log10(span / 5))
 	return power * (steps.find(step => step * power >= span / 5) || 10)
@@ -64,7 +64,7 @@ export function makeTrack(plot, scale, map) {
 			draw()
 			showOnMap(points)
 		},
-		/** `tiles`: the address of a server of tiles, https://…/{z}/{x}/{y}.png, or {url, attribution}. */
+		/** `tiles`: the address of a tile server, https://…/{z}/{x}/{y}.png, or {url, attribution}. */
 		async showMap(tiles) {
 			if (!await library()) return
 			const { L } = window, { url, attribution } = typeof tiles === 'string' ? { url: tiles } : tiles
@@ -87,7 +87,7 @@ export function makeTrack(plot, scale, map) {
 
 const at = name => new URL('lib/leaflet/' + name, import.meta.url).href
 
-// Leaflet, where Debian's package is installed.
+// Leaflet, if Debian's package is installed.
 function library() {
 	document.head.append(Object.assign(document.createElement('link'), { rel: 'stylesheet', href: at('leaflet.css') }))
 	return new Promise(resolve => {

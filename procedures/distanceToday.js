@@ -2,7 +2,7 @@
 // It needs the positions: record: [{event: location, keep: 90d}] in the settings.
 load('lib/time.js')
 
-// On a sphere with the Earth's mean radius (the haversine formula), good to half a per cent.
+// On a sphere with the Earth's mean radius (the haversine formula), accurate to half a per cent.
 function metres(a, b) {
   const rad = Math.PI / 180
   const across = Math.sin((b.latitude - a.latitude) * rad / 2) ** 2
@@ -18,7 +18,7 @@ function execute(...values) {
     if (typeof data?.latitude !== 'number' || typeof data.longitude !== 'number') continue
     positions += 1
     if (last) {
-      // A receiver that lies still wanders within its accuracy.
+      // The position of a receiver that does not move still drifts within its accuracy.
       const way = metres(last, data)
       if (way < Math.max(data.accuracy ?? 0, 10)) continue
       sum += way

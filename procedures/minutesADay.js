@@ -2,7 +2,7 @@
 // It needs both events: record: [{event: playState, keep: 90d}, {event: recState, keep: 90d}] in the settings.
 load('lib/time.js')
 
-// While something plays or records, an event comes several times in a second: a longer gap is one that nobody recorded.
+// While something plays or records, several events come each second: during a longer gap nothing was recorded.
 const longestGap = 5000
 
 function execute(start, end, callback) {

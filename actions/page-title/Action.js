@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page's title and address, and JavaScript of one's own that runs in the page.
+// The page's title and address, and JavaScript that you type and that runs in the page.
 var Action = function() {}
 
 Action.prototype = {

@@ -7,21 +7,21 @@
  *     const device = await connect();
  *     await device.call('playSound', 0);
  *
- * One file that needs nothing else. A lost connection is made again, and handlers and subscriptions with it. Calls under
- * way then fail with ConnectionLost, since nobody knows whether they ran: none is sent twice. Others wait for the new
- * connection.
+ * One file that needs nothing else. It restores a lost connection, with its handlers and subscriptions. Calls under way
+ * then fail with ConnectionLost, because nobody knows whether they ran: no call is sent twice. Other calls wait for the
+ * new connection.
  */
 const net = require('node:net');
 const { StringDecoder } = require('node:string_decoder');
 
-const lineBytes = 4 << 20; // The longest line that a daemon takes, unless its settings say otherwise.
-const callsUnderWay = 1024; // So many on one connection; others wait here, in their order.
-const eventsWaiting = 10000; // For a slow loop; of more, the oldest are dropped, which event "dropped" tells.
+const lineBytes = 4 << 20; // The longest line that a daemon accepts, unless its settings change it.
+const callsUnderWay = 1024; // At most this many on one connection; the others wait here, in order.
+const eventsWaiting = 10000; // For a slow loop. Beyond that, the oldest are dropped, and event "dropped" reports it.
 const [firstDelay, longestDelay] = [100, 5000]; // Milliseconds between attempts to connect again.
 
 /**
- * An error reply; a handler throws one to answer with its code. `code` is one of the protocol's, 'timeout' also where this
- * side stopped waiting; `details` the whole error object, with `fields`, `nearest` and so on.
+ * An error reply. A handler can throw one to answer with its code. `code` is one of the protocol's; it is 'timeout' also
+ * if this side stopped waiting. `details` is the whole error object, with `fields`, `nearest` and so on.
  */
 class QuickConnectError extends Error {
   constructor(code, message, details) {
@@ -46,16 +46,16 @@ class Client {
   #closed = false;
   #delay = firstDelay;
   #number = 0;
-  #waiting = new Map(); // {line, resolve, reject, then} of each id, in order
+  #waiting = new Map(); // id → {line, resolve, reject, then}, in order
   #underWay = new Map();
-  #handlers = new Map(); // What the daemon was told, to be said again.
+  #handlers = new Map(); // What was registered with the daemon, to be registered again.
   #subscriptions = new Map();
   #listeners = new Map();
   #streams = new Set();
-  #serving = new Map(); // The AbortController of each call to a handler of ours that ends with its caller.
+  #serving = new Map(); // The AbortController of each call to one of our handlers that ends with its caller.
   #timer;
 
-  /** socket: the daemon's; else $QUICKCONNECT_SOCKET, else the system's or the user's, whichever accepts first. */
+  /** socket: the daemon's; by default $QUICKCONNECT_SOCKET, or the system's or the user's, whichever accepts first. */
   constructor({ socket } = {}) {
     const { QUICKCONNECT_SOCKET, XDG_RUNTIME_DIR } = process.env;
     const named = socket || QUICKCONNECT_SOCKET;
@@ -63,7 +63,7 @@ class Client {
     this.#paths = named ? [named] : ['/run/quickconnect/quickconnect.sock', `${runtime}/quickconnect.sock`];
   }
 
-  /** Rejects with ConnectionLost where no daemon answers. */
+  /** Rejects with ConnectionLost if no daemon answers. */
   async connect() {
     const failures = [];
     for (const path of this.#paths) {
@@ -81,7 +81,7 @@ class Client {
     return this.#socket !== null;
   }
 
-  /** Closes the connection. Calls without a reply fail, iterations over events end. */
+  /** Closes the connection. Calls without a reply fail, and iterations over events end. */
   close() {
     this.#closed = true;
     clearTimeout(this.#timer);
@@ -89,22 +89,22 @@ class Client {
     for (const stream of this.#streams) stream.end();
   }
 
-  /** Calls a command; gives the reply's value, or rejects with QuickConnectError. */
+  /** Calls a command. Resolves to the reply's value, or rejects with QuickConnectError. */
   call(command, ...parameters) {
     return this.callWith({}, command, ...parameters);
   }
 
-  /** The same; after `timeout` milliseconds, or by an AbortSignal, the call is cancelled, in the daemon too. */
+  /** The same, but cancels the call, in the daemon too, after `timeout` milliseconds or through an AbortSignal. */
   callWith({ timeout, signal }, command, ...parameters) {
     return this.#request(command, parameters, { timeout, signal });
   }
 
   /**
    * Answers the calls to a handler with what `answer(data, call)` returns, async or not, or with what it throws. `call` has
-   * command, phase, results (of the command objects before), caller, and error in the error phase; set `call.end = true` to
-   * end the stack, `call.replyCommand` to reply under another name. Rejects with 'busy' where another client has the name.
+   * command, phase, results (of the earlier command objects), caller, and error in the error phase; set `call.end = true` to
+   * end the stack, `call.replyCommand` to reply under another name. Rejects with 'busy' if another client has the name.
    *
-   * With `endsWithCaller`, for what a person sees, such as a dialog: `call.signal`, an AbortSignal, aborts when nobody waits
+   * With `endsWithCaller`, for what a user sees, such as a dialog: `call.signal`, an AbortSignal, aborts when nobody waits
    * for the answer any more.
    */
   async handle(name, answer, { endsWithCaller = false } = {}) {
@@ -118,7 +118,7 @@ class Client {
     await this.#request('removeHandler', [name], { then: () => this.#handlers.delete(name) });
   }
 
-  /** Calls `listener(data, name)` for each event of a name or list of names. Gives an async function that ends it. */
+  /** Calls `listener(data, name)` for each event of a name or list of names. Resolves to an async function that stops it. */
   async on(names, listener, options) {
     names = [names].flat();
     const own = (data, name) => listener(data, name); // The same function may listen twice.
@@ -183,7 +183,7 @@ class Client {
       const giveUp = (reason) => {
         call.then = undefined;
         call.reject(reason);
-        // Under way, its place is free when the daemon has answered it.
+        // If it is under way, it keeps its place until the daemon has answered it.
         if (!this.#waiting.delete(id) && this.#underWay.has(id)) this.#write(callLine('cancel', [id]));
       };
       const aborted = () => giveUp(signal.reason);
@@ -239,7 +239,7 @@ class Client {
   #restore(command, parameters, wanted) {
     if (!wanted.has(parameters[0]) || !this.#socket) return;
     this.#request(command, parameters, { first: true }).catch((error) => {
-      // A handler's name may still be that of the connection that was lost.
+      // The daemon may still know the handler's name from the lost connection.
       if (error.code === 'busy') setTimeout(() => this.#restore(command, parameters, wanted), 1000);
       else if (error.code !== 'connectionLost') console.error(`${command} ${parameters[0]}: ${error.message}`);
     });
@@ -267,7 +267,7 @@ class Client {
     this.#pump();
     if (!call) return;
     if (error) return call.reject(new QuickConnectError(error.code, error.message, error));
-    call.then?.(); // Before the next line, which may need it.
+    call.then?.(); // Before the next line, which may depend on it.
     call.resolve(responseData);
   }
 
@@ -276,7 +276,7 @@ class Client {
       try {
         listener(data, name);
       } catch (error) {
-        console.error(`a function that was told of the event ${name} failed:`, error); // Not the others' fault.
+        console.error(`a function that was told of the event ${name} failed:`, error); // Must not stop the other listeners.
       }
     }
   }
@@ -304,7 +304,7 @@ class Client {
 
   #lost(socket, reason) {
     if (socket !== this.#socket) return;
-    socket?.unref().destroySoon(); // What was written still goes out.
+    socket?.unref().destroySoon(); // What was written is still sent.
     this.#socket = null;
     for (const abort of this.#serving.values()) abort.abort();
     this.#serving.clear();
@@ -317,11 +317,11 @@ class Client {
 
   #reconnect() {
     this.#timer = setTimeout(() => this.connect().catch(() => this.#reconnect()), this.#delay);
-    this.#delay = Math.min(this.#delay * 2, longestDelay); // Until a daemon says something.
+    this.#delay = Math.min(this.#delay * 2, longestDelay); // Until a daemon sends something.
   }
 }
 
-/** A client that is connected; options as of Client. */
+/** Connects a client; takes the options of Client. */
 const connect = (options) => new Client(options).connect();
 
 function opened(path) {
@@ -336,7 +336,7 @@ function opened(path) {
 }
 
 function callLine(handlerName, parameters, callbackId) {
-  // One parameter that is no list is the same by itself; a handler sees it as it was given.
+  // One parameter that is not a list is sent without a list: the call is the same, and a handler gets it as it was given.
   const alone = parameters.length === 1 && !Array.isArray(parameters[0]) && parameters[0] != null;
   const data = alone ? parameters[0] : parameters.length ? parameters : undefined;
   return lineOf({ handlerName, data, callbackId });

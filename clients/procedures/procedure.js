@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // Runs a stored procedure under Node, over entries that «quickconnect data export» has written: the same file, the same
-// answer. For writing and testing procedures on a desk.
+// answer. Use it to write and test procedures without a device.
 //
 //   node procedure.js hasEntries.js entries.jsonl 2026-11-21 2026-11-22
 //
@@ -23,7 +23,7 @@ const refuse = message => { throw new ProcedureError('scriptFailed', message) }
 
 const form = /^(\d{4})-(\d\d)-(\d\d)(?:T(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,20}))?)?(Z|[+-]\d\d:?\d\d))?$/
 
-// A moment as the device keeps it: UTC, to the millisecond. A day alone is its first moment in UTC.
+// A moment as the device stores it: UTC, to the millisecond. A day without a time is its first moment in UTC.
 function moment(value) {
   const text = typeof value?.toJSON === 'function' ? value.toJSON() : value
   const parts = typeof text === 'string' ? form.exec(text) : null
@@ -47,14 +47,14 @@ function known(object, names, what) {
   for (const name of Object.keys(object)) if (!names.includes(name)) refuse(`${what} has no member '${name}'`)
 }
 
-// The entries of a run, and what a procedure may do with them.
+// The entries of a run, and the operations of a procedure on them.
 class Store {
   constructor(entries, source) {
     this.source = source
     this.entries = new Map()
     this.last = 0
     for (const entry of entries) this.add(entry)
-    // What sql sees: not what the call changes.
+    // The entries that sql sees, without the changes of this call.
     this.before = [...this.entries.values()].map(entry => ({ ...entry }))
   }
 
@@ -95,13 +95,13 @@ class Store {
   }
 }
 
-// SQL over the entries, as the device has them
+// SQL over the entries, as on the device
 
 const shape = `CREATE TABLE entries(id INTEGER PRIMARY KEY AUTOINCREMENT, date TEXT NOT NULL, kind TEXT NOT NULL,
   data TEXT NOT NULL DEFAULT 'null', source TEXT NOT NULL DEFAULT '')`
 const mostRows = 10000, mostMilliseconds = 5000, mostBytes = 8 << 20
 
-// A value as SQLite's own text of it.
+// A value as an SQLite literal.
 function literal(value) {
   if (value === null) return 'NULL'
   if (typeof value === 'boolean') return value ? '1' : '0'
@@ -116,7 +116,7 @@ function wordsOf(statement) {
   return (statement.match(token) ?? []).filter(word => !/^(--|\/\*)/.test(word))
 }
 
-// The names that SQLite gives a statement's parameters, in order.
+// The names that SQLite gives to a statement's parameters, in order.
 function parametersOf(words) {
   let last = 0
   const named = new Map()
@@ -130,7 +130,7 @@ function parametersOf(words) {
   return names
 }
 
-// The rows of a SELECT: by the program sqlite3, which gets the entries as they were before the call.
+// The rows of a SELECT. The program sqlite3 computes them from the entries before the call.
 function rowsOf(statement, values, entries) {
   if (typeof statement !== 'string') refuse('sql takes a text and an array of parameters')
   if (!Array.isArray(values)) refuse('the parameters of sql are an array')
@@ -177,12 +177,12 @@ function fits(entry, name, value) {
   })
 }
 
-// Runs `execute` of a file in a fresh context, up to where it returns: { value }, or what it has `returned`.
+// Runs `execute` of a file in a fresh context until it returns: { value }, or what it has `returned`.
 function start(file, entries, values, depth, store) {
   const name = path.basename(file, '.js')
   const own = store ?? new Store(entries, name)
   const context = vm.createContext({ console })
-  // Values come in as JSON: what the procedure sees is of its own context, as on the device.
+  // Values are passed in as JSON: the procedure's objects belong to its own context, as on the device.
   const natives = {
     query: what => JSON.stringify(own.query(JSON.parse(what))),
     save: entry => own.add(JSON.parse(entry)),
@@ -233,7 +233,7 @@ function start(file, entries, values, depth, store) {
 
 const copy = value => value === undefined ? null : JSON.parse(JSON.stringify(value) ?? 'null')
 
-// The first value of the callback, else what was returned.
+// The first value given to the callback, or else the return value.
 function value({ answer, returned }, name) {
   if (answer) return answer.value
   if (returned !== undefined) return copy(returned)
@@ -245,7 +245,7 @@ async function end(outcome, name) {
   return value({ answer: outcome.answer, returned }, name)
 }
 
-// Runs a procedure to its answer.
+// Runs a procedure and resolves to its answer.
 const run = async (file, entries, values = []) =>
   end(start(file, entries, values, 0), path.basename(file, '.js'))
 
@@ -261,7 +261,7 @@ if (require.main === module) {
     process.exit(2)
   }
   const values = words.map(word => { try { return JSON.parse(word) } catch { return word } })
-  // The console of a procedure is not its answer.
+  // The console output of a procedure is not part of its answer.
   globalThis.console.log = console.error
   run(file, read(data), values).then(
     value => process.stdout.write(`${JSON.stringify(value)}\n`),

@@ -1,6 +1,6 @@
-// Days of the device's own time zone.
+// Days in the device's own time zone.
 
-// Start and end of the day that a moment lies in; without one, today's. The end is the first moment of the next day.
+// Start and end of the day that contains a moment; without one, of today. The end is the first moment of the next day.
 function dayOf(moment) {
   const date = moment === undefined || moment === null ? new Date() : new Date(moment)
   if (Number.isNaN(date.getTime())) throw Object.assign(new Error(`'${moment}' is not a date`), { code: 'invalid' })
@@ -9,14 +9,14 @@ function dayOf(moment) {
   return { start, end }
 }
 
-// The day of a moment as a text: 2026-11-21.
+// The day of a moment as text: 2026-11-21.
 function nameOfDay(moment) {
   const date = new Date(moment)
   const padded = number => String(number).padStart(2, '0')
   return `${date.getFullYear()}-${padded(date.getMonth() + 1)}-${padded(date.getDate())}`
 }
 
-// The arguments before the callback, which comes last, however many there are.
+// The arguments before the callback; the callback comes last, however many there are.
 function withoutCallback(values) {
   return [values.slice(0, -1), values[values.length - 1]]
 }

@@ -1,5 +1,5 @@
-// What runs an action in a page's document, in a world of its own. `host` sends a text to the program and promises its
-// answer; `load` makes the action, with what stands for eval and with makeCall.
+// Runs an action in a page's document, in its own world. `host` sends a text to the program and promises its answer;
+// `load` creates the action. It gets a replacement for eval, and makeCall.
 async (host, given, load) => {
 	const scripts = []
 	const ask = async message => {
@@ -7,7 +7,7 @@ async (host, given, load) => {
 		if (answer.error) throw Object.assign(new Error(answer.error.message), { quickconnect: answer.error })
 		return answer.value ?? null
 	}
-	// A page's Content-Security-Policy may forbid eval; and a script is to see the page's own variables.
+	// A page's Content-Security-Policy may forbid eval, and a script should see the page's own variables.
 	const evaluate = text => {
 		const script = ask({ verb: 'evaluate', text: String(text) })
 		scripts.push(script)
@@ -33,11 +33,11 @@ async (host, given, load) => {
 		setTimeout(() => reject(new Error(`${what} took longer than ${seconds} s`)), seconds * 1000)
 	})])
 	return answer(async () => {
-		// The page may have been left since it was asked whether the action may run there.
+		// The page may have been left since the program was asked whether the action may run there.
 		if (location.protocol + '//' + location.host !== given.site) return Promise.reject({ quickconnect: { code: 'cancelled', message: 'the page has changed: nothing was run' } })
 		const action = load(evaluate, makeCall)
 		if (typeof action?.run !== 'function') throw new Error('Action.js has no ExtensionPreprocessingJS with a function run')
-		// It is the document's: another document knows nothing of it.
+		// It belongs to this document; another document does not know it.
 		globalThis.quickconnectAction = {
 			token: given.token,
 			finalize: argument => answer(async () => {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What quickconnect.js finds in a kiosk in place of WebSocket: the window's own way to the daemon, and what only a window
-// can do. It runs quickconnect.js, in the page's world.
+// In a kiosk, quickconnect.js uses this instead of WebSocket: the window's own connection to the daemon, and what only a
+// window can do. It runs quickconnect.js in the page's world.
 function (origins, library) {
 	'use strict'
 	if (!origins.includes(location.origin)) return
-	// A page may replace what is in its window.
+	// A page may replace the properties of its window.
 	const { CustomEvent, JSON, document, queueMicrotask, setTimeout } = window
 	const between = '\x1e', sockets = new Map(), unlinked = []
-	// Calls of one turn go together, in messages of about this many characters: the window takes no message of any length.
+	// Calls of one turn are sent together, in messages of about this many characters: the window limits a message's length.
 	const most = 4 << 20
 	let count = 0, frames = [], length = 0
 
@@ -16,7 +16,7 @@ function (origins, library) {
 		length += text.length
 		if (!frames.length) queueMicrotask(flush)
 		const last = frames[frames.length - 1]
-		// Lines of one turn go together.
+		// Lines of one turn are sent together.
 		if (last && kind === 'l' && last.kind === kind && last.number === number) last.texts.push(text)
 		else frames.push({ kind, number, texts: [text] })
 	}
@@ -64,10 +64,10 @@ function (origins, library) {
 		if (kind === 'h') called(text)
 	}
 
-	// An address of the owner's schemes is the one parameter of its command.
+	// An address with one of the owner's schemes is the only parameter of its command.
 	const makeCall = (command, address) => window.quickconnect.makeCall(command, JSON.stringify([address]))
 
-	// Of a page that has brought its own bridge: its messages, as the original fetches them.
+	// For a page with its own bridge: takes its messages, as the original does.
 	function fetchQueue(bridge) {
 		for (const message of JSON.parse(bridge._fetchQueue())) {
 			const { responseId, callbackId, handlerName, data } = message
@@ -81,7 +81,7 @@ function (origins, library) {
 		result.then(responseData => tell({ responseId, responseData }), error => tell({ responseId, responseData: null, error }))
 	}
 
-	// As in the original, a page has the bridge when it has been read: what its callbacks look for is there then.
+	// As in the original, a page gets the bridge after it has been parsed: then what its callbacks look for exists.
 	function beginBridge() {
 		window.WebViewJavascriptBridge ||= window.quickconnect.bridge
 		drain()

@@ -1,10 +1,10 @@
-// What every procedure finds, besides Context and the language. Runs in each fresh context, before any text of the owner's.
+// What every procedure has, besides Context and the language. Runs in each fresh context, before any of the owner's code.
 (function (natives, now) {
   'use strict'
   const { stringify } = JSON
   const OwnPromise = Promise, OwnError = Error, text = String
 
-  // A test may say when it is.
+  // A test may set the time.
   if (now !== undefined) {
     const Real = Date
     globalThis.Date = class Date extends Real {
@@ -27,9 +27,9 @@
   define('Procedure', Object.freeze({ call: (name, ...values) => natives.call(text(name), values) }))
 
   return {
-    // What a value becomes that may be a promise.
+    // Waits for a value that may be a promise.
     follow: (value, settled, failed) => { OwnPromise.resolve(value).then(settled, failed) },
-    // A promise of the answer, for a procedure that was called by another one.
+    // A promise of the answer, for a procedure that another procedure called.
     promise: (value, answer) => OwnPromise.resolve(value).then(answer),
   }
 })

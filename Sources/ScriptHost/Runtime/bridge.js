@@ -1,4 +1,4 @@
-// WebViewJavascriptBridge, as a page knows it: handlers that the daemon calls, and calls to the daemon.
+// WebViewJavascriptBridge, as pages know it: handlers that the daemon calls, and calls to the daemon.
 (function (host, native) {
     'use strict'
 
@@ -7,9 +7,9 @@
     let begun = []
     // How many calls the script has answered.
     let answerCount = 0
-    // Calls of an earlier connection are answered no more.
+    // Calls of an earlier connection are no longer answered.
     let connection = 0
-    // Whether the script is to answer what it has, and then end.
+    // Whether the script should answer its open calls and then end.
     let isFinishing = false
 
     function registerHandler(name, handler) {
@@ -36,43 +36,43 @@
             data = null
         }
         const promise = host.callHandler(String(name), data, new Error())
-        // The original has no errors: here they are a second argument.
+        // The original has no errors: here an error is the second argument.
         if (responseCallback) promise.then(value => responseCallback(value), error => responseCallback(null, error))
         return promise
     }
 
-    // What the runtime knows of a call; the script has no use for it.
+    // The runtime's data about a call; the script does not need it.
     const id = Symbol('id')
     const name = Symbol('name')
     const origin = Symbol('connection')
     const isAnswered = Symbol('isAnswered')
     const isLate = Symbol('isLate')
 
-    // What a handler is told of a call, besides its data: the third argument.
+    // The third argument of a handler: what it learns about a call, besides its data.
     class HandlerCall {
         constructor(message) {
             this[id] = message.callbackId
             this[name] = message.handlerName
             this[origin] = connection
             this[isAnswered] = false
-            // Whether its turn is over, so that the host knows of it.
+            // Whether the call's turn is over, so that the host knows about the call.
             this[isLate] = false
             this.command = message.command
             this.phase = message.phase
             this.results = message.results
-            // For whom the handler acts: {uid, user}, or {gateway, user}.
+            // The caller that the handler acts for: {uid, user}, or {gateway, user}.
             this.caller = message.caller
             this.error = message.error
-            // Under which command the answer goes.
+            // The command under which the answer is sent.
             this.replyCommand = undefined
-            // What it is called where it is late; else the handler's name.
+            // The name in the report if it is late; by default the handler's name.
             this.label = undefined
             this.ends = false
-            // Gives what is thrown where the answer is no JSON, or too large.
+            // Returns what to throw if the answer is not JSON, or too large.
             this.unsayable = undefined
         }
 
-        // Nothing of the stack runs behind this handler.
+        // Nothing of the stack runs after this handler.
         end() { this.ends = true }
     }
 
@@ -92,7 +92,7 @@
         answer(call, members)
     }
 
-    // No shorter text is too deep.
+    // A text of this length or less is never nested too deeply.
     const shortText = 512
 
     function check(text) {
@@ -104,7 +104,7 @@
         if (call[isAnswered]) return
         const told = host.describe(thrown)
         const text = JSON.stringify(told)
-        // What was refused is no fault of the script.
+        // A refusal is not the script's fault.
         if (!(thrown && thrown.isRefusal)) native.note(told.macro || call[name], told.message, text)
         answer(call, ',"error":' + text)
     }
@@ -112,15 +112,15 @@
     function answer(call, members) {
         call[isAnswered] = true
         if (call[origin] !== connection) return
-        // One that came too late has been answered already.
+        // A call that was answered too late already has an answer.
         if (call[isLate] && !native.ended(call[id])) return
         answerCount++
         host.send('{"responseId":' + JSON.stringify(call[id]) + members + '}')
         if (call[isLate]) native.flush(host.takeLines())
     }
 
-    // A handler that takes a callback answers by it: what it returns, such as the number of a timer, or the promise of
-    // nothing that every async function returns, is no answer. Every other one answers what it returns.
+    // A handler that takes a callback answers through it: its return value, such as the number of a timer or the empty
+    // promise that every async function returns, is not an answer. Every other handler answers with its return value.
     function heed(call, result, hasCallback) {
         if (result && typeof result.then === 'function') {
             const kept = value => { if (!hasCallback || value !== undefined) succeed(call, value) }
@@ -130,7 +130,7 @@
         }
     }
 
-    // A call of the daemon to a handler.
+    // The daemon calls a handler.
     host.called = message => {
         const call = new HandlerCall(message)
         const handler = handlers.get(message.handlerName) || known.get(message.handlerName)
@@ -143,13 +143,13 @@
         if (!call[isAnswered]) begun.push(call)
     }
 
-    // An event is a call without callback.
+    // An event is a call without a callback.
     host.heard = (name, data) => {
         const handler = handlers.get(name) || known.get(name)
         if (handler) handler(data, () => {})
     }
 
-    // Tells the host of the calls that this turn has left unanswered.
+    // Reports to the host which calls this turn has left unanswered.
     host.tellBegun = () => {
         if (begun.length === 0) return
         for (const call of begun) {
@@ -168,14 +168,14 @@
 
     host.answerCount = () => answerCount
 
-    // Takes back what the script has registered, so that another process may: this one answers what it has, and ends.
+    // Removes what the script registered, so that another process can register it. This one answers its calls and ends.
     host.finish = isConnected => {
         if (isFinishing) return
         isFinishing = true
         const names = [...handlers.keys()]
         if (!isConnected) return native.released()
         for (const name of names) host.ask('removeHandler', [name], () => {})
-        // Answers come in the order of the calls: behind this one's no call comes any more.
+        // Answers come in the order of the calls: after the answer to this one, no more calls come.
         host.ask('unsubscribe', [], () => native.released(), () => native.released())
     }
 
@@ -185,7 +185,7 @@
 
     // Messages never wait for a timeout here, so there is nothing to disable.
     const disable = () => {}
-    // What the native side calls in every page; the original has two spellings.
+    // Names that the native side calls in every page; the original has two spellings.
     const known = new Map([
         ['_disableJavascriptAlertBoxSafetyTimeout', disable],
         ['_disableJavscriptAlertBoxSafetyTimeout', disable],
@@ -197,7 +197,7 @@
         callHandler,
         disableJavscriptAlertBoxSafetyTimeout: disable,
         disableJavascriptAlertBoxSafetyTimeout: disable,
-        // Messages go out at once: none waits to be fetched.
+        // Messages are sent at once: none waits to be fetched.
         _fetchQueue: () => '[]',
         _handleMessageFromObjC: text => host.dispatch(JSON.parse(text)),
     }
@@ -205,7 +205,7 @@
     globalThis.WKWebViewJavascriptBridge = bridge
     globalThis.setupWebViewJavascriptBridge = callback => callback(globalThis.WebViewJavascriptBridge)
 
-    // Callbacks of a page that did not look whether the bridge is there.
+    // Callbacks of a page that did not check whether the bridge exists.
     host.callBack = () => {
         const callbacks = globalThis.WVJBCallbacks
         if (!Array.isArray(callbacks)) return

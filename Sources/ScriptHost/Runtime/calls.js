@@ -1,12 +1,12 @@
-// makeCall and makeCallSync: calls to the daemon, and what becomes of their replies.
+// makeCall and makeCallSync: calls to the daemon, and how their replies are handled.
 (function (host, native) {
     'use strict'
 
-    // The calls that have no reply yet: id → call. How many of them may be under way, which wait and in which order, and
-    // what becomes of them without a reply is the conversation's, in Swift. An id is a letter, which tells it how to send
-    // the call, and a number: c in order, r past those that wait, s behind them, but not counted.
+    // The calls that have no reply yet: id → call. The conversation, in Swift, decides how many may be under way, which wait
+    // and in which order, and what happens to them without a reply. An id is a letter, which says how to send the call, and
+    // a number: c in order, r before those that wait, s after them but not counted.
     const calls = new Map()
-    // How many of the calls are the runtime's.
+    // How many of these calls the runtime made.
     let ownCount = 0
     let allOwnCount = 0
     // The promises of calls, which may be ignored.
@@ -17,17 +17,17 @@
         constructor(id, command, data, resolve, reject, site) {
             this.id = id
             this.command = command
-            // Only these change what a new connection is told.
+            // Only these two change what is sent over a new connection.
             this.data = command === 'subscribe' || command === 'unsubscribe' ? data : undefined
             this.resolve = resolve
             this.reject = reject
-            // Where the script made it; null: the runtime did. Then it keeps nothing alive.
+            // Where the script made it; null if the runtime did. The runtime's calls do not keep the script alive.
             this.site = site
         }
     }
 
-    // The parameters of a call, as JSON: none, an array's items, or the one value. A text is the text of `msg`, as in
-    // the book: JSON, or else itself.
+    // The parameters of a call, as JSON: none, an array's items, or the one value. A text is the text of `msg`, as in the
+    // book: JSON, or else a plain text.
     function parametersOf(message) {
         if (message === undefined || message === null || message === '') return undefined
         if (typeof message !== 'string') return Array.isArray(message) ? json(message) : '[' + json(message) + ']'
@@ -38,7 +38,7 @@
             return '[' + JSON.stringify(message) + ']'
         }
         if (value === null) return undefined
-        // As it is, so that numbers beyond a double stay exact; JSON has line breaks only between its tokens.
+        // Unchanged, so that numbers beyond a double stay exact; JSON has line breaks only between its tokens.
         const text = message.replace(/[\r\n]/g, ' ')
         return Array.isArray(value) ? text : '[' + text + ']'
     }
@@ -54,7 +54,7 @@
             + ',"callbackId":"' + id + '"}'
     }
 
-    // A call of the script's. Its promise may be ignored: an error that nobody takes is told on the console.
+    // A call of the script. Its promise may be ignored: the console shows an error that nobody handles.
     function start(command, data, site) {
         const promise = new Promise((resolve, reject) => {
             const call = new Call('c' + ++count, command, data, resolve, reject, site)
@@ -86,24 +86,24 @@
         return line(command, JSON.stringify(parameters), call.id)
     }
 
-    // A call of the runtime's, past those of the script that wait; its errors go to `failed`.
+    // A call of the runtime, sent before the script's waiting calls; its errors go to `failed`.
     host.ask = (command, parameters, failed, done = () => {}) => {
         host.send(ownLine('r', command, parameters, done, failed))
     }
 
-    // A call of the runtime's that is one of the script's burst.
+    // A call of the runtime that belongs to the script's burst.
     host.askInOrder = (command, parameters, failed) => host.send(ownLine('c', command, parameters, () => {}, failed))
 
-    // What a new connection is told.
+    // A line that is sent over a new connection.
     host.lineOf = (command, parameters, done = () => {}, failed = () => {}) => {
         return ownLine('r', command, parameters, done, failed) + '\n'
     }
 
-    // The reply of a call: its promise is settled, and the front controller sees it. `lost` says that the connection is
+    // The reply of a call: settles its promise and shows it to the front controller. `lost` means that the connection is
     // gone: nobody knows whether the call was done.
     host.answered = message => {
         const call = take(message.responseId)
-        // What the runtime has registered, it tells the next connection.
+        // The runtime registers its own things again over the next connection.
         if (!call || message.lost && !call.site) return
         if (message.error) {
             const error = Object.assign({cmd: call.command}, message.error)
@@ -116,7 +116,7 @@
         }
     }
 
-    // A success with nothing to say is the promise's alone.
+    // A success without a value goes to the promise only.
     function succeeded(command, data, message) {
         if (command === 'subscribe' || command === 'unsubscribe') host.subscribed(command, parsed(data))
         host.isCommand(command)
@@ -124,13 +124,13 @@
         host.replied(message.handlerName || command, message.responseData)
     }
 
-    // The parameters that a call's data stands for.
+    // The parameters that a call's data represents.
     function parsed(data) {
         const value = data === undefined ? null : JSON.parse(data)
         return value === null ? [] : Array.isArray(value) ? value : [value]
     }
 
-    // The connection is lost. Calls that were under way are answered so, those that were not sent go out over the next one.
+    // The connection is lost. Calls under way get that as their answer; calls not yet sent go out over the next connection.
     host.lost = () => {
         host.forgetCalls()
         host.forgetBegun()
@@ -138,10 +138,10 @@
 
     host.hasCalls = () => calls.size > ownCount
 
-    // How many the script has made.
+    // How many calls the script has made.
     host.callCount = () => count - allOwnCount
 
-    // A promise that was rejected with nobody to handle it. Says whether it is a call's, which may be ignored.
+    // A promise that was rejected and that nobody handles. Returns whether it is a call's, so that it may be ignored.
     host.mayIgnore = (promise, reason) => {
         if (!promises.has(promise)) return false
         if (!host.takesErrors()) globalThis.console.error((reason.cmd ? reason.cmd + ': ' : '') + reason.message)
@@ -165,7 +165,7 @@
         return start(command, json(data), site)
     }
 
-    // The reply of a call that is waited for; an error is thrown.
+    // The reply of a call that the script waits for; throws an error reply.
     function replyAtOnce(command, data) {
         const site = new Error()
         const id = 's' + ++count
@@ -191,17 +191,17 @@
         return reply.responseData
     }
 
-    // Values of the device. No reply of theirs goes to the front controller: whoever wants to see each new value maps a VCF
-    // to its name, which is an event's.
+    // Values of the device. Their replies do not go to the front controller: whoever wants each new value maps a VCF to its
+    // name, which is also the name of its event.
     globalThis.getValue = function getValue(name) {
         host.isCommand(name)
         return replyAtOnce(String(name), undefined).responseData
     }
 
-    // Returns what the value became.
+    // Returns the new value.
     globalThis.setValue = function setValue(name, value) {
         host.isCommand(name)
-        // JSON has neither of these, and null would ask.
+        // JSON has no form for undefined and infinite numbers, and null would read the value.
         if (value === undefined || value === null || typeof value === 'number' && !isFinite(value)) {
             throw new TypeError(name + ' cannot be set to ' + value)
         }

@@ -1,4 +1,4 @@
-// The console. Text goes out as it is, other values as JavaScript would write them.
+// The console. It prints text unchanged, and other values as JavaScript would write them.
 (function (host, native) {
     'use strict'
 
@@ -46,7 +46,7 @@
         return place + error.name + ': ' + error.message + trace(stack)
     }
 
-    // The engine's `name@place`, for people.
+    // The engine's `name@place`, in a readable form.
     function trace(stack) {
         return stack.map(line => {
             const at = line.lastIndexOf('@')
@@ -62,7 +62,7 @@
         }
     }
 
-    // %s, %d, %i, %f, %o, %O and %j in a first text take the arguments behind it.
+    // %s, %d, %i, %f, %o, %O and %j in the first text insert the arguments after it.
     function format(values) {
         let rest = values
         let first = ''

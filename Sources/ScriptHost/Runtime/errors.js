@@ -1,15 +1,15 @@
-// Errors: what callers are told of them, and where in the script they come from.
+// Errors: what callers learn about them, and where in the script they come from.
 (function (host) {
     'use strict'
 
     const ownFiles = 'quickconnect:'
 
-    // `name@file:line:column`, a line each; the runtime's own functions are left out.
+    // `name@file:line:column`, one per line, without the runtime's own functions.
     host.stackOf = error => String(error.stack || '').split('\n').filter(line => {
         return line !== '' && !line.includes('@' + ownFiles) && !line.endsWith('@') && !line.includes('[native code]')
     })
 
-    // Gives an error that was made in the runtime the place of the script's call that led there.
+    // Gives an error from the runtime the place of the script's call that caused it.
     host.placed = error => {
         const stack = host.stackOf(error)
         const place = /@(.*):(\d+):(\d+)$/.exec(stack[0] || '')
@@ -21,7 +21,7 @@
         return error
     }
 
-    // {code, message, …} of an error reply, as an Error of the call that was made at `site`.
+    // Makes an Error from the {code, message, …} of an error reply to the call made at `site`.
     host.failure = (site, members) => {
         const error = host.placed(site)
         error.message = members.message
@@ -30,11 +30,11 @@
 
     host.error = (code, message) => Object.assign(new Error(message), {name: code, code})
 
-    // What somebody reads; nobody waits for the rest of it.
+    // As much as somebody reads; longer texts are cut.
     const longestText = 2000
     const shortened = text => text.length > longestText ? text.slice(0, longestText) + '…' : text
 
-    // What is told of anything that was thrown: {code?, message, field?, file?, line?, column?, stack?}.
+    // What callers learn about anything thrown: {code?, message, field?, file?, line?, column?, stack?}.
     host.describe = thrown => {
         if (thrown === null || typeof thrown !== 'object') return {message: shortened(String(thrown))}
         const told = {}
@@ -46,7 +46,7 @@
         if (thrown instanceof Error) {
             const message = shortened(String(thrown.message))
             told.message = told.code || thrown.name === 'Error' ? message : shortened(String(thrown.name)) + ': ' + message
-            // A call that has failed may know where.
+            // A failed call may know where it failed.
             const file = thrown.file || thrown.sourceURL
             if (file) told.file = file
             const stack = host.stackOf(thrown)
@@ -59,8 +59,8 @@
 
     let isTelling = false
 
-    // An error that nobody handles. Says whether the script goes on: it has a `window.onerror`, or something that is
-    // mapped to the command `error`.
+    // An error that nobody handles. Returns whether the script goes on: it does if it has a `window.onerror`, or
+    // something mapped to the command `error`.
     host.unhandled = thrown => {
         if (isTelling) return false
         isTelling = true
@@ -68,7 +68,7 @@
             const told = host.describe(thrown)
             const {onerror} = globalThis
             const hears = typeof onerror === 'function'
-            // As in a browser, `true` says that nothing is left to tell.
+            // As in a browser, `true` means that the error needs no further report.
             if (hears && onerror.call(globalThis, told.message, told.file, told.line, told.column, thrown) === true) return true
             if (host.takesErrors()) {
                 globalThis.handleRequest('error', Object.assign({code: 'scriptFailed'}, told))

@@ -3,13 +3,13 @@
     'use strict'
 
     const phases = {validation: new Map(), business: new Map(), view: new Map(), error: new Map()}
-    // What a function answers to end a stack: the book's nil, and the words of its later versions.
+    // What a function returns to end a stack: the book's nil, and the words of its later versions.
     const ends = [null, 'stop', 'ExIt_StAcK', 'wait', 'wAiT']
-    // Names that came as replies, were called or are handled here: no events.
+    // Names that came as replies, were called or are handled here: they are not events.
     const noEvents = new Set(['error', 'default', 'showLoc', 'showPickResults'])
     const events = new Set()
     const unlooked = new Set()
-    // The event that is being dealt with.
+    // The event that is being handled.
     let happening
 
     function map(phase, command, run) {
@@ -23,7 +23,7 @@
         if (phase === 'validation' || phase === 'business') host.isCommand(command)
     }
 
-    // default's functions, then the command's own.
+    // The functions of default, then those of the command.
     function functions(phase, command) {
         const all = [...(phases[phase].get('default') || [])]
         return command === 'default' ? all : all.concat(phases[phase].get(command) || [])
@@ -35,7 +35,7 @@
         return functions(phase, command).map(run => ({phase, run}))
     })
 
-    // Runs a stack until it ends or waits for a promise of a BCF or ValCF; then it answers a promise.
+    // Runs a stack until it ends or waits for a promise of a BCF or ValCF; in that case it returns a promise.
     function goOn(stack) {
         while (stack.steps.length > 0) {
             const {phase, run} = stack.steps.shift()
@@ -64,7 +64,7 @@
         }
     }
 
-    // Runs the error functions of a command: each gets the message, and what it is about. Says whether there are any.
+    // Runs the error functions of a command: each gets the message and its context. Returns whether there are any.
     host.failed = (command, message, parameters) => {
         const all = functions('error', command)
         for (const run of all) {
@@ -99,14 +99,14 @@
         return globalThis.handleRequest !== own.handleRequest || globalThis.handleJSONRequest !== own.handleJSONRequest
     }
 
-    // A reply of the daemon. Nothing is spent on one that nobody is mapped to.
+    // A reply of the daemon. It costs nothing if no function is mapped to it.
     host.replied = (command, value) => {
         host.isCommand(command)
         if (command === 'error' && value && phases.error.has(value.cmd)) host.failed(value.cmd, value.message, value)
         if (isReplaced() || isMapped(command)) globalThis.handleJSONRequest(command, JSON.stringify(value))
     }
 
-    // An event: its value as it is.
+    // An event. Its value is passed unchanged.
     host.happened = (name, value) => {
         if (!isReplaced() && !isMapped(name)) return
         happening = name
@@ -117,13 +117,13 @@
         }
     }
 
-    // A name that is a command's, and so no event's.
+    // Notes that a name is a command, so it is not an event.
     host.isCommand = command => {
         noEvents.add(command)
         if (events.delete(command)) host.ask('unsubscribe', [command], () => {})
     }
 
-    // Subscribes to what VCFs have been mapped to since, unless it has turned out to be something else.
+    // Subscribes to the names that VCFs were mapped to since the last time, unless they are known to be something else.
     host.subscribe = () => {
         if (unlooked.size === 0 || host.isFinishing()) return
         for (const name of unlooked) {
@@ -137,7 +137,7 @@
         }
     }
 
-    // Whether there is something for the end of the turn to do.
+    // Whether the end of the turn has something to do.
     host.isUnsettled = () => unlooked.size > 0 && !host.isFinishing() || Array.isArray(globalThis.WVJBCallbacks)
 
     host.events = events

@@ -1,22 +1,22 @@
-// Macros: one function each, all in this context, which they share.
+// Macros: one function each. All share this context.
 (function (host, native) {
     'use strict'
 
     const bridge = globalThis.WebViewJavascriptBridge
     const {getValue, setValue} = globalThis
     const {apply} = Reflect
-    // What scripts find; no macro may take such a name.
+    // The names that scripts use already; no macro may take one of them.
     const taken = new Set([globalThis, Object.prototype].flatMap(Object.getOwnPropertyNames))
     const macros = new Map()
     // The accessors of values: getInnerProgress, setInnerProgress, …
     let accessors = new Set()
-    // Whether the accessors are known, so that the daemon's calls may come.
+    // Whether the accessors are known, so that the daemon may send calls.
     let isReady = false
 
     class Macro {
         constructor(name) {
             this.name = name
-            // Why the newest text of the file is not the one that runs.
+            // Why the newest text of the file is not the one in use.
             this.mistake = undefined
         }
 
@@ -30,7 +30,7 @@
         get isThere() { return this.run !== undefined }
     }
 
-    // What a caller and the event are told of a macro that failed.
+    // What a caller and the event learn about a macro that failed.
     class Failure {
         constructor(told, isRefusal = false) {
             this.told = told
@@ -38,7 +38,7 @@
         }
     }
 
-    // A call that is not done: nothing of a macro has failed.
+    // A call that is refused: no macro has failed.
     const refusal = (code, message, members) => new Failure({code, message, ...members}, true)
 
     // MARK: Errors
@@ -46,11 +46,11 @@
     const describe = host.describe
     host.describe = thrown => located(thrown)
 
-    // What was thrown, with its place in the text of a macro; `text`: that of the one that ran.
+    // Describes what was thrown, with its place in the text of a macro; `text` is the text that ran.
     function located(thrown, name = '', text = '') {
         if (thrown instanceof Failure) return thrown.told
         const told = describe(thrown)
-        // Where a call has failed, its error tells the place.
+        // The error of a failed call already has the place.
         if (!(thrown instanceof Error) || thrown.file !== undefined) return told
         for (const name of ['file', 'line', 'column', 'source']) delete told[name]
         return Object.assign(told, native.place(thrown, told.stack || '', name, text))
@@ -62,10 +62,10 @@
         host.ask('post', ['macroError', event], error => globalThis.console.warn('macroError: ' + error.message))
     }
 
-    // What a macro has thrown, as its caller and the event see it.
+    // What a macro threw, in the form for its caller and the event.
     function failure(macro, text, thrown) {
         const told = located(thrown, macro.name, text)
-        // An error of a call that the macro made is no answer to its own caller.
+        // An error of a call that the macro made is not the macro's answer to its own caller.
         if (told.cmd) {
             told.message = told.cmd + ': ' + (told.code ? told.code + ': ' : '') + told.message
             delete told.cmd
@@ -78,20 +78,20 @@
         return new Failure(told)
     }
 
-    // What a macro returns is no JSON.
+    // The return value of a macro is not JSON.
     function unsayable(name, thrown) {
         const macro = macros.get(name)
         return macro ? failure(macro, macro.text, thrown) : thrown
     }
 
-    // A macro that lets its caller wait too long; it goes on.
+    // A macro that keeps its caller waiting too long; it goes on.
     host.late = (handler, message) => {
         const name = handler.startsWith('macro:') ? handler.slice('macro:'.length) : handler
         const macro = macros.get(name)
         post({macro: name, message, file: macro && macro.path})
     }
 
-    // An error in a timer or an event's function. The other macros go on, so it ends nothing.
+    // An error in a timer or in an event's function. The other macros go on, so nothing ends.
     const unhandled = host.unhandled
     host.unhandled = thrown => {
         if (unhandled(thrown)) return true
@@ -133,7 +133,7 @@
         return result.then(value => value, error => { throw failure(macro, text, error) })
     }
 
-    // Runs a macro, and tells of the calls that it makes. Those of other macros that run meanwhile are not its own.
+    // Runs a macro and records the calls that it makes, without those of other macros that run meanwhile.
     function trace(macro, values) {
         const calls = []
         const tracer = (call, data) => {
@@ -176,7 +176,7 @@
         })
     }
 
-    // Runs something that is not what is traced.
+    // Runs something that is not part of the trace.
     function untraced(action) {
         const {trace} = host
         if (!trace) return action()
@@ -223,7 +223,7 @@
         return null
     }
 
-    // The verbs of files are the host's, which runs no JavaScript; it is told what only JavaScript knows.
+    // The host, which runs no JavaScript, handles the verbs of files. These give it what only JavaScript knows.
     const preparations = {
         save(name, [text]) {
             const problem = nameProblem(name)
@@ -253,7 +253,7 @@
         return verb === 'trace' ? verbs.trace(name, values) : untraced(() => verbs[verb](name, values))
     }
 
-    // What a mapping guards has no second door: the handler's own name is none.
+    // A mapping may guard a macro, so the handler's own name must not be a second way to run it.
     function mapped(macro, data, call) {
         if (call.command === 'macro:' + macro.name) {
             throw refusal('denied', call.command + ' is not a command: «macro run ' + macro.name + '» runs it, or a command '
@@ -265,12 +265,12 @@
 
     // MARK: What comes and goes
 
-    // The handlers answer what they return, so they declare no callback.
+    // The handlers answer with their return value, so they declare no callback.
     function register(macro) {
         bridge.registerHandler('macro:' + macro.name, (...[data, , call]) => mapped(macro, data, call))
     }
 
-    // A file has this text now. Where it has a mistake, the one before stays.
+    // A file has a new text. If the new text has a mistake, the one before stays in use.
     host.putMacro = (name, path, text) => {
         const macro = macros.get(name) || new Macro(name)
         const wasThere = macro.isThere
@@ -302,7 +302,7 @@
         bridge.removeHandler('macro:' + name)
     }
 
-    // The values of the device have become these.
+    // The device's values have changed: creates their accessors again.
     function learn(commands) {
         const values = Object.keys(commands).filter(name => commands[name] && commands[name].value)
         for (const name of accessors) native.remove(name)
@@ -328,7 +328,7 @@
         if (isReady) return
         isReady = true
         for (const macro of macros.values()) if (macro.isThere) register(macro)
-        // The last one: who finds the command finds all macros.
+        // Registered last: whoever finds this command finds all macros.
         bridge.registerHandler('macros', (...[data, , call]) => command(data, call))
     }
 
@@ -353,7 +353,7 @@
         return host.lineOf('subscribe', ['commands']) + host.lineOf('commands', [], learned, notLearned) + registrations()
     }
 
-    // Macros wait to be run, whether something else keeps them or not.
+    // Macros wait for calls, whether or not something else keeps the process alive.
     host.isWaiting = () => true
     host.isRegistered = () => true
 

@@ -1,11 +1,11 @@
-// What makes a script of a page feel at home: window, and the address whose change is a call.
+// Gives a script what a page has: window, and the address whose change is a call.
 (function (host, native) {
     'use strict'
 
     globalThis.window = globalThis
     globalThis.self = globalThis
 
-    // Nobody looks at a script: what it says is logged, and what it asks is declined.
+    // Nobody sees a script: its messages are logged, and its questions are declined.
     globalThis.alert = (text = '') => {
         text = String(text)
         globalThis.console.info(text)
@@ -14,12 +14,12 @@
     globalThis.confirm = () => false
     globalThis.prompt = () => null
 
-    // com.js of the book: calls wait in `messages` while `storeMessage` says that one is on its way.
+    // com.js of the book: calls wait in `messages` while `storeMessage` says that a call is being sent.
     globalThis.messages = []
     globalThis.storeMessage = false
     globalThis.canSend = true
 
-    // The book does not encode what it joins, so that `&` and `%` may stand in a message.
+    // The book does not encode the parts of the address, so a message may contain `&` and `%`.
     function navigate(address) {
         const text = /^call\?([^]*)$/.exec(String(address))
         if (!text) return globalThis.console.warn('there is no page to go to: ' + address)
@@ -35,9 +35,9 @@
         const whole = /^cmd=([^&]*)(?:&msg=([^]*))?$/.exec(query)
         const values = isPlain ? Object.fromEntries(pairs) : whole ? {cmd: whole[1], msg: whole[2]} : {}
         if (!values.cmd) return globalThis.console.warn('call?' + query + ' names no command')
-        // What the book's makeCall joins where it was given no message.
+        // The book's makeCall adds this if it got no message.
         if (values.msg === 'undefined') values.msg = undefined
-        // Not the script's own makeCall, which may be what brought us here.
+        // Not the script's own makeCall, which may have changed the address.
         host.makeCall(decode(values.cmd), values.msg === undefined ? undefined : decode(values.msg))
     }
 
@@ -62,7 +62,7 @@
         replace: navigate,
         toString() { return this.href },
     }
-    // Configurable, so that a script may have a `const location` of its own.
+    // Configurable, so that a script can declare its own `const location`.
     Object.defineProperty(globalThis, 'location', {
         get: () => location, set: navigate, enumerable: true, configurable: true,
     })

@@ -1,20 +1,20 @@
-// What Swift calls, and what the script finds.
+// What Swift calls, and what the script uses.
 (function (host, native) {
     'use strict'
 
     // Messages of the daemon that the script has not seen yet.
     let messages = []
     let next = 0
-    // Lines that are to be sent when the turn is over.
+    // Lines to send when the turn is over.
     let lines = ''
-    // So many are handed over at once in the middle of a turn.
+    // When this many characters wait in the middle of a turn, they are handed over.
     const manyLines = 1 << 16
-    // So long may one turn go on with messages, so that a turn stays short however many there are.
+    // One turn may handle messages for this long, so that it stays short however many there are.
     const turnTime = 5
-    // So many messages are dealt with at most before the clock is looked at again.
+    // At most this many messages are handled before the clock is read again.
     const longestStep = 64
 
-    // Sends a line, behind those before it.
+    // Sends a line after those before it.
     host.send = line => {
         lines += line + '\n'
         if (lines.length > manyLines) native.flush(host.takeLines())
@@ -26,7 +26,7 @@
         return taken
     }
 
-    // Takes messages of the daemon, a JSON array or nothing, and deals with as many as one turn may.
+    // Takes messages of the daemon, a JSON array or nothing, and handles as many as one turn may.
     host.deliver = text => {
         if (text !== '') messages = unseen().concat(JSON.parse(text))
         next = text === '' ? next : 0
@@ -41,7 +41,7 @@
 
     const unseen = () => next < messages.length ? messages.slice(next) : []
 
-    // Calls that came over a connection that is lost have nobody who waits for them.
+    // Nobody waits for calls that came over a lost connection.
     host.forgetCalls = () => {
         messages = unseen().filter(message => message.callbackId === undefined)
         next = 0
@@ -60,14 +60,14 @@
         }
     }
 
-    // The end of each turn, when its promises have been dealt with.
+    // The end of each turn, after its promises have been handled.
     host.turnEnded = () => {
         host.callBack()
         host.subscribe()
     }
 
-    // What a turn leaves behind: a digit, which says what there is, and the lines that are to be sent. Runs nothing of
-    // the script's.
+    // What a turn leaves behind: a digit that says what there is, and the lines to send. Runs none of the script's
+    // code.
     host.collect = () => {
         host.tellBegun()
         const state = (next < messages.length ? 1 : 0) + (host.isWaiting() ? 4 : 0) + (host.hasCalls() ? 8 : 0)
@@ -75,7 +75,7 @@
         return String.fromCharCode(0x30 + state) + host.takeLines()
     }
 
-    // Lines that tell a daemon, after a new connection, what the script has registered and subscribed to.
+    // The lines that register again, over a new connection, what the script has registered and subscribed to.
     host.registrations = () => {
         if (host.isFinishing()) return ''
         const names = [...host.handlers.keys()].map(name => host.lineOf('registerHandler', [name]))
@@ -89,7 +89,7 @@
     // What keeps the script alive.
     host.isWaiting = () => host.hasCalls() || host.hasTimers() || host.isRegistered()
 
-    // Subscriptions that the script made itself, by a call of `subscribe`: event → the parameters of that.
+    // Subscriptions that the script made itself with a call of `subscribe`: event → the parameters of that call.
     host.subscriptions = new Map()
     host.subscribed = (command, parameters) => {
         const names = parameters.filter(parameter => typeof parameter === 'string')

@@ -1,4 +1,4 @@
-// A page of WebViewJavascriptBridge. The function that its users paste into their pages stands as it is everywhere.
+// A page of WebViewJavascriptBridge, with the unchanged function that its users paste into their pages.
 function setupWebViewJavascriptBridge(callback) {
     if (window.WebViewJavascriptBridge) { return callback(WebViewJavascriptBridge); }
     if (window.WVJBCallbacks) { return window.WVJBCallbacks.push(callback); }

@@ -1,6 +1,6 @@
 // com.js of the book (Lee S. Barney, Developing Hybrid Applications for the iPhone, chapter 4): its makeCall sets an address,
-// which quickconnect.js catches. A page can leave this file out, and has quickconnect.js's makeCall then, which answers a
-// promise and needs no browser that tells of navigations.
+// which quickconnect.js catches. A page can leave this file out. It then has the makeCall of quickconnect.js, which returns a
+// promise and does not need a browser that reports navigations.
 var messages = new Array();
 var storeMessage = false;
 var canSend = true;

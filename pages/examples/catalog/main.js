@@ -1,4 +1,4 @@
-// main.js of the book: the buttons' handlers. Behind them the buttons, for a page's text may have no script here.
+// main.js of the book: the buttons' handlers. The buttons follow, because here a page's HTML may contain no script.
 function vibrateDevice(event)
 {
     //the -1 indicator causes the phone to vibrate
