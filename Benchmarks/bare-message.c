@@ -1,4 +1,4 @@
-// The least that WebKitGTK can do: a page posts a message, the window answers it at once. What the page finds is told on
+// The least that WebKitGTK can do: a page posts a message, and the window answers it at once. The page's result goes to
 // standard output. Usage: bare-message ADDRESS
 #include <webkit2/webkit2.h>
 

@@ -1,9 +1,9 @@
-// What one client's large message costs another.
+// What one client's large message costs another client.
 //
-// A neighbour, which is a process of its own, sends one ping after another and measures each wait: first alone, then
-// while this process sends the bytes of a file, reads as many reply lines as are promised, and goes on reading for a
-// moment to see whether more come. All bytes are in memory before, and what came is written to a file afterwards, so
-// that the disturbing client is as quick as it can be.
+// A neighbour, in a process of its own, sends one ping after another and measures each wait: first alone, then
+// while this process sends the bytes of a file, reads the promised number of reply lines, and reads on for a
+// moment to see whether more come. All bytes are in memory before the start, and the received bytes are written to a file
+// afterwards, so that the disturbing client is as fast as possible.
 
 #define _GNU_SOURCE
 #include <errno.h>
@@ -32,7 +32,7 @@ static const size_t most_received = (size_t)1 << 30;
 
 enum phase { STARTING, ALONE, DISTURBED, OVER };
 
-// The neighbour's waits in nanoseconds, in a phase; the longest also where there are more than fit.
+// The neighbour's waits in nanoseconds, in a phase; the longest counts even if there are more than fit.
 struct waits {
     uint32_t times[MOST_WAITS];
     uint64_t count, longest;
@@ -45,7 +45,7 @@ struct shared {
     struct waits alone, disturbed;
 };
 
-// What came on a connection.
+// What a connection has received.
 struct received {
     int fd;
     char *bytes;
@@ -158,7 +158,7 @@ struct job {
     struct received client, subscriber;
 };
 
-// One wait for both connections, and what can be done then.
+// Waits once for both connections, then does what is possible.
 static void step(struct job *job, int milliseconds) {
     bool has_more = job->sent < job->length;
     struct pollfd entries[2] = {
@@ -174,7 +174,7 @@ static void step(struct job *job, int milliseconds) {
     if (entries[1].revents & (POLLIN | POLLHUP | POLLERR)) receive(&job->subscriber);
 }
 
-// Whether all came that is promised. A closed connection or the end of the time ends it too: what is missing shows.
+// Runs until all that is promised has come, a connection has closed, or the time is over. The result shows what is missing.
 static void drive(struct job *job) {
     while (job->client.lines < job->replies || job->subscriber.lines < job->events) {
         if (job->client.is_closed || job->subscriber.is_closed || shared->is_wrong || now() >= deadline) return;
@@ -305,7 +305,7 @@ int main(int count, char **arguments) {
     shared->phase = OVER;
     bool dropped = job.client.is_closed && !closes;
 
-    // A neighbour that still waits is not waited for beyond the limit.
+    // Do not wait beyond the limit for a neighbour that still waits.
     int status;
     while (waitpid(neighbour, &status, WNOHANG) == 0) {
         if (now() >= deadline + 2000000000u) {

@@ -1,5 +1,5 @@
-// Preloaded into a program, says when a PCM took its first frames after it was opened: one line on the file named by
-// FIRST_WRITE, in nanoseconds of the monotonic clock.
+// Preloaded into a program, reports when a PCM took its first frames after it was opened: one line in the file that
+// FIRST_WRITE names, in nanoseconds of the monotonic clock.
 
 #define _GNU_SOURCE
 #include <alsa/asoundlib.h>
@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-// Set by each opening for playback, and taken by the first write that takes frames.
+// Set by each opening for playback, and cleared by the first write that takes frames.
 static _Atomic int is_fresh;
 
 int snd_pcm_open(snd_pcm_t **pcm, const char *name, snd_pcm_stream_t stream, int mode) {

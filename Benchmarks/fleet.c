@@ -1,11 +1,11 @@
-/* Simulated devices of a fleet, and who calls them: many connections to a broker in one process.
+/* Simulated devices of a fleet, and their callers: many connections to a broker in one process.
 
-     fleet devices PORT FIRST COUNT           devices FIRST to FIRST+COUNT-1; says «up SECONDS» when all have subscribed
+     fleet devices PORT FIRST COUNT           devices FIRST to FIRST+COUNT-1; prints «up SECONDS» when all have subscribed
      fleet call PORT COUNT SPREAD [DELAY]     calls the group of all, as ann, and waits for COUNT answers; each costs the collector
-                                              DELAY microseconds; says what came and when
-     fleet ping PORT COUNT                    COUNT messages there and back, one client to another, bare: the same count
+                                              DELAY microseconds; prints what came and when
+     fleet ping PORT COUNT                    COUNT messages there and back between two bare clients: the same count
 
-   A device is what quickconnect-mqtt is to the broker: a kept session, a will, its own calls and its group's, an answer with QoS 1 and
+   To the broker, a device is what quickconnect-mqtt is: a kept session, a will, its own calls and its group's, an answer with QoS 1 and
    correlation data after a random part of the spread. */
 #include <errno.h>
 #include <mosquitto.h>
@@ -25,7 +25,7 @@ typedef struct {
     struct mosquitto *client;
     int number, socket, wants;
     int is_up;
-    /* An answer that waits for its moment. */
+    /* An answer that waits until it is due. */
     double answer_at;
     void *data;
     uint16_t count;
@@ -42,7 +42,7 @@ static void fail(const char *what) {
 
 static long resident_before;
 
-/* Of this process, in KiB. */
+/* Resident memory of this process, in KiB. */
 static long resident(void) {
     long pages = 0, all;
     FILE *file = fopen("/proc/self/statm", "r");
@@ -69,7 +69,7 @@ static struct mosquitto *make(const char *name, void *context, int keeps) {
     return client;
 }
 
-/* Watches a device's socket for what it waits for. */
+/* Watches a device's socket for the events it waits for. */
 static void watch(Device *device) {
     int socket = mosquitto_socket(device->client);
     int wants = mosquitto_want_write(device->client) ? EPOLLIN | EPOLLOUT : EPOLLIN;
@@ -142,7 +142,7 @@ __attribute__((noreturn)) static void be_devices(int port, int first, int count)
     int started = 0;
     double kept = begin;
     while (1) {
-        /* A few at a time, so that the broker's backlog of connections suffices. */
+        /* A few at a time, so that the broker's connection backlog suffices. */
         for (int some = 0; started < count && some < 50 && started - up_count < 100; some++, started++) {
             Device *device = &devices[started];
             char name[32], topic[64];
@@ -229,7 +229,7 @@ static int be_caller(int port, int count, const char *spread) {
     mosquitto_publish_v5(client, NULL, "qc/group/all/call/ann/ping", 2, "[]", 1, false, properties);
     double end = sent + 60;
     last_at = sent;
-    /* Nothing more comes when nothing has come for seconds. */
+    /* Nothing more is coming if nothing has come for seconds. */
     while (got < count && now() < end && now() - last_at < 5 + atof(spread)) mosquitto_loop(client, 100, 1);
     return say(count, sent);
 }
@@ -242,7 +242,7 @@ static int be_ping(int port, int count) {
     if (mosquitto_loop_start(echo)) fail("thread");
     double start = now();
     for (int number = 0; got < count && now() - start < 60;) {
-        /* As many under way as the broker lets one client have. */
+        /* As many under way as the broker allows for one client. */
         while (number < count && number - got < 20) {
             mosquitto_publish(client, NULL, "ping", 21, "{\"responseData\":null}", 1, false);
             number++;

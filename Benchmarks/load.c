@@ -1,10 +1,10 @@
 // A load client for servers that answer each request on a Unix stream socket.
 //
-// It keeps a number of calls under way on each of its connections, and compares every byte of the replies with what is
-// expected. It knows no protocol: what is asked and answered stands in a file of templates, so that all servers are
-// driven by the same code. Call N of a connection takes the template N modulo their number, and its id is N.
+// It keeps a number of calls under way on each of its connections, and compares every byte of the replies with the
+// expected bytes. It knows no protocol: a file of templates has the requests and replies, so that the same code drives
+// all servers. Call N of a connection takes the template N modulo their number, and its id is N.
 //
-// A template is a line, REQUEST tab REPLY, in which \r, \n, \t and \\ stand for those bytes and {id} for the call's id.
+// A template is a line, REQUEST tab REPLY, in which \r, \n, \t and \\ mean those bytes and {id} means the call's id.
 
 #define _GNU_SOURCE
 #include <errno.h>
@@ -27,10 +27,10 @@
 
 enum { READ_BYTES = 256 * 1024, MOST_TEMPLATES = 1024, MOST_PIDS = 8, EVENTS = 256, SURPLUS_MS = 20 };
 
-// A caller that waits for a server tries again after EXIT_UNREACHABLE only.
+// A caller that waits for a server tries again only after EXIT_UNREACHABLE.
 enum exit_code { EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_UNREACHABLE = 3 };
 
-// What stands before and after the id.
+// The text before and after the id.
 struct text {
     char *head, *tail;
     size_t head_length, tail_length;
@@ -39,7 +39,7 @@ struct text {
 
 struct template { struct text request, reply; };
 
-// A number that is written out as it grows, so that counting on costs one byte mostly.
+// A number together with its digits, so that counting on mostly changes one byte.
 struct counter {
     char digits[24];
     size_t length;
@@ -50,10 +50,10 @@ struct connection {
     int fd;
     struct counter made;      // the next call to make
     struct counter answered;  // the next reply to come
-    size_t reply_offset;      // bytes of that reply that came already
+    size_t reply_offset;      // bytes of that reply that have already come
     char *out;
     size_t out_start, out_end;
-    char *rest;               // a reply's beginning, where replies come in any order
+    char *rest;               // a reply's beginning, if replies come in any order
     size_t rest_length;
     bool wants_to_write;
 };
@@ -74,7 +74,7 @@ static size_t longest_request, longest_reply;
 static char *scratch;
 static uint64_t deadline;
 
-// Where replies come in any order: which ids are under way.
+// If replies come in any order: which ids are under way.
 static bool *is_under_way;
 static uint64_t under_way_capacity;
 
@@ -229,7 +229,7 @@ static void note_under_way(uint64_t id) {
     is_under_way[id] = true;
 }
 
-// Writes more calls into the connection's buffer, up to those that may be under way.
+// Writes more calls into the connection's buffer, as many as may be under way.
 static void make_calls(struct connection *connection, uint64_t most) {
     if (connection->out_start > 0) {
         memmove(connection->out, connection->out + connection->out_start, connection->out_end - connection->out_start);
@@ -285,7 +285,7 @@ static void check_in_order(struct connection *connection, const char *bytes, siz
     }
 }
 
-// The id of a whole reply, which must be a call's that is under way.
+// The id of a complete reply, which must be the id of a call under way.
 static void check_one(const char *line, size_t length) {
     const struct text *reply = &templates[0].reply;
     if (length <= reply->head_length + reply->tail_length || memcmp(line, reply->head, reply->head_length) != 0 ||
@@ -313,7 +313,7 @@ static void check_in_any_order(struct connection *connection, const char *bytes,
     memmove(connection->rest, start, connection->rest_length);
 }
 
-// Reads once. False when there is nothing to read now.
+// Reads once. False if there is nothing to read now.
 static bool receive(struct connection *connection) {
     static char buffer[READ_BYTES];
     ssize_t count = read(connection->fd, buffer, sizeof buffer);
@@ -374,8 +374,8 @@ static void measure_throughput(void) {
         make_calls(&connections[index], options.under_way);
         send_and_watch(epoll, &connections[index]);
     }
-    // The rate is taken between two instants at which the calls are still coming, the second not before a reply came;
-    // then those under way are awaited.
+    // The rate is measured between two instants at which the calls are still coming, the second only after a reply has come;
+    // then it waits for those under way.
     while (left > 0) {
         struct epoll_event events[EVENTS];
         int count = epoll_wait(epoll, events, EVENTS, 1000);
@@ -465,7 +465,7 @@ static void hold_idle(void) {
     char byte;
     while (read(STDIN_FILENO, &byte, 1) > 0) continue;
     expect_silence(connections);
-    // All must be there still.
+    // All connections must still be open.
     for (uint64_t index = 0; index < options.connections; index++) call_once(&connections[index]);
 }
 

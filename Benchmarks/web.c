@@ -1,10 +1,10 @@
-// Asks over a WebSocket, or over the daemon's Unix socket, and times the answers: so many calls are under way, and each answer
-// must have the id that is due.
+// Sends calls over a WebSocket, or over the daemon's Unix socket, and times the answers: so many calls are under way, and each
+// answer must have the next id.
 //
 //   web ws PORT COOKIE UNDER-WAY SECONDS      frames to 127.0.0.1:PORT/bridge
 //   web unix PATH UNDER-WAY SECONDS           lines
 //
-// Prints: answers a second, and the 50th and 99th of 100 times in microseconds.
+// Prints: answers a second, and the 50th and 99th percentile of the times in microseconds.
 
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -80,7 +80,7 @@ static size_t call(char *to, bool is_frame, uint64_t id) {
     return (size_t)length + 6;
 }
 
-// The size of the answer that begins there, or 0 where more must come; and where its text is.
+// The size of the answer that begins there, or 0 if more bytes must come; and where its text is.
 static size_t answer(const char *bytes, size_t count, bool is_frame, const char **text, size_t *length) {
     if (!is_frame) {
         const char *end = memchr(bytes, '\n', count);

@@ -1,4 +1,4 @@
-// libasound's error handler is variadic, which Swift cannot implement: hence these few lines of C.
+// libasound's error handler is variadic, which Swift cannot implement, so it is in C.
 
 #include "CALSAShims.h"
 

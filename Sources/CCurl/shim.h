@@ -29,14 +29,14 @@ static inline long qc_curl_status(CURL *handle) {
     return status;
 }
 
-/* Where a redirect leads, as an absolute address; NULL where it is none. Valid until the next transfer. */
+/* Where a redirect leads, as an absolute address; NULL if it is not a redirect. Valid until the next transfer. */
 static inline const char *qc_curl_redirect(CURL *handle) {
     char *address = NULL;
     curl_easy_getinfo(handle, CURLINFO_REDIRECT_URL, &address);
     return address;
 }
 
-/* A header of the last answer; NULL where it has none. Valid until the next transfer. */
+/* A header of the last answer; NULL if it has no such header. Valid until the next transfer. */
 static inline const char *qc_curl_header(CURL *handle, const char *name) {
     struct curl_header *header = NULL;
     return curl_easy_header(handle, name, 0, CURLH_HEADER, -1, &header) == CURLHE_OK ? header->value : NULL;

@@ -8,18 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-// `struct gps_data_t` is large, and its layout changes with each major version of libgps: Swift never sees into it.
-// What is needed of a report is copied out here.
+// `struct gps_data_t` is large, and its layout changes with each major version of libgps, so Swift never reads it.
+// These functions copy out what is needed of a report.
 
-// What receivers tell besides positions and satellites.
+// What receivers report besides positions and satellites.
 static const unsigned long long qc_gps_other_data = AIS_SET | ATTITUDE_SET | GST_SET | LOG_SET | NAVDATA_SET
     | OSCILLATOR_SET | PPS_SET | RAW_SET | RTCM2_SET | RTCM3_SET | SUBFRAME_SET | TOFF_SET;
 
 struct qc_gps_report {
-    unsigned long long set;  // what the message was about: MODE_SET for a TPV, SATELLITE_SET for a SKY, …
+    unsigned long long set;  // the subject of the message: MODE_SET for a TPV, SATELLITE_SET for a SKY, …
     int mode;                // 0, 1: no fix; 2: without altitude; 3: with
-    double time;             // seconds since 1970; 0 where unknown
-    double latitude, longitude, altitude, eph, epv, speed, track;  // not a number where unknown
+    double time;             // seconds since 1970; 0 if unknown
+    double latitude, longitude, altitude, eph, epv, speed, track;  // not a number if unknown
     int satellites_used, satellites_visible;
     int devices;
 };
@@ -28,7 +28,7 @@ static inline struct gps_data_t *qc_gps_new(void) { return (struct gps_data_t *)
 
 static inline void qc_gps_delete(struct gps_data_t *data) { free(data); }
 
-// 0, or a negative code of libgps for `gps_errstr`. From then on no call waits.
+// Returns 0, or a negative code of libgps for `gps_errstr`. From then on no call waits.
 static inline int qc_gps_open(const char *host, const char *port, struct gps_data_t *data) {
     errno = 0;
     if (gps_open(host, port, data) != 0) return errno < 0 ? errno : -6;
@@ -38,19 +38,19 @@ static inline int qc_gps_open(const char *host, const char *port, struct gps_dat
 
 static inline int qc_gps_descriptor(const struct gps_data_t *data) { return data->gps_fd; }
 
-// The receiver that the last message comes from; empty where it does not say.
+// The receiver that the last message comes from; empty if the message does not name it.
 static inline const char *qc_gps_device(const struct gps_data_t *data) { return data->dev.path; }
 
 static inline int qc_gps_watch(struct gps_data_t *data) {
     return gps_stream(data, WATCH_ENABLE | WATCH_JSON, NULL);
 }
 
-// What `gps_read` reads each line with; libgps exports it, and no header of it is installed.
+// `gps_read` reads each line with this; libgps exports it, but no installed header declares it.
 extern int libgps_json_unpack(const char *line, struct gps_data_t *data, const char **end);
 
-// Reads one line: 0, or why it is no report. `gps_unpack` and `gps_read` ask again where a line is broken, has too many
-// receivers or too long a name, and then never return.
-// libgps adds to `set` what a message is about, and takes nothing out: without this a SKY after a TPV is a TPV too.
+// Reads one line: returns 0, or why it is not a report. `gps_unpack` and `gps_read` try again if a line is broken, has
+// too many receivers or too long a name, and then never return.
+// libgps adds the subject of a message to `set` and removes none: without this, a SKY after a TPV would be a TPV too.
 static inline int qc_gps_unpack(const char *line, struct gps_data_t *data) {
     const char *end = NULL;
     data->set = 0;

@@ -1,4 +1,4 @@
-// Thread-local variables, and functions that the library exports without declaring them: Swift can have neither.
+// Thread-local variables, and functions that the library exports without declaring them: Swift supports neither.
 
 #include "CJavaScriptCoreShims.h"
 
@@ -22,7 +22,7 @@ struct qc_js_reading qc_js_begin_reading(size_t items) {
 
 void qc_js_end_reading(void) { reading.depth--; }
 
-// Weak: where a later library lacks one, its address is null.
+// Weak: if a later library lacks one, its address is null.
 #define WEAK __attribute__((weak))
 typedef bool (*Stop)(JSContextRef, void *);
 WEAK void JSContextGroupSetExecutionTimeLimit(JSContextGroupRef, double, Stop, void *);
@@ -52,7 +52,7 @@ JSStringRef qc_js_backtrace(JSContextRef context, unsigned depth) {
 }
 
 void qc_js_collect(JSContextRef context) {
-    // The declared function only asks for a collection, which a program without GLib's main loop never gets.
+    // The declared function only requests a collection, which never runs in a program without GLib's main loop.
     if (JSSynchronousGarbageCollectForDebugging) JSSynchronousGarbageCollectForDebugging(context);
     else JSGarbageCollect(context);
 }

@@ -8,15 +8,15 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-// The first one is the program itself, whose name is empty. Of libraries only the one that the project installs, which the
-// start reads most of; others are shared with the rest of the system.
+// The first one is the program itself, whose name is empty. Of the libraries, only the project's own, because the
+// start reads most of it; others are shared with the rest of the system.
 static int release(struct dl_phdr_info *info, size_t size, void *context) {
     (void)size, (void)context;
     if (*info->dlpi_name && !strstr(info->dlpi_name, "/lib/quickconnect/")) return 0;
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
-        // What was never written can be read again from the file.
+        // The file still has all that was never written.
         if (segment->p_type != PT_LOAD || segment->p_flags & PF_W) continue;
         uintptr_t start = (info->dlpi_addr + segment->p_vaddr + page - 1) & ~(page - 1);
         uintptr_t end = (info->dlpi_addr + segment->p_vaddr + segment->p_memsz) & ~(page - 1);

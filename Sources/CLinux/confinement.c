@@ -1,5 +1,5 @@
-// What code of somebody else's may ask of the kernel: landlock(7) for files, seccomp(2) for all else. libseccomp would be
-// one more library in each process, for a filter that is the table below.
+// What foreign code may ask of the kernel: landlock(7) for files, seccomp(2) for all else. libseccomp would be
+// one more library in each process, for a filter that is just the table below.
 
 #define _GNU_SOURCE
 #include "CLinux.h"
@@ -29,7 +29,7 @@
 
 // --- Files --------------------------------------------------------------------------------------------------------
 
-// Rights of Landlock by name: the headers of an older system do not have all that a newer kernel knows.
+// Landlock's rights by name: the headers of an older system lack some that a newer kernel knows.
 enum {
     file_write = 1 << 1,
     file_read = 1 << 2,
@@ -99,7 +99,7 @@ static void add(struct filter *filter, struct sock_filter step) {
 }
 
 #define LOAD(member) (struct sock_filter) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, member))
-// The low half: what is looked at here is an int in the kernel.
+// The low half: the arguments that are checked here are ints in the kernel.
 #define LOAD_ARGUMENT(index) LOAD(args[index])
 #define RETURN(value) (struct sock_filter) BPF_STMT(BPF_RET | BPF_K, value)
 #define REFUSED (SECCOMP_RET_ERRNO | EPERM)
@@ -115,7 +115,7 @@ static void refuse(struct filter *filter, int call, int error) {
     add(filter, RETURN(SECCOMP_RET_ERRNO | (unsigned)error));
 }
 
-// Allows a call whose argument is one of these (`verdict` 1), or is none of these (0).
+// Allows a call whose argument is one of these (`verdict` 1), or none of these (0).
 static void allow_where(struct filter *filter, int call, int argument, int verdict, const unsigned *values, int count) {
     add(filter, IF(call, 0, (uint8_t)(count + 3)));
     add(filter, LOAD_ARGUMENT(argument));
@@ -124,7 +124,7 @@ static void allow_where(struct filter *filter, int call, int argument, int verdi
     add(filter, RETURN(verdict ? SECCOMP_RET_ALLOW : REFUSED));
 }
 
-// Allows a call whose argument has, of the bits of `mask`, those of `value`.
+// Allows a call if the bits of `mask` in its argument equal `value`.
 static void allow_masked(struct filter *filter, int call, int argument, unsigned mask, unsigned value) {
     add(filter, IF(call, 0, 5));
     add(filter, LOAD_ARGUMENT(argument));
@@ -134,7 +134,7 @@ static void allow_masked(struct filter *filter, int call, int argument, unsigned
     add(filter, RETURN(REFUSED));
 }
 
-// What is harmless by itself: it is about this process, or about descriptors that it has.
+// Harmless calls: they concern only this process, or descriptors that it has.
 static const int harmless[] = {
     // Memory
     __NR_brk, __NR_madvise, __NR_membarrier, __NR_mincore, __NR_mmap, __NR_mprotect, __NR_mremap, __NR_munmap,
@@ -161,7 +161,7 @@ static const int harmless[] = {
 #ifdef __NR_time
     __NR_time,
 #endif
-    // Who it is, and what there is
+    // Who it is, and what the system has
     __NR_getcwd, __NR_getegid, __NR_geteuid, __NR_getgid, __NR_getpid, __NR_getppid, __NR_getpriority, __NR_getrandom,
     __NR_getrusage, __NR_getuid, __NR_sysinfo, __NR_uname,
 #ifdef __NR_getrlimit
@@ -183,7 +183,7 @@ static const int harmless[] = {
 #ifdef __NR_select
     __NR_select,
 #endif
-    // What lies where; opening is looked at below
+    // Information about files; opening is handled below
     __NR_faccessat, __NR_getdents64, __NR_newfstatat, __NR_readlinkat, __NR_statfs, __NR_fstatfs, __NR_statx,
 #ifdef __NR_faccessat2
     __NR_faccessat2,
@@ -199,7 +199,7 @@ static const int harmless[] = {
     __NR_setsockopt, __NR_shutdown,
 };
 
-// For a database: it changes what it may open.
+// For a database: it changes files that it may open.
 static const int changing[] = {
     __NR_fallocate, __NR_fdatasync, __NR_fsync, __NR_ftruncate, __NR_pwrite64, __NR_unlinkat,
 #ifdef __NR_unlink
@@ -213,10 +213,10 @@ static void add_arguments(struct filter *filter, int access) {
     const unsigned families[] = {AF_UNIX};
     const unsigned terminal[] = {TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO};
     const unsigned names[] = {PR_SET_NAME, PR_GET_NAME, 0x53564d41 /* PR_SET_VMA */};
-    // Who is told of a descriptor by a signal may be another process.
+    // A descriptor's owner, who gets its signals, may be another process.
     const unsigned owners[] = {F_SETOWN, F_SETSIG, 15 /* F_SETOWN_EX */};
     const unsigned new_namespaces = 0x7e020080;
-    // Threads, but no process. clone3 hides its flags in memory; the C library then takes clone.
+    // Threads, but no processes. clone3 hides its flags in memory; without it, the C library uses clone.
     allow_masked(filter, __NR_clone, 0, CLONE_THREAD | new_namespaces, CLONE_THREAD);
 #ifdef __NR_clone3
     refuse(filter, __NR_clone3, ENOSYS);
@@ -230,7 +230,7 @@ static void add_arguments(struct filter *filter, int access) {
         allow_where(filter, __NR_socket, 0, 1, families, 1);
         allow(filter, __NR_connect);
     }
-    // Older kernels look at no rule when a file is emptied by opening it. O_TMPFILE would be a file without a name.
+    // Older kernels check no rule if opening a file truncates it. O_TMPFILE would make a file without a name.
     const unsigned tmpfile = O_TMPFILE & ~(unsigned)O_DIRECTORY;
     const unsigned forbidden =
         access & qc_confinement_writes ? (unsigned)O_TRUNC | tmpfile : (unsigned)(O_ACCMODE | O_CREAT | O_TRUNC) | tmpfile;
@@ -257,9 +257,9 @@ static int enter_filter(int access) {
     add(&filter, RETURN(REFUSED));
     if (filter.count == most) return -E2BIG;
     struct sock_fprog program = {.len = filter.count, .filter = filter.steps};
-    // Threads that are there already are in it, too.
+    // Existing threads get the filter, too.
     long result = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program);
-    // The filter of a service may leave this way only, which holds for this thread and those that it starts.
+    // A service's own filter may allow only this way, which holds for this thread and those that it starts.
     if (result < 0 && (errno == EPERM || errno == ENOSYS)) result = prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);
     return result < 0 ? -errno : result > 0 ? -EAGAIN : 0;
 #endif

@@ -13,7 +13,7 @@ int qc_watch_start(void) {
 }
 
 int qc_watch_folder(int descriptor, const char *path) {
-    // A file counts as changed when its writer closes it, or when it takes its name whole: never half written.
+    // A file counts as changed when its writer closes it, or when it is renamed to its name: never half written.
     int watch = inotify_add_watch(descriptor, path,
         IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_CREATE | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR);
     return watch < 0 ? -errno : watch;

@@ -16,8 +16,8 @@ const int qc_o_path = O_PATH;
 
 enum { max_depth = 64, max_links = 40 };
 
-// The folders from the outermost one to where the walk is: the way back, which «..» takes without asking the kernel,
-// so that nobody can move the ground.
+// The folders from the outermost one to the current one: «..» goes back through them without asking the kernel,
+// so that nobody can move the folders meanwhile.
 struct walk {
     int folders[max_depth];
     int count;
@@ -25,7 +25,7 @@ struct walk {
 
 static void leave(struct walk *walk) { close(walk->folders[--walk->count]); }
 
-// Puts the target of a symbolic link before what is left of the path, which is empty or begins with a slash.
+// Puts the target of a symbolic link before the rest of the path, which is empty or begins with a slash.
 static int expand(int link, char *rest, size_t size) {
     char target[PATH_MAX];
     ssize_t length = readlinkat(link, "", target, sizeof target - 1);
@@ -45,7 +45,7 @@ static int open_last(const struct walk *walk, const char *name, int flags, unsig
     return result < 0 ? -errno : result;
 }
 
-// Takes the first component off `rest` and goes there. Returns 1 when it was the last one and `opened` is the result.
+// Takes the first component off `rest` and enters it. Returns 1 when it was the last one and `opened` is the result.
 static int step(struct walk *walk, char *rest, size_t size, int flags, unsigned mode, int *opened, int *links) {
     size_t slashes = strspn(rest, "/");
     memmove(rest, rest + slashes, strlen(rest) - slashes + 1);
@@ -78,7 +78,7 @@ static int step(struct walk *walk, char *rest, size_t size, int flags, unsigned 
         close(found);
         return error;
     }
-    // What is not the last must be a folder, and so must what a slash follows.
+    // A component that is not the last must be a folder, and so must one before a slash.
     if (is_last && rest[0] == 0) {
         close(found);
         *opened = open_last(walk, name, flags, mode);
@@ -94,8 +94,8 @@ static int step(struct walk *walk, char *rest, size_t size, int flags, unsigned 
     return 1;
 }
 
-// What openat2(2) does, where a system-call filter forbids it: systemd's RestrictSUIDSGID= does, since a filter cannot
-// see into its arguments. One component at a time; no link is followed by the kernel.
+// Does what openat2(2) does, for when a system-call filter forbids it: systemd's RestrictSUIDSGID= does, since a filter
+// cannot see into its arguments. It takes one component at a time; the kernel follows no link.
 int qc_walk_beneath(int folder, const char *path, int flags, unsigned mode) {
     if (path[0] == 0) return -ENOENT;
     if (path[0] == '/') return -EXDEV;

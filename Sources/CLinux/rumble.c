@@ -41,7 +41,7 @@ int qc_rumble_upload(int descriptor, int kind, int id, int milliseconds) {
     } else {
         effect.type = FF_PERIODIC;
         effect.u.periodic.waveform = (uint16_t)kind;
-        // 20 Hz, as the kernel itself has it where it plays a rumble as a wave.
+        // 20 Hz, as in the kernel when it plays a rumble as a wave.
         effect.u.periodic.period = 50;
         effect.u.periodic.magnitude = 0x7fff;
     }

@@ -42,7 +42,7 @@ int qc_next_signal(int descriptor) {
 
 void qc_end_with_parent(int parent) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    // It may have ended before.
+    // The parent may have ended before.
     if (getppid() != parent) _exit(1);
 }
 

@@ -1,4 +1,4 @@
-// Thread names are a GNU extension that Swift's Glibc module does not show: hence these few lines of C.
+// Thread names are a GNU extension that Swift's Glibc module does not offer, so they are set in C.
 
 #define _GNU_SOURCE
 #include "CLinux.h"
@@ -12,7 +12,7 @@ int qc_thread_start(void *(*body)(void *), void *context) {
     pthread_attr_init(&attributes);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
 
-    // A thread inherits the mask of the one that starts it, and so do those that libpulse starts from there.
+    // A thread inherits the mask of the thread that starts it, and so do the threads that libpulse starts from it.
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);

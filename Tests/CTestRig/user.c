@@ -1,4 +1,4 @@
-// glibc's seteuid(2) changes all threads of a process. The kernel knows users of threads.
+// glibc's seteuid(2) changes all threads of a process. In the kernel, each thread has its own user.
 
 #define _GNU_SOURCE
 #include "CTestRig.h"

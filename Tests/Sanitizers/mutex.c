@@ -1,12 +1,12 @@
-// Tells the thread sanitizer of Swift's Mutex where two threads want one at the same time. Without contention a mutex is locked
-// by instructions in the program, which the sanitizer sees; else by functions of libswiftSynchronization, which is not compiled
-// for it, so that it would take each such pair of accesses for a race. These stand before those, and say what is synchronized.
+// Tells the thread sanitizer about Swift's Mutex if two threads want one at the same time. Without contention, instructions
+// in the program lock a mutex, and the sanitizer sees them; else functions of libswiftSynchronization do. That library is not
+// compiled for the sanitizer, which would take each such pair of accesses for a race. These wrappers report the synchronization.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-// There where the program has a thread sanitizer.
+// Defined if the program has a thread sanitizer.
 __attribute__((weak)) void __tsan_acquire(void *address);
 __attribute__((weak)) void __tsan_release(void *address);
 

@@ -1,5 +1,5 @@
-// Runs a program as a service whose unit allows the calls of @system-service only: seccomp(2) and landlock(7) are not among
-// them in systemd 252.
+// Runs a program as a service whose unit allows only the calls of @system-service: in systemd 252, these do not include
+// seccomp(2) and landlock(7).
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>

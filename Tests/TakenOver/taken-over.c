@@ -1,9 +1,9 @@
-// Plays a process whose engine somebody has taken over: native code, on the thread that runs JavaScript, at the moment at
-// which JavaScript begins. Loaded into the real program by LD_PRELOAD, it takes the place of the engine's first function,
-// tries what such code would try, and writes a line for each on standard error:
+// Acts as a process whose engine an attacker has taken over: native code, on the thread that runs JavaScript, at the moment
+// when JavaScript begins. Loaded into the real program by LD_PRELOAD, it replaces the engine's first function,
+// tries what such code would try, and writes a line for each attempt on standard error:
 //   taken-over: NAME: done
 //   taken-over: NAME: refused (EPERM)
-// Built by the tests; with -DALONE as a program of its own, which nothing confines: the proof that what it tries works.
+// The tests build it; with -DALONE as an unconfined program of its own, which proves that its attempts work.
 //   cc -shared -fPIC -o taken-over.so taken-over.c -ldl
 //   cc -DALONE -o taken-over taken-over.c
 
@@ -48,7 +48,7 @@ static long opened(const char *path, int flags) {
     return file;
 }
 
-// The paths of a variable, with colons between them.
+// The paths in a variable, separated by colons.
 static void each(const char *variable, const char *name, int flags) {
     char *paths = getenv(variable), *rest = NULL;
     if (!paths || !(paths = strdup(paths))) return;
@@ -57,7 +57,7 @@ static void each(const char *variable, const char *name, int flags) {
     free(paths);
 }
 
-// A name in the folder that the test has for this.
+// A name in the folder that the test provides for this.
 static const char *own(const char *name) {
     static char path[4][256];
     static int next;
@@ -68,7 +68,7 @@ static const char *own(const char *name) {
 }
 
 static void files(void) {
-    // What the test knows of, and whether it may be opened.
+    // The paths that the test knows, and whether they can be opened.
     each("TAKEN_OVER_READS", "read ", O_RDONLY);
     each("TAKEN_OVER_WRITES", "write ", O_WRONLY | O_APPEND);
     each("TAKEN_OVER_EMPTIES", "empty ", O_RDONLY | O_TRUNC);
@@ -108,7 +108,7 @@ static void network(void) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     strncpy(address.sun_path, own("socket"), sizeof address.sun_path - 1);
     tell("listen", "", local < 0 ? -1 : bind(local, (struct sockaddr *)&address, sizeof address));
-    // Such as the system's bus, which the unit hides.
+    // For example the system's bus, which the unit hides.
     const char *other = getenv("TAKEN_OVER_CONNECTS");
     if (!other) return;
     strncpy(address.sun_path, other, sizeof address.sun_path - 1);
@@ -128,7 +128,7 @@ static void processes(void) {
     if (child > 0) waitpid(child, NULL, 0);
     tell("vfork", "", child);
 #ifndef ALONE
-    // What comes back has not been done.
+    // If it returns, it has failed.
     char *const words[] = {"/bin/true", NULL};
     execv(words[0], words);
     tell("run ", words[0], -1);
@@ -165,7 +165,7 @@ static void kernel(void) {
     };
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
         long arguments[6] = {0};
-        // What does no harm where nothing refuses it.
+        // Arguments that do no harm if nothing refuses the call.
         if (calls[i].number == SYS_unshare) arguments[0] = 0x10000000 /* CLONE_NEWUSER */;
         if (calls[i].number == SYS_memfd_create) arguments[0] = (long)"taken-over";
         if (calls[i].number == SYS_shmget) arguments[1] = 4096, arguments[2] = 01000 /* IPC_CREAT */ | 0600;
@@ -186,7 +186,7 @@ static void kernel(void) {
     tell("replace ", "the filter", syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program));
 }
 
-// The socket to its host, and what it was given.
+// The socket to its host, and the other descriptors it got.
 static void descriptors(void) {
     char names[256] = "";
     for (int i = 0; i < 64; i++) {
@@ -197,7 +197,7 @@ static void descriptors(void) {
 }
 
 static void attack(void) {
-    // A host starts several processes; the name of the thread is that of its script, or «macros».
+    // A host starts several processes; the thread has the name of its script, or «macros».
     const char *only = getenv("TAKEN_OVER_ONLY");
     char name[17] = "";
     if (only && (prctl(PR_GET_NAME, name) != 0 || strcmp(name, only) != 0)) return;
@@ -216,7 +216,7 @@ int main(void) {
     return 0;
 }
 #else
-// The engine's function by which a place for JavaScript begins.
+// The engine's function that creates a context for JavaScript.
 const void *JSGlobalContextCreateInGroup(const void *group, const void *class) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     static const void *(*real)(const void *, const void *);

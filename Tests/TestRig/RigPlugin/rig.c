@@ -1,13 +1,13 @@
 // A virtual sound card for tests: an external ioplug that the real libasound loads. It plays and captures in real time
-// by the monotonic clock, keeps what it played, and fails where it is told to. What failures look like to a program is
-// as measured with real cards and servers. What it captures counts: each sample of frame n is n % 30000, so that a
-// recording tells which frames are missing.
+// by the monotonic clock, keeps what it played, and fails on request. To a program, the failures look
+// as measured with real cards and servers. Captured samples count: each sample of frame n is n % 30000, so that a
+// recording shows which frames are missing.
 //
 //     pcm_type.rig { lib "/absolute/path/rig.so" }
 //     pcm.NAME { type rig  KEY VALUE … }
 //
-//     outfile PATH      what was written, raw, appended
-//     lock PATH         held while the PCM is open; whoever opens it a second time gets EBUSY, as with a real card
+//     outfile PATH      appends the written frames, raw
+//     lock PATH         held while the PCM is open; a second opening gets EBUSY, as with a real card
 //     openerr N         opening fails with the error number N
 //     rate N            the only rate there is; without it 8 to 96 kHz
 //     channels N        the only number of channels; without it 1 or 2
@@ -21,8 +21,8 @@
 //         freeze          the clock stops
 //     at N              counted from the first start after opening
 //     silent BOOL       captures digital silence
-//     once PATH         made when the fault happens; while it is there none happens
-//     gone PATH         made by `disconnect`; while it is there the PCM cannot be opened (ENOENT)
+//     once PATH         made when the fault happens; while it exists, no fault happens
+//     gone PATH         made by `disconnect`; while it exists, the PCM cannot be opened (ENOENT)
 
 #define _GNU_SOURCE
 #include <alsa/asoundlib.h>
@@ -53,7 +53,7 @@ struct rig {
     long at;           // the clock's frame at which the fault happens
     long before;       // frames that the clock passed before the last start
     bool is_running;
-    double start;      // seconds, when the clock was started last
+    double start;      // seconds, when the clock last started
     long written;      // frames since the last preparation, written or read
     bool is_silent;
 };
@@ -72,7 +72,7 @@ static void touch(const char *path) {
 
 static bool exists(const char *path) { return path != NULL && access(path, F_OK) == 0; }
 
-// Frames since the clock was started last.
+// Frames since the clock last started.
 static long elapsed(const struct rig *rig) {
     return rig->is_running ? (long)((now() - rig->start) * rig->io.rate) : 0;
 }
@@ -96,7 +96,7 @@ static void clear_timer(struct rig *rig) {
 static int rig_prepare(snd_pcm_ioplug_t *io) {
     struct rig *rig = io->private_data;
     if (rig->fault == DISCONNECT && rig->has_fired) return -ENODEV;
-    // libasound does not stop a card after an underrun: it only prepares it anew.
+    // libasound does not stop a card after an underrun: it only prepares it again.
     rig->before += elapsed(rig);
     rig->is_running = false;
     rig->written = 0;
@@ -129,7 +129,7 @@ static bool is_faulty(struct rig *rig, long position) {
     return true;
 }
 
-// ioplug takes every negative result for an underrun; for the other states they are set, and the position stands still.
+// ioplug interprets every negative result as an underrun; for other errors, set the state and keep the position.
 static snd_pcm_sframes_t rig_pointer(snd_pcm_ioplug_t *io) {
     struct rig *rig = io->private_data;
     if (!rig->is_running) return 0;
