@@ -1,4 +1,4 @@
-"""What callers send who mean no good: sizes, floods, names and packets."""
+"""What malicious callers send: sizes, floods, names and packets."""
 import os
 import re
 import struct
@@ -18,7 +18,7 @@ def sizes(stage):
         assert code(ann.answer(ann.call("kiosk1", "logMessage", b"x" * (10 << 20)), 30)) == "tooLarge"
     assert code(ann.answer(ann.call("kiosk1", "logMessage", b"\xff\xfe"))) == "badRequest"
     assert code(ann.answer(ann.call("kiosk1", "logMessage", "[" * 600 + "]" * 600))) in ("tooLarge", "invalid")
-    # More than the broker's client takes is not even sent; its caller waits in vain, and the device lives.
+    # A message larger than the broker's client allows is not even sent; its caller waits in vain, and the device lives.
     ann.call("kiosk1", "logMessage", b"x" * (20 << 20), wait=True)
     ann.answer(ann.call("kiosk1", "ping"))
     grown = kiosk.memory("quickconnect-mqtt") - before
@@ -43,14 +43,14 @@ def long_properties(stage):
 
 def strangers(stage):
     """What a caller sends that is not MQTT stays with the broker, and what is MQTT harms no device"""
-    # At a broker of its own: paho's thread ends at a property that some brokers pass on, and who hears all would hear no more.
+    # On its own broker: paho's thread ends at a property that some brokers pass on, and the client that hears everything would hear no more.
     stage = stage.keep(Stage(stage.place("strangers"), stage.programs))
     kiosk, ann, bob = stage.kiosk1, stage.ann, stage.bob
     pid = kiosk.running["quickconnect-mqtt"].pid
     ann.answer(ann.call("kiosk1", "ping"))
     mine = "qc/kiosk1/call/bob/logMessage"
     text = b"never-by-a-stranger"
-    # Some brokers pass some of these on, without what is wrong with them.
+    # Some brokers pass some of these on, after removing what is wrong with them.
     packets = [publish(mine, b"stranger-%d" % number, properties) for number, properties in enumerate((
         b"\xee\x01", b"\x08\x00\x40qc", b"\x09\xff\xff", response(b"\xff\xfe"), bytes([USER]) + b"\x00\x01a\x00\x05b",
         user("a", b"\xed\xa0\x80"), user("a", b"\x00"), response("a") * 2, correlation(b"a") * 2, b"\x01\x09", b"\x0b\x00",
@@ -132,7 +132,7 @@ def flood_without_daemon(stage):
     large = [ann.call("kiosk1", "logMessage", b"x" * (1 << 20), expiry=9, wait=True) for _ in range(40)]
     long = [ann.call("kiosk1", "ping", data=os.urandom(60000), expiry=9) for _ in range(300)]
     small = [ann.call("kiosk1", "ping", expiry=9) for _ in range(3000)]
-    # bob's calls wait beside hers.
+    # bob's calls wait besides hers.
     his = bob.call("kiosk1", "ping", expiry=60)
     codes = lambda calls: [code(each) for data in calls for each in ann.answers(data) if b'"error"' in each.payload]
     ann.wait(lambda: all("overloaded" in codes(calls) for calls in (large, long, small)), "the refusals", 30)
@@ -141,7 +141,7 @@ def flood_without_daemon(stage):
     kiosk.start_daemon()
     wait_until(ann.is_answered, "calls again")
     assert len(bob.wait(lambda: bob.answers(his), "bob's answer")) == 1 and "responseData" in body(bob.answers(his)[0])
-    # Of refusals more than wait for the broker are left out; nobody hears two.
+    # Refusals beyond those that may wait for the broker are left out; nobody gets two.
     every = large + long + small
     assert all(len(ann.answers(data)) <= 1 for data in every) and set(codes(every)) <= {"overloaded", "timeout", "unavailable"}
 

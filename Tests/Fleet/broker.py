@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def wait_until(condition, what, seconds=20):
-    """Polls; readiness is other programs', which tell it in no other way."""
+    """Polls, because other programs report their readiness in no other way."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         result = condition()
@@ -37,18 +37,18 @@ def free_port():
 
 
 def ends_with_caller():
-    """In a child before it becomes another program: the kernel ends it with this process."""
+    """Called in a child before it becomes another program: the kernel then ends it with this process."""
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)
 
 
 def program(name):
-    """A program of the machine, or the one that is unpacked for this checkout."""
+    """A program of the machine, or the one unpacked for this checkout."""
     path = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/sbin", str(ROOT / ".build-rig" / "bin")])
     return shutil.which(name, path=path)
 
 
 class Broker:
-    """mosquitto on a port of its own. Users have their names as passwords."""
+    """mosquitto on a port of its own. Each user's name is also the password."""
 
     def __init__(self, folder, acl=None, users=(), tls=None, lines=(), port=None):
         self.folder = Path(folder)
@@ -115,7 +115,7 @@ def properties(kind=PacketTypes.PUBLISH, **members):
 
 
 class Caller:
-    """A client with a user's name, which keeps all that it hears."""
+    """A client with a user's name, which keeps all messages that it receives."""
 
     def __init__(self, broker, user, client_id="", tls=None, topics=()):
         self.user = user
@@ -127,7 +127,7 @@ class Caller:
         self.news = threading.Condition(self.lock)
         self.topics = [f"qc/+/reply/{user}/#", *topics]
         self.client = mqtt.Client(client_id=client_id, protocol=mqtt.MQTTv5)
-        # Before paho's own answer, which knows no reason codes of PUBACK.
+        # Set before paho's own answer, which knows no reason codes of PUBACK.
         self.client.username_pw_set(user, user)
         if tls:
             self.client.tls_set(f"{tls}/ca.crt", f"{tls}/{user}.crt", f"{tls}/{user}.key")
@@ -149,13 +149,13 @@ class Caller:
         with self.lock:
             self.heard.append(message)
             data = getattr(message.properties, "CorrelationData", None)
-            # What the broker sends again, because this client's own connection was lost, says so.
+            # If the broker sends something again because this client lost its own connection, the message has the dup flag.
             if data is not None and not (message.dup and data in self.replies):
                 self.replies.setdefault(data, []).append(message)
             self.news.notify_all()
 
     def hears(self, condition, seconds):
-        """Whether something becomes true by what this client hears, in time."""
+        """Whether a condition on what this client hears becomes true in time."""
         with self.news:
             return self.news.wait_for(condition, seconds)
 
@@ -172,7 +172,7 @@ class Caller:
 
     def call(self, target, command, payload="", data=None, answer=True, caller=None, response=None, wait=False, expiry=None,
              qos=1, spread=None):
-        """Makes a call; its correlation data."""
+        """Makes a call; returns its correlation data."""
         data = data or os.urandom(8)
         caller = caller or self.user
         if answer and response is None:
@@ -190,7 +190,7 @@ class Caller:
         return self.wait(lambda: self.answers(data), "an answer", seconds)[0]
 
     def is_answered(self, device="kiosk1", seconds=2):
-        """Whether a device does calls now."""
+        """Whether a device handles calls now."""
         data = self.call(device, "ping")
         return self.hears(lambda: self.answers(data), seconds)
 

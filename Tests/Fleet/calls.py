@@ -56,7 +56,7 @@ def feed(stage):
     assert not any(each.retain for each in ann.messages("qc/kiosk1/event/doorbell"))
     topics = {each.topic for each in observer.heard}
     assert not any("unlisted" in topic or "middleProgress" in topic for topic in topics), topics
-    # Progress of a recording is told ten times a second; its state changes twice.
+    # The progress of a recording is reported ten times a second; its state changes twice.
     assert len(ann.messages("qc/kiosk1/state/recording")) <= 4
 
 
@@ -85,7 +85,7 @@ def taken_back(stage):
     broker = stage.keep(Broker(stage.place("kept-broker")).start())
     device = stage.keep(Device(stage.place("kept"), stage.programs, "kiosk1", broker,
                                "values: [innerProgress]\n  states: [volume, {state: location, every: 1s}]\n  homeAssistant: true").start())
-    # A new client each time: it hears what the broker keeps.
+    # A new client each time: it receives what the broker keeps.
     def kept(number):
         caller = stage.keep(Caller(broker, f"looker{number}", topics=("qc/#", "homeassistant/#")))
         caller.answer(caller.call(device.name, "ping"))
@@ -140,7 +140,7 @@ def order(stage):
     log = kiosk.log_messages()
     places = [log.index(f"in-order-{number:03}") for number in range(200)]
     assert places == sorted(places)
-    # Whatever waits holds up nobody.
+    # A call that waits delays nobody.
     never = ann.call("kiosk1", "location", '[{"maximumAge":0,"timeout":3000}]')
     ann.answer(ann.call("kiosk1", "ping"), 2)
     ann.answer(never)
@@ -153,7 +153,7 @@ def expiry(stage):
     kiosk.end("quickconnect-mqtt")
     late = ann.call("kiosk1", "logMessage", "too-late", expiry=1, wait=True)
     kept = [ann.call("kiosk1", "logMessage", f"kept-{number}", expiry=60, wait=True) for number in range(3)]
-    # The broker's clock, which nobody hears.
+    # For the broker's clock, which cannot be observed.
     time.sleep(2)
     kiosk.start_gateway()
     for data in kept:

@@ -1,4 +1,4 @@
-"""Certificates for a private broker and its clients, made by openssl, for a day."""
+"""Certificates for a private broker and its clients, made with openssl and valid for a day."""
 import subprocess
 from pathlib import Path
 
@@ -8,7 +8,7 @@ def openssl(*words):
 
 
 def make_authority(folder, *names):
-    """An authority, and a certificate of it for each name; the broker's is good for 127.0.0.1."""
+    """An authority, and a certificate from it for each name; the broker's is valid for 127.0.0.1."""
     folder = Path(folder)
     folder.mkdir(parents=True)
     curve = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes")

@@ -35,7 +35,7 @@ def command_line(stage):
     assert stage.fleet("--device=kiosk1", "--timeout", "5", "call", "playSound", "-1").returncode == 0
     refused = stage.fleet("--device", "kiosk1", "call", "innerProgress", "x")
     assert refused.returncode == 1 and "invalid: " in refused.stderr, refused
-    # The broker says that nobody is there, unless somebody listens to everything.
+    # The broker reports that nobody is there, unless somebody listens to everything.
     assert stage.fleet("--device", "kiosk9", "call", "ping").returncode in (3, 4)
     assert stage.fleet("--device", "a/b", "call", "ping").returncode == 2
     assert stage.fleet("--device", "kiosk1", "run", "x.js").returncode == 2
@@ -61,12 +61,12 @@ def command_line(stage):
 
 
 def hear_events(stage, device, line):
-    """quickconnect events prints that line of an event that is posted meanwhile."""
+    """quickconnect events prints that line for an event that is posted meanwhile."""
     process = subprocess.Popen([stage.programs / "quickconnect", "--device", device, "events", "doorbell"], stdout=subprocess.PIPE, text=True,
                                env=stage.elsewhere(), preexec_fn=ends_with_caller)
 
     def is_heard():
-        # It subscribes in silence, so there is an event until it hears one.
+        # It subscribes without a message, so events are posted until it receives one.
         stage.kiosk1.call("post", "doorbell", 5)
         return select.select([process.stdout], [], [], 0.3)[0]
     wait_until(is_heard, "an event")

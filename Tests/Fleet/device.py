@@ -17,7 +17,7 @@ COMMANDS = [name.strip() for name in re.search(r"gateway: mqtt.*?commands: \[(.*
 
 
 class Device:
-    """`programs` is their folder; `mqtt` is what the settings say besides broker and device."""
+    """`programs` is their folder; `mqtt` is the settings besides broker and device."""
 
     def __init__(self, folder, programs, name, broker, mqtt="", commands=(), mappings="", tls=None, user=None):
         self.folder = Path(folder) / name
@@ -104,7 +104,7 @@ mqtt:
         return json.loads(done.stdout)
 
     def say(self, *lines):
-        """Says lines to the daemon, over one connection, and waits until it has heard all."""
+        """Sends lines to the daemon over one connection, and waits until it has received all."""
         with socket.socket(socket.AF_UNIX) as daemon:
             daemon.connect(str(self.folder / "socket"))
             daemon.settimeout(20)
@@ -133,7 +133,7 @@ mqtt:
         return len(re.findall(rf"(?<![\w-]){re.escape(text)}(?![\w-])", self.log_messages()))
 
     def log_messages(self):
-        """What the daemon has written so far; it answers before it writes."""
+        """The daemon's log so far; it answers before it writes the log."""
         if "quickconnectd" in self.running:
             mark = f"mark-{os.urandom(8).hex()}"
             self.say(f'call?cmd=logMessage&msg="{mark}"')
@@ -141,6 +141,6 @@ mqtt:
         return "\n".join(line for line in self.log("quickconnectd").splitlines() if " audit: " not in line)
 
     def memory(self, name):
-        """Resident, in KiB."""
+        """Resident memory, in KiB."""
         status = Path(f"/proc/{self.running[name].pid}/status").read_text()
         return int(re.search(r"VmRSS:\s+(\d+)", status)[1])

@@ -1,4 +1,4 @@
-"""Brokers and gateways that are lost, killed, slow and full."""
+"""Brokers and gateways that get lost, killed, slow and full."""
 import signal
 import subprocess
 import threading
@@ -9,7 +9,7 @@ from stage import body
 
 
 def burst(stage, name, disturb, calls=300, seconds=40):
-    """Calls, disturbed in their middle. Each has one answer or none, and none ran twice."""
+    """Calls with a disturbance in the middle. Each has one answer or none, and none ran twice."""
     kiosk, ann = stage.kiosk1, stage.ann
     ann.answer(ann.call("kiosk1", "ping"))
     sent = {}
@@ -26,11 +26,11 @@ def burst(stage, name, disturb, calls=300, seconds=40):
     sender = threading.Thread(target=send)
     sender.start()
     third.wait(30)
-    # By this thread, for what it starts ends with the thread that started it.
+    # In this thread: what a thread starts ends with it.
     disturb()
     sender.join(30)
     wait_until(ann.is_answered, "calls again", seconds)
-    # Some answers may be lost, and nothing tells that none comes any more.
+    # Some answers may be lost, and nothing reports that none will come.
     ann.hears(lambda: all(ann.answers(data) for data in sent.values()), 5)
     counts = {text: (len(ann.answers(data)), kiosk.runs(text)) for text, data in sent.items()}
     assert all(answers <= 1 for answers, _ in counts.values()), f"answered twice: {counts}"
@@ -43,7 +43,7 @@ def burst(stage, name, disturb, calls=300, seconds=40):
 def broker_restarts(stage):
     """A broker that is restarted in the middle of calls loses none, and none runs or is answered twice"""
     answered, ran = burst(stage, "restarted", lambda: stage.broker.restart())
-    # Answers that were on their way are not sent again, for they may have come.
+    # Answers on their way are not sent again, because they may have arrived.
     assert ran == 300 and answered >= 200, f"{answered} answered, {ran} done of 300"
 
 
@@ -103,7 +103,7 @@ def queue_full(stage):
     state = waiting()
     assert state["connected"] is False and state["waiting"] <= 200 + 20, state
     before = len(ann.heard)
-    # Ann is there first: what is published before she has subscribed is not for her.
+    # Ann connects first: she does not get what is published before she has subscribed.
     kiosk.signal("quickconnect-mqtt", signal.SIGSTOP)
     ann.up.clear()
     stage.broker.start()
@@ -123,12 +123,12 @@ def our_name(stage):
     """Another client with the device's name is told of, and does not keep the device away"""
     kiosk, ann = stage.kiosk1, stage.ann
     ann.answer(ann.call("kiosk1", "ping"))
-    # Whose pauses are short again.
+    # Its pauses are then short again.
     kiosk.end("quickconnect-mqtt")
     kiosk.start_gateway()
 
     def told():
-        # mosquitto 2.0.11 does not say why it throws a client out; that it does so again and again is told of.
+        # mosquitto 2.0.11 does not say why it disconnects a client; the device reports that it happens again and again.
         Caller(stage.broker, "kiosk1", client_id="kiosk1").close()
         wait_until(ann.is_answered, "calls again", 40)
         return "another client named 'kiosk1'" in kiosk.log("quickconnect-mqtt")

@@ -1,4 +1,4 @@
-"""What Home Assistant is told."""
+"""What Home Assistant learns."""
 from broker import wait_until
 from stage import MAPPINGS, body
 
@@ -17,7 +17,7 @@ def discovery(stage):
     assert "stop" not in parts and "play" not in parts, "taken out, and not on the list"
     assert parts["innerProgress"]["unit_of_measurement"] == "%" and parts["innerProgress"]["platform"] == "number"
     assert parts["sound_0"]["command_topic"] == "qc/kiosk1/call/ha/playSound" and parts["sound_0"]["payload_press"] == "[0]"
-    # What a button says is a call.
+    # A button's message is a call.
     ha = stage.caller("ha")
     ha.publish(parts["vibrate"]["command_topic"], parts["vibrate"]["payload_press"], qos=parts["vibrate"]["qos"])
     wait_until(lambda: "ha" in "".join(line for line in kiosk.log("quickconnectd").splitlines() if "command=playSound" in line), "its call")

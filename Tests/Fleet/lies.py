@@ -29,7 +29,7 @@ def malformed(stage):
         device.start_gateway(wait=False)
         pairs.append((device, fake))
     for device, fake in pairs:
-        # A packet that does not end is waited for until the connection's end.
+        # A packet that does not end is awaited until the connection ends.
         if fake.lie == b"\x32\x7f":
             fake.hang_up()
             fake.wait(lambda: fake.served >= 1, "the end of that connection")
@@ -42,14 +42,14 @@ def malformed(stage):
 
 
 def liar(stage, **more):
-    """A device whose broker says anything."""
+    """A device whose broker may say anything."""
     fake = stage.keep(FakeBroker(**more))
     device = stage.keep(Device(stage.place(f"liar{fake.port}"), stage.programs, "kiosk3", fake, SETTINGS).start())
     return fake, device
 
 
 def answer(fake, seconds=15):
-    """Of a call that is made again and again, since each may meet a connection that is just lost."""
+    """Answers a call that is made again and again, since each may meet a connection that has just been lost."""
     asked = []
 
     def is_answered():
@@ -61,14 +61,14 @@ def answer(fake, seconds=15):
 
 
 def stays(fake, device, lie, name):
-    """Whether a device does calls after a lie; else it has left this broker, which is as well, and lives."""
+    """Whether a device handles calls after a lie; else it must have left this broker, which is also right, and live."""
     served = fake.served
     fake.say(lie)
     data = fake.call("qc/kiosk3/call/ann/ping")
     fake.wait(lambda: fake.answers(data) or fake.served > served, f"what becomes of {name}")
     if fake.answers(data):
         return True
-    # Its pauses, which grow where connections are short, are short again.
+    # Its pauses, which grow if connections are short, are short again.
     assert device.end("quickconnect-mqtt") == 0, f"{name}\n{device.log('quickconnect-mqtt')[-2000:]}"
     device.start_gateway()
     return False

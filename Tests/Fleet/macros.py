@@ -14,7 +14,7 @@ def as_shipped(stage):
     ann.answer(ann.call("kiosk2", "ping"))
     done = stage.fleet("--device", "group:lobby", "call", "macro", "save", "greet", TEXT)
     assert done.returncode == 1 and done.stdout.count("denied") == 2 and "2 refused" in done.stderr, done
-    # Where only the gateway's list lets it through, that of the socket does not.
+    # If only the gateway's list allows it, the list of the socket does not.
     alone = stage.keep(Broker(stage.place("macro-broker"), ACL + MORE, USERS).start())
     device = stage.keep(Device(stage.place("macro-device"), stage.programs, "kiosk1", alone,
                                SETTINGS.replace("commands: [", "commands: [macro, "), ["never", "slow", "bell"], ALLOWED).start())

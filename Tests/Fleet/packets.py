@@ -1,4 +1,4 @@
-"""Packets of MQTT 5 as bytes, right and wrong ones, and both ends that speak them: a client that is none, and a broker that lies."""
+"""Packets of MQTT 5 as bytes, right and wrong ones, and both ends that send them: a client that is none, and a broker that lies."""
 import os
 import socket
 import struct
@@ -11,7 +11,7 @@ EXPIRY, RESPONSE_TOPIC, CORRELATION_DATA, SUBSCRIPTION, MAXIMUM_PACKET, TOPIC_AL
 
 
 def length(number):
-    """A number of variable length."""
+    """A number with variable length."""
     result = b""
     while True:
         number, digit = number >> 7, number & 127
@@ -101,16 +101,16 @@ class Published:
 
     @property
     def correlation(self):
-        """Where it is the only property, as in what a gateway answers."""
+        """The correlation data if it is the only property, as in the answers of a gateway."""
         return self.properties[3:] if self.properties[:1] == bytes([CORRELATION_DATA]) else None
 
 
 class FakeBroker:
-    """Does for one client at a time what a broker does, and says besides whatever it is told to say.
+    """Acts as a broker for one client at a time, and also sends whatever it is asked to.
 
-    - `greeting`: what answers CONNECT.
-    - `lie`: what each client is sent once it has subscribed.
-    - `acknowledges`: whether what is published is answered for."""
+    - `greeting`: the answer to CONNECT.
+    - `lie`: what each client gets once it has subscribed.
+    - `acknowledges`: whether it acknowledges what is published."""
 
     def __init__(self, lie=b"", greeting=packet(CONNACK, b"\x00\x00\x00")):
         self.lie, self.greeting, self.acknowledges = lie, greeting, True
@@ -168,7 +168,7 @@ class FakeBroker:
         return result
 
     def say(self, data):
-        """To the client that has subscribed, as soon as there is one; whether it was there."""
+        """Sends to the client that has subscribed, as soon as there is one; returns whether there was one."""
         client = self.wait(lambda: self.client, "a client")
         try:
             client.sendall(data)
@@ -187,7 +187,7 @@ class FakeBroker:
         return [each for each in self.published if each.correlation == data]
 
     def hang_up(self):
-        """Ends the connection of the client that there is."""
+        """Ends the connection of the current client."""
         self.wait(lambda: self.client, "a client").shutdown(socket.SHUT_RDWR)
 
     def close(self):
@@ -197,7 +197,7 @@ class FakeBroker:
 
 
 class Stranger:
-    """A client of a real broker that sends whatever it is told to."""
+    """A client of a real broker that sends whatever it is asked to."""
 
     def __init__(self, broker, name):
         self.connection = socket.create_connection(("127.0.0.1", broker.port), 10)
@@ -213,7 +213,7 @@ class Stranger:
         self.connection.close()
 
     def say(self, data):
-        """What the broker says to it; None where it only closes the connection."""
+        """What the broker sends to it; None if the broker only closes the connection."""
         try:
             self.connection.sendall(data)
             return next(iter(Packets(self.connection)), None)

@@ -1,4 +1,4 @@
-"""What is tried with a fleet. Each test is a function with a sentence as its title."""
+"""The tests of a fleet. Each test is a function with a sentence as its title."""
 import attacks
 import calls
 import command_line

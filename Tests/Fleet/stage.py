@@ -1,4 +1,4 @@
-"""What the tests of a fleet are played on."""
+"""The environment of a fleet's tests."""
 import json
 import subprocess
 
@@ -7,7 +7,7 @@ from device import Device
 
 ACL = (ROOT / "Examples" / "fleet" / "acl").read_text()
 USERS = ("kiosk1", "kiosk2", "kiosk3", "ann", "bob", "ha", "observer") + tuple(f"crowd{number}" for number in range(40))
-# Besides the example's: many callers, and somebody who hears all.
+# In addition to the example's: many callers, and one client that receives everything.
 MORE = "\nuser observer\ntopic read #\n" + "".join(
     f"\nuser crowd{number}\ntopic write qc/kiosk1/call/crowd{number}/+\ntopic read qc/+/reply/crowd{number}/#\n" for number in range(40))
 SETTINGS = """groups: [lobby]
@@ -18,7 +18,7 @@ SETTINGS = """groups: [lobby]
   queue: {messages: 200}
   commands: [ping, hello, commands, explain, doctor, sounds, playSound, volume, rec, stop, state, innerProgress, loc, location,
     logMessage, post, reload, never, slow]"""
-# reload is on the list of the gateway, and not on that of its socket.
+# reload is on the gateway's list, and not on its socket's.
 MAPPINGS = """
 never: {business: ["script:never"], timeout: 60s}
 slow: {business: ["script:slow"], timeout: 60s}
@@ -30,7 +30,7 @@ stop: {homeAssistant: false}
 
 
 class Stage:
-    """A broker with the example's list of rights, which drops nothing of a flood, two devices, ann and bob: made when they are first wanted."""
+    """A broker with the example's list of rights, which drops nothing of a flood, two devices, ann and bob. Each is made on its first use."""
 
     def __init__(self, folder, programs):
         self.folder = folder
@@ -96,14 +96,14 @@ class Stage:
         return self.caller("observer", topics=("qc/#", "homeassistant/#"))
 
     def elsewhere(self, user="ann", broker=None):
-        """The environment of a user who is somewhere else."""
+        """The environment of a user on another machine."""
         path, password = self.place(f"{user}.yaml"), self.place(f"{user}-password")
         password.write_text(f"{user}\n")
         path.write_text(f"mqtt: {{broker: '127.0.0.1:{(broker or self.broker).port}', user: {user}, passwordFile: {password}}}\n")
         return {"PATH": "/usr/bin:/bin", "HOME": str(self.folder), "QUICKCONNECT_CONFIG": str(path)}
 
     def fleet(self, *words, seconds=30, user="ann", broker=None):
-        """quickconnect as somebody who is somewhere else."""
+        """quickconnect as a user on another machine."""
         return subprocess.run([self.programs.resolve() / "quickconnect", *words], capture_output=True, text=True, timeout=seconds,
                               env=self.elsewhere(user, broker), stdin=subprocess.DEVNULL)
 

@@ -1,4 +1,4 @@
-"""Actions against pages, actions and users that mean harm, and against bad luck. Each test is a function of (stage), and its
+"""Actions against malicious pages, actions and users, and against bad luck. Each test is a function of (stage), and its
 docstring is its title."""
 import json
 import os
@@ -52,7 +52,7 @@ def other_users(stage):
     for name in ("action", "kiosk"):
         refused("call", "registerHandler", name)
     assert stage.shown() == "page"
-    # Root's window answers root.
+    # A client of root may call the window of root.
     assert json.loads(stage.rig.client("action", "list").stdout) == {"site": stage.site.origin, "actions": ["page-title"]}
 
 
@@ -65,18 +65,18 @@ def hostile_page(stage):
     status, out, err = stage.ends(process)
     assert status == 0, err
     assert "forged" not in out, out
-    # In the page itself nothing works any more: an action looks.
+    # In the page itself nothing works any more; an action can still look at it.
     stage.allow("view-source")
     process = stage.editor("view-source")
     stage.key("Escape")
     status, out, err = stage.ends(process)
     source = json.loads(out)["NSExtensionJavaScriptPreprocessingResultsKey"]["text"]
     assert status == 0 and '<body data-ran="yes">' in source and "</script>forged" not in source, source
-    # It has broken what tells errors, too. The editor has an end all the same.
+    # It has also broken how errors are reported. The editor ends nevertheless.
     process = stage.editor()
     stage.write("missing.name")
     stage.done()
-    # The page has the key, until the editor is there again.
+    # The page gets the key until the editor is there again.
     wait_until(lambda: process.poll() is not None or stage.key("Escape"), "the end")
     assert "cancelled" in stage.ends(process)[2]
 

@@ -1,5 +1,5 @@
-"""The kiosk's window with actions. The editor is a view of the window's own, which no driver reaches: it is typed into with the
-keys of a keyboard, and looked at in pictures."""
+"""The kiosk's window with actions. The editor is a view of the window itself, which no driver can reach: the tests type into it
+with a keyboard's keys, and look at it in pictures."""
 import json
 import os
 import subprocess
@@ -36,7 +36,7 @@ class ActionRig(KioskRig):
                               timeout=60, check=check)
 
     def begin(self, name):
-        """`quickconnect action run`, which goes on until the action has ended."""
+        """`quickconnect action run`, which runs until the action has ended."""
         environment = {**self.environment, "QUICKCONNECT_SOCKET": str(self.socket)}
         return subprocess.Popen([self.programs / "quickconnect", "action", "run", "--json", name], env=environment,
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -89,7 +89,7 @@ class Stage:
         self.display.run("xdotool", "windowfocus", "--sync", self.frame, "key", "--delay", "20", *keys, check=True)
 
     def write(self, text):
-        """Types with the keyboard, in the place of what is there."""
+        """Types with the keyboard, over the text that is there."""
         self.key("ctrl+a", "Delete")
         for number, line in enumerate(text.split("\n")):
             if number:
@@ -97,32 +97,32 @@ class Stage:
             self.display.run("xdotool", "type", "--delay", "8", line, check=True)
 
     def page_with(self, *actions, page="strict"):
-        """Shows a page, and allows actions there."""
+        """Shows a page, and allows actions on it."""
         self.show(page)
         for action in actions:
             self.allow(action)
 
     def begin(self, action):
-        """Chooses an action."""
+        """Starts an action."""
         process = self.rig.begin(action)
         self.running.append(process)
         return process
 
     def editor(self, action="page-title"):
-        """Chooses an action, and waits until its editor can be typed into."""
+        """Starts an action, and waits until its editor accepts text."""
         process = self.begin(action)
         wait_until(lambda: process.poll() is not None or self.shown() == "action-view", "the editor")
         assert process.poll() is None, process.communicate()
         return process
 
     def refused(self, action):
-        """Runs an action that ends with an error; its words."""
+        """Runs an action that ends with an error; returns the error's text."""
         done = self.rig.action("run", action, check=False)
         assert done.returncode == 1, done
         return done.stderr
 
     def shown(self):
-        """What the window says that it shows: the host of the view, by its title."""
+        """What the window reports that it shows: the host of the view, by its title."""
         name = self.display.run("xdotool", "getwindowname", self.frame).stdout.strip()
         return "action-view" if name.startswith("Action: ") else "page"
 
@@ -150,11 +150,11 @@ class Stage:
         return json.loads(path.read_text())["scripts"] if path.exists() else []
 
     def kept(self):
-        """What was typed last."""
+        """The text typed last."""
         return next((each["text"] for each in self.scripts() if each["name"] == ""), None)
 
     def open_menu(self):
-        """A click of the right button in the middle of the page."""
+        """Clicks the right button in the middle of the page."""
         self.display.run("xdotool", "mousemove", "--window", self.frame, "512", "384", "click", "3", check=True)
 
     def web_processes(self):
@@ -164,7 +164,7 @@ class Stage:
         self.display.picture(self.pictures / f"action-{name}.png")
 
     def pixels(self):
-        """The screen, as rows of bytes, three a pixel."""
+        """The screen, as rows of bytes, three per pixel."""
         done = subprocess.run(["import", "-window", "root", "-depth", "8", "ppm:-"], env={**os.environ, "DISPLAY": self.display.name},
                               capture_output=True, timeout=30, check=True)
         _, size, _, body = done.stdout.split(b"\n", 3)
@@ -172,7 +172,7 @@ class Stage:
         return [body[start:start + 3 * width] for start in range(0, len(body), 3 * width)]
 
     def settled(self):
-        """The screen, once nothing moves but a caret."""
+        """The screen, once nothing moves except a caret."""
         shots = [self.pixels()]
 
         def still():
@@ -185,7 +185,7 @@ class Stage:
 
     @staticmethod
     def difference(one, other):
-        """The box of what differs: left, top, right, bottom."""
+        """The bounding box of the differences: left, top, right, bottom."""
         rows = [number for number, (a, b) in enumerate(zip(one, other)) if a != b]
         columns = [at // 3 for row in rows for at in range(len(one[row])) if one[row][at] != other[row][at]]
         return (min(columns), rows[0], max(columns), rows[-1]) if rows else (0, 0, 0, 0)

@@ -99,7 +99,7 @@ def small(stage):
         process = stage.editor()
         stage.write("\n".join(f"a{number}" for number in range(1, 31)))
         stage.display.run("xdotool", "windowsize", "--sync", stage.frame, "320", "230", check=True)
-        # Somewhere in what is left of the window the line grows, by three letters and not by a caret that blinks.
+        # Somewhere in the visible part of the window the line must grow, by three letters and not by a blinking caret.
         before = stage.settled()
         stage.display.run("xdotool", "type", "--delay", "8", "WWW", check=True)
 
@@ -190,7 +190,7 @@ def event(stage):
                                 stdout=subprocess.PIPE, text=True)
     try:
         def heard():
-            # Nothing tells that it listens.
+            # Nothing reports that it listens already.
             stage.rig.action("run", "address-to-log")
             return select.select([listener.stdout], [], [], 0.2)[0]
         wait_until(heard, "an event")

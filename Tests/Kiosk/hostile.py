@@ -172,11 +172,11 @@ def too_much_memory(stage):
 
 
 def resident(opened):
-    """KiB of the window's process's own."""
+    """Memory of the window's process itself, in KiB."""
     return int(re.search(r"RssAnon:\s+(\d+)", Path(f"/proc/{opened.pid}/status").read_text())[1])
 
 
 def sockets(opened):
-    """How many sockets the window's process has: the engine opens files as it likes."""
+    """The number of sockets of the window's process; files do not count, because the engine opens them as it likes."""
     folder = f"/proc/{opened.pid}/fd"
     return sum(target.startswith("socket:") for target in map(os.readlink, glob(f"{folder}/*")))

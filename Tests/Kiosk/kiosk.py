@@ -1,4 +1,4 @@
-"""What pages, people and other programs do with the kiosk's window: all tests, those of one window beside each other."""
+"""What pages, users and other programs do with the kiosk's window: all tests, with those that share a window side by side."""
 from hostile import connections, cut_file, flood, huge_messages, left_behind, long_questions, long_texts, many_lines, no_way_out, too_much_memory
 from lifetime import abandoned, daemon_restart, hanging, killed, network, start_up_queue
 from originals import book, echo_page, example_app, own_bridge, reset_bridge, strict_page

@@ -37,7 +37,7 @@ def hanging(stage):
     assert "did not answer" in state["problem"], state
     assert time.monotonic() - start < 10
     stage.wait_state(lambda state: not state["problem"] and not state["isLoading"], "the page again")
-    # One that waits for a person does not hang.
+    # A page that waits for a user does not hang.
     stage.evaluate("setTimeout(() => { window.answer = confirm('Still there?') }, 300)")
     dialog = opened.dialog()
     time.sleep(4)

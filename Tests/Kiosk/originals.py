@@ -21,7 +21,7 @@ def book(stage):
     opened.click("#stopRecord")
     wait_until(lambda: not stage.rig.call("state")["recording"], "its end")
     stage.display.picture(stage.pictures / "book.png")
-    # All in one turn: the book's own queue holds what a single address cannot.
+    # All in one turn: the book's own queue keeps what a single address cannot hold.
     opened.run("window.counted = []; mapCommandToVCF('hello', (data, hello) => { counted.push(hello.protocol) })"
                f"\nfor (let n = 0; n < {MANY}; n++) makeCall('hello')")
     opened.wait(f"counted.length === {MANY}")
@@ -57,7 +57,7 @@ def echo_page(stage):
     for name in ("disableJavscriptAlertBoxSafetyTimeout", "disableJavascriptAlertBoxSafetyTimeout"):
         opened.run(f"WebViewJavascriptBridge.{name}()")
     assert stage.kiosk("call", "jsRcvResponseTest") == "Response from JS"
-    # A handler that is not there is an error, in words.
+    # A missing handler gives an error with a message.
     done = stage.rig.client("kiosk", "call", "nobody", check=False)
     assert done.returncode != 0, done.stdout
     opened.wait_connected()

@@ -1,4 +1,4 @@
-"""What a page may. Each test is a function of (stage), and its docstring's first line is its title."""
+"""What a page may do. Each test is a function of (stage), and its docstring's first line is its title."""
 
 from rig import wait_until
 from stage import Site
@@ -31,7 +31,7 @@ def owners_settings(stage):
         assert stage.state()["zoom"] == 1.5
         # An older test may have left one.
         assert "a=b" not in opened.value("document.cookie = 'a=b', document.cookie")
-        # This machine has none.
+        # This machine has no microphone.
         heard = opened.run("return navigator.mediaDevices.getUserMedia({ audio: true }).then(() => 'allowed', error => error.name)")
         assert heard not in ("NotAllowedError", "TypeError"), heard
         stage.close_window()
@@ -51,7 +51,7 @@ def download(stage):
 
 
 def is_written(stage, name):
-    """Whether a database of the engine's has the word, or its log."""
+    """Whether a database of the engine, or its log, contains the word."""
     folder = stage.rig.folder / "home" / ".local" / "share" / "quickconnect-kiosk"
     return any(b"kept" in file.read_bytes() for file in folder.rglob(f"{name}*"))
 

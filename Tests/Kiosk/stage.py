@@ -1,4 +1,4 @@
-"""What the tests of the window share: a web server, and the window that is open now."""
+"""What the window's tests share: a web server, and the window that is open now."""
 import http.server
 import json
 import threading
@@ -9,14 +9,14 @@ import window
 from rig import wait_until
 
 
-# A turn of a page that calls so many times.
+# How many calls a page makes in one turn.
 MANY = 1000
-# What answers is told to, without any of a page's own front controller: [command, value], in the order that they came.
+# Collects the answers without any of a page's own front controller: [command, value], in the order that they came.
 HEAR = "window.heard = []; window.handleJSONRequest = (command, text) => { heard.push([command, JSON.parse(text)]) }\n"
 
 
 class Site:
-    """A web server of the pages for the tests, with what a page of somebody else's needs."""
+    """A web server of the pages for the tests, with what foreign pages need."""
 
     def __init__(self, folder, port=0):
         class Handler(http.server.SimpleHTTPRequestHandler):
@@ -50,7 +50,7 @@ class Site:
 
         class Server(http.server.ThreadingHTTPServer):
             def handle_error(self, *_):
-                """A page that goes away reads no more."""
+                """A page that has gone reads no more."""
 
         self.server = Server(("127.0.0.1", port), Handler)
         self.port = self.server.server_address[1]
@@ -90,7 +90,7 @@ class Stage:
         return self.open_window.log_text() if self.open_window else ""
 
     def window(self, page=None, settings="  zoom: 1", driven=True):
-        """A window of a page (default: the folder of all pages) with these settings; the open one where it is the same."""
+        """A window of a page (default: the folder of all pages) with these settings; reuses the open one if it is the same."""
         page = page or self.rig.folder / "pages"
         key = (str(page), settings, driven)
         if self.opened != key:
@@ -114,7 +114,7 @@ class Stage:
         return opened
 
     def kiosk(self, *parameters):
-        """The command kiosk."""
+        """Calls the command kiosk."""
         return self.rig.call("kiosk", *parameters)
 
     def state(self):
@@ -129,7 +129,7 @@ class Stage:
 
 
 def in_order(opened, count=MANY, seconds=30):
-    """The answers of so many calls of counter: each once, in order."""
+    """The answers of that many calls of counter: each once, in order."""
     opened.wait(f"heard.length >= {count}", seconds)
     heard = opened.value("heard")
     assert heard == [["counter", number] for number in range(count)], f"{len(heard)} answers: {heard[:5]} … {heard[-5:]}"

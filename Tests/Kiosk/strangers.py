@@ -1,4 +1,4 @@
-"""Whose pages have the bridge, and what others may hand over. Each test is a function of (stage), and its docstring's first line is its title."""
+"""Whose pages have the bridge, and what others may pass to it. Each test is a function of (stage), and its docstring's first line is its title."""
 import re
 import subprocess
 
@@ -23,7 +23,7 @@ def foreign_frame(stage):
                 document.body.append(frame)
                 return told"""
             assert opened.run(script, foreign) == [], "it has found a way"
-            # Its calls would be here by now: this page's own comes behind them.
+            # The frame's calls would be here by now: this page's own call comes after them.
             opened.run("return quickconnect.call('post', 'news', 'own')")
             wait_until(lambda: "own" in heard, "the page's own event")
             assert [each for each in heard if each != "own"] == [], heard
@@ -46,7 +46,7 @@ def foreign_frame_with_url_calls(stage):
             document.body.append(frame)
             return told"""
         assert opened.run(script, theirs.origin) == "not loaded"
-        # A resource may be fetched; one that is not listed may not.
+        # Fetching a listed resource is allowed; an unlisted one is not.
         assert opened.run("return fetch(arguments[0] + '/plain.html', { mode: 'no-cors' }).then(() => 'fetched', () => 'blocked')", theirs.origin) == "fetched"
         with Site(stage.rig.folder / "pages" / "kiosk") as other:
             assert opened.run("return fetch(arguments[0] + '/plain.html', { mode: 'no-cors' }).then(() => 'fetched', () => 'blocked')", other.origin) == "blocked"
@@ -71,7 +71,7 @@ def other_programs_links(stage):
     wait_until(lambda: heard == [["shop://order/9?é=1"]], "the order")
     done = subprocess.run([*program, "other://order"], env=stage.rig.environment, capture_output=True, text=True, timeout=20)
     assert done.returncode == 2 and "other://order" in done.stderr, done
-    # As a desktop opens it, by the file that is shipped.
+    # As a desktop opens it, through the shipped file.
     applications = stage.rig.folder / "home" / ".local" / "share" / "applications"
     applications.mkdir(parents=True, exist_ok=True)
     command = " ".join(map(str, program))

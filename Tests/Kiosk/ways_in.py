@@ -1,4 +1,4 @@
-"""The ways in that a page has, a thousand calls in one turn. Each test is a function of (stage), and its docstring's first line is its title."""
+"""How a page makes calls, a thousand of them in one turn. Each test is a function of (stage), and its docstring's first line is its title."""
 from rig import wait_until
 from stage import HEAR, MANY, in_order
 

@@ -17,13 +17,13 @@ DRIVER = "WebKitWebDriver"
 
 
 def missing():
-    """Why no window can be opened here; None where it can."""
+    """Why no window can be opened here; None if one can."""
     absent = [name for name in (DRIVER, "Xvfb", "xdotool", "import") if not shutil.which(name)]
     return f"{', '.join(absent)} is not installed" if absent else None
 
 
 class Display:
-    """An X server that nobody sees."""
+    """An X server without a screen."""
 
     def __enter__(self):
         read, write = os.pipe()
@@ -47,7 +47,7 @@ class Display:
 
 
 class KioskRig(Rig):
-    """A daemon with simulated devices, and what a window of it needs."""
+    """A daemon with simulated devices, and what its window needs."""
 
     def __init__(self, programs, display, more=""):
         super().__init__(programs)
@@ -89,7 +89,7 @@ class KioskRig(Rig):
 
 
 class Window(WebDriver):
-    """`with Window(rig, page) as window:` drives its page; `window.log()` is what it says."""
+    """`with Window(rig, page) as window:` drives its page; `window.log()` is its output."""
 
     name = "kiosk"
 
@@ -100,7 +100,7 @@ class Window(WebDriver):
         self.begin(DRIVER, ["--host=127.0.0.1"], {"webkitgtk:browserOptions": options}, rig.environment)
 
     def run(self, script, *arguments):
-        # The driver's synchronous way awaits nothing.
+        # The driver's synchronous way does not wait for promises.
         body = """
             const done = arguments[arguments.length - 1], all = Array.prototype.slice.call(arguments, 0, -1)
             const run = async function () {\n%s\n}
@@ -139,7 +139,7 @@ class Window(WebDriver):
 
 
 class PlainWindow:
-    """The same without a driver, as it is in a kiosk: what a person does goes by the display."""
+    """The same without a driver, as it is in a kiosk: the display carries what a person does."""
 
     def __init__(self, rig, page, *flags):
         self.rig = rig
@@ -180,18 +180,18 @@ class PlainWindow:
         return wait_until(found, "the dialog", 10)
 
     def size(self, window):
-        """Width and height of one of its windows."""
+        """Width and height of one of the windows."""
         told = dict(line.split("=") for line in self.display.run("xdotool", "getwindowgeometry", "--shell", window).stdout.split())
         return int(told.get("WIDTH", 0)), int(told.get("HEIGHT", 0))
 
     def click_middle(self, button=1):
-        """A click of the mouse in the middle of the window."""
+        """Clicks the mouse in the middle of the window."""
         frame = max(self.windows(), key=int)
         width, height = self.size(frame)
         self.display.run("xdotool", "mousemove", "--sync", "--window", frame, str(width // 2), str(height // 2), "click", str(button), check=True)
 
     def press(self, *keys, window=None):
-        """Keys on the keyboard. Without a window manager the focus is given to the window first."""
+        """Presses keys on the keyboard. There is no window manager, so the window gets the focus first."""
         target = window or max(self.windows(), key=int)
         self.display.run("xdotool", "windowfocus", "--sync", target)
         for key in keys:
@@ -199,7 +199,7 @@ class PlainWindow:
 
 
 def children(pid):
-    """The processes below one, all the way down."""
+    """All descendants of a process."""
     found, parents = [], {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:

@@ -17,7 +17,7 @@ def dialogs(stage):
         dialog = opened.dialog()
         if text.startswith("prompt"):
             stage.display.picture(stage.pictures / "prompt.png")
-        # Calls of the window wait for it, and are answered then.
+        # Calls from the window wait for it, and get their answers then.
         opened.press(*keys, window=dialog)
         wait_until(lambda: stage.evaluate("return window.answer ?? null") == answer, f"{text} to answer {answer}")
 
@@ -32,7 +32,7 @@ def window_keys(stage):
     assert stage.evaluate("return getComputedStyle(document.body).cursor") == "none"
     stage.kiosk("zoom", 1.5)
     assert stage.state()["zoom"] == 1.5
-    # Another key is the page's.
+    # Any other key goes to the page.
     stage.evaluate("addEventListener('keydown', ({ key, ctrlKey, altKey }) => { window.pressed = key + ctrlKey + altKey })")
     opened.press("ctrl+alt+q")
     wait_until(lambda: stage.evaluate("return window.pressed ?? null") == "qtruetrue", "the key in the page")

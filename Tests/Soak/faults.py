@@ -1,4 +1,4 @@
-"""What happens to the device: programs that are killed, frozen and started again, files that are saved, and what runs out."""
+"""What happens to the device: programs are killed, frozen and started again, files are saved, and resources run out."""
 import base64
 import json
 import os
@@ -14,22 +14,22 @@ from privately import MemoryGroup
 from soak_device import MACRO, PROCEDURE, QUOTA, SCRIPT
 
 ALL_PARTS = ("daemon", "handler", "scripts", "data", "sound", "gpsd", "web", "mqtt", "disk")
-# What is affected, and whose connections are cut, where a program is killed.
+# For each killed program: the parts that it affects, and whose connections it cuts.
 PROGRAM_PARTS = {"quickconnectd": (ALL_PARTS, ("daemon",)), "quickconnect-scripts": (("scripts",), ()), "quickconnect-data": (("data",), ()),
                  "quickconnect-web": (("web",), ("web",)), "quickconnect-mqtt": (("mqtt",), ("mqtt",))}
 
-# A gateway is started again when it has found its broker: not both at a time.
+# A gateway has started again when it has found its broker, so the two are never away at the same time.
 NEEDED = {"quickconnect-mqtt": ("the broker",), "the broker": ("quickconnect-mqtt",)}
 
 
 class Faults:
-    """One of them at a time, or two of different parts. Each is begun, and its end comes later, by `step`."""
+    """One fault at a time, or two of different parts. Each one is begun, and `step` ends it later."""
 
     def __init__(self, ledger, device, chance, versions, disk_problem):
         self.ledger, self.device, self.chance, self.versions = ledger, device, chance, versions
         self.under_way = []
         self.number = 100
-        # How often each is in the bag that they are drawn from: even a short run sees each kind.
+        # How often each is in the bag that they are drawn from: even a short run has each kind.
         self.kinds = {self.kill_program: 4, self.freeze_program: 3, self.kill_daemon: 2, self.freeze_daemon: 1, self.stop_daemon: 1, self.kill_server: 3,
                       self.freeze_server: 2, self.save_mapping: 1, self.save_wrong_mapping: 1, self.save_macro: 1, self.save_wrong_macro: 1,
                       self.save_procedure: 1, self.save_wrong_procedure: 1, self.save_script: 1, self.save_wrong_script: 1,
@@ -40,7 +40,7 @@ class Faults:
         self.memory = MemoryGroup(f"qc-soak-{os.getpid()}")
 
     def step(self):
-        """Ends what is due, and begins something else if there is room."""
+        """Ends what is due, and begins another fault if there is room."""
         now = time.monotonic()
         for due, busy, fault, finish in [each for each in self.under_way if each[0] <= now]:
             self.under_way.remove((due, busy, fault, finish))
@@ -57,7 +57,7 @@ class Faults:
         kind, before = self.bag.pop(), len(self.ledger.faults)
         kind()
         if len(self.ledger.faults) == before:
-            # Not now, since it would meet another.
+            # Not now, because it would meet another fault.
             self.bag.insert(0, kind)
 
     def end_all(self):
@@ -145,7 +145,7 @@ class Faults:
         self.later(self.chance.uniform(0.3, 4), (name,), fault, lambda: server.process.send_signal(signal.SIGCONT))
 
     def suspend(self):
-        """All at once, as when the device sleeps."""
+        """All at once, as if the device slept."""
         if self.is_busy():
             return
         processes = list(self.device.running.values()) + [server.process for _, server, _, _ in self.servers()]
@@ -161,7 +161,7 @@ class Faults:
     # Files that are saved
 
     def admin(self, command, *data):
-        """A call of the owner's, with its reply."""
+        """A call of the owner, with its reply."""
         link = links.unix_link(self.device.folder / "socket", 60)
         try:
             link.send([message(command, list(data), "a")])
@@ -172,7 +172,7 @@ class Faults:
             link.close()
 
     def ask(self, command, *data):
-        """A call to a service that comes back by itself, after the daemon was away, within some seconds."""
+        """A call to a service that comes back on its own, some seconds after the daemon was away."""
         end = time.monotonic() + 20
         while True:
             reply = self.admin(command, *data)
@@ -232,7 +232,7 @@ class Faults:
         return True
 
     def await_version(self, ask, wanted, what):
-        """The newest version is the one that answers, soon."""
+        """Soon, the newest version must answer."""
         end = time.monotonic() + 30
         reply = None
         while time.monotonic() < end:
@@ -313,7 +313,7 @@ class Faults:
         self.later(self.chance.uniform(1, 5), ("disk",), fault, lambda: path.unlink())
 
     def fill_quota(self):
-        """A user of pages writes until there is no room for it, removes it, and may write again. It is nobody else's matter."""
+        """A user of pages writes until there is no room left, removes the files, and may write again. It affects nobody else."""
         if self.is_busy("quickconnectd", "quickconnect-web", "disk"):
             return
         self.at_once("fill the quota of a user", (), self.write_until_full)
@@ -344,7 +344,7 @@ class Faults:
             page.close()
 
     def exhaust_descriptors(self):
-        """No descriptor is left for the daemon, and many want one."""
+        """The daemon has no descriptor left, and many clients want one."""
         if self.is_busy():
             return
         fault = self.ledger.begin("exhaust the daemon's descriptors", ALL_PARTS)
@@ -361,7 +361,7 @@ class Faults:
 
         def raise_again():
             resource.prlimit(pid, resource.RLIMIT_NOFILE, before)
-            # Whoever waited is served, or has been told.
+            # Each one that waited is served, or has got an error.
             for connection in waiting:
                 connection.settimeout(20)
                 try:
@@ -377,7 +377,7 @@ class Faults:
         self.later(self.chance.uniform(0.5, 3), ("all",), fault, raise_again)
 
     def exhaust_memory(self):
-        """The daemon may not grow, and is asked for much. It may end; then it is started again, as by systemd."""
+        """The daemon may not grow, and gets large requests. It may end; then it is started again, as systemd does."""
         if self.is_busy():
             return
         by_group = self.memory.limit_file is not None
@@ -411,7 +411,7 @@ class Faults:
                 if by_group:
                     fault.cuts.clear()
                     return
-                # Started anew: libpulse keeps the descriptors of connections that failed for want of address space.
+                # Started again: libpulse keeps the descriptors of connections that failed for lack of address space.
                 self.device.end("quickconnectd")
                 self.device.start_daemon()
                 return

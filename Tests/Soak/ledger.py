@@ -1,16 +1,16 @@
-"""What was done to the device and when, what callers saw, and which of it is explained."""
+"""What was done to the device and when, what callers saw, and what of it is explained."""
 import collections
 import threading
 import time
 
-# A program that was away is there again some seconds after it was started: clients and gateways pause between attempts, up to 5 s.
+# A program that was away is there again some seconds after its start: clients and gateways pause between attempts, up to 5 s.
 GRACE = 8
-# Of connections that a kill cuts.
+# For connections that a kill cuts.
 CUT_GRACE = 3
 
 
 class Fault:
-    """`parts` are what may fail or wait meanwhile, `cuts` whose connections may end."""
+    """`parts` may fail or wait meanwhile; the connections of `cuts` may end."""
 
     def __init__(self, name, parts, cuts=()):
         self.name, self.parts, self.cuts = name, set(parts), set(cuts)
@@ -22,7 +22,7 @@ class Fault:
 
 
 class Way:
-    """Calls by one way in."""
+    """Calls by one way of access."""
 
     def __init__(self):
         self.sent = self.replied = self.errors = self.twice = 0
@@ -41,7 +41,7 @@ class Ledger:
         # (way, kind, parts, sent, ended, text)
         self.errors, self.losses, self.waits = [], [], []
         self.problems = []
-        # Of these waits, those that no fault explains; when all is over.
+        # Those of these waits that no fault explains; set when all is over.
         self.calm_waits = None
 
     def now(self):
@@ -51,7 +51,7 @@ class Ledger:
         print(f"{self.now():7.1f} s  {text}", flush=True)
 
     def problem(self, check, text):
-        """What no fault can explain."""
+        """Something that no fault can explain."""
         with self.lock:
             self.problems.append((check, self.now(), text))
         self.say(f"✘ {check}: {text} (seed {self.seed})")
@@ -78,7 +78,7 @@ class Ledger:
             self.ways[way].sent += number
 
     def replied(self, way, kind, parts, sent, error=None):
-        """`error` is the reply's, where the call should have had none."""
+        """`error` is the reply's error, if the call should have had none."""
         ended = time.monotonic()
         with self.lock:
             self.ways[way].replied += 1
@@ -91,7 +91,7 @@ class Ledger:
                 self.errors.append((way, kind, parts, sent, ended, f"{error.get('code')}: {error.get('message')}"))
 
     def lost(self, way, kind, cuts, sent, text, number=1):
-        """Calls whose connection was cut before the reply."""
+        """Calls whose connection was cut before their reply."""
         with self.lock:
             self.ways[way].lost += number
             self.losses.append((way, kind, cuts, sent, time.monotonic(), f"{number} calls, {text}"))
@@ -109,7 +109,7 @@ class Ledger:
     # Judgement, when all is over
 
     def unexplained(self, records, attribute, grace):
-        """Those that no fault explains by its parts or cuts."""
+        """The records that no fault explains by its parts or cuts."""
         return [each for each in records
                 if not any(getattr(fault, attribute) & set(each[2]) and fault.overlaps(each[3], each[4], grace) for fault in self.faults)]
 
@@ -120,7 +120,7 @@ class Ledger:
         return self.unexplained(self.losses, "cuts", CUT_GRACE)
 
     def longest_wait(self, way=None, procedures=False):
-        """Of a call that no fault explains: seconds, kind and time."""
+        """For a call that no fault explains: seconds, kind and time."""
         if self.calm_waits is None:
             self.calm_waits = self.unexplained(self.waits, "parts", GRACE)
         found = [(each[4] - each[3], each[1], each[3] - self.start) for each in self.calm_waits
@@ -128,7 +128,7 @@ class Ledger:
         return max(found, default=(0.25, "any", 0))
 
     def calm_seconds(self, parts, until):
-        """How long no fault explained anything of these parts."""
+        """For how long no fault affected these parts."""
         calm, at = 0.0, self.start
         for fault in sorted((each for each in self.faults if each.parts & set(parts)), key=lambda each: each.begin):
             calm += max(0.0, fault.begin - at)
@@ -136,10 +136,10 @@ class Ledger:
         return calm + max(0.0, until - at)
 
     def is_disturbed(self, parts, begin, end, but):
-        """Whether something else than a kill of `but` happened to these parts in a time."""
+        """Whether something other than a kill of `but` happened to these parts in this time."""
         with self.lock:
             return any(fault.parts & set(parts) and but not in fault.cuts and fault.overlaps(begin, end, CUT_GRACE) for fault in self.faults)
 
     def deaths(self, part, begin, end):
-        """When that part was killed, where that may have been in a time."""
+        """When that part was killed, if that may have been in this time."""
         return [fault.begin for fault in self.faults if part in fault.cuts and fault.begin <= end and (fault.end is None or fault.end >= begin)]

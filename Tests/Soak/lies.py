@@ -1,4 +1,4 @@
-"""What proves the checks: each of these does, behind the ledger's back, what a check must find. `Tests/Soak/prove` plays them all."""
+"""Proves the checks: each function does, without the ledger's knowledge, what a check must find. `Tests/Soak/prove` runs them all."""
 import json
 import os
 import signal
@@ -10,7 +10,7 @@ from links import message
 
 
 class LyingLink(links.Link):
-    """Loses a reply, gives one twice, or changes one."""
+    """Loses a reply, sends one twice, or changes one."""
 
     def __init__(self, link, lie):
         self.__dict__ = link.__dict__
@@ -41,7 +41,7 @@ class LyingLink(links.Link):
 
 
 def post_behind(device, soak):
-    """An event that the subscriber never gets: it is counted as posted."""
+    """An event that the subscriber never gets, but that counts as posted."""
     soak.over.wait(5)
     soak.poster.posted[10_000_000] = [time.monotonic(), time.monotonic()]
 
@@ -70,16 +70,16 @@ def shorten_recordings(device, soak):
 
 
 def leak(device, soak):
-    """Connections that stay open to the end."""
+    """Connections that stay open until the end."""
     soak.leaked = [links.unix_link(device.folder / "socket", 5) for _ in range(40)]
 
 
 def stand_still(device, soak):
-    """The daemon stands still, and no fault says so."""
+    """The daemon stands still, and no fault explains it."""
     soak.over.wait(3)
     process = device.running["quickconnectd"]
     process.send_signal(signal.SIGSTOP)
-    # Longer than what is allowed, which is more on a busy machine.
+    # Longer than the bound, which is larger on a busy machine.
     time.sleep(1.5 * LONGEST_WAIT * max(1, os.getloadavg()[0] * 1.2 / os.cpu_count() / BUSY))
     process.send_signal(signal.SIGCONT)
 
@@ -91,7 +91,7 @@ def write_much(device, soak):
 
 
 def die(device, soak):
-    """A gateway that ends by itself."""
+    """A gateway that ends on its own."""
     soak.over.wait(3)
     device.running["quickconnect-web"].send_signal(signal.SIGKILL)
 
@@ -104,7 +104,7 @@ def run_twice(device, soak):
 
 
 def drop_positions(device, soak):
-    """Positions that are missing, and nobody tells."""
+    """Positions that are missing without a report."""
     soak.over.wait(2)
     soak.subscribers[0].gaps += 3
 

@@ -1,4 +1,4 @@
-"""Ways in: lines over the Unix socket, over a WebSocket, and one call a request."""
+"""Ways of access: lines over the Unix socket, over a WebSocket, and one call per request."""
 import base64
 import http.client
 import json
@@ -9,7 +9,7 @@ import time
 
 
 class Cut(Exception):
-    """The connection has ended, or was not made."""
+    """The connection has ended, or could not be made."""
 
 
 class Link:
@@ -28,7 +28,7 @@ class Link:
             raise Cut(f"sending: {error}") from None
 
     def receive(self, seconds=None):
-        """Some lines; none where nothing came in time."""
+        """Some lines; none if nothing came in time."""
         self.connection.settimeout(self.patience if seconds is None else seconds)
         try:
             more = self.connection.recv(1 << 18)
@@ -60,7 +60,7 @@ def unix_link(path, patience=90):
 
 
 def head(connection, request):
-    """Sends a request, and returns the status, and what came behind the head."""
+    """Sends a request, and returns the status and what came after the head."""
     connection.sendall(request)
     seen = b""
     while b"\r\n\r\n" not in seen:
@@ -73,7 +73,7 @@ def head(connection, request):
 
 
 class WebSocketLink(Link):
-    """Each line a message of its own."""
+    """Each line is a message of its own."""
 
     def __init__(self, port, token, patience=90, source="127.0.0.1"):
         connection = socket.socket()
@@ -157,7 +157,7 @@ class WebSocketLink(Link):
 
 
 def frame(body, kind=1, first=0x80):
-    """A frame of a client, whose mask changes nothing."""
+    """A client's frame. Its mask changes nothing."""
     size = len(body)
     if size < 126:
         return bytes([first | kind, 128 | size]) + b"\0\0\0\0" + body
@@ -167,20 +167,20 @@ def frame(body, kind=1, first=0x80):
 
 
 class CallRequests:
-    """`POST /call`, one call a request; a connection serves some of them."""
+    """`POST /call`, one call per request; a connection serves several of them."""
 
     def __init__(self, port, token, patience=90):
         self.port, self.token, self.patience = port, token, patience
         self.connection, self.used = None, 0
 
     def call(self, message):
-        """The reply's message, as over a socket."""
+        """The message of the reply, as over a socket."""
         if self.connection is None or self.used >= 20:
             self.close()
             self.connection, self.used = http.client.HTTPConnection("127.0.0.1", self.port, timeout=self.patience), 0
         self.used += 1
         try:
-            # As a body even for one call: an answer of several lines is told apart by its form.
+            # As a body even for one call: this shows an answer of several lines by its form.
             self.connection.request("POST", "/call", json.dumps(message) + "\n",
                                     {"Authorization": f"Bearer {self.token}", "Content-Type": "text/plain"})
             answer = self.connection.getresponse()
@@ -210,7 +210,7 @@ def message(command, data=None, number=None):
 
 
 def until(connect, over, seconds=60):
-    """A connection, which is tried again until there is one; None when `over` says that none is wanted any more."""
+    """A connection, tried again until there is one; None if `over` is set first."""
     end = time.monotonic() + seconds
     while not over.is_set():
         try:

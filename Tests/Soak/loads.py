@@ -1,4 +1,4 @@
-"""What a year of use is made of, by count and at full speed. Each answer is compared, byte for byte where its bytes are known."""
+"""The parts of a year of use, by count and at full speed. Each answer is compared, byte for byte if its bytes are known."""
 import json
 import re
 import struct
@@ -12,11 +12,11 @@ CHUNK = 1000
 
 
 class Wrong(Exception):
-    """An answer that is not the one that was due."""
+    """An answer other than the expected one."""
 
 
 def exchange(link, request, expected):
-    """Sends lines, and gets exactly these bytes."""
+    """Sends lines, and receives exactly these bytes."""
     link.connection.settimeout(120)
     link.connection.sendall(request)
     seen = bytearray()
@@ -39,7 +39,7 @@ def answer(number, data):
 
 
 class Calls:
-    """Lines whose answers are known, a thousand at once."""
+    """Lines with known answers, a thousand at once."""
 
     def __init__(self, path, make, size=CHUNK):
         self.link = links.unix_link(path)
@@ -58,12 +58,12 @@ def pings(path):
 
 
 def values(path):
-    """Sets and reads by turns."""
+    """Sets and reads in turn."""
     return Calls(path, lambda number: (message("soak0", number if number % 2 == 0 else None, f"v{number}"), answer(f"v{number}", number // 2 * 2)))
 
 
 class HandlerCalls(Calls):
-    """A second connection answers them."""
+    """A second connection answers the calls."""
 
     def __init__(self, path):
         super().__init__(path, lambda number: (message("yearHandler", number, f"h{number}"), answer(f"h{number}", number)), 500)
@@ -88,7 +88,7 @@ class HandlerCalls(Calls):
 
 
 class Posts(Calls):
-    """A second connection hears them."""
+    """A second connection receives the events."""
 
     def __init__(self, path):
         super().__init__(path, lambda number: (message("post", ["yearEvent", number], f"e{number}"), answer(f"e{number}", "null")))
@@ -133,7 +133,7 @@ class Posts(Calls):
 
 
 class Sounds:
-    """Sounds of a millisecond, many at once."""
+    """Sounds of one millisecond, many at once."""
     AT_ONCE = 200
 
     def __init__(self, path):
@@ -150,7 +150,7 @@ class Sounds:
 
 
 def gather(link, numbers):
-    """The values of so many calls, in whichever order they come."""
+    """The values of that many calls, in whichever order they come."""
     found = {}
     while len(found) < len(numbers):
         lines = link.receive(120)
@@ -166,7 +166,7 @@ def gather(link, numbers):
 
 
 class Recordings:
-    """Short ones, some at once, each ended, looked at and removed."""
+    """Short recordings, some at once; each is ended, inspected and removed."""
     AT_ONCE = 16
 
     def __init__(self, path, media):
@@ -179,7 +179,7 @@ class Recordings:
             names = [f"year{self.number + each}.wav" for each in range(min(self.AT_ONCE, count - made))]
             self.number += len(names)
             self.each(names, lambda name: message("rec", [name, "start", {"rate": 8000}], name))
-            # Something of each is to be there.
+            # Each one must contain something.
             time.sleep(0.03)
             for name, ended in self.each(names, lambda name: message("rec", [name, "stop"], name)).items():
                 if ended["bytes"] != (self.media / name).stat().st_size or ended["bytes"] < 44:
@@ -194,7 +194,7 @@ class Recordings:
 
 
 class ScriptReloads:
-    """A script is saved; the new version answers."""
+    """A script is saved; the new version must answer."""
 
     def __init__(self, path, folder, text):
         self.link, self.folder, self.text = links.unix_link(path), folder, text
@@ -234,7 +234,7 @@ class PageReloads:
 
 
 class BrokerCalls:
-    """Through the broker, some at once."""
+    """Through the broker, several at once."""
     AT_ONCE = 50
 
     def __init__(self, caller):
@@ -254,7 +254,7 @@ class BrokerCalls:
 
 
 def write_tick(folder):
-    """A millisecond of sound."""
+    """One millisecond of sound."""
     folder.mkdir()
     frames = b"".join(struct.pack("<h", 8000 if number % 16 < 8 else -8000) for number in range(48))
     (folder / "tick.wav").write_bytes(b"RIFF" + struct.pack("<I", 36 + len(frames)) + b"WAVEfmt " + struct.pack("<IHHIIHH", 16, 1, 1, 48000, 96000, 2, 16)

@@ -1,4 +1,4 @@
-"""Clients that keep to the protocol, and look closely at what they get."""
+"""Clients that follow the protocol, and check what they get."""
 import collections
 import itertools
 import json
@@ -11,9 +11,9 @@ import quickconnect
 from links import Cut, message, until
 
 Kind = collections.namedtuple("Kind", "name command data parts check")
-# So long a call waits for its one reply. Longer than each command's own timeout, so none may be without.
+# How long a call waits for its only reply. Longer than each command's own timeout, so each call must get one.
 PATIENCE = 90
-# Kept values are written at most once a second; then the disk and a busy machine take their time.
+# Kept values are written at most once a second; the disk and a busy machine add their time.
 KEPT_WITHIN = 2.5
 
 
@@ -34,7 +34,7 @@ def anything(value, error):
 
 
 class Kinds:
-    """What is called, at random. `versions` are of the macro, the script and the procedure: those that were ever saved."""
+    """Random calls. `versions` are those of the macro, the script and the procedure that were ever saved."""
 
     def __init__(self, chance, name, versions, is_gateway=False):
         self.chance, self.name, self.versions, self.is_gateway = chance, name, versions, is_gateway
@@ -93,12 +93,12 @@ class Kinds:
 
 
 class ValueOwner:
-    """Sets one value and reads it: what is read is what was set last and acknowledged."""
+    """Sets one value and reads it: a read must give what was last set and acknowledged."""
 
     def __init__(self, ledger, number):
         self.ledger, self.name, self.is_kept = ledger, f"soak{number}", number % 2 == 0
         self.next = itertools.count(number * 1_000_000 + 1)
-        # (value, sent, acknowledged or None), the oldest first; the default from the start.
+        # (value, sent, acknowledged or None), the oldest first; it begins with the default.
         self.history = [(0, ledger.start, ledger.start)]
 
     def setting(self):
@@ -114,7 +114,7 @@ class ValueOwner:
             self.ledger.problem("values", f"{self.name} was set to {last[0]} and became {value}")
 
     def possible(self, deaths):
-        """What may be read now."""
+        """The values that a read may give now."""
         last = max((index for index, each in enumerate(self.history) if each[2] is not None), default=0)
         values = {each[0] for each in self.history[last:]}
         for death in deaths:
@@ -138,7 +138,7 @@ class ValueOwner:
 
 
 class Worker(threading.Thread):
-    """A thread that ends when `over` is set, and tells what it could not handle."""
+    """A thread that ends when `over` is set, and reports what it could not handle."""
 
     def __init__(self, ledger, name, seed):
         super().__init__(name=name, daemon=True)
@@ -238,10 +238,10 @@ class Talker(Worker):
 
 
 def judge(ledger, way, kind, parts, sent, reply):
-    """Counts a reply, and looks whether it is right."""
+    """Counts a reply, and checks it."""
     error, value = reply.get("error"), reply.get("responseData")
     is_refusal = kind.name == "wrong"
-    # A handler gets an array of what came by another way than the bridge form, and gives it back.
+    # A handler gets an array if the call came in a form other than the bridge form, and returns it.
     if kind.name == "handler" and value == [kind.data]:
         value = kind.data
     ledger.replied(way, kind.name, parts, sent, None if is_refusal and error and error.get("code") in ("invalid", "unknownCommand") else error)
@@ -278,9 +278,9 @@ class Requester(Worker):
 
 
 class BrokerCaller(Worker):
-    """Calls through the broker, some of them at once."""
+    """Calls through the broker, several of them at once."""
 
-    # A call that was not delivered in this time never runs.
+    # A call that was not delivered within this time never runs.
     EXPIRY, PATIENCE = 15, 30
 
     def __init__(self, ledger, name, seed, caller, versions):
@@ -312,7 +312,7 @@ class BrokerCaller(Worker):
         judge(self.ledger, "broker", kind, (*parts, *kind.parts), sent, reply)
 
     def check(self):
-        """At the end: none was answered twice."""
+        """At the end: checks that none was answered twice."""
         with self.caller.lock:
             many = [data for data, answers in self.caller.replies.items() if len(answers) > 1]
         for data in many[:5]:
@@ -320,7 +320,7 @@ class BrokerCaller(Worker):
 
 
 class HandlerHost:
-    """Answers the command soakEcho, through the client library, which comes back by itself."""
+    """Answers the command soakEcho, through the client library, which reconnects on its own."""
 
     def __init__(self, ledger, path):
         self.ledger = ledger
@@ -332,7 +332,7 @@ class HandlerHost:
         value = data[0] if isinstance(data, list) and len(data) == 1 else data
         with self.ledger.lock:
             self.ledger.counts["handler calls made"] += 1
-            # Polite clients send such texts, none of them twice.
+            # Polite clients send such texts, and never the same one twice.
             if isinstance(value, str) and "-" in value:
                 self.runs[value] += 1
                 self.ledger.counts["handler calls made twice"] += self.runs[value] == 2

@@ -1,4 +1,4 @@
-"""A mount of this process's own: what it mounts is gone with it, however it ends."""
+"""A private mount namespace of this process: its mounts vanish with it, however it ends."""
 import ctypes
 import os
 import subprocess
@@ -7,7 +7,7 @@ NEW_MOUNTS = 0x20000
 
 
 def private_mounts():
-    """Before any thread is started. Why there are none; None where there are."""
+    """Call it before starting any thread. Returns why there are no private mounts; None if there are."""
     if os.getuid() != 0:
         return "only root may mount"
     if ctypes.CDLL(None, use_errno=True).unshare(NEW_MOUNTS) != 0:
@@ -17,7 +17,7 @@ def private_mounts():
 
 
 def mount_small_disk(folder, megabytes):
-    """Why not; None where it is mounted."""
+    """Returns why it is not mounted; None if it is."""
     folder.mkdir(exist_ok=True)
     done = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={megabytes}m,mode=700", "tmpfs", str(folder)],
                           capture_output=True, text=True)
@@ -25,7 +25,7 @@ def mount_small_disk(folder, megabytes):
 
 
 class MemoryGroup:
-    """A control group of one process, whose memory can be limited; `problem` says why there is none."""
+    """A control group of one process that can limit its memory; `problem` says why there is none."""
 
     def __init__(self, name):
         self.problem = self.limit_file = None
@@ -57,7 +57,7 @@ class MemoryGroup:
             file.write(str(value))
 
     def remove(self):
-        """When its process is gone."""
+        """Call it after its process has ended."""
         if self.limit_file:
             try:
                 os.rmdir(self.folder)

@@ -1,4 +1,4 @@
-"""Clients that do not keep to the protocol, or go without a word. Nobody but themselves may notice."""
+"""Clients that break the protocol, or leave without a word. Only they themselves may be affected."""
 import json
 import os
 import socket
@@ -9,7 +9,7 @@ import links
 from links import Cut, frame, message
 from polite import Worker
 
-# From another address, for wrong tokens make an address wait.
+# From another address, because wrong tokens delay an address.
 ELSEWHERE = "127.0.0.2"
 
 
@@ -41,12 +41,12 @@ class Rude(Worker):
         for link in many:
             link.send([message(self.chance.choice(["ping", "loc", "soakEcho", "playSound"]), 0, "x")] * self.chance.randint(1, 5))
             if self.chance.random() < 0.5:
-                # The other end gets an error.
+                # So that the other end gets an error.
                 link.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             link.close()
 
     def half_closes(self):
-        """Which is no rudeness: each call gets its reply, and then the end."""
+        """This is not rude: each call gets its reply, and then the end."""
         link = self.connect()
         count, replies, sent = self.chance.randint(1, 500), 0, time.monotonic()
         self.ledger.sent("half-closed", count)
@@ -72,7 +72,7 @@ class Rude(Worker):
         link.close()
 
     def floods(self):
-        """Sends without reading, and goes."""
+        """Sends without reading, and leaves."""
         link = self.connect()
         link.connection.settimeout(2)
         line = message("state", None, "flood")
@@ -83,7 +83,7 @@ class Rude(Worker):
             link.close()
 
     def stalls(self):
-        """Does not read what it asked for, for some time."""
+        """Does not read the replies for some time."""
         link = self.connect()
         link.connection.settimeout(0.5)
         try:
@@ -124,7 +124,7 @@ class Rude(Worker):
             link.close()
 
     def takes_handlers(self):
-        """Registers, gets a call, and goes without an answer."""
+        """Registers a handler, gets a call, and leaves without an answer."""
         link, name = self.connect(), f"rude{self.chance.randrange(1 << 30)}"
         link.send([message("registerHandler", [name], "h")])
         link.receive(5)

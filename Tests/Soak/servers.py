@@ -1,4 +1,4 @@
-"""A private PulseAudio and gpsd, real ones, with a receiver that moves."""
+"""A private PulseAudio and a private gpsd, both real, with a moving receiver."""
 import os
 import signal
 import socket
@@ -10,7 +10,7 @@ from broker import ends_with_caller, free_port, program, wait_until
 
 
 class Server:
-    """A process that is killed, frozen and started again, always under the same address."""
+    """A process that can be killed, frozen and started again, always with the same address."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -30,7 +30,7 @@ class Server:
 
 
 class SoundServer(Server):
-    """PulseAudio with a sink that nobody hears, whose monitor is the microphone."""
+    """PulseAudio with a silent sink, whose monitor is the microphone."""
 
     def __init__(self, folder):
         super().__init__(folder)
@@ -45,7 +45,7 @@ class SoundServer(Server):
 
     def start(self):
         (self.folder / "native").unlink(missing_ok=True)
-        # Without norewinds the sink sleeps for up to two seconds at a time. The socket comes last: who can connect finds the sink.
+        # Without norewinds the sink sleeps for up to two seconds at a time. The socket comes last, so whoever can connect finds the sink.
         self.spawn([program("pulseaudio"), "-n", "--daemonize=no", "--use-pid-file=no", "--exit-idle-time=-1", "--high-priority=no", "--realtime=no",
                     "-L", "module-null-sink sink_name=rig rate=48000 channels=2 format=s16le norewinds=1",
                     "-L", f"module-native-protocol-unix socket={self.folder}/native auth-anonymous=1"], self.own)
@@ -58,7 +58,7 @@ class SoundServer(Server):
 
 
 class Receiver(Server):
-    """gpsd, and a receiver that tells a new position five times a second."""
+    """gpsd, and a receiver that reports a new position five times a second."""
 
     def __init__(self, folder):
         super().__init__(folder)

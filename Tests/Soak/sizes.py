@@ -1,4 +1,4 @@
-"""How large programs are: memory of their own, descriptors, threads, and what they have written to their logs."""
+"""How large programs are: their own memory, descriptors, threads, and the lines in their logs."""
 import collections
 import os
 import re
@@ -28,13 +28,13 @@ def size(pid):
 
 
 def size_of_tree(pid):
-    """The sum, for a script host has its scripts in processes of their own."""
+    """The sum, because a script host runs its scripts in separate processes."""
     parts = [size(each) for each in tree(pid)]
     return Size(*map(sum, zip(*parts)))
 
 
 def smallest(pids, seconds=3.0):
-    """The least of each figure in a time in which nothing is called: {name: Size}."""
+    """The smallest value of each figure in a time without calls: {name: Size}."""
     found = {}
     end = time.monotonic() + seconds
     while True:
@@ -50,7 +50,7 @@ def smallest(pids, seconds=3.0):
 
 
 def log_lines(path):
-    """Lines of calls that the audit log names, and all others."""
+    """The number of calls that the audit log names, and the number of all other lines."""
     audit = others = 0
     if path.exists():
         with open(path, "rb") as file:

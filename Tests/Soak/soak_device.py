@@ -1,4 +1,4 @@
-"""The device: all programs, with libasound at a private PulseAudio, a real gpsd and a private broker."""
+"""The device: all programs, with libasound on a private PulseAudio, a real gpsd and a private broker."""
 import os
 import pwd
 import re
@@ -23,7 +23,7 @@ MACRO = "function(amount = 1) {{\n    return amount + {0}\n}}\n"
 PROCEDURE = "function execute(amount, callback) {{\n    callback(amount + {0})\n}}\n"
 SCRIPT = "WebViewJavascriptBridge.registerHandler('soakScript', data => [data, {0}])\n"
 ACL = "user {device}\ntopic readwrite #\nuser soak\ntopic readwrite #\nuser rude\ntopic readwrite #\n"
-# Of a user of pages, in the media folder.
+# For a user of pages, in the media folder.
 QUOTA = 2 << 20
 
 
@@ -50,7 +50,7 @@ class SoakDevice(Device):
 
     def spawn(self, name, *arguments, known_as=None, **variables):
         environment = {**os.environ, "HOME": str(self.folder / "home"), "XDG_RUNTIME_DIR": str(self.folder),
-                       # As where the programs are installed: what shows the place of a crash would keep connections open meanwhile.
+                       # As in an installation: the program that shows the place of a crash would keep connections open meanwhile.
                        "SWIFT_BACKTRACE": "enable=no", **self.environment}
         for key in ("QUICKCONNECT_SOCKET", "NOTIFY_SOCKET", "CONFIGURATION_DIRECTORY", "STATE_DIRECTORY", "QUICKCONNECT_CONFIG",
                     "CREDENTIALS_DIRECTORY", "XDG_CONFIG_HOME", "XDG_DATA_HOME"):
@@ -111,12 +111,12 @@ class SoakDevice(Device):
         return self
 
     def start_part(self, name):
-        """Starts one again; it returns when it answers."""
+        """Starts one again; returns when it answers."""
         {"quickconnectd": self.start_daemon, "quickconnect-scripts": self.start_scripts, "quickconnect-data": self.start_data,
          "quickconnect-web": self.start_web, "quickconnect-mqtt": self.start_gateway}[name]()
 
     def stop(self):
-        # What was frozen, first: the others wait for it.
+        # Frozen ones first: the others wait for them.
         for process in self.running.values():
             if process.poll() is None:
                 process.send_signal(signal.SIGCONT)

@@ -1,4 +1,4 @@
-"""Events with numbers, and recordings that are read to their end."""
+"""Numbered events, and recordings that are read to their end."""
 import json
 import os
 import time
@@ -13,12 +13,12 @@ ON_ITS_WAY, BEHIND_STANDSTILL = 2, 12
 
 
 class Poster(Worker):
-    """Posts events with numbers, one after another, and knows when each was posted."""
+    """Posts numbered events, one after another, and knows when each was posted."""
 
     def __init__(self, ledger, name, seed, connect, pause=0.01):
         super().__init__(ledger, name, seed)
         self.connect, self.pause = connect, pause
-        # By number: when it was sent, and whether that was acknowledged.
+        # By number: when it was sent, and whether it was acknowledged.
         self.posted = {}
 
     def work(self):
@@ -55,7 +55,7 @@ class Poster(Worker):
 
 
 class Subscriber(Worker):
-    """Hears the events, and each position; notes when it was away."""
+    """Receives the events, and each position; notes when it was away."""
 
     def __init__(self, ledger, way, name, seed, connect, cuts, positions=False):
         super().__init__(ledger, name, seed)
@@ -71,7 +71,7 @@ class Subscriber(Worker):
             if link is None:
                 return
             try:
-                # Of any age: what was told before a suspend is old after it.
+                # Of any age: positions sent before a suspend are old after it.
                 link.send([message("subscribe", ["soakEvent", "dropped"], "s")]
                           + ([message("subscribe", ["location", {"maximumAge": None}], "p")] if self.positions else []))
                 while not self.over.is_set():
@@ -114,7 +114,7 @@ class Subscriber(Worker):
         return BEHIND_STANDSTILL if stood else ON_ITS_WAY
 
     def check(self, posted):
-        """At the end: what was posted and not heard was posted while this was away."""
+        """At the end: each event that was posted and not received was posted while this was away."""
         heard = set(self.heard)
         missing = [(number, *times) for number, times in posted.items() if times[1] and number not in heard]
         away = [(last, cut - self.on_its_way(cut), end) for last, cut, end in self.away]
@@ -131,7 +131,7 @@ class Subscriber(Worker):
 
 
 class RecordingMaker(Worker):
-    """Records, reads what became of it to its end, plays some of it, and removes it."""
+    """Records, reads the recording to its end, plays some of it, and removes it."""
 
     def __init__(self, ledger, name, seed, connect, media):
         super().__init__(ledger, name, seed)
@@ -189,7 +189,7 @@ class RecordingMaker(Worker):
             self.after_kill(file, began)
             return
         if "error" in ended:
-            # Its file was never made whole where the disk had no place; then its error was explained by a fault.
+            # If the disk was full, its file was never completed; a fault then explained the error.
             self.ledger.count("recordings ended with an error")
             (self.media / file).unlink(missing_ok=True)
             return
@@ -200,14 +200,14 @@ class RecordingMaker(Worker):
         self.call("media", ["remove", file], ("disk",))
 
     def after_kill(self, file, began):
-        """The daemon recovers it at its next start, with at most its last second missing."""
+        """The daemon recovers the recording at its next start; at most the last second may be missing."""
         cut = time.monotonic()
         self.link.close()
         self.link = until(self.connect, self.over)
         if self.link is None:
             self.ledger.count("recordings started", -1)
             return
-        # The file is recovered by the time the daemon listens.
+        # The daemon recovers the file before it listens.
         length = cut - began
         deaths = self.ledger.deaths("daemon", began - 1, cut + 1)
         if deaths:
@@ -223,12 +223,12 @@ class RecordingMaker(Worker):
             self.ledger.count("recordings started", -1)
             return
         if not path.exists() and length < 1.5:
-            # Less than what may be missing.
+            # Shorter than what may be missing.
             self.ledger.count("recordings started", -1)
             self.ledger.count("recordings too short to be recovered")
             return
         self.ledger.count("recordings recovered")
-        # What stood still before did not record.
+        # If something stood still before, it did not record.
         held = self.ledger.is_disturbed(("sound", "disk"), began, cut, but="daemon")
         self.check(file, 0 if held else max(0, length - 1.8), length + 3)
         self.call("media", ["remove", file], ("disk",))

@@ -1,4 +1,4 @@
-"""The table at the end, and whether each row is as it must be."""
+"""The table at the end, and whether each row is within its bound."""
 import collections
 import os
 
@@ -15,7 +15,7 @@ class Table:
         self.details = []
 
     def row(self, name, figures, bound, is_right):
-        """A problem that was noted under the row's name makes it wrong, too."""
+        """A problem that was noted under the row's name also makes it wrong."""
         noted = [each for each in self.ledger.problems if each[0] == name]
         self.rows.append((name, figures, bound, is_right and not noted))
 
@@ -54,7 +54,7 @@ def show(soak):
     table.row("connections cut", f"{len(ledger.losses)} by kills, {len(losses)} by nothing", "0 by nothing", not losses)
     table.detail(losses, "cut by nothing")
     # On a machine that is busier than BUSY programs for each core, times are longer in that proportion, and what runs with the lowest
-    # priority may have none.
+    # priority may get no time.
     slow = max(1, soak.load / os.cpu_count() / BUSY)
     errors = [each for each in ledger.unexplained_errors() if slow == 1 or each[1] != "procedure" or not each[5].startswith("timeout")]
     table.row("errors without a fault", f"{len(errors)} of {len(ledger.errors)}: {dict(ledger.errors_by_code)}", "0", not errors)
