@@ -1,43 +1,43 @@
 # make demo    installs what is needed, builds, and shows a tour of the commands with sound
 # make test    installs what is needed, builds, and runs all tests
-# make test-release    holds the conversations with the release build
+# make test-release    repeats the conversations with the release build
 # make test-readme    the blocks of README.md and docs/recipes.md, pasted into a shell
 # make test-pages    the pages in real browsers
 # make test-kiosk    the kiosk's window
 # make test-actions    actions in real browsers and in the kiosk's window
 # make test-fleet    a fleet over a real broker
 # make test-sanitized    the tests under the thread and the address sanitizer
-# make model    a million histories of the core, made at random, beside a small model
-# make soak TIME=30m SEED=7    chaos on one device for a time, and a table of what became of each call
-# make year SCALE=0.01    a year of use by count, or a part of it, and how large each program is after each tenth
-# make fuzz TIME=10m    libFuzzer on all that reads the words of others
+# make model    a million random histories of the core, compared with a small model
+# make soak TIME=30m SEED=7    chaos on one device for a time, and a table of what happened to each call
+# make year SCALE=0.01    a year of use by count, or a part of it, and the size of each program after each tenth
+# make fuzz TIME=10m    libFuzzer on everything that parses input of others
 # make test-power-cut    cuts the power of a virtual machine while it writes, 30 times
-# make demo-fleet    three simulated devices at a private broker
+# make demo-fleet    three simulated devices on a private broker
 SHELL := /bin/bash
 SWIFT ?= swift
-# SwiftPM passes the traits in the order of a set, which without this is another one each time, and then builds nearly all anew.
+# SwiftPM passes the traits in the order of a set. Without this, the order changes each time, and nearly all is built again.
 SWIFT_BUILD = SWIFT_DETERMINISTIC_HASHING=1 $(SWIFT) build
 PREFIX ?= /usr/local
 DESTDIR ?=
-# Where systemd looks for units; it knows /usr/local too.
+# Where systemd looks for units; it also looks below /usr/local.
 UNITDIR ?= $(PREFIX)/lib/systemd/system
 USERUNITDIR ?= $(PREFIX)/lib/systemd/user
-# Where zsh looks for completions; Debian has /usr/share/zsh/vendor-completions for packages.
+# Where zsh looks for completions; Debian uses /usr/share/zsh/vendor-completions for packages.
 ZSHDIR ?= $(PREFIX)/share/zsh/site-functions
 BUILD := .build
 RELEASE := .build-release
-# Relocations packed into bits (RELR, which Debian 12's glibc knows): a megabyte less to read at each start, and to hold.
-# Without Foundation, which would be two thirds of the program that runs scripts, and without names for other programs.
-# Swift's runtime is one library for all programs (scripts/swift-runtime), found by where a program lies.
+# Relocations packed into bits (RELR, which Debian 12's glibc supports): each start reads, and holds, a megabyte less.
+# No Foundation, which would be two thirds of the program that runs scripts, and no names for other programs.
+# Swift's runtime is one library for all programs (scripts/swift-runtime), found relative to the program.
 LINKED := -z pack-relative-relocs --no-export-dynamic
 OPTIMIZED := -c release --scratch-path $(RELEASE) --traits Programs,NIO -Xswiftc -use-ld=lld $(addprefix -Xlinker ,$(LINKED)) \
   --disable-local-rpath -Xswiftc -no-toolchain-stdlib-rpath -Xlinker -rpath -Xlinker '$$ORIGIN/../lib/quickconnect'
 
-# Whether the library of the web view is there, which only the kiosk needs. Asked when it is used: «make deb» installs it first.
+# Whether the web view's library, which only the kiosk needs, is installed. Evaluated on use: «make deb» installs it first.
 KIOSK = $(shell pkg-config --exists webkit2gtk-4.1 2>/dev/null && echo quickconnect-kiosk)
 PROGRAMS = quickconnectd quickconnect quickconnect-scripts quickconnect-picker quickconnect-web quickconnect-sync \
   quickconnect-actions quickconnect-mqtt $(KIOSK)
-# Makes the library of these programs of the release build; a program that is built for a test or a benchmark is named besides.
+# Makes the library for these programs of the release build; a program built for a test or a benchmark is added to them.
 BUILT = $(addprefix $(RELEASE)/release/,$(PROGRAMS))
 LIBRARIES = $(RELEASE)/release/../lib/quickconnect
 RUNTIME = scripts/swift-runtime $(LIBRARIES) $(BUILT) $(addprefix $(RELEASE)/release/,$(1))
@@ -50,7 +50,7 @@ RUNTIME = scripts/swift-runtime $(LIBRARIES) $(BUILT) $(addprefix $(RELEASE)/rel
 all: deps kiosk-deps
 	$(SWIFT_BUILD)
 
-# What is missing is shown before it is installed. Nothing is ever removed, and no service is started.
+# Shows what is missing before installing it. Never removes anything, and starts no service.
 deps:
 	@scripts/install-packages
 
@@ -69,7 +69,7 @@ demo: deps
 	$(SWIFT_BUILD) --product quickconnect-web
 	@scripts/demo $(BUILD)/debug
 
-# A private broker, and three devices of simulated hardware at it.
+# A private broker, and three devices of simulated hardware that connect to it.
 demo-fleet: deps
 	@scripts/install-packages --fleet
 	$(SWIFT_BUILD) --product quickconnectd
@@ -86,7 +86,7 @@ test: lint build-tests
 	@scripts/install-packages --fleet
 	Tests/Readme/run $(BUILD)/debug
 
-# Holds the conversations with the release build, too: an optimizer shows mistakes that a debug build hides.
+# Repeats the conversations with the release build: an optimizer reveals mistakes that a debug build hides.
 test-release: test-deps release
 	$(SWIFT_BUILD) $(OPTIMIZED) --product device-example
 	$(call RUNTIME,device-example)
@@ -94,20 +94,20 @@ test-release: test-deps release
 	QUICKCONNECT_PROGRAMS=$(CURDIR)/$(RELEASE)/release $(SWIFT) test --skip-build --no-parallel --filter ConversationTests
 	Tests/Package/prefix
 
-# Pastes the blocks of README.md and docs/recipes.md into a shell, on a clean copy with the programs of the debug build.
+# Pastes the blocks of README.md and docs/recipes.md into a shell, in a clean copy with the programs of the debug build.
 test-readme:
 	@scripts/install-packages --test
 	@scripts/install-packages --fleet
 	$(SWIFT_BUILD)
 	Tests/Readme/run $(BUILD)/debug
 
-# docs/terminal.svg and docs/page.svg, from what the programs show.
+# docs/terminal.svg and docs/page.svg, from the output of the programs.
 pictures:
 	@scripts/install-packages --pages poppler-utils
 	$(SWIFT_BUILD)
 	scripts/pictures $(BUILD)/debug
 
-# A package of somebody else's depends on the libraries of this one, by a version.
+# A foreign package depends on the libraries of this one, by version.
 test-package: deps
 	Tests/Package/run
 
@@ -148,7 +148,7 @@ test-fleet:
 	Tests/Fleet/run $(BUILD)/debug
 
 # All programs of a device with a private sound server, gpsd and broker, while programs are killed and frozen, files are saved,
-# and disk, descriptors and memory run out. Root's, for a disk that is filled.
+# and disk, descriptors and memory run out. Filling a disk needs root.
 SEED ?=
 SCALE ?= 1
 PROGRAMS_OF_SOAK = quickconnectd quickconnect quickconnect-scripts quickconnect-web quickconnect-mqtt
@@ -164,7 +164,7 @@ year:
 	for program in $(PROGRAMS_OF_SOAK); do $(SWIFT_BUILD) --product $$program || exit; done
 	Tests/Soak/year $(BUILD)/debug --scale $(SCALE)
 
-# A device in a real Home Assistant. Needs CPython 3.13, and gets Home Assistant from PyPI: 490 MB.
+# A device in a real Home Assistant. Needs CPython 3.13, and downloads Home Assistant from PyPI: 490 MB.
 test-home-assistant: deps
 	@scripts/install-packages --fleet
 	$(SWIFT_BUILD) --product quickconnectd
@@ -178,30 +178,30 @@ test-system:
 	@[ "$$(id -u)" != 0 ] || scripts/install-packages --system
 	Tests/System/run
 
-# Cuts the power of that machine, again and again, while it writes: CUTS times, each of them a minute and a half where it is emulated.
+# Cuts the power of that machine CUTS times while it writes. Each cut takes a minute and a half if the machine is emulated.
 CUTS ?= 30
 test-power-cut:
 	@[ "$$(id -u)" != 0 ] || scripts/install-packages --system
 	Tests/System/power-cut $(CUTS)
 
-# The tests under the thread sanitizer, then under the address sanitizer, which looks for leaks too. Each builds everything anew,
-# in a folder of its own. SANITIZERS=address runs the one; FILTER=Suite runs some of the tests.
+# The tests under the thread sanitizer, then under the address sanitizer, which also finds leaks. Each builds everything
+# again, in its own folder. SANITIZERS=address runs only that one; FILTER=Suite runs some of the tests.
 SANITIZERS ?= thread address
 FILTER ?=
 test-sanitized: test-deps
 	for sanitizer in $(SANITIZERS); do SWIFT=$(SWIFT) scripts/test-sanitized $$sanitizer $(FILTER) || exit; done
 
-# Histories of the core, made at random, in which it must do what a small model does: Tests/CoreModel. Ends with the seed and
-# the shortest history that shows what is wrong; ONE=yes SEED=n plays that of a seed which it has told.
+# Random histories of the core, in which it must do the same as a small model: Tests/CoreModel. Ends with the seed and
+# the shortest history that shows an error; ONE=yes SEED=n repeats the history of a reported seed.
 HISTORIES ?= 1000000
 SEED ?=
 model: deps
 	$(SWIFT_BUILD) -c release --scratch-path .build-model --product core-model
 	.build-model/release/core-model $(if $(ONE),one,$(HISTORIES)) $(SEED)
 
-# Feeds what reads the words of others, and whole sessions, with what libFuzzer makes of a corpus, for TIME in all (90s, 10m, 1h).
-# AddressSanitizer is there for the parsers that work on pointers; testing is enabled so that modules let the fuzzers at what they
-# read with.
+# Runs libFuzzer from a corpus on everything that parses input of others, and on whole sessions, for TIME in all (90s, 10m, 1h).
+# AddressSanitizer is there for the parsers that work on pointers; testing is enabled so that the fuzzers can reach the modules'
+# internal parsers.
 FUZZERS ?=
 fuzz-build: deps
 	$(SWIFT_BUILD) --package-path Fuzz --scratch-path .build-fuzz -c release -Xswiftc -sanitize=fuzzer,address \
@@ -288,7 +288,7 @@ install:
 	  install -m 644 systemd/quickconnect-$$part.sysusers $(DESTDIR)$(PREFIX)/lib/sysusers.d/quickconnect-$$part.conf; done
 	install -m 644 systemd/quickconnect.tmpfiles $(DESTDIR)$(PREFIX)/lib/tmpfiles.d/quickconnect.conf
 	install -m 644 systemd/quickconnect.rules $(DESTDIR)$(PREFIX)/lib/udev/rules.d/60-quickconnect.rules
-	# The owner's settings stay as they are.
+	# Keeps existing settings of the owner.
 	test -e $(DESTDIR)/etc/quickconnect/quickconnectd.yaml || \
 	  install -m 644 config/quickconnectd.yaml $(DESTDIR)/etc/quickconnect
 	@test -n "$(DESTDIR)" || printf '%s\n' "To run it as a service:" \
@@ -296,7 +296,7 @@ install:
 	  "  udevadm control --reload && udevadm trigger --subsystem-match=iio" \
 	  "  systemctl enable --now quickconnectd.socket quickconnect-scripts.path quickconnect-scripts.service quickconnect-data.service"
 
-# The browsers' extension, for all users of this machine. Where browsers look is not below PREFIX.
+# The browsers' extension, for all users of this machine. Browsers do not look for it below PREFIX.
 CHROMIUM = $(DESTDIR)/usr/share/chromium/extensions/quickconnect-actions $(DESTDIR)/etc/chromium/native-messaging-hosts
 FIREFOX = "$(DESTDIR)/usr/share/mozilla/extensions/{ec8030f7-c20a-464f-9b0e-13a3a9e97384}/actions@quickconnect" \
   $(DESTDIR)/usr/lib/mozilla/native-messaging-hosts
@@ -314,7 +314,7 @@ uninstall-browser-actions:
 	rm -rf $(firstword $(CHROMIUM)) $(firstword $(FIREFOX))
 	rm -f $(lastword $(CHROMIUM))/quickconnect_actions.json $(lastword $(FIREFOX))/quickconnect_actions.json
 
-# Leaves what is the owner's: /etc/quickconnect, and the recordings in /var/lib/quickconnect.
+# Keeps what belongs to the owner: /etc/quickconnect, and the recordings in /var/lib/quickconnect.
 uninstall:
 	@if [ -z "$(DESTDIR)" ] && [ -d /run/systemd/system ]; then \
 	  systemctl disable --now quickconnectd.socket quickconnectd.service quickconnect-scripts.path \

@@ -1,4 +1,4 @@
-"""What a client may send at most, and what must come back."""
+"""What a client may send at most, and what it must get back."""
 
 import json
 import re
@@ -12,7 +12,7 @@ ANY = object()
 
 
 class Disturbance:
-    """`ids` are those of the replies, None for a reply without one. `code` is the error's, None for a success."""
+    """`ids` are the ids of the replies, None for a reply without one. `code` is the code of the error, None for a success."""
 
     def __init__(self, name, sent, ids, code, subscribe=None, event=None, closes=False):
         self.name = name
@@ -20,12 +20,12 @@ class Disturbance:
         self.ids = ids
         self.code = code
         self.subscribe = subscribe
-        # The one event that the subscriber must get.
+        # The only event that the subscriber must get.
         self.event = event
         self.closes = closes
 
     def wrong(self, received):
-        """What is wrong with the replies, or None: each id once, each with the outcome that it must have."""
+        """What is wrong with the replies, or None: each id must come once, with the right outcome."""
         missing = {}
         for identifier in self.ids:
             missing[identifier] = missing.get(identifier, 0) + 1
@@ -47,7 +47,7 @@ class Disturbance:
 
 
 def read_reply(line):
-    """The id and the error's code of a reply in either form."""
+    """The id and the error code of a reply in either form."""
     if line.startswith(b"{"):
         message = json.loads(line)
         error = message.get("error")
@@ -60,7 +60,7 @@ def read_reply(line):
 
 
 def filled(start, end, unit=b"a", separator=b""):
-    """A line just below the longest that is allowed."""
+    """A line just below the longest allowed one."""
     count = (LINE_BYTES - 64 - len(start) - len(end)) // len(unit + separator)
     return start + separator.join([unit] * count) + end + b"\n"
 
@@ -70,7 +70,7 @@ def bridge(command, data, identifier):
 
 
 def disturbances():
-    """Each is made when its turn comes, since each is large."""
+    """Makes each one when its turn comes, since each is large."""
     many = [f"{index}" for index in range(90000)]
     yield Disturbance(
         "numbers to a command without parameters", filled(b"call?cmd=ping&msg=[", b"]&id=n", b"1", b","), ["n"], "invalid"

@@ -1,4 +1,4 @@
-"""A host with macros beside a script, and clients that listen to a value."""
+"""A host with macros compared with a script, and clients that listen to a value."""
 
 import os
 import selectors
@@ -6,7 +6,7 @@ import socket
 import threading
 import urllib.parse
 
-# What is measured: an empty macro, and the time of a get and of a set, which the macro takes itself, in microseconds.
+# What is measured: an empty macro, and the time of a get and of a set in microseconds, which the macro measures itself.
 WARMUP = 100
 TIMED = """function(count) {
     for (let i = 0; i < %d; i++) %s
@@ -50,12 +50,12 @@ def run_line(name, *arguments):
 
 
 def value_of(reply):
-    """The number in a reply's line."""
+    """The number in a reply line."""
     return float(urllib.parse.unquote(reply.decode().split("msg=")[1].split("&")[0]))
 
 
 class Subscribers:
-    """Connections that hear each new value, read as fast as they come."""
+    """Connections that receive each new value, and read as fast as the values come."""
 
     def __init__(self, path, name, count):
         self.selector = selectors.DefaultSelector()
@@ -84,7 +84,7 @@ class Subscribers:
                 return
 
     def end(self):
-        """The events that came in all."""
+        """The number of events received."""
         self.is_ending = True
         self.thread.join(10)
         for connection in self.connections:

@@ -1,4 +1,4 @@
-"""Servers and clients as processes: each is started, bounded in time, and ended by its pid."""
+"""Servers and clients as processes: each is started, has a time limit, and is ended by its pid."""
 
 import os
 import shutil
@@ -10,11 +10,11 @@ import time
 
 
 class Failure(Exception):
-    """Something could not be measured. The message says what and why."""
+    """Something could not be measured. The message says what, and why."""
 
 
 class Processes:
-    """All that was started, and the folder that it works in. Nothing of it outlives `end`."""
+    """All processes that were started, and their folder. `end` removes all of it."""
 
     def __init__(self):
         self.folder = tempfile.mkdtemp(prefix="quickconnect-benchmark.")
@@ -52,7 +52,7 @@ class Processes:
             self.running.remove(process)
 
     def run(self, arguments, seconds):
-        """The standard output of a program that ends by itself."""
+        """The standard output of a program that ends on its own."""
         process = subprocess.Popen(
             arguments, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
@@ -82,7 +82,7 @@ class Processes:
 
 
 class Server:
-    """A server on a Unix socket, ready when it answered one call."""
+    """A server on a Unix socket. It is ready when it has answered one call."""
 
     def __init__(self, processes, name, arguments, path, first_call, seconds=15):
         self.processes = processes
@@ -158,7 +158,7 @@ def children(parent):
             continue
         try:
             with open(f"/proc/{entry}/stat", encoding="utf8", errors="replace") as file:
-                # The name in parentheses may hold anything.
+                # The name in parentheses may contain anything.
                 fields = file.read().rpartition(")")[2].split()
         except OSError:
             continue

@@ -1,4 +1,4 @@
-"""Tables for people, figures for programs, and the requirements."""
+"""Tables for readers, figures for programs, and the requirements."""
 
 import json
 import statistics
@@ -36,7 +36,7 @@ class Report:
         print(text, flush=True)
 
     def note(self, text):
-        """Something that a reader of the figures must know."""
+        """Something that readers of the figures must know."""
         self.notes.append(text)
         self.say(text)
 
@@ -45,7 +45,7 @@ class Report:
         self.say(text)
 
     def table(self, columns, lines):
-        """The first column is text and stands left, the others stand right."""
+        """The first column is text and is aligned left, the others right."""
         cells = [columns] + [[str(cell) for cell in line] for line in lines]
         widths = [max(len(line[index]) for line in cells) for index in range(len(columns))]
         for line in cells:
@@ -56,7 +56,7 @@ class Report:
         self.rows.append({"row": row, **figures})
 
     def require(self, row, what, value, bound, is_least=True):
-        """One requirement. No value: it could not be measured, so it is not met."""
+        """One requirement. Without a value it could not be measured, so it is not met."""
         met = value is not None and (value >= bound if is_least else value <= bound)
         self.requirements.append(
             {"row": row, "what": what, "value": value, "bound": bound, "least": is_least, "met": met}

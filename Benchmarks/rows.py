@@ -1,4 +1,4 @@
-"""The rows of the suite: what is measured beside what, and what is required of it."""
+"""The rows of the suite: what is measured, what it is compared with, and what is required of it."""
 
 import hashlib
 import os
@@ -67,7 +67,7 @@ class Suite:
         return Server(self.processes, "node", ["node", os.path.join(self.here, script), path, *arguments], path, first_call)
 
     def common(self, name):
-        """A server that several rows use. It is started when the first of them asks."""
+        """A server that several rows use. The first of them starts it."""
         server = self.shared.get(name)
         if server is None or not server.is_alive():
             make = {"quickconnectd": self.daemon, "redis-server": self.redis, "node": lambda: self.node("call-server.js")}
@@ -83,7 +83,7 @@ class Suite:
     # The load client
 
     def load(self, server, workload, *arguments):
-        """One measurement's figures."""
+        """The figures of one measurement."""
         if workload not in self.templates:
             self.templates[workload] = self.processes.write("templates", workload.text())
         limit = self.options.limit
@@ -108,7 +108,7 @@ class Suite:
         return self.load(server, workload, "--latency", "--calls", self.options.calls)
 
     def rounds(self, contenders, measure):
-        """The samples of each contender, whose turns alternate. What fails once is left out from then on."""
+        """The samples of each contender; they run in turns. A contender that fails once is left out from then on."""
         samples = {contender[0]: Samples() for contender in contenders}
         failed = set()
         for number in range(self.options.rounds):
@@ -125,7 +125,7 @@ class Suite:
 
 
 def there(contenders):
-    """Without those whose server is not installed."""
+    """The contenders whose server is installed."""
     return [contender for contender in contenders if contender[1] is not None]
 
 
@@ -140,7 +140,7 @@ def shown(value, format_="{:.2f}"):
 
 
 def show_rates(suite, row, title, samples, peers):
-    """The table of many calls under way. `peers` maps a column's name to the contender that the row is divided by."""
+    """The table of many calls under way. `peers` maps a column's name to the contender that the row's rate is divided by."""
     report = suite.report
     report.title(title)
     lines = []
@@ -277,7 +277,7 @@ def measure_scripts(suite):
     suite.report.require("scripts", "quickconnectd / the quicker of Node.js fork and pipes, calls/s", value, 2.0)
 
 
-# A macro beside a script, and values
+# A macro compared with a script, and values
 
 TIMED_CALLS = 2000
 SUBSCRIBERS = 100
@@ -375,7 +375,7 @@ def mapping_folder(suite, names, files=1):
 
 
 def folder_of_many(suite, names):
-    """All in one file; where the daemon refuses that, in several, so that the rest can be measured."""
+    """All in one file; if the daemon refuses that, in several, so that the rest can be measured."""
     folder = mapping_folder(suite, names)
     try:
         suite.daemon(folder, seconds=60).stop()
@@ -400,7 +400,7 @@ def measure_starts(suite, folders):
 
 
 def learn_unknown(suite, server, names):
-    """The replies differ with the table, since they name what is near: so they are learnt from one call each."""
+    """The replies depend on the table, since they name similar commands, so one call each collects them."""
     pairs = []
     for name in names:
         request = f"call?cmd={workloads.encode(name)}&id={{id}}\n"
@@ -422,7 +422,7 @@ def measure_commands(suite):
     starts, rss = measure_starts(suite, folders)
     samples = {}
     for kind, called in (("mapped", names[:16]), ("unknown, near", near), ("unknown, far", workloads.FAR_NAMES)):
-        # Daemons of its own for each kind: one that is too slow for a kind is busy with it long after the client left.
+        # Separate daemons for each kind: one that is too slow for a kind is still busy with it long after the client has left.
         servers = {count: suite.daemon(folder, seconds=60) for count, folder in folders.items()}
         contenders = []
         for count, server in servers.items():
@@ -449,14 +449,14 @@ def measure_commands(suite):
 # Row 7: 10,000 idle connections
 
 IDLE_CONNECTIONS = 10000
-# After its start a server gives back what only the start needed.
+# After its start, a server frees what only the start needed.
 START_SECONDS = 8
-# Redis halves the buffers of a connection that rests, once a second: it takes a dozen seconds until they are small.
+# Once a second, Redis halves the buffers of an idle connection: it takes a dozen seconds until they are small.
 REST_SECONDS = 20
 
 
 def hold_idle(suite, server, workload):
-    """Connections that made a call each, held by a client until its input ends."""
+    """Connections that made one call each; a client holds them until its input ends."""
     templates = suite.processes.write("templates", workload.text())
     reader, writer = os.pipe()
     log = suite.processes.path("idle.log")
@@ -478,7 +478,7 @@ def hold_idle(suite, server, workload):
 
 
 def end_idle(suite, server, client, writer):
-    """The client calls once more on each connection, so that none was lost."""
+    """The client calls once more on each connection, to prove that none was lost."""
     os.close(writer)
     try:
         status = client.wait(suite.options.limit)
@@ -545,7 +545,7 @@ def measure_idle(suite):
 TRIES = 3
 MOST_WAIT_MS = 10.0
 MOST_RSS_MB = 64.0
-# From the last reply to the look at the memory. fair.c reads on for half a second of it.
+# From the last reply to the memory measurement. fair.c reads on for half a second of it.
 UNTIL_RSS_SECONDS = 2.0 - 0.5
 
 
@@ -587,7 +587,7 @@ def measure_fairness(suite):
         if disturbance.subscribe:
             files["subscribe"] = suite.processes.write("subscribe", disturbance.subscribe)
         tries, failure = [], None
-        # A new daemon for each, so that none answers for what another left.
+        # A new daemon for each, so that none is affected by an earlier one.
         server = suite.daemon()
         at_start = memory(server.pid)["rss"] / 1e6
         for _ in range(TRIES):

@@ -1,11 +1,11 @@
-"""What is asked of the servers, and what they must answer, byte for byte."""
+"""What the servers are asked, and what they must answer, byte for byte."""
 
 import random
 import urllib.parse
 
 
 class Workload:
-    """Requests and replies in turn. `{id}` stands for the call's number."""
+    """Requests and their replies. `{id}` stands for the call's number."""
 
     def __init__(self, name, pairs, any_order=False):
         self.name = name
@@ -32,7 +32,7 @@ def url(command, message=None):
 
 
 def redis(words, reply):
-    """A command in the array form, which Redis answers with less work than the inline one."""
+    """A command in the array form, which costs Redis less than the inline form."""
     return (f"*{len(words)}\r\n" + "".join(f"${len(word)}\r\n{word}\r\n" for word in words), f"{reply}\r\n")
 
 
@@ -59,7 +59,7 @@ def evalsha(digest):
     return Workload("EVALSHA", [redis(["EVALSHA", digest, "0", "21"], ":42")])
 
 
-# Command names, as many owners of many devices would give them.
+# Command names, as many owners of many devices would choose them.
 
 PLACES = """kitchen hall garden garage cellar attic bath office lobby stage roof porch studio corridor nursery pantry
 stairs terrace workshop gate""".split()
@@ -74,7 +74,7 @@ ELSEWHERE = ["lüfter.küche", "tür.öffnen", "porte.fermée", "señal.roja", "
 
 
 def command_names(count):
-    """So many different names. The same at each run; the first of them are the same for each count."""
+    """That many different names. They are the same at each run; a larger count begins with the names of a smaller one."""
     chance = random.Random(2008)
     names = {}
     while len(names) < count:
@@ -101,7 +101,7 @@ def mappings(names):
 
 
 def near_names(names):
-    """Names that are one slip away from a real one."""
+    """Names that are one typing error away from a real one."""
     return [names[0][:-1], names[1][:3] + "x" + names[1][3:], names[2][1:], names[3][:4] + names[3][5:] + "s"]
 
 
