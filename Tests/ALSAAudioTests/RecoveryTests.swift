@@ -69,6 +69,13 @@ extension SoundTests {
             #expect(rig.files == ["take.wav.damaged"])
             #expect(rig.log.complaints.first?.contains("is kept as 'take.wav.damaged'") == true)
 
+            // A header whose rate nothing could write: 1,040,192 frames a second.
+            var data = try await leftover("take.flac", after: 0.3)
+            data.replaceSubrange(18..<21, with: [0xFD, 0xF4, 0x00])
+            let odd = try await recover(data + Data(count: 10_000), as: "take.flac")
+            #expect(odd.files == ["take.flac.damaged"])
+            #expect(try await recover(data.prefix(45), as: "take.flac").files == [])
+
             let other = try await RecorderRig()
             #expect(await other.start("take.wav").code == nil)
             try await other.awaitRecorded(0.1)

@@ -73,6 +73,7 @@ struct RecordingRecovery {
         guard let format = RecordingFormat(ending: unfinished.name.ending) else {
             throw CommandError(.unavailable, "its extension is not one of \(RecordingFormat.endings)")
         }
+        guard (try? isRecording(unfinished.file, format)) == true else { return nil }
         let replacement = try unfinished.replacement()
         let seconds: Double
         do throws(SoundFile.Failure) {
@@ -83,6 +84,12 @@ struct RecordingRecovery {
         }
         if seconds > 0 { try replacement.takePlace() } else { replacement.discard() }
         return seconds > 0 ? seconds : nil
+    }
+
+    /// Whether a recording can have this header. If not, it is damaged, and nothing could write the copy.
+    private func isRecording(_ file: OpenFile, _ format: RecordingFormat) throws(SoundFile.Failure) -> Bool {
+        let sound = try SoundFile(file)
+        return format.takes(rate: sound.rate) && sound.channels <= 2
     }
 
     private func copy(
