@@ -102,14 +102,24 @@ extension SettingsReader {
         return nil
     }
 
-    /// It becomes a line of a request, so it must not contain a line break.
+    /// A product of RFC 9110, 10.1.5: a token, or two with a slash between them. The engine ignores anything else.
     private mutating func userAgent(_ node: YAMLNode) -> String? {
         guard let text = file.string(node, "'userAgent'") else { return nil }
-        guard !text.isEmpty, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
-            file.mistake("'userAgent' must be a name without spaces, such as Shop/2", got: node)
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count <= 2, parts.allSatisfy({ !$0.isEmpty && $0.utf8.allSatisfy(Self.isTokenCharacter) }) else {
+            file.mistake("'userAgent' must be a name, or a name and a version, such as Shop/2", got: node)
             return nil
         }
         return text
+    }
+
+    /// RFC 9110, 5.6.2.
+    private static func isTokenCharacter(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): true
+        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+        }
     }
 
     private mutating func zoom(_ node: YAMLNode) -> Double? {

@@ -52,6 +52,8 @@ struct KioskSettingsTests {
             ("{origins: [\"https://a.org/x\"]}", "is not an origin"), ("{origins: [\"*\"]}", "is not an origin"),
             ("{schemes: [https]}", "'https' cannot be a scheme"), ("{schemes: [\"a b\"]}", "cannot be a scheme"),
             ("{cookies: nevr}", "did you mean 'never'"), ("{userAgent: \"a b\"}", "'userAgent' must be"),
+            ("{userAgent: a/b/c}", "'userAgent' must be a name, or a name and a version"),
+            ("{userAgent: a/}", "'userAgent' must be"),
             ("{zom: 1}", "unknown key 'zom'"),
             ("{sandbox: 3}", "'sandbox' must be true or false"), ("{memoryBytes: 1}", "'memoryBytes' must be"),
         ]
