@@ -59,9 +59,6 @@ int qc_watch_folder(int descriptor, const char *path);
 /// Removes all pending reports. Returns whether there were any: 1 or 0.
 int qc_watch_drain(int descriptor);
 
-/// Waits until there is something to read, or the other end has closed. Returns 1, or 0 after that time or an interruption.
-int qc_wait_for_input(int descriptor, int microseconds);
-
 /// The force feedback that makes an input device vibrate: FF_RUMBLE, else one of the waveforms of its FF_PERIODIC;
 /// 0 if it has none, or the negative error number.
 int qc_rumble_kind(int descriptor);

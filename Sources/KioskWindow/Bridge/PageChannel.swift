@@ -66,9 +66,6 @@ final class PageChannel {
         // An empty reply settles its promise.
         while replies.count > Self.mostReplies { replies.removeFirst().give("") }
         tell()
-        for number in Set(read.filter { $0.kind == .lines }.map(\.number)) where !replies.isEmpty {
-            sockets[SocketName(document: sender, number: number)]?.receiveSoon()
-        }
     }
 
     private func obey(_ frame: PageFrame, of sender: Substring) {

@@ -1,4 +1,3 @@
-import CLinux
 import CWebKit
 import Glibc
 import Linux
@@ -9,9 +8,6 @@ final class PageSocket {
     /// The daemon reads while its replies are read, so a page that sends more than this at once is flooding.
     private static let mostWaiting = 64 << 20
     private static let patience = Duration.milliseconds(500)
-    /// How long the main loop waits for the replies of calls that it has just passed on, in microseconds. Most of them
-    /// take a tenth of it, and going around the main loop, which watches much else, takes as long as a quick reply.
-    private static let moment: Int32 = 200
 
     private let connection: DaemonConnection
     private let outbox = Outbox()
@@ -49,15 +45,6 @@ final class PageSocket {
             input = nil
             return false
         }
-    }
-
-    /// Receives what comes within a moment, for calls that have just been sent.
-    func receiveSoon() {
-        guard input != nil, outbox.isEmpty, qc_wait_for_input(connection.descriptor, Self.moment) != 0 else { return }
-        receive()
-        guard !lines.isEmpty else { return }
-        input?.cancel()
-        input = nil
     }
 
     /// Takes the complete lines, each with its line break. Nothing more is read until then: if a page is slow, the
