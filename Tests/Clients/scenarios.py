@@ -252,7 +252,11 @@ def blocking(device):
             device.call("ping", mistake)
         except (TypeError, ValueError):
             say("mistake", device.call("ping"))
+    device.handle("endless", lambda data, call: call.cancelled.wait(20), ends_with_caller=True)
+    waiting = [device.submit("endless", timeout=20) for _ in range(5)]
+    device.call("ping")
     device.close()
+    say("left", sorted({type(future.exception(5)).__name__ for future in waiting}))
     try:
         device.call("ping")
     except quickconnect.Error as error:

@@ -192,7 +192,7 @@ struct LanguageClientTests {
             says: [
                 "ping null", #"unknown ["unknownCommand",["hello"]]"#, "twice 42", "again [0,1,2]", "heard [0,1,2]",
                 "burst true", #"timeout "timeout""#, #"dialog "timeout""#, "ended [true]", "mistake null",
-                "mistake null", "mistake null",
+                "mistake null", "mistake null", #"left ["ConnectionLost"]"#,
                 #"closed "connectionLost""#,
             ]
         )

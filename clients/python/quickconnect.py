@@ -444,8 +444,14 @@ class Client:
 
     def close(self):
         if not self._loop.is_closed():
-            self._run(self._client.close())
+            self._run(self._close())
             self._stop()
+
+    async def _close(self):
+        await self._client.close()
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        if others:  # The loop goes on until threads that wait for a reply have their error.
+            await asyncio.wait(others)
 
     def __enter__(self):
         return self
