@@ -2,7 +2,6 @@
 import os
 import re
 import time
-from glob import glob
 from pathlib import Path
 
 import quickconnect
@@ -178,5 +177,11 @@ def resident(opened):
 
 def sockets(opened):
     """The number of sockets of the window's process; files do not count, because the engine opens them as it likes."""
-    folder = f"/proc/{opened.pid}/fd"
-    return sum(target.startswith("socket:") for target in map(os.readlink, glob(f"{folder}/*")))
+    return sum(is_socket(descriptor) for descriptor in Path(f"/proc/{opened.pid}/fd").iterdir())
+
+
+def is_socket(descriptor):
+    try:
+        return os.readlink(descriptor).startswith("socket:")
+    except FileNotFoundError:  # The window has closed it since its folder was read.
+        return False
