@@ -152,11 +152,14 @@ extension MediaTransfers {
         _ connection: any CallConnection
     ) throws(CommandError) -> Upload {
         let client = ObjectIdentifier(connection)
-        let own = running.withLock { $0[client]?.count }
         try checkRoom(for: client, of: rights.caller.owner)
         let upload = Upload(try owners.begin(name, .upload, for: rights), for: rights.caller.owner)
-        running.withLock { $0[client, default: [:]][name] = upload }
-        if own == nil { connection.whenClosed { [weak self] in self?.clientIsGone(client) } }
+        // In one step, because the client may go at any time and take its uploads with it.
+        let isFirst = running.withLock { running in
+            defer { running[client, default: [:]][name] = upload }
+            return running[client] == nil
+        }
+        if isFirst { connection.whenClosed { [weak self] in self?.clientIsGone(client) } }
         watch(upload, of: client, for: idleTime)
         return upload
     }
