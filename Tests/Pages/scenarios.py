@@ -934,6 +934,8 @@ def contrast(stage):
                 browser.click("#macros button:first-child")
                 browser.wait_text("#code-name", "add")
                 browser.wait(SETTLED)
+                browser.run("const editor = document.querySelector('.CodeMirror').CodeMirror; editor.focus(); editor.setCursor(0, editor.getLine(0).indexOf('(') + 1)")
+                browser.wait("document.querySelector('.CodeMirror-matchingbracket')")
             if page == "procedures.html":
                 browser.click("[data-name=numbers]")
                 browser.wait("document.getElementById('argument-1')")
