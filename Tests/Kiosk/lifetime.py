@@ -79,6 +79,23 @@ def start_up_queue(stage):
         assert [each.result(20) for each in waiting] == list(range(100))
 
 
+def opened_early(stage):
+    """What a program opens as soon as the window can be called is what is shown, not the window's own page"""
+    # A filter of many origins takes its time.
+    origins = ", ".join(f"https://r{number}.example" for number in range(64))
+    stage.window(settings=f"  resources: [{origins}]", driven=False)
+    deadline = time.monotonic() + 20
+    while True:
+        try:
+            stage.device.call("kiosk", "open", "qc://app/kiosk/plain.html", timeout=10)
+            break
+        except quickconnect.Error as error:
+            assert error.code == "unavailable" and time.monotonic() < deadline, error
+    wait_until(lambda: stage.state()["generation"] > 0 and not stage.state()["isLoading"], "the page")
+    address = stage.evaluate("await new Promise(resolve => setTimeout(resolve, 300)); return location.href")
+    assert address == "qc://app/kiosk/plain.html", address
+
+
 def abandoned(stage):
     """A call whose caller has gone before the page is there is not made"""
     with Site(stage.rig.folder / "pages" / "kiosk") as site:

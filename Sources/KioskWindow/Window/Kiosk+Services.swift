@@ -24,7 +24,6 @@ extension Kiosk {
             message?.show(sentence)
         }
         services.append(downloads)
-        services.append(KioskCommand(self))
         if let seconds = settings.hangSeconds { watch(.seconds(seconds), dialogs) }
         if !settings.letsScreenSleep { ScreenSleep.prevent() }
         handover = options.handoverPath.flatMap { path in

@@ -188,6 +188,8 @@ public final class Kiosk {
         startServices()
         afterFilter { [self] in
             page.load(home)
+            // Not before, because what a program opens must come after this page, and pass the filter.
+            services.append(KioskCommand(self))
             // It waits until the page's script has begun.
             if let address = options.handedOver, let why = takeFromOutside(address) { log.write(why, .error) }
         }
