@@ -8,6 +8,9 @@ public final class TestFolder: Sendable {
         let name = "qc-\(ProcessInfo.processInfo.processIdentifier)-\(UInt32.random(in: 0 ... .max))"
         // Sockets lie in it, whose paths may have no more than 107 bytes.
         path = "/tmp/\(name)"
+        // libpulse sets the process's umask to 077 while it makes a folder. If two of its threads do so at the same
+        // time, it stays; then a stranger cannot enter the folders of tests.
+        _ = umask(0o022)
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }
 
