@@ -30,6 +30,19 @@ def free_port():
         return each.getsockname()[1]
 
 
+# Returns once an element has not moved for 20 ms, after 2 s at the latest.
+STAYS = """const selector = arguments[0]
+    const place = () => JSON.stringify(document.querySelector(selector)?.getBoundingClientRect())
+    const pause = () => new Promise(resolve => setTimeout(resolve, 20))
+    return (async () => {
+        for (let last, now, n = 0; n < 100 && (now = place()) !== last; n++) {
+            last = now
+            await pause()
+        }
+        return null
+    })()"""
+
+
 class Browser:
     """What both have. Elements are named by CSS selectors, and waited for."""
 
@@ -73,6 +86,14 @@ class Browser:
 
     def wait_text(self, selector, part, seconds=20):
         return self.wait(f"(document.querySelector({json.dumps(selector)})?.textContent ?? '').includes({json.dumps(part)})", seconds)
+
+    def click(self, selector):
+        """Waits until the element stays where it is, too; else the click may land beside it."""
+        try:
+            self.run(STAYS, selector)
+        except BrowserError:  # A dialog is open, or the page is on its way to another.
+            pass
+        self.click_at_once(selector)
 
     def wait_connected(self, seconds=30):
         self.wait("window.quickconnect?.state === 'connected'", seconds)
@@ -136,7 +157,7 @@ class WebDriver(Browser):
     def element(self, selector):
         return self.ask("POST", self.session + "/element", {"using": "css selector", "value": selector})[ELEMENT]
 
-    def click(self, selector):
+    def click_at_once(self, selector):
         self.ask("POST", f"{self.session}/element/{self.element(selector)}/click", {})
 
     def type(self, selector, text):
@@ -303,7 +324,7 @@ class Firefox(Browser):
     def element(self, selector):
         return self.ask("WebDriver:FindElement", {"using": "css selector", "value": selector})[ELEMENT]
 
-    def click(self, selector):
+    def click_at_once(self, selector):
         self.ask("WebDriver:ElementClick", {"id": self.element(selector)})
 
     def type(self, selector, text):
