@@ -117,6 +117,20 @@ def no_way_out(stage):
     assert stage.evaluate("return document.querySelector('input').files.length") == 0
 
 
+def huge_answers(stage):
+    """An answer of the page that is too large for any caller is an error, however large it is"""
+    stage.window(driven=False)
+    stage.wait_state(lambda state: state["title"] and not state["isLoading"], "the page")
+    stage.evaluate("quickconnect.registerHandler('large', length => 'x'.repeat(length)); return null")
+    for length in (5 << 20, 40 << 20):
+        try:
+            stage.device.call("kiosk", "call", "large", length, timeout=30)
+            raise AssertionError(f"{length} characters were answered")
+        except quickconnect.Error as error:
+            assert error.code == "tooLarge", error
+    assert stage.device.call("kiosk", "call", "large", 3) == "xxx"
+
+
 def long_questions(stage):
     """A question of any length keeps its buttons on the screen, and one after the other without end keeps nobody from leaving"""
     opened = stage.window(settings="  hangTime: never", driven=False)

@@ -71,7 +71,7 @@ function (origins, library) {
 	function fetchQueue(bridge) {
 		for (const message of JSON.parse(bridge._fetchQueue())) {
 			const { responseId, callbackId, handlerName, data } = message
-			if (responseId !== undefined) say('r', 0, JSON.stringify(message))
+			if (responseId !== undefined) reply(JSON.stringify(message))
 			else answer(bridge, callbackId, window.quickconnect.callHandler(handlerName, data))
 		}
 	}
@@ -97,7 +97,14 @@ function (origins, library) {
 	// The window calls a handler of the page.
 	function called(text) {
 		const bridge = window.WebViewJavascriptBridge || window.quickconnect
-		bridge._handleMessageFromObjC(text, { send: answer => say('r', 0, answer) })
+		bridge._handleMessageFromObjC(text, { send: reply })
+	}
+
+	// No caller can be given more, and the window would not get it.
+	function reply(answer) {
+		if (answer.length <= most) return say('r', 0, answer)
+		const error = { code: 'tooLarge', message: `the answer of the page's handler has ${answer.length} characters, the maximum is ${most}` }
+		say('r', 0, JSON.stringify({ responseId: JSON.parse(answer).responseId, error }))
 	}
 
 	window.QuickConnectSocket = QuickConnectSocket
