@@ -1,4 +1,6 @@
 import Foundation
+import JSON
+import QuickConnect
 import TestRig
 import Testing
 
@@ -41,6 +43,24 @@ struct DescriptorShortageTests {
         try await eventually("there is room again") { try await web.ask("GET", "/session").status == 401 }
     }
 
+    @Test func `who asked for sound in vain meanwhile gets it afterwards`() async throws {
+        let folder = try TestFolder()
+        try folder.write("pcm.!default { type null }\nctl.!default { type null }\n", to: "asound.conf")
+        let daemon = try await DaemonProcess(
+            ["--pcm", "default"],
+            environment: ["ALSA_CONFIG_PATH": folder("asound.conf")]
+        )
+        let pid = daemon.process.pid
+        let client = try daemon.connect()
+        #expect(try await client.ask("call?cmd=ping&id=1") != nil)
+        try await limitDescriptors(of: pid, to: 3)
+        // libasound reads its configuration now, and cannot.
+        let refused = try await client.reply("playSound", [0])
+        #expect(refused.code == "unavailable", "\(refused)")
+        try await limitDescriptors(of: pid, to: 1024)
+        #expect(try await client.reply("playSound", [0]).code == nil)
+    }
+
     /// An event loop that tries again at once takes a core, or what it gets of one.
     private func staysIdle(_ pid: pid_t) async throws {
         let before = processorTime(of: pid)
@@ -49,7 +69,7 @@ struct DescriptorShortageTests {
     }
 
     private func limitDescriptors(of pid: pid_t, to count: Int) async throws {
-        let done = try await ChildProcess.run("prlimit", ["--pid", "\(pid)", "--nofile=\(count):\(count)"])
+        let done = try await ChildProcess.run("prlimit", ["--pid", "\(pid)", "--nofile=\(count):"])
         #expect(done.exit == .status(0))
     }
 

@@ -20,17 +20,6 @@ enum ControlDevice {
         return named?.dropFirst(5) ?? (first.contains("=") ? nil : first)
     }
 
-    /// Whether ALSA's configuration has a control device of that name. If it has, but the device cannot be opened, it
-    /// is only missing now; if not, it will never exist.
-    static func isDefined(_ control: String) -> Bool {
-        var root: OpaquePointer?
-        guard snd_config_update_ref(&root) >= 0, let root else { return false }
-        defer { snd_config_unref(root) }
-        let kind = control.split(separator: ":").first.map(String.init) ?? control
-        var node: OpaquePointer?
-        return snd_config_search(root, "ctl.\(kind)", &node) == 0
-    }
-
     /// The control device of a PCM's card; the PCM is opened for a moment. Nil if there is no card.
     static func ofCard(pcm name: String) throws(ALSAError) -> String? {
         let pcm = try PCM.open(name, .playback)

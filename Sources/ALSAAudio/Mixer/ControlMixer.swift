@@ -17,6 +17,10 @@ struct ControlMixer: ~Copyable {
 
     /// - Parameter control: a control device of ALSA's configuration, such as `default` or `hw:1`.
     static func open(_ control: String) throws(ALSAError) -> ControlMixer {
+        try GlobalConfiguration.opening(.control, control) { () throws(ALSAError) in try openOnce(control) }
+    }
+
+    private static func openOnce(_ control: String) throws(ALSAError) -> ControlMixer {
         var handle: OpaquePointer?
         try check("snd_mixer_open", snd_mixer_open(&handle, 0))
         guard let handle else { throw ALSAError(call: "snd_mixer_open", code: -ENOMEM) }

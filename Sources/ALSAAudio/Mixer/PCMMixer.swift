@@ -14,7 +14,7 @@ struct PCMMixer {
     func open() throws(CommandError) -> ControlMixer {
         let control = try findControl()
         do throws(ALSAError) { return try ControlMixer.open(control) } catch {
-            if error.number == ENOENT, !ControlDevice.isDefined(control) { throw unsupported(control) }
+            if error.number == ENOENT, !GlobalConfiguration.defines(.control, control) { throw unsupported(control) }
             throw commandError(error, control)
         }
     }
@@ -69,7 +69,7 @@ struct PCMMixer {
 
     private func findControl() throws(CommandError) -> String {
         if let control = ControlDevice.guess(pcm: pcm) { return control }
-        if ControlDevice.isDefined(pcm) { return pcm }
+        if GlobalConfiguration.defines(.control, pcm) { return pcm }
         do throws(ALSAError) {
             if let control = try ControlDevice.ofCard(pcm: pcm) { return control }
         } catch {

@@ -26,9 +26,11 @@ struct PCM: ~Copyable {
 
     /// Opens a PCM of ALSA's configuration, such as `default` or `plughw:1,0`.
     static func open(_ name: String, _ direction: Direction) throws(ALSAError) -> PCM {
-        var handle: OpaquePointer?
-        try check("snd_pcm_open", snd_pcm_open(&handle, name, direction.stream, SND_PCM_NONBLOCK))
-        return try PCM(opened: handle, by: "snd_pcm_open")
+        try GlobalConfiguration.opening(.pcm, name) { () throws(ALSAError) in
+            var handle: OpaquePointer?
+            try check("snd_pcm_open", snd_pcm_open(&handle, name, direction.stream, SND_PCM_NONBLOCK))
+            return try PCM(opened: handle, by: "snd_pcm_open")
+        }
     }
 
     /// Opens a PCM with its own configuration.
