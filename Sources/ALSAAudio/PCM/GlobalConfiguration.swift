@@ -1,17 +1,17 @@
 internal import CALSA
 internal import Glibc
 
-/// The configuration of libasound, which it reads once for the whole process and keeps.
+/// The configuration of libasound, which reads it once for the whole process and keeps it.
 ///
-/// If it cannot open a file, for example because no descriptor is free, it keeps what it has without it, until a file
-/// changes (`snd_config_update_r` in its `conf.c`). Then no device is known any more.
+/// If libasound cannot open a file, for example because no descriptor is free, it goes on without that file, and keeps
+/// the result until a file changes (`snd_config_update_r` in its `conf.c`). Until then it knows no device.
 enum GlobalConfiguration {
     /// A kind of devices.
     enum Kind: String {
         case pcm, control = "ctl"
     }
 
-    /// Whether it has a definition of a device. If it has, but the device cannot be opened, that is only missing now.
+    /// Whether it defines a device. One that it defines, but that cannot be opened, is only missing now.
     /// - Parameter name: such as `default` or `plughw:1,0`.
     static func defines(_ kind: Kind, _ name: String) -> Bool {
         var root: OpaquePointer?
@@ -22,7 +22,7 @@ enum GlobalConfiguration {
         return snd_config_search(root, "\(kind.rawValue).\(first)", &node) == 0
     }
 
-    /// Opens a device. If the configuration does not have it, reads that again and tries once more.
+    /// Opens a device. If the configuration does not define it, reads the configuration again and tries once more.
     static func opening<Device: ~Copyable>(
         _ kind: Kind,
         _ name: String,
