@@ -60,7 +60,7 @@ int qc_confinement_begin(void) {
     struct ruleset_attributes attributes = {
         .files = known_rights(known),
         .network = 3, // connecting and listening
-        .scopes = 2,  // signals
+        .scopes = 3,  // abstract Unix sockets, signals
     };
     size_t size = known >= 6 ? 24 : known >= 4 ? 16 : 8;
     int ruleset = (int)syscall(444, &attributes, size, 0);

@@ -14,7 +14,7 @@
 
 const int qc_o_path = O_PATH;
 
-enum { max_depth = 64, max_links = 40 };
+enum { max_depth = 64, max_links = 40, max_tries = 16 };
 
 // The folders from the outermost one to the current one: «..» goes back through them without asking the kernel,
 // so that nobody can move the folders meanwhile.
@@ -120,9 +120,12 @@ int qc_open_beneath(int folder, const char *path, int flags, unsigned mode) {
         .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
     };
     long result;
+    int tries = 0;
     do result = syscall(SYS_openat2, folder, path, &how, sizeof how);
-    // EAGAIN: something was renamed meanwhile, so that the kernel cannot be sure where it is.
-    while (result < 0 && (errno == EINTR || errno == EAGAIN));
-    if (result < 0 && (errno == ENOSYS || errno == EPERM)) return qc_walk_beneath(folder, path, flags, mode);
-    return result < 0 ? -errno : (int)result;
+    // EAGAIN: something was renamed meanwhile, so that the kernel cannot be sure where it is. Somebody may rename without
+    // end, anywhere on the machine, so after some tries the path is walked, which no renaming can hold up.
+    while (result < 0 && (errno == EINTR || (errno == EAGAIN && ++tries < max_tries)));
+    if (result >= 0) return (int)result;
+    if (errno == ENOSYS || errno == EPERM || errno == EAGAIN) return qc_walk_beneath(folder, path, flags, mode);
+    return -errno;
 }

@@ -1,9 +1,10 @@
-// signalfd(2), prctl(2) and pidfd_open(2) are not visible to Swift.
+// signalfd(2), prctl(2), pidfd_open(2) and pipe2(2) are not visible to Swift.
 
 #define _GNU_SOURCE
 #include "CLinux.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
@@ -50,3 +51,5 @@ int qc_process_descriptor(int process) {
     int descriptor = (int)syscall(SYS_pidfd_open, process, 0);
     return descriptor < 0 ? -errno : descriptor;
 }
+
+int qc_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }

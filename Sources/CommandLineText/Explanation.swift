@@ -70,13 +70,18 @@ public struct Explanation {
         if let timeout = answer["timeout"]?.numberValue { rows.append(["timeout", "\(JSONValue.short(timeout)) s"]) }
         if let location = answer["location"]?.stringValue { rows.append(["mapped in", location]) }
         if let error = answer["lastError"]?.objectValue {
-            let age = error["secondsAgo"]?.integerValue ?? 0
-            rows.append(
-                [
-                    "last error",
-                    "\(error["code"]?.stringValue ?? ""): \(error["message"]?.stringValue ?? "") (\(age) s ago)",
-                ])
+            rows.append(["last error", Self.words(ofError: error)])
         }
         return rows
+    }
+
+    /// `notFound: no file x (3 s ago, 2 since the start)`; what it says is told only to root and to whose call it was.
+    private static func words(ofError error: JSONObject) -> String {
+        let age = error["secondsAgo"]?.integerValue ?? 0
+        let count = error["count"]?.integerValue ?? 1
+        let message = error["message"]?.stringValue
+        let code = "\(error["code"]?.stringValue ?? "")\(message.map { ": \($0)" } ?? "")"
+        let number = count > 1 ? ", \(count) in all" : ""
+        return "\(code) (\(age) s ago\(number)\(message == nil ? "; root and its caller see its text" : ""))"
     }
 }

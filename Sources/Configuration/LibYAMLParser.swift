@@ -26,15 +26,36 @@ struct LibYAMLParser: ~Copyable {
         text.deallocate()
     }
 
-    /// Reads the next document, which is empty after the last one. The caller must delete it.
-    func load() throws(YAMLMistake) -> yaml_document_t {
-        var document = yaml_document_t()
-        guard yaml_parser_load(parser, &document) == 1 else {
+    /// The next event. libyaml reads only as far as it must to know it.
+    func next() throws(YAMLMistake) -> YAMLEvent {
+        var event = yaml_event_t()
+        guard yaml_parser_parse(parser, &event) == 1 else {
             if let tab = tab(inLine: Int(parser.pointee.problem_mark.line)) { throw tab }
             let problem = parser.pointee.problem.map { String(cString: $0) } ?? "it cannot be read"
             throw YAMLMistake("not YAML: \(problem)", parser.pointee.problem_mark)
         }
-        return document
+        defer { yaml_event_delete(&event) }
+        return YAMLEvent(event)
+    }
+
+    /// libyaml compares each directive of this name with all those before it, in a time that grows with their square.
+    private static let tagDirective = Array("%TAG".utf8)
+    private static let maximumTagDirectives = 64
+
+    /// The mistake of more directives than any file needs.
+    var mistakeOfDirectives: YAMLMistake? {
+        var count = 0
+        for index in text.indices where text[index] == Self.tagDirective[0] {
+            guard text[index...].starts(with: Self.tagDirective) else { continue }
+            count += 1
+            guard count > Self.maximumTagDirectives else { continue }
+            let before = text[..<index]
+            let line = before.count { $0 == UInt8(ascii: "\n") } + 1
+            let column = before.reversed().prefix { $0 != UInt8(ascii: "\n") }.count + 1
+            let limit = "more than \(Self.maximumTagDirectives) times %TAG, which no file of ours needs: remove it"
+            return YAMLMistake(message: limit, line: line, column: column)
+        }
+        return nil
     }
 
     /// The mistake of a tab at the beginning of a line, which libyaml takes for the beginning of a value.
@@ -51,5 +72,55 @@ struct LibYAMLParser: ~Copyable {
 extension YAMLMistake {
     init(_ message: String, _ mark: yaml_mark_t) {
         self.init(message: message, line: Int(mark.line) + 1, column: Int(mark.column) + 1)
+    }
+}
+
+/// One step through a text: a value without members, or the beginning or the end of one with members.
+struct YAMLEvent {
+    enum Content {
+        /// Text; plain if it is not quoted.
+        case scalar(String, isPlain: Bool)
+        case sequence
+        case mapping
+        /// Of a sequence or a mapping.
+        case end
+        /// The value of an anchor, once more.
+        case alias(String)
+        /// The beginning or the end of a document, or the beginning of the text.
+        case boundary
+        case endOfText
+    }
+
+    var content: Content
+    /// The name under which aliases mean this value.
+    var anchor: String?
+    /// Counted from 1.
+    var line: Int
+    var column: Int
+
+    fileprivate init(_ event: yaml_event_t) {
+        line = Int(event.start_mark.line) + 1
+        column = Int(event.start_mark.column) + 1
+        func text(_ bytes: UnsafeMutablePointer<yaml_char_t>?) -> String? { bytes.map { String(cString: $0) } }
+        switch event.type {
+        case YAML_SCALAR_EVENT:
+            let scalar = event.data.scalar
+            let bytes = UnsafeBufferPointer(start: scalar.value, count: scalar.length)
+            content = .scalar(
+                String(decoding: bytes, as: UTF8.self),
+                isPlain: scalar.style == YAML_PLAIN_SCALAR_STYLE
+            )
+            anchor = text(scalar.anchor)
+        case YAML_SEQUENCE_START_EVENT:
+            content = .sequence
+            anchor = text(event.data.sequence_start.anchor)
+        case YAML_MAPPING_START_EVENT:
+            content = .mapping
+            anchor = text(event.data.mapping_start.anchor)
+        case YAML_SEQUENCE_END_EVENT, YAML_MAPPING_END_EVENT: content = .end
+        case YAML_ALIAS_EVENT: content = .alias(text(event.data.alias.anchor) ?? "")
+        case YAML_STREAM_START_EVENT, YAML_DOCUMENT_START_EVENT, YAML_DOCUMENT_END_EVENT: content = .boundary
+        default: content = .endOfText
+        }
     }
 }

@@ -53,7 +53,7 @@ struct MappingReader {
                 declaration.value = reader.read(value)
                 file = reader.file
             case "set": declaration.set = file.allow(value, "'set'")
-            case "answeredBy": declaration.answeredBy = file.allow(value, "'answeredBy'")
+            case "answeredBy": declaration.answeredBy = file.answeredBy(value)
             case "homeAssistant": declaration.homeAssistant = file.homeAssistant(value)
             case "replace": declaration.replaces = file.bool(value, "'replace'") ?? false
             case "remove": declaration.removes = file.bool(value, "'remove'") ?? false
@@ -79,12 +79,21 @@ struct MappingReader {
 extension YAMLFile {
     /// `{users: [name, …], groups: [name, …]}`.
     mutating func allow(_ node: YAMLNode, _ what: String = "'allow'") -> MappingDeclaration.Allow {
+        rule(node, what, known: ["users", "groups"])
+    }
+
+    /// The same, and `only: true`: those of handlerCommands may not answer.
+    fileprivate mutating func answeredBy(_ node: YAMLNode) -> MappingDeclaration.Allow {
+        rule(node, "'answeredBy'", known: ["users", "groups", "only"])
+    }
+
+    private mutating func rule(_ node: YAMLNode, _ what: String, known: [String]) -> MappingDeclaration.Allow {
         var allow = MappingDeclaration.Allow(location: location(node))
-        for (_, name, value) in members(node, of: what, known: ["users", "groups"]) {
-            if name == "users" {
-                allow.users = words(value, "'users'")
-            } else {
-                allow.groups = words(value, "'groups'")
+        for (_, name, value) in members(node, of: what, known: known) {
+            switch name {
+            case "users": allow.users = words(value, "'users'")
+            case "groups": allow.groups = words(value, "'groups'")
+            default: allow.only = bool(value, "'only'") ?? false
             }
         }
         return allow

@@ -41,7 +41,7 @@ public struct Settings: Sendable {
     /// ``scriptUser``, if it exists.
     public var handlerCommands: MappingDeclaration.Allow?
     /// The user that the service quickconnect-scripts runs as. Its scripts are the owner's.
-    public static let scriptUser = "quickconnect-scripts"
+    public static let scriptUser = Caller.scriptUser
     public var limits = Limits()
     /// The longest duration of a recording that sets none, in seconds.
     public var recordingLimit = 600.0

@@ -20,7 +20,7 @@ struct SettingsReader {
     static let recordingKeys = ["limit", "reserveBytes", "quotaBytes", "quotaFiles"]
     static let limitKeys = [
         "lineBytes", "depth", "connections", "callsPerConnection", "handlersPerConnection",
-        "subscriptionsPerConnection", "replyBytes", "stalledAfter", "shutdownAfter",
+        "subscriptionsPerConnection", "replyBytes", "keptBytes", "stalledAfter", "shutdownAfter",
     ]
 
     init(path: String, text: String? = nil) {
@@ -227,6 +227,8 @@ struct SettingsReader {
                     file.integer(value, what, in: 1...1_000_000) ?? limits.subscriptionsPerConnection
             case "replyBytes":
                 limits.replyBytes = file.integer(value, what, in: (1 << 20)...(1 << 32)) ?? limits.replyBytes
+            case "keptBytes":
+                limits.keptBytes = file.integer(value, what, in: (1 << 20)...(1 << 32)) ?? limits.keptBytes
             case "stalledAfter": limits.stalledSeconds = file.duration(value, what)?.seconds ?? limits.stalledSeconds
             default: limits.shutdownSeconds = file.duration(value, what)?.seconds ?? limits.shutdownSeconds
             }

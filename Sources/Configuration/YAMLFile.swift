@@ -13,8 +13,8 @@ struct YAMLFile {
     /// What is in the file, where somebody has read it already.
     private let text: String?
 
-    /// A larger file cannot be a settings file, and would only cost time.
-    private static let maximumBytes = 32 << 20
+    /// A larger file cannot be one of settings or mappings, and would only cost time.
+    private static let maximumBytes = 4 << 20
 
     init(path: String, text: String? = nil) {
         self.path = path
@@ -70,7 +70,9 @@ struct YAMLFile {
                 continue
             }
             if let known, !known.contains(name) {
-                mistake("unknown key '\(name)' in \(what)\(NearestNames.question(name, among: known))", at: key)
+                // Each search takes time: a file of mistakes must not take minutes.
+                let question = mistakes.count < 20 ? NearestNames.question(name, among: known) : ""
+                mistake("unknown key '\(name)' in \(what)\(question)", at: key)
                 continue
             }
             members.append((key, name, value))

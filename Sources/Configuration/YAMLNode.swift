@@ -1,5 +1,3 @@
-internal import CYAML
-
 /// A value of a YAML file, with its position.
 struct YAMLNode {
     enum Content {
@@ -39,94 +37,135 @@ struct YAMLMistake: Error {
     var column: Int
 }
 
+extension YAMLMistake {
+    init(_ message: String, at event: YAMLEvent) {
+        self.init(message: message, line: event.line, column: event.column)
+    }
+}
+
 /// Reads a text of one YAML document with libyaml.
-struct YAMLParser {
+///
+/// It takes libyaml's events and not its documents, which libyaml makes in a time that grows with the square of their depth
+/// and of their anchors: 200,000 open brackets would take a minute.
+struct YAMLParser: ~Copyable {
     /// Limits the nodes: aliases of aliases could make any number.
     private static let maximumNodes = 2_000_000
-    /// libyaml allows an alias inside its own anchor.
     private static let maximumDepth = 64
 
+    /// The value of an anchor.
+    private struct Anchored {
+        var node: YAMLNode
+        /// How many nodes it has with all below it, and how many levels are below it.
+        var count: Int
+        var height: Int
+    }
+
+    private let parser: LibYAMLParser
     private var nodeCount = 0
+    /// The deepest level so far.
+    private var deepest = 0
+    /// nil while the value of the anchor is being read.
+    private var anchors: [String: Anchored?] = [:]
+
+    private init(_ text: String) throws(YAMLMistake) { parser = try LibYAMLParser(text) }
 
     /// - Returns: nil for a text without a value.
     static func parse(_ text: String) throws(YAMLMistake) -> YAMLNode? {
-        let parser = try LibYAMLParser(text)
-        var document = try parser.load()
-        defer { yaml_document_delete(&document) }
-        guard let root = yaml_document_get_root_node(&document) else { return nil }
-        var reader = YAMLParser()
-        let node = try reader.node(root, &document, depth: 0)
-        var second = try parser.load()
-        defer { yaml_document_delete(&second) }
-        guard let other = yaml_document_get_root_node(&second) else { return node }
-        throw YAMLMistake("a second document begins here; a file holds one", other.pointee.start_mark)
+        var reader = try YAMLParser(text)
+        if let mistake = reader.parser.mistakeOfDirectives { throw mistake }
+        guard let first = try reader.beginDocument() else { return nil }
+        let node = try reader.node(first, depth: 0)
+        guard let second = try reader.beginDocument() else { return node }
+        throw YAMLMistake("a second document begins here; a file holds one", at: second)
     }
 
-    private mutating func node(
-        _ node: UnsafeMutablePointer<yaml_node_t>,
-        _ document: inout yaml_document_t,
-        depth: Int
-    ) throws(YAMLMistake) -> YAMLNode {
-        let mark = node.pointee.start_mark
-        nodeCount += 1
-        guard nodeCount <= Self.maximumNodes, depth <= Self.maximumDepth else {
-            throw YAMLMistake("more values, or deeper ones, than a file may have", mark)
-        }
-        let content: YAMLNode.Content
-        switch node.pointee.type {
-        case YAML_SEQUENCE_NODE:
-            var items: [YAMLNode] = []
-            let list = node.pointee.data.sequence.items
-            for item in Self.members(list.start, list.top) {
-                items.append(try child(item, &document, depth))
+    /// The first event of the next document's value; nil at the end of the text.
+    private func beginDocument() throws(YAMLMistake) -> YAMLEvent? {
+        while true {
+            let event = try parser.next()
+            switch event.content {
+            case .boundary: continue
+            case .endOfText: return nil
+            default: return event
             }
-            content = .sequence(items)
-        case YAML_MAPPING_NODE:
-            content = .mapping(try pairs(node, &document, depth))
-        default:
-            let scalar = node.pointee.data.scalar
-            let text = String(decoding: UnsafeBufferPointer(start: scalar.value, count: scalar.length), as: UTF8.self)
-            content = .scalar(text, isPlain: scalar.style == YAML_PLAIN_SCALAR_STYLE)
         }
-        return YAMLNode(content: content, line: Int(mark.line) + 1, column: Int(mark.column) + 1)
     }
 
-    private mutating func pairs(
-        _ node: UnsafeMutablePointer<yaml_node_t>,
-        _ document: inout yaml_document_t,
+    /// The value that begins with an event.
+    private mutating func node(_ event: YAMLEvent, depth: Int) throws(YAMLMistake) -> YAMLNode {
+        if case .alias(let name) = event.content { return try value(ofAnchor: name, event, depth) }
+        guard let anchor = event.anchor else { return try unnamedNode(event, depth) }
+        if anchors[anchor] != nil { throw YAMLMistake("the anchor '&\(anchor)' is given twice", at: event) }
+        anchors[anchor] = .some(nil)
+        let (before, deepestBefore) = (nodeCount, deepest)
+        deepest = depth
+        let node = try unnamedNode(event, depth)
+        anchors[anchor] = Anchored(node: node, count: nodeCount - before, height: deepest - depth)
+        deepest = max(deepest, deepestBefore)
+        return node
+    }
+
+    private mutating func unnamedNode(_ event: YAMLEvent, _ depth: Int) throws(YAMLMistake) -> YAMLNode {
+        try count(1, downTo: depth, event)
+        let content: YAMLNode.Content
+        switch event.content {
+        case .scalar(let text, let isPlain): content = .scalar(text, isPlain: isPlain)
+        case .sequence: content = .sequence(try items(depth + 1))
+        case .mapping: content = .mapping(try pairs(depth + 1))
+        case .end, .alias, .boundary, .endOfText: throw YAMLMistake("not YAML: a value is missing", at: event)
+        }
+        return YAMLNode(content: content, line: event.line, column: event.column)
+    }
+
+    private mutating func value(
+        ofAnchor name: String,
+        _ event: YAMLEvent,
         _ depth: Int
-    ) throws(YAMLMistake) -> [(key: YAMLNode, value: YAMLNode)] {
+    ) throws(YAMLMistake) -> YAMLNode {
+        guard let known = anchors[name] else { throw YAMLMistake("not YAML: found undefined alias", at: event) }
+        // Within its own value it would never end.
+        guard let known else { throw Self.mistakeOfSize(event) }
+        try count(known.count, downTo: depth + known.height, event)
+        return known.node
+    }
+
+    private mutating func count(_ nodes: Int, downTo depth: Int, _ event: YAMLEvent) throws(YAMLMistake) {
+        nodeCount += nodes
+        deepest = max(deepest, depth)
+        if nodeCount > Self.maximumNodes || depth > Self.maximumDepth { throw Self.mistakeOfSize(event) }
+    }
+
+    private static func mistakeOfSize(_ event: YAMLEvent) -> YAMLMistake {
+        YAMLMistake(
+            "more values, or deeper ones, than a file may have: at most \(maximumNodes) values and \(maximumDepth) levels",
+            at: event
+        )
+    }
+
+    private mutating func items(_ depth: Int) throws(YAMLMistake) -> [YAMLNode] {
+        var items: [YAMLNode] = []
+        while let event = try nextMember() { items.append(try node(event, depth: depth)) }
+        return items
+    }
+
+    private mutating func pairs(_ depth: Int) throws(YAMLMistake) -> [(key: YAMLNode, value: YAMLNode)] {
         var pairs: [(key: YAMLNode, value: YAMLNode)] = []
         // Compared by their bytes, as everywhere: keys that only look alike are different.
         var names: Set<[UInt8]> = []
-        let list = node.pointee.data.mapping.pairs
-        for pair in Self.members(list.start, list.top) {
-            let key = try child(pair.key, &document, depth)
+        while let event = try nextMember() {
+            let key = try node(event, depth: depth)
             if let name = key.text, !names.insert(Array(name.utf8)).inserted {
                 throw YAMLMistake(message: "the key '\(name)' is given twice", line: key.line, column: key.column)
             }
-            pairs.append((key, try child(pair.value, &document, depth)))
+            pairs.append((key, try node(try parser.next(), depth: depth)))
         }
         return pairs
     }
 
-    private mutating func child(
-        _ index: Int32,
-        _ document: inout yaml_document_t,
-        _ depth: Int
-    ) throws(YAMLMistake) -> YAMLNode {
-        guard let child = yaml_document_get_node(&document, index) else {
-            throw YAMLMistake(message: "not YAML: a value is missing", line: 1, column: 1)
-        }
-        return try node(child, &document, depth: depth + 1)
-    }
-
-    /// libyaml's stacks are delimited by two pointers.
-    private static func members<Member>(
-        _ start: UnsafeMutablePointer<Member>?,
-        _ top: UnsafeMutablePointer<Member>?
-    ) -> UnsafeBufferPointer<Member> {
-        guard let start, let top else { return UnsafeBufferPointer(start: nil, count: 0) }
-        return UnsafeBufferPointer(start: start, count: top - start)
+    /// The first event of the next member; nil at the end of the sequence or mapping.
+    private func nextMember() throws(YAMLMistake) -> YAMLEvent? {
+        let event = try parser.next()
+        if case .end = event.content { return nil }
+        return event
     }
 }

@@ -53,8 +53,10 @@ final class BufferedStream: MotionStream {
         guard access(sensor.node, R_OK) == 0 else {
             return BufferObstacle("\(sensor.node): \(SystemCallError.text(errno))")
         }
-        guard folder.mayWrite("buffer/enable") else {
-            return BufferObstacle("buffer/enable may not be written: \(SystemCallError.text(errno))")
+        // A udev rule gives one file after the other.
+        for name in ["buffer/enable"] + (ScanLayout.axisNames + [ScanLayout.timeName]).map({ "\(elements)/\($0)_en" })
+        where folder.has(name) && !folder.mayWrite(name) {
+            return BufferObstacle("\(name) may not be written: \(SystemCallError.text(errno))")
         }
         return Trigger(sensor).obstacle
     }

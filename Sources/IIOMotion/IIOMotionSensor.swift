@@ -172,13 +172,13 @@ public final class IIOMotionSensor: MotionSensor {
         } while !hasEnded()
     }
 
-    /// Delivers values until nobody wants any, or another rate is wanted.
+    /// Delivers values until nobody wants any, another rate is wanted, or there is a better way to read them.
     private func watch(_ waker: Waker) throws(CommandError) {
         let rate = wantedRate
         let stream = try source.open(rate: rate)
         found(stream)
         defer { shared.withLock { $0.way = nil } }
-        while isWanted, wantedRate == rate, proceed(to: "reading") {
+        while isWanted, wantedRate == rate, proceed(to: "reading"), !stream.isOutdated {
             if let value = try stream.next(waker, until: .now + Self.longestSleep) { take(value, stream.rate) }
         }
     }

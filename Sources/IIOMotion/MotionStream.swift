@@ -24,9 +24,15 @@ protocol MotionStream: AnyObject {
     var description: String { get }
     /// Values per second.
     var rate: Double { get }
+    /// Whether the sensor can be read in a better way by now: it is opened again then. May block.
+    var isOutdated: Bool { get }
 
     /// Sleeps until the next value. Work that needs several calls to the driver is spread over several calls of this
     /// function, so that each stays within the deadline.
     /// - Returns: nil if the waker was used, the time came, or only a part of the value is there yet.
     func next(_ waker: Waker, until end: ContinuousClock.Instant) throws(CommandError) -> Acceleration?
+}
+
+extension MotionStream {
+    var isOutdated: Bool { false }
 }

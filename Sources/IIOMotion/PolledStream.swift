@@ -9,6 +9,9 @@ final class PolledStream: MotionStream {
     private let conversion: Conversion
     private let reason: String
     private var due = ContinuousClock.now
+    /// When to look again whether its buffer can be used; nil: never, since nothing that can be seen forbids it now.
+    private var nextLook: ContinuousClock.Instant?
+    private static let lookEvery = Duration.seconds(2)
     /// The axes read so far for the next value.
     private var axes: [Double] = []
 
@@ -20,6 +23,7 @@ final class PolledStream: MotionStream {
         _ obstacle: BufferObstacle
     ) throws(CommandError) {
         (self.sensor, self.conversion, self.rate, reason) = (sensor, conversion, rate, obstacle.text)
+        nextLook = BufferedStream.obstacle(of: sensor) == nil ? nil : .now + Self.lookEvery
         // Drivers that wake their chip for each axis then wait up to two periods of this rate.
         _ = SamplingRate.set(rate * 8, in: sensor.folder)
         // If polling is impossible, too, this fails now.
@@ -29,6 +33,13 @@ final class PolledStream: MotionStream {
     }
 
     var description: String { "\(sensor.description), polled: \(reason)" }
+
+    /// The udev rule that gives the buffer to this process may come after the sensor.
+    var isOutdated: Bool {
+        guard let time = nextLook, time <= .now else { return false }
+        nextLook = .now + Self.lookEvery
+        return BufferedStream.obstacle(of: sensor) == nil
+    }
 
     func next(_ waker: Waker, until end: ContinuousClock.Instant) throws(CommandError) -> Acceleration? {
         if ContinuousClock.now < due { _ = waker.sleep(until: min(due, end)) }

@@ -51,6 +51,9 @@ public final class OutputBuffer {
     /// How many bytes there are, without the attachments.
     public var count: Int { state.pointee.count }
 
+    /// How many bytes there are, with the attachments, which may be shared by several buffers.
+    public var countWithAttachments: Int { attachments.reduce(count) { $0 + $1.text.count } }
+
     /// How many bytes it has memory for.
     package var capacity: Int { state.pointee.capacity }
 

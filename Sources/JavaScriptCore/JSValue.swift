@@ -21,21 +21,12 @@ public final class JSValue: @unchecked Sendable {
     init(_ ref: OpaquePointer?, in context: JSContext) {
         self.ref = ref ?? JSValueMakeUndefined(context.ref)
         home = context
-        isProtected = Self.isCell(self.ref)
-        if isProtected { JSValueProtect(context.ref, ref) }
+        isProtected = ValueEncoding.mayBeCell(self.ref, in: context.ref)
+        if isProtected { JSValueProtect(context.ref, self.ref) }
     }
 
     deinit {
         if isProtected { JSValueUnprotect(home.ref, ref) }
-    }
-
-    /// Whether it lives on the heap. Numbers, booleans, null and undefined are encoded in the reference itself on a
-    /// 64-bit machine. Checking that here is faster than asking the library, and protecting a value is its slowest
-    /// call.
-    private static func isCell(_ ref: OpaquePointer?) -> Bool {
-        let bits = UInt(bitPattern: ref)
-        // JSC's JSVALUE64: numbers have a bit of the upper 15 set, null, undefined and booleans have bit 1.
-        return MemoryLayout<UInt>.size != 8 || bits & 0xfffe_0000_0000_0002 == 0
     }
 
     // MARK: What it is

@@ -4,7 +4,7 @@ public import Glibc
 public enum ChannelProcess {
     /// Starts a program. Its input is empty, and its output goes to this process's standard error.
     /// - Parameters:
-    ///   - command: its path and its arguments.
+    ///   - command: its path, or a name to find in `PATH`, and its arguments.
     ///   - environment: its whole environment.
     ///   - channel: the socket's descriptor there.
     /// - Returns: its process id, and this end of the socket; nil if the system cannot start another process.
@@ -49,6 +49,6 @@ public enum ChannelProcess {
         arguments.append(nil)
         variables.append(nil)
         var pid = pid_t()
-        return posix_spawn(&pid, command[0], &actions, &attributes, arguments, variables) == 0 ? pid : nil
+        return posix_spawnp(&pid, command[0], &actions, &attributes, arguments, variables) == 0 ? pid : nil
     }
 }

@@ -6,6 +6,7 @@ internal import Glibc
 ///
 /// No new privileges and the list of system calls (seccomp) hold everywhere. Where the kernel has Landlock, nothing but the
 /// files that are named can be opened; where it has none, nothing can be opened to write, unless something is ``writable``.
+/// From Linux 6.12 on, abstract Unix sockets of other processes cannot be connected to, either.
 public struct Confinement {
     /// Files, and folders with all below them.
     public var readable: [String] = []
@@ -19,8 +20,11 @@ public struct Confinement {
         self.connects = connects
     }
 
-    /// What the C library and the engine read when they need it: the memory that there is, processors, time zones, random
-    /// numbers. Of /proc, what is about the process itself; the rest would tell of the environment of all its user's.
+    /// What the C library and the engine read about the process itself. Its other files tell of others: those of `net`
+    /// list all sockets of the machine.
+    private static let own = ["maps", "smaps", "stat", "statm", "status"]
+    /// What they read about the machine when they need it: the memory that there is, processors, time zones, random
+    /// numbers.
     private static let system = [
         "/proc/meminfo", "/proc/sys/vm/overcommit_memory", "/sys/devices/system/cpu", "/sys/fs/cgroup",
         "/etc/localtime", "/usr/share/zoneinfo", "/dev/urandom", "/dev/null",
@@ -36,7 +40,7 @@ public struct Confinement {
         let ruleset = qc_confinement_begin()
         defer { if ruleset >= 0 { close(ruleset) } }
         if ruleset >= 0 {
-            _ = qc_confinement_allow(ruleset, "/proc/self", Int32(qc_access_kept))
+            for name in Self.own { _ = qc_confinement_allow(ruleset, "/proc/self/\(name)", Int32(qc_access_kept)) }
             // What is not there cannot be read.
             for path in Self.system + readable { _ = qc_confinement_allow(ruleset, path, Int32(qc_access_read)) }
             for path in writable { _ = qc_confinement_allow(ruleset, path, Int32(qc_access_write)) }

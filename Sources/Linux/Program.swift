@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 
 /// Other programs, run without a shell.
@@ -29,7 +30,8 @@ public enum Program {
         takesErrors: Bool = false
     ) -> Outcome? {
         var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else { return nil }
+        // Programs that other threads start meanwhile must not hold an end.
+        guard qc_pipe(&ends) == 0 else { return nil }
         defer { close(ends[0]) }
         let child = spawn(program, arguments, environment, output: ends, takesErrors: takesErrors)
         close(ends[1])
@@ -56,7 +58,6 @@ public enum Program {
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
         if takesErrors { posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO) }
-        for end in ends { posix_spawn_file_actions_addclose(&actions, end) }
         let words = CStrings([program] + arguments)
         let variables = CStrings(environment.map { "\($0.key)=\($0.value)" })
         var child: pid_t = 0

@@ -1,4 +1,5 @@
 public import Concurrency
+internal import Fairness
 internal import Glibc
 internal import JSON
 public import QuickConnect
@@ -9,15 +10,17 @@ internal import Synchronization
 /// Everything runs on one thread, which is abandoned if the disk does not answer. An upload stays hidden in its folder
 /// until its last piece, and belongs to its connection; it is discarded if it gets no piece for some time.
 public final class MediaTransfers: MediaTransfer {
-    /// How many files one connection, one user, and all users may write at the same time.
+    /// How many files one connection, and all users, may write at the same time. Of the latter each user has a share.
     public static let uploadsPerConnection = 4
-    public static let uploadsPerUser = 16
     public static let uploads = 64
+    /// How many more root and the daemon's user may write.
+    public static let reservedUploads = 8
 
     private let folder: MediaFolder
     private let owners: MediaOwners
     private let reserve: DiskReserve
     private let idleTime: Duration
+    private let scripts: String?
     private let thread: WatchedThread
     private let turns: Turns
     private let running = Mutex<[ObjectIdentifier: [MediaName: Upload]]>([:])
@@ -25,17 +28,20 @@ public final class MediaTransfers: MediaTransfer {
     /// - Parameters:
     ///   - answer: how long the disk may take for one piece.
     ///   - idleTime: how long an upload may go without a piece.
+    ///   - scripts: the name of the account of all scripts, which may have half of the uploads.
     public init(
         _ folder: MediaFolder,
         owners: MediaOwners,
         reserve: DiskReserve,
         answer: Duration = .seconds(5),
-        idleTime: Duration = .seconds(60)
+        idleTime: Duration = .seconds(60),
+        scripts: String? = nil
     ) {
         self.folder = folder
         self.owners = owners
         self.reserve = reserve
         self.idleTime = idleTime
+        self.scripts = scripts
         thread = WatchedThread(name: "qc-bytes", subject: "the disk", deadline: answer)
         turns = Turns(on: thread)
     }
@@ -47,7 +53,7 @@ public final class MediaTransfers: MediaTransfer {
         for rights: FileRights,
         on connection: any CallConnection
     ) -> Promise<MediaPiece> {
-        run("reading '\(file.shortened)'", of: ObjectIdentifier(connection)) { () throws(CommandError) in
+        run("reading '\(file.shortened)'", of: connection, rights) { () throws(CommandError) in
             // Avoids a reply of a megabyte that nobody would read.
             if connection.isClosed { throw CommandError(.cancelled, "the connection closed") }
             let name = try MediaName(file, field: "/1")
@@ -60,7 +66,7 @@ public final class MediaTransfers: MediaTransfer {
         for rights: FileRights,
         on connection: any CallConnection
     ) -> Promise<Void> {
-        run("writing '\(piece.file.shortened)'", of: ObjectIdentifier(connection)) { () throws(CommandError) in
+        run("writing '\(piece.file.shortened)'", of: connection, rights) { () throws(CommandError) in
             try self.write(piece, rights, connection)
         }
     }
@@ -84,7 +90,8 @@ public final class MediaTransfers: MediaTransfer {
 
     private func run<Value: Sendable>(
         _ step: String,
-        of client: ObjectIdentifier,
+        of connection: any CallConnection,
+        _ rights: FileRights,
         _ work: @escaping @Sendable () throws(CommandError) -> Value
     ) -> Promise<Value> {
         let promise = Promise<Value>()
@@ -93,7 +100,7 @@ public final class MediaTransfers: MediaTransfer {
             work: { do throws(CommandError) { promise.fulfil(try work()) } catch { promise.fail(error) } },
             giveUp: { promise.fail($0) }
         )
-        turns.add(job, of: client)
+        turns.add(job, of: ObjectIdentifier(connection), rights.caller.owner)
         return promise
     }
 }
@@ -152,7 +159,7 @@ extension MediaTransfers {
         _ connection: any CallConnection
     ) throws(CommandError) -> Upload {
         let client = ObjectIdentifier(connection)
-        try checkRoom(for: client, of: rights.caller.owner)
+        try checkRoom(for: client, of: rights)
         let upload = Upload(try owners.begin(name, .upload, for: rights), for: rights.caller.owner)
         // In one step, because the client may go at any time and take its uploads with it.
         let isFirst = running.withLock { running in
@@ -164,13 +171,20 @@ extension MediaTransfers {
         return upload
     }
 
-    private func checkRoom(for client: ObjectIdentifier, of owner: Owner) throws(CommandError) {
+    private func checkRoom(for client: ObjectIdentifier, of rights: FileRights) throws(CommandError) {
+        let share = rights.isPrivileged ? Share.whole : share(of: rights.caller.owner)
+        let (most, ofUser) = (Self.uploadsPerConnection, share.part(of: Self.uploads))
+        let places = Self.uploads + (rights.isPrivileged ? Self.reservedUploads : 0)
         let (own, all) = running.withLock { ($0[client]?.count ?? 0, $0.values.flatMap(\.values)) }
-        let user = all.count { $0.owner == owner }
-        if own < Self.uploadsPerConnection, user < Self.uploadsPerUser, all.count < Self.uploads { return }
-        let limits =
-            "\(Self.uploadsPerConnection) of a connection, \(Self.uploadsPerUser) of a user and \(Self.uploads) in all"
+        let user = all.count { $0.owner == rights.caller.owner }
+        if own < most, user < ofUser, all.count < places { return }
+        let limits = "\(most) of a connection, \(ofUser) of this user and \(Self.uploads) in all"
         throw CommandError(.overloaded, "too many files are being written: at most \(limits) at a time")
+    }
+
+    private func share(of owner: Owner) -> Share {
+        guard let scripts else { return .quarter }
+        return owners.accountName(of: owner) == scripts ? .half : .quarter
     }
 
     private func take(_ name: MediaName, of client: ObjectIdentifier) -> Upload? {
@@ -196,7 +210,7 @@ extension MediaTransfers {
                 AlarmThread.shared.ring(after: .seconds(60)) { self.discard(upload, of: client) }
             }
         )
-        turns.add(job, of: client)
+        turns.add(job, of: client, upload.owner)
     }
 
     /// Checks after a time whether an upload has got a piece.
@@ -204,7 +218,8 @@ extension MediaTransfers {
         AlarmThread.shared.ring(after: time) { [weak self, weak upload] in
             guard let self, let upload, !upload.isOver else { return }
             let work: @Sendable () -> Void = { self.endIdle(upload, of: client) }
-            turns.add(Turns.Job(step: "looking after an upload", work: work, giveUp: { _ in work() }), of: client)
+            let job = Turns.Job(step: "looking after an upload", work: work, giveUp: { _ in work() })
+            turns.add(job, of: client, upload.owner)
         }
     }
 

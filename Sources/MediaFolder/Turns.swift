@@ -1,10 +1,10 @@
 internal import Concurrency
-internal import DequeModule
+internal import Fairness
 internal import QuickConnect
 internal import Synchronization
 
-/// Lets clients take turns on one thread: each has at most one job in the thread's queue, and its others wait here. So
-/// one client delays another by at most one job.
+/// Lets users take turns on one thread, and the connections of each user: each user has at most one job in the thread's
+/// queue, and the others wait here. So one user delays another by at most one job, with however many connections.
 final class Turns: Sendable {
     struct Job: Sendable {
         /// Such as `reading 'a.wav'`.
@@ -15,28 +15,29 @@ final class Turns: Sendable {
     }
 
     private let thread: WatchedThread
-    /// The waiting jobs of each client that has one on the thread.
-    private let waiting = Mutex<[ObjectIdentifier: Deque<Job>]>([:])
+    /// The waiting jobs of each user who has one on the thread.
+    private let waiting = Mutex<[Owner: Ring<ObjectIdentifier, Job>]>([:])
 
     init(on thread: WatchedThread) { self.thread = thread }
 
     /// Never blocks.
-    func add(_ job: Job, of client: ObjectIdentifier) {
+    /// - Parameter client: the connection. Its jobs run in their order.
+    func add(_ job: Job, of client: ObjectIdentifier, _ user: Owner) {
         let isNext = waiting.withLock { waiting in
-            guard waiting[client] == nil else {
-                waiting[client]?.append(job)
+            guard waiting[user] == nil else {
+                waiting[user]?.append(job, of: client)
                 return false
             }
-            waiting[client] = []
+            waiting[user] = Ring()
             return true
         }
-        if isNext { start(job, of: client) }
+        if isNext { start(job, of: user) }
     }
 
-    private func start(_ first: Job, of client: ObjectIdentifier) {
+    private func start(_ first: Job, of user: Owner) {
         var next: Job? = first
         while let job = next {
-            let turn = Turn(turns: self, client: client)
+            let turn = Turn(turns: self, user: user)
             let watched = WatchedThread.Job(
                 step: job.step,
                 work: {
@@ -53,19 +54,19 @@ final class Turns: Sendable {
                 return
             } catch {
                 job.giveUp(error)
-                next = takeNext(of: client)
+                next = takeNext(of: user)
             }
         }
     }
 
-    fileprivate func goOn(_ client: ObjectIdentifier) {
-        if let next = takeNext(of: client) { start(next, of: client) }
+    fileprivate func goOn(_ user: Owner) {
+        if let next = takeNext(of: user) { start(next, of: user) }
     }
 
-    private func takeNext(of client: ObjectIdentifier) -> Job? {
+    private func takeNext(of user: Owner) -> Job? {
         waiting.withLock { waiting in
-            if let next = waiting[client]?.popFirst() { return next }
-            waiting[client] = nil
+            if let next = waiting[user]?.next() { return next }
+            waiting[user] = nil
             return nil
         }
     }
@@ -74,12 +75,12 @@ final class Turns: Sendable {
 /// One job's turn. It ends only once, although a job that was given up still finishes.
 private final class Turn: Sendable {
     private let turns: Turns
-    private let client: ObjectIdentifier
+    private let user: Owner
     private let isOver = Atomic(false)
 
-    init(turns: Turns, client: ObjectIdentifier) { (self.turns, self.client) = (turns, client) }
+    init(turns: Turns, user: Owner) { (self.turns, self.user) = (turns, user) }
 
     func end() {
-        if !isOver.exchange(true, ordering: .relaxed) { turns.goOn(client) }
+        if !isOver.exchange(true, ordering: .relaxed) { turns.goOn(user) }
     }
 }

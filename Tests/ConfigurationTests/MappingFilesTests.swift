@@ -189,6 +189,33 @@ struct MappingFilesTests {
         #expect(throws: ConfigurationMistakes.self) { try table(folder) }
     }
 
+    @Test(
+        arguments: [
+            (String(repeating: "[", count: 200_000), "a.yaml:1:66: more values, or deeper ones"),
+            ("a: " + String(repeating: "{b: ", count: 200_000), "a.yaml:1:257: more values, or deeper ones"),
+            (String(repeating: "- ", count: 200_000), "a.yaml:1:131: more values, or deeper ones"),
+            ((0..<60_000).map { "- &a\($0) x" }.joined(separator: "\n"), "a.yaml:1:1: a file of mappings must be"),
+            ((0..<60_000).map { "%TAG !a\($0)! b\n" }.joined(), "a.yaml:65:1: more than 64 times %TAG"),
+            (String(repeating: "a: x\n", count: 1_000_000), "a.yaml:1:1: is larger than 4194304 bytes"),
+        ]
+    )
+    func `what would take libyaml a minute is a mistake at once`(text: String, start: String) throws {
+        let began = ContinuousClock.now
+        let told = try mistakes(text)
+        #expect(told.count == 1 && told[0].hasPrefix(start), "\(told)")
+        #expect(ContinuousClock.now - began < .seconds(5))
+    }
+
+    @Test func `an alias is as deep and as large as its anchor's value`() throws {
+        let deep = String(repeating: "[", count: 40) + String(repeating: "]", count: 40)
+        let twice = "a: {x: &x \(deep), y: \(String(repeating: "[", count: 30))*x\(String(repeating: "]", count: 30))}"
+        #expect(try mistakes(twice).first?.hasPrefix("a.yaml:1:126: more values, or deeper ones") ?? false)
+        #expect(try mistakes("a: {allow: {only: true}}").first?.contains("unknown key 'only' in 'allow'") ?? false)
+        #expect(try mistakes("a: {&x help: &x text}").first == "a.yaml:1:14: the anchor '&x' is given twice")
+        let shared = try folder(["a.yaml": "a: {help: &text words, answers: *text, view: []}"])
+        #expect(try table(shared)["a"]?.answers == "words")
+    }
+
     @Test func `all mistakes of all files are told at once`() throws {
         #expect(try mistakes("a: {vew: []}\nb: {timeout: x}\nc: {parameters: 3}").count == 3)
     }

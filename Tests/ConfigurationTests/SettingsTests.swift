@@ -237,13 +237,14 @@ struct SettingsTests {
         let limits = try load(
             """
             limits: {lineBytes: 2048, depth: 2, connections: 3, callsPerConnection: 4, handlersPerConnection: 5,
-              subscriptionsPerConnection: 6, replyBytes: 2097152, stalledAfter: 8s, shutdownAfter: 9s}
+              subscriptionsPerConnection: 6, replyBytes: 2097152, keptBytes: 3145728, stalledAfter: 8s, shutdownAfter: 9s}
             """
         ).limits
         var expected = Limits()
         (expected.lineBytes, expected.depth, expected.connections, expected.callsPerConnection) = (2048, 2, 3, 4)
         (expected.handlersPerConnection, expected.subscriptionsPerConnection) = (5, 6)
         (expected.replyBytes, expected.stalledSeconds, expected.shutdownSeconds) = (2 << 20, 8, 9)
+        expected.keptBytes = 3 << 20
         #expect(limits == expected)
     }
 

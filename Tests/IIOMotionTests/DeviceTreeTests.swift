@@ -245,6 +245,15 @@ extension Acceleration {
         #expect(try tree.text(device, "trigger/current_trigger") == "accel_3d-dev0")
     }
 
+    /// The rule gives one file after the other, and the daemon takes the buffer with its switch.
+    @Test func `the udev rule gives the switch of a buffer last`() throws {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().path
+        let rule = try String(contentsOfFile: root + "/systemd/quickconnect.rules", encoding: .utf8)
+        let list = try #require(rule.firstMatch(of: /for file in ([^;]+); do/)).1.split(separator: " ")
+        #expect(list.last == "buffer/enable" && list.contains("scan_elements/*_en"))
+    }
+
     @Test(arguments: [
         "scan_elements/in_accel_y_type", "scan_elements/in_accel_z_en", "scan_elements/in_accel_x_index",
         "buffer/enable",

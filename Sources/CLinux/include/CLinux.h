@@ -1,6 +1,8 @@
 #ifndef CLINUX_H
 #define CLINUX_H
 
+#include <stdint.h>
+
 /// Starts a detached thread that runs `body(context)` and receives no signal of the process.
 /// Returns 0, or the error number of pthread_create.
 int qc_thread_start(void *(*body)(void *), void *context);
@@ -13,8 +15,12 @@ void qc_thread_set_name(const char *name);
 /// Returns a descriptor, or the negative error number: -EXDEV if the path leads out of the folder.
 int qc_open_beneath(int folder, const char *path, int flags, unsigned mode);
 
-/// The same without openat2(2). `qc_open_beneath` uses it if the kernel or a system-call filter does not allow openat2(2).
+/// The same without openat2(2). `qc_open_beneath` uses it if the kernel or a system-call filter does not allow openat2(2),
+/// or if renamed folders make it fail again and again (EAGAIN).
 int qc_walk_beneath(int folder, const char *path, int flags, unsigned mode);
+
+/// pipe2(2) with O_CLOEXEC. Returns 0, or -1 with errno.
+int qc_pipe(int ends[2]);
 
 /// O_PATH of open(2): the descriptor names the file without opening it.
 extern const int qc_o_path;
@@ -97,5 +103,31 @@ int qc_confinement_allow(int ruleset, const char *path, int access);
 /// no signal to others.
 /// Returns 0 or the negative error number.
 int qc_confinement_enter(int ruleset, int access);
+
+// A counter of the processor that is cheaper to read than any clock, in units of its own.
+static inline uint64_t qc_ticks(void) {
+#if defined(__x86_64__)
+    return __builtin_ia32_rdtsc();
+#elif defined(__aarch64__)
+    uint64_t ticks;
+    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+    return ticks;
+#else
+    return 0;
+#endif
+}
+
+// How many ticks are a few microseconds, at least: below that no clock need be asked. 0 where there is no such counter.
+static inline uint64_t qc_few_ticks(void) {
+#if defined(__x86_64__)
+    return 10000;
+#elif defined(__aarch64__)
+    uint64_t frequency;
+    __asm__ volatile("mrs %0, cntfrq_el0" : "=r"(frequency));
+    return frequency / 200000;
+#else
+    return 0;
+#endif
+}
 
 #endif

@@ -1,0 +1,98 @@
+internal import Fairness
+
+/// A thread for what a loop must not wait for: files, and long texts to parse. The loop asks it, is woken when there is a
+/// result, and never becomes it.
+///
+/// The peers on whose behalf it works take turns. It starts with the first job, and ends with this object.
+public final class SideThread<Value: Sendable>: Sendable {
+    /// Runs on the thread.
+    public typealias Job = @Sendable () -> Value
+
+    private struct State: Sendable {
+        var jobs = Ring<String, Job>()
+        var values: [Value] = []
+        var isStarted = false
+        var isOver = false
+    }
+
+    private let state = Monitor(State())
+    private let name: String
+    private let mayRun: @Sendable (String) -> Bool
+    private let wake: @Sendable () -> Void
+
+    /// - Parameters:
+    ///   - name: shown by `top -H`.
+    ///   - mayRun: whether a peer may have its turn now. After it has changed, ``goOn()`` must be called.
+    ///   - wake: called on the thread when there is a result.
+    public init(
+        _ name: String,
+        mayRun: @escaping @Sendable (String) -> Bool = { _ in true },
+        wake: @escaping @Sendable () -> Void
+    ) {
+        self.name = name
+        self.mayRun = mayRun
+        self.wake = wake
+    }
+
+    deinit {
+        state.withLock { $0.isOver = true }
+        state.notify()
+    }
+
+    /// How many jobs wait.
+    public var waitingCount: Int { state.withLock { $0.jobs.count } }
+
+    /// Asks for a job, after all others of that peer.
+    public func run(for peer: String, _ job: @escaping Job) {
+        let isStarted = state.withLock { state in
+            state.jobs.append(job, of: peer)
+            defer { state.isStarted = true }
+            return state.isStarted
+        }
+        guard !isStarted else { return state.notifyOne() }
+        let (state, mayRun, wake) = (state, mayRun, wake)
+        guard PThread.start(name, { Self.work(state, mayRun, wake) }) != 0 else { return }
+        // No thread can be started: late is better than never.
+        state.withLock { state in
+            state.isStarted = false
+            while let job = state.jobs.next() { state.values.append(job()) }
+        }
+        wake()
+    }
+
+    /// Peers may have their turns that might not before.
+    public func goOn() {
+        // Not between its look at the peers and its wait.
+        state.withLock { _ in }
+        state.notify()
+    }
+
+    /// The results since the last time. Those of one peer are in the order of its jobs.
+    public func takeValues() -> [Value] {
+        state.withLock { state in
+            guard !state.values.isEmpty else { return [] }
+            defer { state.values = [] }
+            return state.values
+        }
+    }
+
+    private static func work(
+        _ state: Monitor<State>,
+        _ mayRun: @Sendable (String) -> Bool,
+        _ wake: @Sendable () -> Void
+    ) {
+        while let job = next(state, mayRun) {
+            let value = job()
+            state.withLock { $0.values.append(value) }
+            wake()
+        }
+    }
+
+    /// The next job; nil where there will be none.
+    private static func next(_ state: Monitor<State>, _ mayRun: (String) -> Bool) -> Job? {
+        state.wait { state in
+            if state.isOver { return .go(nil) }
+            return state.jobs.next(where: mayRun).map { .go($0) } ?? .wait(until: nil)
+        }
+    }
+}
