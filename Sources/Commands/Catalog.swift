@@ -14,7 +14,7 @@ public enum Catalog {
             CancelBCO(),
             CommandsBCO(controller),
             DoctorBCO(needs.examined),
-            ExplainBCO(controller),
+            ExplainBCO(controller, permissions),
             HelloBCO(needs.identity),
             LocationBCO(needs.locationProvider, now: needs.now),
             LocationVCO(),

@@ -25,7 +25,7 @@ struct HistoryTests {
             "handed on", "and the results [", "and the error ", "nobody waits any more for what is awaited by ",
             "hears that nobody waits for an answer to ", "is asked free ", "in validation, ", "in view, ",
             ", error cancelled: question", "has got all", "handlers {\"name\":", "commands null", "gets url: e0 ",
-            "gets bridge: e0 ",
+            "gets bridge: e0 ", "c gets bridge: error denied of registerHandler",
         ] {
             #expect(all.contains { $0.contains(words) }, "\(words)")
         }

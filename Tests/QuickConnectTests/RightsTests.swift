@@ -1,6 +1,7 @@
 import CoreModel
 import JSON
 import QuickConnect
+import Synchronization
 import Testing
 
 /// What a mapping's rules allow, whatever way a caller takes.
@@ -76,9 +77,8 @@ struct RightsTests {
         arguments: [(0, nil), (990, nil), (1002, nil), (1001, nil), (1000, "denied")] as [(UInt32, String?)]
     )
     func answeredBy(uid: UInt32, expected: String?) async throws {
-        let carol = AllowRule(userNames: ["carol"], groupNames: [], users: [1002], groups: [], location: Self.place)
         try await withDaemon(
-            handlerRule: carol,
+            handlerRule: Self.carol,
             { mappings in
                 mappings.mapShipped()
                 mappings.map("lamp", .script("brighten", .validation), answeredBy: ["bob"])
@@ -88,6 +88,128 @@ struct RightsTests {
             #expect(await code(client, "registerHandler", #"["brighten"]"#) == expected)
             #expect(await code(client, "registerHandler", #"["free"]"#) == nil)
             #expect(daemon.handlers.count == (expected == nil ? 2 : 1))
+        }
+    }
+
+    @Test(
+        "With only, answeredBy wins over handlerCommands, in each later file that adds somebody, too",
+        arguments: [(0, nil), (990, nil), (1002, "denied"), (1001, nil), (1000, "denied")] as [(UInt32, String?)]
+    )
+    func answeredOnlyBy(uid: UInt32, expected: String?) async throws {
+        for laterFile in [false, true] {
+            try await withDaemon(
+                handlerRule: Self.carol,
+                { mappings in
+                    mappings.mapShipped()
+                    mappings.map("data", .script("data", .business), answeredBy: laterFile ? [] : ["bob"]) {
+                        $0.answeredBy?.only = true
+                    }
+                    if laterFile { mappings.map("data", answeredBy: ["bob"]) }
+                }
+            ) { daemon in
+                let client = daemon.connect(uid: uid)
+                client.send(#"{"handlerName":"registerHandler","data":["data"],"callbackId":"1"}"#)
+                let answer = await client.next()
+                #expect(answer.contains(#""code":"denied""#) == (expected != nil), "\(answer)")
+                guard expected != nil else { return }
+                #expect(answer.contains(#""rule":"user bob","location":"test.yaml:"#), "\(answer)")
+            }
+        }
+    }
+
+    private static let carol = AllowRule(
+        userNames: ["carol"],
+        groupNames: [],
+        users: [1002],
+        groups: [],
+        location: place
+    )
+
+    @Test("With only, a service of the project answers where answeredBy has its user, not where it has its group")
+    func servicesGroups() async throws {
+        let service = try #require(TestAccounts().uid(ofUser: "quickconnect-scripts"))
+        for (users, expected) in [([], "denied"), (["quickconnect-scripts"], nil)] {
+            try await withDaemon(
+                handlerRule: AllowRule(
+                    userNames: [],
+                    groupNames: [],
+                    users: [service],
+                    groups: [],
+                    location: Self.place
+                ),
+                { mappings in
+                    mappings.mapShipped()
+                    mappings.map("kiosk", .script("kiosk", .business)) {
+                        $0.answeredBy = Self.allow(users, groups: ["audio"])
+                        $0.answeredBy?.only = true
+                    }
+                }
+            ) { daemon in
+                let script = daemon.connect(uid: service, groups: [29])
+                #expect(await code(script, "registerHandler", #"["kiosk"]"#) == expected)
+                let person = daemon.connect(uid: 1000, groups: [29])
+                #expect(await code(person, "registerHandler", #"["kiosk"]"#) == (expected == nil ? "busy" : nil))
+            }
+        }
+    }
+
+    @Test("Who may make a command of a name takes it from who may not, which is told")
+    func takenName() async throws {
+        try await withDaemon(handlerRule: Self.carol, { $0.mapShipped() }) { daemon in
+            let (watcher, squatter, other) = (daemon.connect(), daemon.connect(), daemon.connect(uid: 1001))
+            let (carol, root, client) = (daemon.connect(uid: 1002), daemon.connect(uid: 0), daemon.connect())
+            #expect(await code(squatter, "registerHandler", #"["macro:addInner"]"#) == nil)
+            #expect(await code(other, "registerHandler", #"["macro:addInner"]"#) == "busy")
+            #expect(await code(client, "macro:addInner") == "unknownCommand")
+            #expect(await code(watcher, "subscribe", #"["handlers"]"#) == nil)
+            #expect(await code(carol, "registerHandler", #"["macro:addInner"]"#) == nil)
+            let told = await squatter.next()
+            let start = #"{"error":{"cmd":"registerHandler","code":"denied","message":"another client"#
+            #expect(told.hasPrefix(start), "\(told)")
+            #expect(told.hasSuffix(#""rule":"user carol","location":"quickconnectd.yaml:3:5"}}"#), "\(told)")
+            for isRegistered in [false, true] {
+                #expect(
+                    await watcher.next()
+                        == #"{"handlerName":"handlers","data":{"name":"macro:addInner","registered":\#(isRegistered)}}"#
+                )
+            }
+            client.send(#"{"handlerName":"macro:addInner","callbackId":"1"}"#)
+            #expect(await carol.next().hasPrefix(#"{"handlerName":"macro:addInner","#))
+            carol.send(#"{"responseId":"q1","responseData":1}"#)
+            #expect(await client.next() == #"{"responseId":"1","responseData":1}"#)
+            // Nobody takes it from her, and who has lost it has no more of it.
+            for late in [root, squatter] {
+                #expect(await code(late, "registerHandler", #"["macro:addInner"]"#) == "busy")
+            }
+            #expect(await code(squatter, "removeHandler", #"["macro:addInner"]"#) == "notFound")
+            #expect(daemon.handlers.count == 1)
+        }
+    }
+
+    @Test("Who answers for a mapping keeps the name, whoever else may make commands")
+    func keptName() async throws {
+        try await withDaemon({ mappings in
+            mappings.mapShipped()
+            mappings.map("lamp", .script("brighten", .business))
+        }) { daemon in
+            let (bob, root) = (daemon.connect(uid: 1001), daemon.connect(uid: 0))
+            #expect(await code(bob, "registerHandler", #"["brighten"]"#) == nil)
+            #expect(await code(root, "registerHandler", #"["brighten"]"#) == "busy")
+        }
+    }
+
+    @Test("A holder that can no longer answer loses its name at once")
+    func deadHolder() async throws {
+        try await withDaemon({ $0.mapShipped() }) { daemon in
+            let dying = NoConnection(Caller(.peer(uid: 0, pid: 1, groups: [])))
+            dying.mayAnswer.store(true, ordering: .relaxed)
+            let next = daemon.connect(uid: 1001)
+            try daemon.router.register("a", of: dying)
+            #expect(await code(next, "registerHandler", #"["a"]"#) == "busy")
+            dying.mayAnswer.store(false, ordering: .relaxed)
+            #expect(await code(next, "registerHandler", #"["a"]"#) == nil)
+            #expect(throws: CommandError.self) { try daemon.handlers.remove("a", of: dying) }
+            #expect(daemon.handlers.count == 1)
         }
     }
 

@@ -167,7 +167,7 @@ extension StackRulesTests {
 
     @Test("A call that fails because it was interrupted does not wait for its ECOs, which still see the error")
     func interruptedErrorPhase() async throws {
-        let journal = Journal()
+        let (journal, door, done) = (Journal(), Door(), Promise<Void>())
         try await withDaemon({ mappings in
             mappings.mapShipped()
             mappings.map(
@@ -176,7 +176,8 @@ extension StackRulesTests {
                 .waitingECO { error, call in
                     journal.note("begun: \(error.code.rawValue)")
                     return .wait { () async throws(CommandError) in
-                        await Door().pass()
+                        await door.pass()
+                        done.fulfil(())
                         return .proceed
                     }
                 },
@@ -188,6 +189,9 @@ extension StackRulesTests {
             client.send(#"{"handlerName":"cancel","data":"1"}"#)
             #expect(await client.next().hasPrefix(#"{"responseId":"1","error":{"cmd":"a","code":"cancelled""#))
             #expect(journal.notes == ["begun: cancelled", "behind"])
+            // What it began is done, though nobody waits for it.
+            door.open()
+            try await done.value()
         }
     }
 

@@ -374,6 +374,42 @@ struct DeadlineTests {
         }
         #expect(connection == nil)
     }
+
+    @Test("What an ECO began that nobody awaits is cancelled when the daemon stops, and there are never too many of it")
+    func unawaitedOperations() async throws {
+        let (journal, never) = (Journal(), Promise<ErrorOutcome>())
+        try await withDaemon({ mappings in
+            mappings.mapShipped()
+            mappings.map(
+                "a",
+                .waits(for: Promise<BusinessOutcome>()),
+                .ecoWaits { () async throws(CommandError) in
+                    do throws(CommandError) { return try await never.value() } catch {
+                        journal.note(error.code.rawValue)
+                        throw error
+                    }
+                }
+            )
+            mappings.map(
+                "flood",
+                .waitsForEver,
+                .ecoWaits { () async throws(CommandError) in
+                    journal.note("begun")
+                    return try await Promise<ErrorOutcome>().value()
+                }
+            )
+        }) { daemon in
+            let client = daemon.connect()
+            client.send(#"{"handlerName":"a","callbackId":"1"}"#)
+            for _ in 0..<3 {
+                for _ in 0..<500 { client.send(#"{"handlerName":"flood","callbackId":"1"}"#) }
+                client.send(#"{"handlerName":"cancel","data":"1"}"#)
+            }
+            client.ignoreTheRest()
+            #expect(client.connection.waitingCount == 0)
+        }
+        #expect(journal.notes.count { $0 == "begun" } == 1023 && journal.notes.contains("cancelled"))
+    }
 }
 
 @Suite("The last failure of each command")
@@ -430,6 +466,16 @@ struct FailureLogTests {
             Self.fail(log, "c\(number)")
             #expect(log.last(of: "c\(number)") != nil)
         }
-        #expect((0..<5000).count { log.last(of: "c\($0)") != nil } <= 1024)
+        #expect((0..<5000).count { log.last(of: "c\($0)") != nil } == 1024)
+    }
+
+    @Test("With one too many the oldest is forgotten, which is the one whose command has not failed for longest")
+    func oldest() {
+        let log = FailureLog(next: nil)
+        for number in 0..<1024 { Self.fail(log, "c\(number)") }
+        for _ in 0..<5000 { Self.fail(log, "c0") }
+        #expect(log.last(of: "c0")?.count == 5001)
+        Self.fail(log, "new")
+        #expect(log.last(of: "c0") != nil && log.last(of: "c1") == nil && log.last(of: "c2") != nil)
     }
 }

@@ -4,11 +4,16 @@ import QuickConnect
 /// `explain [command]`: its stack, as `{"command", "help", "answers", "parameters", "validation", "business", "view",
 /// "error", "allow", "verbs", "answeredBy", "timeout" s, "location", "lastError"}`. A rule is `{"rule", "location"}`,
 /// and `null` if there is none; `verbs` has one for each verb. A value also has `"value"`, its declaration, and
-/// `"set"`.
+/// `"set"`. The last error is `{"code", "secondsAgo", "count"}`; root, the daemon's user and the user whose call failed
+/// also get its `"message"`, which may hold what was sent, and its `"caller"`.
 struct ExplainBCO: BCO {
     private let controller: FrontController
+    private let permissions: Permissions
 
-    init(_ controller: FrontController) { self.controller = controller }
+    init(_ controller: FrontController, _ permissions: Permissions) {
+        self.controller = controller
+        self.permissions = permissions
+    }
 
     func handle(_ call: borrowing Call) throws(CommandError) -> BusinessOutcome {
         let name = call.string(0) ?? ""
@@ -32,7 +37,7 @@ struct ExplainBCO: BCO {
         }
         answer["timeout"] = entry.timeout.map { JSONValue.plainNumber($0 / .seconds(1)) } ?? .null
         answer["location"] = entry.location.map { .string($0.description) } ?? .null
-        answer["lastError"] = controller.lastFailure(of: name).map(describe) ?? .null
+        answer["lastError"] = controller.lastFailure(of: name).map { describe($0, to: call.caller) } ?? .null
         return .result(.object(answer))
     }
 
@@ -41,11 +46,16 @@ struct ExplainBCO: BCO {
         return ["rule": .string(rule.words), "location": .string(rule.location.description)]
     }
 
-    private func describe(_ failure: FailureLog.Failure) -> JSONValue {
+    private func describe(_ failure: FailureLog.Failure, to caller: Caller) -> JSONValue {
         let age = (ContinuousClock.now - failure.time) / .seconds(1)
-        return [
-            "code": .string(failure.error.code.rawValue), "message": .string(failure.error.message),
-            "secondsAgo": .integer(Int64(age)), "caller": failure.caller.json,
+        var answer: JSONObject = [
+            "code": .string(failure.error.code.rawValue), "secondsAgo": .integer(Int64(age)),
+            "count": .integer(Int64(failure.count)),
         ]
+        if permissions.maySee(callsOf: failure.caller, caller) {
+            answer["message"] = .string(failure.error.message)
+            answer["caller"] = failure.caller.json
+        }
+        return .object(answer)
     }
 }

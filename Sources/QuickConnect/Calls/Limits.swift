@@ -7,7 +7,7 @@ public struct Limits: Sendable, Hashable {
     public var lineBytes = 4 << 20
     /// How deep arrays and objects may be nested in a received line.
     public var depth = JSONParser.defaultDepth
-    /// Connections at the same time.
+    /// Connections at the same time. Each user has a share of it, and some are kept for root and the daemon's user.
     public var connections = 1024
     /// Waiting calls of one connection; one more gets `overloaded`.
     public var callsPerConnection = 1024
@@ -17,6 +17,9 @@ public struct Limits: Sendable, Hashable {
     public var subscriptionsPerConnection = 1024
     /// Bytes of replies that wait for a client that does not read; a client with more is dropped.
     public var replyBytes = 16 << 20
+    /// Bytes that are kept for all clients together: unfinished lines, waiting calls, unread replies, subscriptions. Each
+    /// user has a share of it.
+    public var keptBytes = 48 << 20
     /// Seconds after which a client is dropped that reads nothing of what waits for it.
     public var stalledSeconds = 30.0
     /// Seconds that running calls have to finish when the daemon stops.

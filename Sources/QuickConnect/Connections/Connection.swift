@@ -1,9 +1,11 @@
+internal import Fairness
 import JSON
 import Synchronization
 
 /// One connection's conversation with the daemon: lines in, lines out. It does no I/O, so tests can use it directly.
 public final class Connection: CallConnection {
     private let peer: Caller
+    private let peerOwner: Owner
     /// The user for whom it acts, if it is a gateway's connection.
     private let gatewayUser: GatewayUser?
     /// The rule of its socket; nil for the daemon's own socket.
@@ -14,17 +16,22 @@ public final class Connection: CallConnection {
     public let frontController: FrontController
     private let handlers: HandlerRegistry
     private let events: EventHub
+    private let memory: PeerMemory
     private let output: any ConnectionOutput
     private let state = Mutex(State())
 
     private struct State {
         var waiting = WaitingList()
+        /// What is counted for the waiting calls.
+        var charge = Charge(step: 16 << 10)
         var pendingAnswers = PendingAnswers()
         var inputEnded = false
+        /// Whether the client is gone, and what it sent before is still being processed.
+        var isLeft = false
         var isClosed = false
         var closings: [@Sendable () -> Void] = []
 
-        var answers: Bool { !isClosed && !inputEnded }
+        var answers: Bool { !isClosed && !inputEnded && !isLeft }
     }
 
     /// A connection of a caller; what it sends goes to `output`.
@@ -37,11 +44,13 @@ public final class Connection: CallConnection {
     ) {
         self.process = process
         peer = caller
+        peerOwner = caller.owner
         gatewayUser = socketRule?.gateway.map { GatewayUser($0) }
         self.socketRule = socketRule
         frontController = router.frontController
         handlers = router.handlers
         events = router.events
+        memory = router.memory
         self.output = output
     }
 
@@ -49,6 +58,9 @@ public final class Connection: CallConnection {
 
     /// The process that connected, or the user that a gateway has named.
     public var caller: Caller { gatewayUser?.caller ?? peer }
+
+    /// Who takes turns with others, and has a share.
+    public var owner: Owner { gatewayUser?.owner ?? peerOwner }
 
     /// Acts for a gateway's user from now on. Throws `denied` the second time, and if the socket belongs to no gateway.
     public func act(for user: String, groups: Set<String>) throws(CommandError) {
@@ -90,28 +102,48 @@ public final class Connection: CallConnection {
         output.write { $0.appendError(error, command: nil, id: nil, form: form) }
     }
 
+    /// What an end leaves to do. Small steps, because a thousand handlers and calls may have ended, each of which others
+    /// are told of.
+    public typealias Steps = [() -> Void]
+
     /// The client will send nothing more, but still reads. Its handlers can no longer answer.
-    public func endInput() {
+    /// - Returns: what is left to do.
+    public func endInputInSteps() -> Steps {
         let (isFinished, pending) = state.withLock {
             $0.inputEnded = true
             return ($0.waiting.isEmpty, $0.pendingAnswers.takeAll())
         }
-        retireHandlers(pending)
-        if isFinished { output.finish() }
+        var steps = retireHandlers(pending)
+        if isFinished { steps.append { self.output.finish() } }
+        return steps
     }
 
+    /// The client is gone, and what it sent before is still to be processed. Its handlers get no more calls.
+    public func leave() { state.withLock { $0.isLeft = true } }
+
     /// The connection is gone: ends its waiting calls and removes its handlers and subscriptions.
-    public func close() {
+    /// - Returns: what is left to do.
+    public func closeInSteps() -> Steps {
         let (waiting, pending, closings) = state.withLock { state in
             state.isClosed = true
             defer { state.closings = [] }
             return (state.waiting.calls, state.pendingAnswers.takeAll(), state.closings)
         }
-        retireHandlers(pending)
-        events.unsubscribeAll(self)
-        for call in waiting { call.interrupt(CommandError(.cancelled, "the connection closed")) }
-        for closed in closings { closed() }
+        var steps = retireHandlers(pending)
+        steps.append { self.events.unsubscribeAll(self) }
+        for call in waiting {
+            steps.append { call.interrupt(CommandError(.cancelled, "the connection closed")) }
+        }
+        // Not as one array: a cast of arrays of functions fails at run time.
+        for closed in closings { steps.append { closed() } }
+        return steps
     }
+
+    /// Ends the input at once, for a transport without turns.
+    public func endInput() { for step in endInputInSteps() { step() } }
+
+    /// Closes at once, for a transport without turns.
+    public func close() { for step in closeInSteps() { step() } }
 
     /// Whether it has been closed.
     public var isClosed: Bool { state.withLock { $0.isClosed } }
@@ -125,14 +157,20 @@ public final class Connection: CallConnection {
         if isClosed { body() }
     }
 
+    /// Whether its client neither waits for anything nor is waited for: no call, no subscription, no handler.
+    public var isIdle: Bool {
+        let isIdle = state.withLock { $0.waiting.isEmpty && $0.pendingAnswers.isEmpty && !$0.isClosed }
+        return isIdle && !events.hasSubscriptions(self) && !handlers.hasHandlers(self)
+    }
+
     /// Whether its client can still answer for handlers.
     public var answers: Bool { state.withLock { $0.answers } }
 
     /// Removes the handlers, and fails the calls that wait for their answers.
-    private func retireHandlers(_ pending: [(number: Int, receiver: any AnswerReceiver)]) {
-        handlers.removeAll(of: self)
+    private func retireHandlers(_ pending: [(number: Int, receiver: any AnswerReceiver)]) -> Steps {
         let error = CommandError(.scriptFailed, "the handler's connection closed before it answered")
-        for call in pending { _ = call.receiver.receive(.lost(error), number: call.number) }
+        return handlers.removeAll(of: self)
+            + pending.map { call in { _ = call.receiver.receive(.lost(error), number: call.number) } }
     }
 
     // MARK: Events
@@ -162,12 +200,16 @@ extension Connection: RoutedConnection {
 
     var lackOfRoom: CommandError? {
         let limits = frontController.limits
-        let (count, bytes) = state.withLock { ($0.waiting.count, $0.waiting.bytes) }
+        let (count, bytes, isCounted) = state.withLock {
+            ($0.waiting.count, $0.waiting.bytes, $0.charge.counted > 0)
+        }
         let what: String
         if count >= limits.callsPerConnection {
             what = "this connection already has \(count) running calls"
         } else if bytes >= limits.replyBytes {
             what = "the running calls of this connection take \(bytes) bytes"
+        } else if isCounted, memory.isUsedUp(by: caller) {
+            return memory.refusal(of: "no more running calls", for: caller)
         } else {
             return nil
         }
@@ -178,18 +220,20 @@ extension Connection: RoutedConnection {
     public var waitingCount: Int { state.withLock { $0.waiting.count } }
 
     func add(_ call: WaitingCall) {
-        let isClosed = state.withLock {
+        let (isClosed, change) = state.withLock {
             $0.waiting.add(call)
-            return $0.isClosed
+            return ($0.isClosed, $0.charge.change(to: $0.waiting.memory))
         }
+        if let change { memory.add(change, for: caller) }
         if isClosed { call.interrupt(CommandError(.cancelled, "the connection closed")) }
     }
 
     func remove(_ call: WaitingCall) {
-        let isFinished = state.withLock {
+        let (isFinished, change) = state.withLock {
             $0.waiting.remove(call)
-            return $0.inputEnded && $0.waiting.isEmpty
+            return ($0.inputEnded && $0.waiting.isEmpty, $0.charge.change(to: $0.waiting.memory))
         }
+        if let change { memory.add(change, for: caller) }
         if isFinished { output.finish() }
     }
 
@@ -207,6 +251,8 @@ extension Connection: RoutedConnection {
 
     // MARK: Calls to this client's handlers
 
+    private static let longCall = 16 << 10
+
     /// Calls a handler of its client, and returns the number of the awaited answer.
     public func callHandler(
         _ handler: String,
@@ -219,7 +265,10 @@ extension Connection: RoutedConnection {
             _ = receiver.receive(.lost(CommandError(.scriptFailed, "the handler's connection closed")), number: 0)
             return 0
         }
-        output.write { $0.appendCall(of: handler, call, in: phase, number: number) }
+        let isLong = call.request.memory > Self.longCall
+        output.writeCall(number, from: call.caller, isLong: isLong) {
+            $0.appendCall(of: handler, call, in: phase, number: number)
+        }
         return number
     }
 
@@ -229,7 +278,13 @@ extension Connection: RoutedConnection {
     /// Stops waiting for an answer, and tells the handler if it wants to know.
     public func cancelAnswer(_ number: Int) {
         let isPending = state.withLock { $0.pendingAnswers.take(number) != nil && $0.answers }
-        if isPending { output.write { $0.appendCancel(ofCall: number) } }
+        if isPending { output.writeCancel(ofCall: number) { $0.appendCancel(ofCall: number) } }
+    }
+
+    /// A call to a handler could not be sent: it ends with that error.
+    public func refuseCall(_ number: Int, _ error: CommandError) {
+        let receiver = state.withLock { $0.pendingAnswers.take(number) }
+        _ = receiver?.receive(.lost(error), number: number)
     }
 
     private func receiveAnswer(id: String?, _ outcome: HandlerOutcome) {

@@ -28,9 +28,17 @@ public final class EventHub: Sendable {
     /// How many events have subscribers. If none has, publishing takes no lock.
     private let heard = Atomic<Int>(0)
     private let limit: Int
+    /// What the daemon keeps for its peers.
+    public let memory: PeerMemory
 
-    /// A hub without subscribers; `limits` has the most subscriptions of one connection.
-    public init(limits: Limits) { limit = limits.subscriptionsPerConnection }
+    /// A hub without subscribers.
+    /// - Parameters:
+    ///   - limits: has the most subscriptions of one connection.
+    ///   - memory: counts subscriptions; nil for a hub of its own.
+    public init(limits: Limits, memory: PeerMemory? = nil) {
+        limit = limits.subscriptionsPerConnection
+        self.memory = memory ?? PeerMemory(limits: limits, ownUID: 0)
+    }
 
     /// Adds a device's event, when the daemon starts.
     public func add(_ source: any EventSource) {
@@ -48,22 +56,32 @@ public final class EventHub: Sendable {
         form: WireForm
     ) throws(CommandError) {
         for name in names { try check(name, options: options) }
-        let fits = state.withLock { state in
-            guard !client.isClosed else { return true }
-            let known = state.names[ObjectIdentifier(client), default: []].union(names.map { ByteName($0) })
-            guard known.count <= limit else { return false }
+        let caller = client.caller
+        let lack = state.withLock { state -> CommandError? in
+            guard !client.isClosed else { return nil }
+            let old = state.names[ObjectIdentifier(client), default: []]
+            let known = old.union(names.map { ByteName($0) })
+            guard known.count <= limit else {
+                return CommandError(.overloaded, "a connection subscribes to at most \(limit) events")
+            }
+            guard memory.take(Self.memory(of: known.subtracting(old)), for: caller) else {
+                return memory.refusal(of: "no more subscriptions", for: caller)
+            }
             state.names[ObjectIdentifier(client)] = known
             for name in names {
                 let subscription = Subscription(client: client, form: form, options: options)
                 state.subscriptions[ByteName(name), default: [:]][ObjectIdentifier(client)] = subscription
             }
             heard.store(state.subscriptions.count, ordering: .releasing)
-            return true
+            return nil
         }
-        guard fits else {
-            throw CommandError(.overloaded, "a connection subscribes to at most \(limit) events")
-        }
+        if let lack { throw lack }
         for name in names { settle(ByteName(name)) }
+    }
+
+    /// About what subscriptions to these events take, in bytes.
+    private static func memory(of names: some Sequence<ByteName>) -> Int {
+        names.reduce(0) { $0 + 256 + 2 * $1.text.utf8.count }
     }
 
     /// The options of each subscriber of an event.
@@ -71,10 +89,12 @@ public final class EventHub: Sendable {
         state.withLock { $0.subscriptions[ByteName(name)].map { $0.values.map(\.options) } ?? [] }
     }
 
-    /// The names of the daemon's own events, including those of devices it lacks, and of the events that somebody has
-    /// subscribed to.
-    public var names: Set<String> {
-        let (devices, heard) = state.withLock { ($0.sources.keys.map(\.text), $0.subscriptions.keys.map(\.text)) }
+    /// The names of the daemon's own events, including those of devices it lacks, and of the first so many events that
+    /// somebody has subscribed to.
+    public func names(max: Int) -> Set<String> {
+        let (devices, heard) = state.withLock {
+            ($0.sources.keys.map(\.text), $0.subscriptions.keys.prefix(max).map(\.text))
+        }
         return Set(DaemonEvents.names).union(devices).union(heard)
     }
 
@@ -98,6 +118,11 @@ public final class EventHub: Sendable {
         }
     }
 
+    /// Whether a client subscribes to anything.
+    func hasSubscriptions(_ client: any CallConnection) -> Bool {
+        state.withLock { !($0.names[ObjectIdentifier(client)]?.isEmpty ?? true) }
+    }
+
     /// Ends a client's subscriptions to some events.
     public func unsubscribe(_ client: any CallConnection, from names: [String]) {
         let left = state.withLock { state in
@@ -107,6 +132,7 @@ public final class EventHub: Sendable {
                 return true
             }
         }
+        memory.add(-Self.memory(of: left), for: client.caller)
         for name in left { settle(name) }
     }
 
@@ -117,6 +143,7 @@ public final class EventHub: Sendable {
             for name in left { remove(ObjectIdentifier(client), from: name, &state) }
             return left
         }
+        memory.add(-Self.memory(of: left), for: client.caller)
         for name in left { settle(name) }
     }
 
@@ -185,8 +212,16 @@ public final class EventHub: Sendable {
         state.withLock { $0.subscriptions[ByteName(name)]?[ObjectIdentifier(client)]?.form }
     }
 
-    /// How many subscribers each event has.
-    public var subscriberCounts: [(event: String, count: Int)] {
-        state.withLock { $0.subscriptions.map { (event: $0.key.text, count: $0.value.count) } }
+    /// How many subscribers events have: of the first so many, in no particular order, and how many events there are.
+    public func subscriberCounts(max: Int) -> (counts: [(event: String, count: Int)], total: Int) {
+        state.withLock { state in
+            (
+                state.subscriptions.prefix(max).map { (event: $0.key.text, count: $0.value.count) },
+                state.subscriptions.count
+            )
+        }
     }
+
+    /// How many subscribers each event has.
+    public var subscriberCounts: [(event: String, count: Int)] { subscriberCounts(max: .max).counts }
 }

@@ -6,7 +6,7 @@ final class GatewayUser: Sendable {
     private enum State: Sendable {
         /// No call has been made yet.
         case unnamed
-        case named(Caller)
+        case named(Caller, Owner)
         /// Another call came first: the gateway forgot to name its caller.
         case forgotten
     }
@@ -18,7 +18,12 @@ final class GatewayUser: Sendable {
 
     /// The user, once there is one.
     var caller: Caller? {
-        state.withLock { if case .named(let caller) = $0 { caller } else { nil } }
+        state.withLock { if case .named(let caller, _) = $0 { caller } else { nil } }
+    }
+
+    /// The owner of what the user has, once there is one.
+    var owner: Owner? {
+        state.withLock { if case .named(_, let owner) = $0 { owner } else { nil } }
     }
 
     /// `denied` for a call that has no user.
@@ -44,7 +49,8 @@ final class GatewayUser: Sendable {
     func name(_ user: String, groups: Set<String>) throws(CommandError) {
         let isFirst = state.withLock { state in
             guard case .unnamed = state else { return false }
-            state = .named(Caller(.gateway(name: gateway.name, user: user, groups: groups)))
+            let caller = Caller(.gateway(name: gateway.name, user: user, groups: groups))
+            state = .named(caller, caller.owner)
             return true
         }
         guard isFirst else {

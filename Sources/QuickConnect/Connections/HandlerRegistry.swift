@@ -32,6 +32,14 @@ public final class HandlerRegistry: Sendable {
         mutating func take(_ name: ByteName) {
             if handlers.removeValue(forKey: name)?.isCommand ?? false { index = nil }
         }
+
+        /// - Returns: whether the connection had the name.
+        @discardableResult
+        mutating func take(_ name: ByteName, from client: any CallConnection) -> Bool {
+            guard names[ObjectIdentifier(client)]?.remove(name) != nil else { return false }
+            take(name)
+            return true
+        }
     }
 
     /// With more handlers than this, none is suggested for a mistyped command: handlers come and go, and the index
@@ -60,20 +68,40 @@ public final class HandlerRegistry: Sendable {
     /// registered the name, and `overloaded` if this one has registered too many. A connection that is closed, or can
     /// no longer answer, registers nothing. ``Router/register(_:of:hearsCancel:)`` checks whether the client may answer
     /// for that name.
-    func register(_ name: String, of client: any CallConnection, hearsCancel: Bool) throws(CommandError) {
+    ///
+    /// A connection loses a name to another one if it can no longer answer, or if the other one may make a command of the
+    /// name and it may not.
+    /// - Parameter isFree: whether no mapping uses the handler. If one does, whoever has it may answer for it.
+    func register(
+        _ name: String,
+        of client: any CallConnection,
+        hearsCancel: Bool,
+        isFree: Bool
+    ) throws(CommandError) {
         let mayCommand = permissions.mayHandleCommands(client.caller)
         let isCommand = mayCommand && !MappingDeclaration.reservedNames.contains(name)
         var isNew = false
+        var loser: (any CallConnection)?
         let refusal = state.withLock { state -> CommandError? in
             guard client.answers else { return nil }
             if let holder = state.handlers[ByteName(name)]?.client, holder !== client {
-                let holder = "registered by another connection (\(holder.caller))"
-                return CommandError(.busy, "the handler '\(name)' is \(holder)")
+                let mayTake = isFree && mayCommand && !permissions.mayHandleCommands(holder.caller)
+                guard mayTake || !holder.answers else {
+                    let holder = "registered by another connection (\(holder.caller))"
+                    return CommandError(.busy, "the handler '\(name)' is \(holder)")
+                }
+                loser = holder
             }
             let names = state.names[ObjectIdentifier(client), default: []]
             guard names.count < limit || names.contains(ByteName(name)) else {
+                loser = nil
                 return CommandError(.overloaded, "this connection has \(limit) handlers; take one back")
             }
+            guard names.contains(ByteName(name)) || events.memory.take(Self.memory(of: name), for: client.caller) else {
+                loser = nil
+                return events.memory.refusal(of: "no more handlers", for: client.caller)
+            }
+            if let loser { state.take(ByteName(name), from: loser) }
             state.names[ObjectIdentifier(client), default: []].insert(ByteName(name))
             state.handlers[ByteName(name)] = Handler(client: client, isCommand: isCommand, hearsCancel: hearsCancel)
             isNew = !names.contains(ByteName(name))
@@ -81,30 +109,39 @@ public final class HandlerRegistry: Sendable {
             return nil
         }
         if let refusal { throw refusal }
+        if let loser {
+            events.memory.add(-Self.memory(of: name), for: loser.caller)
+            tell(name, isRegistered: false)
+            if loser.answers { loser.tell(permissions.loss(of: name), of: "registerHandler", form: .bridge) }
+        }
         if isNew { tell(name, isRegistered: true) }
     }
 
     /// Removes a handler. Throws `notFound` if this connection has no such handler.
     public func remove(_ name: String, of client: any CallConnection) throws(CommandError) {
-        let isRemoved = state.withLock { state in
-            guard state.names[ObjectIdentifier(client)]?.remove(ByteName(name)) != nil else { return false }
-            state.take(ByteName(name))
-            return true
-        }
+        let isRemoved = state.withLock { $0.take(ByteName(name), from: client) }
         guard isRemoved else {
             throw CommandError(.notFound, "this connection has no handler '\(name.shortened)'")
         }
+        events.memory.add(-Self.memory(of: name), for: client.caller)
         tell(name, isRegistered: false)
     }
 
-    func removeAll(of client: any CallConnection) {
+    /// - Returns: what is left to do: who wants to know is told of each one, unless it is registered again by then.
+    func removeAll(of client: any CallConnection) -> Connection.Steps {
         let names = state.withLock { state in
             let names = state.names.removeValue(forKey: ObjectIdentifier(client)) ?? []
             for name in names { state.take(name) }
             return names
         }
-        for name in names { tell(name.text, isRegistered: false) }
+        events.memory.add(-names.reduce(0) { $0 + Self.memory(of: $1.text) }, for: client.caller)
+        return names.map { name in
+            { if !self.has(name.text) { self.tell(name.text, isRegistered: false) } }
+        }
     }
+
+    /// About what a handler takes, in bytes.
+    private static func memory(of name: String) -> Int { 512 + 2 * name.utf8.count }
 
     /// Removes the handlers of clients that may no longer answer for them. Running calls are still answered.
     func recheck(_ refusal: (_ handler: String, Caller) -> CommandError?) {
@@ -131,12 +168,20 @@ public final class HandlerRegistry: Sendable {
     /// Whether a client has registered that handler.
     public func has(_ name: String) -> Bool { state.withLock { $0.handlers[ByteName(name)] != nil } }
 
+    /// Whether a client has registered anything.
+    func hasHandlers(_ client: any CallConnection) -> Bool {
+        state.withLock { !($0.names[ObjectIdentifier(client)]?.isEmpty ?? true) }
+    }
+
     /// How many handlers there are.
     public var count: Int { state.withLock { $0.handlers.count } }
 
     /// The handlers, and who answers for them.
-    public var holders: [(name: String, client: any CallConnection)] {
-        state.withLock { $0.handlers.map { (name: $0.key.text, client: $0.value.client) } }
+    public var holders: [(name: String, client: any CallConnection)] { holders(max: .max) }
+
+    /// The handlers, at most so many, in no particular order, and who answers for them.
+    public func holders(max: Int) -> [(name: String, client: any CallConnection)] {
+        state.withLock { $0.handlers.prefix(max).map { (name: $0.key.text, client: $0.value.client) } }
     }
 
     // MARK: Counts

@@ -3,6 +3,8 @@ struct PendingAnswers {
     private var receivers: [Int: any AnswerReceiver] = [:]
     private var count = 0
 
+    var isEmpty: Bool { receivers.isEmpty }
+
     /// - Returns: the number of the call.
     mutating func add(_ receiver: any AnswerReceiver) -> Int {
         count += 1
@@ -25,6 +27,8 @@ struct WaitingList {
     private(set) var bytes = 0
 
     var count: Int { members.count }
+    /// About how much memory the calls use, in bytes.
+    var memory: Int { bytes + 768 * members.count }
     var isEmpty: Bool { members.isEmpty }
     var calls: [WaitingCall] { Array(members.values) }
 

@@ -13,6 +13,8 @@ public struct Router: Sendable {
     public let values: ValueStore
     /// The connections that are open now.
     public let connections = OpenConnections()
+    /// What the daemon keeps for its peers.
+    public var memory: PeerMemory { events.memory }
 
     /// - Parameter values: nil keeps no values over restarts.
     public init(
@@ -27,8 +29,8 @@ public struct Router: Sendable {
         self.events = events
     }
 
-    /// Registers a handler of a connection. Throws `denied` if it may not answer for that name, otherwise as
-    /// ``HandlerRegistry/register(_:of:hearsCancel:)``.
+    /// Registers a handler of a connection. Throws `denied` if it may not answer for that name, `busy` if another one
+    /// that may make a command of it, or answers for a mapping, has it, and `overloaded` if it has too many.
     /// - Parameter hearsCancel: whether the client is told when nobody waits for its answer any more.
     public func register(
         _ name: String,
@@ -36,7 +38,8 @@ public struct Router: Sendable {
         hearsCancel: Bool = false
     ) throws(CommandError) {
         if let refusal = frontController.refusal(toAnswerFor: name, client.caller) { throw refusal }
-        try handlers.register(name, of: client, hearsCancel: hearsCancel)
+        let isFree = !frontController.currentTable.usesHandler(name)
+        try handlers.register(name, of: client, hearsCancel: hearsCancel, isFree: isFree)
         // A reload may have run before this handler was registered, and so have missed it.
         if let refusal = frontController.refusal(toAnswerFor: name, client.caller) {
             try handlers.remove(name, of: client)
@@ -61,15 +64,17 @@ public struct Router: Sendable {
         }
     }
 
-    /// All events, sorted, each with the reason why this client cannot subscribe to it now, if there is one.
+    /// The events, sorted, each with the reason why this client cannot subscribe to it now, if there is one.
     /// - Parameters:
+    ///   - max: how many of those that clients have made up.
     ///   - caller: the client.
     ///   - rule: the rule of its socket.
     public func knownEvents(
+        max: Int,
         for caller: Caller,
         by rule: SocketRule?
     ) -> [(name: String, lack: CommandError?)] {
-        events.names.union(values.all.map(\.name)).sorted().map { name in
+        events.names(max: max).union(values.all.map(\.name)).sorted().map { name in
             (name, frontController.refusal(ofEvent: name, for: caller, by: rule) ?? events.lack(of: name))
         }
     }

@@ -71,7 +71,8 @@ public struct AllowRule: Sendable, Hashable {
 }
 
 extension AllowRule {
-    /// Resolves the names. An unknown name matches nobody and causes a warning; names of gateways are never looked up.
+    /// Resolves the names. An unknown name matches nobody and causes a warning, unless it is that of a service that is
+    /// not installed; names of gateways are never looked up.
     public static func resolve(
         _ allow: MappingDeclaration.Allow,
         _ accounts: any Accounts
@@ -81,6 +82,7 @@ extension AllowRule {
             Set(
                 names.filter { !GatewayName.isOne($0.value) }.compactMap { name in
                     if let id = id(name.value) { return id }
+                    if ServiceUsers.names.contains(name.value) { return nil }
                     warnings.append(
                         ConfigurationMistake("no \(noun) '\(name.value)' on this device", at: name.location)
                     )

@@ -5,10 +5,17 @@ struct HandlerUses: Sendable {
     private struct Use: Sendable {
         let command: String
         let answeredBy: AllowRule?
+        /// Whether those of handlerCommands may not answer.
+        let only: Bool
         let location: SourceLocation
     }
 
     private var uses: [ByteName: [Use]] = [:]
+    /// The ids of the project's services. They are in a group so that they may connect, not so that they may answer for one
+    /// another.
+    private let services: Set<UInt32>
+
+    init(services: Set<UInt32> = []) { self.services = services }
 
     /// The prefix of a command object's name that stands for a handler.
     static let prefix = "script:"
@@ -20,9 +27,9 @@ struct HandlerUses: Sendable {
     }
 
     /// Records that an entry uses a handler.
-    mutating func add(_ handler: Located<String>, by command: String, _ answeredBy: AllowRule?) {
+    mutating func add(_ handler: Located<String>, by command: String, _ answeredBy: AllowRule?, only: Bool) {
         uses[ByteName(handler.value), default: []].append(
-            Use(command: command, answeredBy: answeredBy, location: handler.location)
+            Use(command: command, answeredBy: answeredBy, only: only, location: handler.location)
         )
     }
 
@@ -45,8 +52,11 @@ struct HandlerUses: Sendable {
     func contains(_ handler: String) -> Bool { uses[ByteName(handler)] != nil }
 
     /// `denied` if an entry that uses the handler does not let the caller answer.
-    func refusal(toAnswerFor handler: String, _ caller: Caller) -> CommandError? {
-        let refusing = uses[ByteName(handler)]?.first { !($0.answeredBy?.names(caller) ?? false) }
+    /// - Parameter mayHandleCommands: whether handlerCommands names the caller.
+    func refusal(toAnswerFor handler: String, _ caller: Caller, mayHandleCommands: Bool) -> CommandError? {
+        let refusing = uses[ByteName(handler)]?.first { use in
+            !(mayHandleCommands && !use.only) && !names(use, caller)
+        }
         guard let refusing else { return nil }
         let rule = refusing.answeredBy?.words ?? "root and the users of handlerCommands"
         let line =
@@ -61,5 +71,13 @@ struct HandlerUses: Sendable {
                 "rule": .string(rule), "location": .string(refusing.location.description), "allow": .string(line),
             ]
         )
+    }
+
+    /// Whether `answeredBy` names the caller. With `only` a service of this project is named by its user alone, and
+    /// everybody else by a group, too.
+    private func names(_ use: Use, _ caller: Caller) -> Bool {
+        guard let rule = use.answeredBy else { return false }
+        guard use.only, let uid = caller.uid, services.contains(uid) else { return rule.names(caller) }
+        return rule.users.contains(uid)
     }
 }

@@ -8,6 +8,8 @@ public struct MappingDeclaration: Sendable {
         public var users: [Located<String>] = []
         /// The names of groups; those with a colon belong to gateways.
         public var groups: [Located<String>] = []
+        /// Of `answeredBy`: whether those of `handlerCommands` may not answer.
+        public var only = false
         /// Where the rule is written.
         public var location: SourceLocation
 
@@ -82,7 +84,11 @@ public struct MappingDeclaration: Sendable {
         allow = later.allow ?? allow
         let replaced = Set(later.verbs.map { ByteName($0.text.value) })
         verbs = verbs.filter { !replaced.contains(ByteName($0.text.value)) } + later.verbs
-        answeredBy = later.answeredBy ?? answeredBy
+        if var answeredBy = later.answeredBy {
+            // Who adds a user to a rule that excludes others does not want to let the others in.
+            answeredBy.only = answeredBy.only || self.answeredBy?.only ?? false
+            self.answeredBy = answeredBy
+        }
         value = later.value ?? value
         set = later.set ?? set
         homeAssistant = later.homeAssistant ?? homeAssistant

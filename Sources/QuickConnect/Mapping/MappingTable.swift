@@ -46,8 +46,8 @@ public final class MappingTable: Sendable {
     public var handlerNotes: [ConfigurationMistake] { handlerUses.notes.sorted() }
 
     /// Why a caller may not answer for a handler, by the rules of the entries that use it; nil if it may.
-    func refusal(toAnswerFor handler: String, _ caller: Caller) -> CommandError? {
-        handlerUses.refusal(toAnswerFor: handler, caller)
+    func refusal(toAnswerFor handler: String, _ caller: Caller, mayHandleCommands: Bool) -> CommandError? {
+        handlerUses.refusal(toAnswerFor: handler, caller, mayHandleCommands: mayHandleCommands)
     }
 
     /// The entry of a handler that is a command of its own: `default`'s command objects, then the handler.

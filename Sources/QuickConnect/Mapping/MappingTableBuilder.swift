@@ -65,7 +65,8 @@ public struct MappingTableBuilder {
             scripts: scripts,
             values: values,
             accounts: accounts,
-            mistakes: mistakes
+            mistakes: mistakes,
+            handlerUses: HandlerUses(services: ServiceUsers.ids(accounts))
         )
         let defaultName = MappingDeclaration.defaultName
         let defaults =
@@ -129,7 +130,7 @@ public struct MappingTableBuilder {
         let accounts: any Accounts
         var mistakes: [ConfigurationMistake]
         var warnings: [ConfigurationMistake] = []
-        var handlerUses = HandlerUses()
+        var handlerUses: HandlerUses
 
         mutating func resolve(
             _ declaration: MappingDeclaration,
@@ -143,7 +144,12 @@ public struct MappingTableBuilder {
                 for name in declaration.phases[phase] ?? [] {
                     guard let object = object(name, phase) else { continue }
                     if let handler = HandlerUses.handler(name.value) {
-                        handlerUses.add(Located(handler, at: name.location), by: declaration.command.value, answeredBy)
+                        handlerUses.add(
+                            Located(handler, at: name.location),
+                            by: declaration.command.value,
+                            answeredBy,
+                            only: declaration.answeredBy?.only ?? false
+                        )
                     }
                     steps[phase, default: []].append(MappingEntry.Step(name.value, object))
                 }
@@ -177,7 +183,7 @@ public struct MappingTableBuilder {
             _ phase: Phase
         ) -> StepObject? {
             guard let object = HandlerUses.handler(name.value).map(scripts) ?? catalog[name.value] else {
-                let question = NearestNames.question(name.value, among: catalog.keys)
+                let question = mistakes.count < 20 ? NearestNames.question(name.value, among: catalog.keys) : ""
                 mistakes.append(
                     ConfigurationMistake("unknown command object '\(name.value)'\(question)", at: name.location)
                 )

@@ -29,6 +29,9 @@ struct ApplicationController: Sendable {
     /// Runs the operation that a waiting call awaits.
     func perform(_ body: @escaping @Sendable () async -> Void) { waitingCalls.perform(body) }
 
+    /// Runs the operation of an ECO that nobody awaits.
+    func performUnawaited(_ body: @escaping @Sendable () async -> Void) { waitingCalls.performUnawaited(body) }
+
     /// Resumes a stack that waited. Returns what to wait for if it waits again; nil at its end.
     func resume(
         _ stack: inout Stack,

@@ -1,3 +1,4 @@
+internal import DequeModule
 import JSON
 import Synchronization
 
@@ -11,13 +12,41 @@ public final class FailureLog: CallObserver {
         public var caller: Caller
         /// When it failed.
         public var time: ContinuousClock.Instant
+        /// How often the command has failed since it is kept here.
+        public var count = 1
+        /// Its number among all failures.
+        fileprivate var number = 0
+    }
+
+    /// The failures by command. Keeps the latest of them.
+    private struct Failures {
+        private(set) var ofCommands: [ByteName: Failure] = [:]
+        /// The commands in the order of their failures; of a command with several the last one counts.
+        private var order: Deque<(command: ByteName, number: Int)> = []
+        private var count = 0
+
+        mutating func add(_ new: Failure, of command: ByteName) {
+            var failure = new
+            count += 1
+            failure.number = count
+            failure.count = (ofCommands[command]?.count ?? 0) + 1
+            ofCommands[command] = failure
+            order.append((command, count))
+            while ofCommands.count > FailureLog.capacity { dropFirst() }
+            if order.count > 2 * FailureLog.capacity { order.removeAll { ofCommands[$0.command]?.number != $0.number } }
+        }
+
+        private mutating func dropFirst() {
+            guard let first = order.popFirst(), ofCommands[first.command]?.number == first.number else { return }
+            ofCommands[first.command] = nil
+        }
     }
 
     /// Handlers come and go under any name, so what is kept of them must not grow without limit.
     private static let capacity = 1024
     private static let longestName = 128
 
-    private let failures = Mutex<[ByteName: Failure]>([:])
+    private let failures = Mutex(Failures())
     private let next: (any CallObserver)?
 
     init(next: (any CallObserver)?) { self.next = next }
@@ -29,10 +58,7 @@ public final class FailureLog: CallObserver {
         if isOfCommand, call.command.utf8.count <= Self.longestName {
             let failure = Failure(error: error, caller: call.caller, time: .now)
             let command = ByteName(call.command)
-            failures.withLock { failures in
-                if failures.count >= Self.capacity, failures[command] == nil { failures.removeAll() }
-                failures[command] = failure
-            }
+            failures.withLock { $0.add(failure, of: command) }
         }
         next?.failed(call, with: error)
     }
@@ -40,5 +66,5 @@ public final class FailureLog: CallObserver {
     /// Passes it on to the next observer.
     public func ended(_ call: borrowing Call, after time: Duration) { next?.ended(call, after: time) }
 
-    func last(of command: String) -> Failure? { failures.withLock { $0[ByteName(command)] } }
+    func last(of command: String) -> Failure? { failures.withLock { $0.ofCommands[ByteName(command)] } }
 }

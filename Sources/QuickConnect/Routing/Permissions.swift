@@ -8,7 +8,7 @@ public struct Permissions: Sendable {
     /// - Parameters:
     ///   - ownUID: the uid of the daemon's user, who may do everything.
     ///   - handlerCommands: who may register any handler, which becomes a command of its own if no mapping has its
-    ///     name. Privileged callers always may.
+    ///     name, but for those of entries whose `answeredBy` has `only`. Privileged callers always may.
     public init(ownUID: UInt32, handlerCommands: AllowRule? = nil) {
         self.ownUID = ownUID
         self.handlerCommands = handlerCommands
@@ -23,14 +23,35 @@ public struct Permissions: Sendable {
         return { other in isPrivileged || caller.isSameUser(as: other) }
     }
 
-    /// Whether the caller's handlers may be commands of their own, and may answer for every mapping.
+    /// Whether one caller may see what another one sent, and who that is: root, the daemon's user, the same user.
+    public func maySee(callsOf other: Caller, _ caller: Caller) -> Bool { mayEnd(caller)(other) }
+
+    /// Whether the caller's handlers may be commands of their own, and may answer for every mapping but those
+    /// whose `answeredBy` has `only`.
     func mayHandleCommands(_ caller: Caller) -> Bool {
         isPrivileged(caller) || (handlerCommands?.names(caller) ?? false)
     }
 
     /// Why a caller may not answer for a handler; nil if it may.
     func refusal(toAnswerFor handler: String, in table: MappingTable, _ caller: Caller) -> CommandError? {
-        mayHandleCommands(caller) ? nil : table.refusal(toAnswerFor: handler, caller)
+        isPrivileged(caller)
+            ? nil : table.refusal(toAnswerFor: handler, caller, mayHandleCommands: mayHandleCommands(caller))
+    }
+
+    /// What the holder of a name is told that another client has taken.
+    func loss(of handler: String) -> CommandError {
+        let rule = handlerCommands?.words ?? "root only"
+        var details: JSONObject = ["rule": .string(rule)]
+        details["location"] = handlerCommands.map { .string($0.location.description) }
+        let place = handlerCommands.map { " (\($0.location))" } ?? ""
+        return CommandError(
+            .denied,
+            """
+            another client has registered the handler '\(handler)', which only those may make a command whom \
+            handlerCommands names: \(rule)\(place)
+            """,
+            details: details
+        )
     }
 
     /// Why a caller may not run a command; nil if it may.

@@ -162,10 +162,12 @@ final class WaitingCall: Sendable {
         return .answered(stack, Self.outcome(answer, of: wait, in: phase))
     }
 
-    /// Starts what a stack would wait for, without waiting for it.
+    /// Starts what a stack would wait for, without waiting for it. An operation is started for an ECO alone: any other
+    /// would do what the interrupted call does not ask for any more.
     private func abandon(_ wait: Wait, _ stack: borrowing Stack) {
         switch wait {
-        case .operation: break
+        case .operation(let operation):
+            if stack.phase == .error { controller.performUnawaited { _ = await operation() } }
         case .promise(_, let cancel): cancel()
         case .handler(let wait):
             let number = wait.client.callHandler(wait.handler, stack.call, in: stack.phase, for: self)

@@ -10,7 +10,13 @@ public final class WaitingCalls: Sendable {
         var count = 0
         var isFinishing = false
         var drains: [Promise<Void>] = []
+        /// What cancels the operations that nobody awaits.
+        var unawaited: [ObjectIdentifier: Promise<Void>] = [:]
     }
+
+    /// At most so many operations run that nobody awaits. Further ones are left out, so that a flood of interrupted calls
+    /// cannot collect them.
+    private static let maximumUnawaited = 1024
 
     private let work: AsyncStream<Work>
     private let continuation: AsyncStream<Work>.Continuation
@@ -60,6 +66,26 @@ public final class WaitingCalls: Sendable {
     /// Runs the operation that a call awaits.
     func perform(_ body: @escaping Work) { continuation.yield(body) }
 
+    /// Runs an operation that nobody awaits. It is cancelled when all calls have ended after ``finish()``.
+    func performUnawaited(_ body: @escaping Work) {
+        let end = Promise<Void>()
+        let mayRun = state.withLock { state in
+            guard state.unawaited.count < Self.maximumUnawaited else { return false }
+            state.unawaited[ObjectIdentifier(end)] = end
+            return true
+        }
+        guard mayRun else { return }
+        perform { [self] in
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { await body() }
+                group.addTask { _ = try? await end.value() }
+                await group.next()
+                group.cancelAll()
+            }
+            state.withLock { _ = $0.unawaited.removeValue(forKey: ObjectIdentifier(end)) }
+        }
+    }
+
     /// The call has had its reply.
     func didEnd(_ call: WaitingCall) {
         deadlines.didEnd(call)
@@ -73,7 +99,7 @@ public final class WaitingCalls: Sendable {
             change(&state)
             guard state.isFinishing, state.count == 0 else { return (false, []) }
             defer { state.drains = [] }
-            return (true, state.drains)
+            return (true, state.drains + state.unawaited.values)
         }
         if isFinished { continuation.finish() }
         for drain in drains { drain.fulfil(()) }

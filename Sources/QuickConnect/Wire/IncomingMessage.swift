@@ -90,21 +90,33 @@ public enum IncomingLine: Sendable {
     case batch(Batch)
 }
 
-/// The messages of a line that is an array. The whole line has been checked.
+/// The messages of a line that is an array. The whole line has been checked; where its members are is found again with
+/// each one, because two million places would take several times the line's memory.
 public struct Batch: Sendable {
     private let bytes: SharedBytes
-    /// The range of each member, with its start and end packed into one number.
-    private let members: [UInt64]
-    private var index = 0
+    private let maximumDepth: Int
+    /// Where the next member is, or the end of the array.
+    private var position: Int
+    private var isAtStart = true
+    /// The members whose ends take long to find, the next one last.
+    private var long: [Range<Int>]
+
+    private static let longMember = 16 << 10
 
     init(_ line: UnsafeBufferPointer<UInt8>, maximumDepth: Int) throws(JSONError) {
         var scanner = JSONScanner(line, maximumDepth: maximumDepth)
-        var found: [UInt64] = []
-        try scanner.skipArray(depth: 0) { found.append(UInt64($0.lowerBound) << 32 | UInt64($0.upperBound)) }
+        scanner.skipWhiteSpace()
+        position = scanner.position + 1
+        var long: [Range<Int>] = []
+        try scanner.skipArray(depth: 0) { if $0.count > Self.longMember { long.append($0) } }
         try scanner.finish()
-        members = found
+        self.long = long.reversed()
+        self.maximumDepth = maximumDepth
         bytes = SharedBytes(copying: line)
     }
+
+    /// How many bytes it keeps, the members already read included.
+    public var memory: Int { bytes.count }
 
     /// One message that has not been read yet.
     public struct Member: Sendable {
@@ -124,10 +136,32 @@ public struct Batch: Sendable {
 
     /// The next member; nil after the last one.
     public mutating func next() -> Member? {
-        defer { index += 1 }
-        guard !members.isEmpty else { return index == 0 ? Member(bytes: bytes, range: 0..<0) : nil }
-        guard index < members.count else { return nil }
-        let member = members[index]
-        return Member(bytes: bytes, range: Int(member >> 32)..<Int(member & 0xFFFF_FFFF))
+        let rest = bytes.slice(position..<bytes.count)
+        var scanner = JSONScanner(rest, maximumDepth: maximumDepth)
+        scanner.skipWhiteSpace()
+        guard scanner.next != UInt8(ascii: "]") else {
+            defer { isAtStart = false }
+            return isAtStart ? Member(bytes: bytes, range: 0..<0) : nil
+        }
+        isAtStart = false
+        let start = position + scanner.position
+        if let last = long.last, last.lowerBound == start {
+            long.removeLast()
+            position = last.upperBound
+        } else {
+            // It has been checked, so it does not fail.
+            do throws(JSONError) { try scanner.skipValue(depth: 1) } catch { return nil }
+            position += scanner.position
+        }
+        let end = position
+        skipComma()
+        return Member(bytes: bytes, range: start..<end)
+    }
+
+    private mutating func skipComma() {
+        var scanner = JSONScanner(bytes.slice(position..<bytes.count), maximumDepth: maximumDepth)
+        scanner.skipWhiteSpace()
+        _ = scanner.skip(UInt8(ascii: ","))
+        position += scanner.position
     }
 }

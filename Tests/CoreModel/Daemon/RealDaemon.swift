@@ -21,8 +21,8 @@ final class RealDaemon {
         let waitingCalls = WaitingCalls(clock: clock)
         self.waitingCalls = waitingCalls
         let place = SourceLocation(file: "quickconnectd.yaml", line: 1, column: 1)
-        // Everybody may answer for every handler.
-        let rule = AllowRule(userNames: [], groupNames: [], users: [1000, 1001, 1002], groups: [], location: place)
+        let users = Set(Device.users.indices.filter(Device.mayHandleCommands).map(Device.uid))
+        let rule = AllowRule(userNames: [], groupNames: [], users: users, groups: [], location: place)
         permissions = Permissions(ownUID: 990, handlerCommands: rule)
         var limits = Limits()
         limits.callsPerConnection = device.mostCalls

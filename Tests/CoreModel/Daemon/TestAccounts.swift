@@ -1,8 +1,10 @@
 public import QuickConnect
 
-/// A device with three users and two groups.
+/// A device with three users, a service and two groups.
 public struct TestAccounts: Accounts {
-    private static let users: [String: UInt32] = ["alice": 1000, "bob": 1001, "carol": 1002]
+    private static let users: [String: UInt32] = [
+        "alice": 1000, "bob": 1001, "carol": 1002, "quickconnect-scripts": 1003,
+    ]
 
     public init() {}
 

@@ -87,6 +87,8 @@ struct Device: Sendable {
     static let users = ["alice", "bob", "carol"]
     static func user(_ connection: Int) -> String { users[connection % users.count] }
     static func uid(_ connection: Int) -> UInt32 { 1000 + UInt32(connection % users.count) }
+    /// All but carol may answer for mappings, and make commands of handlers.
+    static func mayHandleCommands(_ connection: Int) -> Bool { user(connection) != "carol" }
 
     /// The commands that every device has, done by the daemon's own command objects.
     static let shipped = [

@@ -21,7 +21,16 @@ extension Model {
 
     mutating func reload(_ number: Int) {
         table = number
+        let lost = handlers.filter { isUsed($0.name) && !Device.mayHandleCommands($0.client) }
+        handlers.removeAll { handler in lost.contains { $0.name == handler.name } }
+        let events = lost.map { ("handlers", #"{"name":"\#($0.name)","registered":false}"#) }
+        inAnyOrder(lines(events) + lost.map(Self.loss)) { $0.tell($1.client, $1.line) }
         publish([("commands", "null")])
+    }
+
+    /// What the client of a handler is told that it has lost.
+    static func loss(_ handler: Handler) -> (client: Int, line: String) {
+        (handler.client, Told.error(handler.client, .bridge, "denied", of: "registerHandler", nil))
     }
 }
 
@@ -54,11 +63,20 @@ extension Model {
     }
 
     mutating func register(_ name: String, _ connection: Int, hearsCancel: Bool) -> Outcome {
+        if isUsed(name), !Device.mayHandleCommands(connection) { return .fail(.denied) }
         if isOpen(connection) {
             let mine = handlers.filter { $0.client == connection }.map(\.name)
-            if handlers.contains(where: { $0.name == name && $0.client != connection }) { return .fail(.busy) }
+            let other = handlers.first { $0.name == name && $0.client != connection }
+            if let other {
+                let mayTake = Device.mayHandleCommands(connection) && !Device.mayHandleCommands(other.client)
+                guard mayTake, !isUsed(name) else { return .fail(.busy) }
+            }
             if mine.count >= device.mostHandlers, !mine.contains(name) { return .fail(.overloaded) }
             handlers.removeAll { $0.name == name }
+            if let other {
+                publish([("handlers", #"{"name":"\#(name)","registered":false}"#)])
+                tell(other.client, Self.loss(other).line)
+            }
             handlers.append(Handler(name: name, client: connection, hearsCancel: hearsCancel))
             if !mine.contains(name) { publish([("handlers", #"{"name":"\#(name)","registered":true}"#)]) }
         }
@@ -82,13 +100,15 @@ extension Model {
     }
 
     mutating func publish(_ events: [(name: String, value: String)]) {
-        let all = events.flatMap { event in
-            subscriptions.filter { $0.event == event.name }.map { ($0, event.value) }
-        }
-        inAnyOrder(all) { model, told in
-            let (subscription, value) = told
-            let line = Told.line(subscription.client, subscription.form, subscription.event, value, nil)
-            model.tell(subscription.client, line)
+        inAnyOrder(lines(events)) { $0.tell($1.client, $1.line) }
+    }
+
+    /// What the subscribers of events get.
+    func lines(_ events: [(name: String, value: String)]) -> [(client: Int, line: String)] {
+        events.flatMap { event in
+            subscriptions.filter { $0.event == event.name }.map {
+                ($0.client, Told.line($0.client, $0.form, $0.event, event.value, nil))
+            }
         }
     }
 }

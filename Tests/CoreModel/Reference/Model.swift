@@ -115,8 +115,8 @@ struct Model {
     }
 
     func handlerCommand(_ name: String) -> MappedCommand? {
-        guard handlers.contains(where: { $0.name == name }), !isUsed(name),
-            !MappingDeclaration.reservedNames.contains(name)
+        guard let handler = handlers.first(where: { $0.name == name }), Device.mayHandleCommands(handler.client),
+            !isUsed(name), !MappingDeclaration.reservedNames.contains(name)
         else { return nil }
         let part = Part(name: name, phase: .business, way: .handler(name), outcome: .next)
         return MappedCommand(name: name, parts: [part])

@@ -7,6 +7,8 @@ final class NoConnection: CallConnection {
     let caller: Caller
     let socketRule: SocketRule?
     let process: CallingProcess?
+    /// Whether it answers for handlers.
+    let mayAnswer = Atomic<Bool>(false)
     /// The event that it got last.
     let lastEvent = Mutex<Event?>(nil)
 
@@ -17,7 +19,7 @@ final class NoConnection: CallConnection {
     }
 
     var isClosed: Bool { false }
-    var answers: Bool { false }
+    var answers: Bool { mayAnswer.load(ordering: .relaxed) }
     func whenClosed(_ body: @escaping @Sendable () -> Void) {}
     func interruptCalls(id: String?, with error: CommandError) {}
     func act(for user: String, groups: Set<String>) throws(CommandError) {}
