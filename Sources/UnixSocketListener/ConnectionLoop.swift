@@ -1,17 +1,20 @@
 internal import Glibc
 import NIOCore
 import NIOPosix
+import QuickConnect
 
 /// The event loop of all connections.
 ///
 /// It has one thread: command objects never block it, and on a small device the other cores stay free for them.
 public final class ConnectionLoop: Sendable {
-    let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    let group: MultiThreadedEventLoopGroup
+    private let polls = Polls()
     /// Reads long lines; its thread starts with the first.
     private let longLines = NIOThreadPool(numberOfThreads: 1)
     private let shared: NIOLoopBoundBox<LoopResources?>
 
     public init() {
+        group = MultiThreadedEventLoopGroup(numberOfThreads: 1, metricsDelegate: polls)
         shared = NIOLoopBoundBox.makeEmptyBox(eventLoop: group.next())
     }
 
@@ -22,11 +25,13 @@ public final class ConnectionLoop: Sendable {
     }
 
     /// What the connections share. For use on the loop only.
-    func resources(maximumDepth: Int, isIdle: @escaping @Sendable () -> Void) -> LoopResources {
+    func resources(maximumDepth: Int, memory: PeerMemory, isIdle: @escaping @Sendable () -> Void) -> LoopResources {
         if let resources = shared.value { return resources }
         longLines.start()
         let resources = LoopResources(
             maximumDepth: maximumDepth,
+            memory: memory,
+            polls: polls,
             thread: pthread_self(),
             longLines: longLines,
             isIdle: isIdle

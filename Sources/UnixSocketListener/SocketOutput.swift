@@ -21,6 +21,12 @@ final class SocketOutput: ConnectionOutput {
         self.handler = handler
     }
 
+    /// Since when it has been idle, in nanoseconds of the loop's clock; nil if it is not. On the event loop only.
+    var idleSince: UInt64? { handler.isIdle ? handler.lastReceived.uptimeNanoseconds : nil }
+
+    /// Tells its client why, and closes.
+    func refuse(_ error: CommandError) { onEventLoop { $0.refuse(error) } }
+
     private var isOnEventLoop: Bool {
         thread.map { pthread_equal(pthread_self(), $0) != 0 } ?? eventLoop.inEventLoop
     }
@@ -29,11 +35,31 @@ final class SocketOutput: ConnectionOutput {
         if isOnEventLoop {
             handler.write(line)
         } else {
-            let buffer = OutputBuffer()
-            line(buffer)
-            let contents = buffer.take()
+            let contents = Self.contents(line)
             eventLoop.execute { self.handler.write { $0.append(contents) } }
         }
+    }
+
+    func writeCall(_ number: Int, from caller: Caller, isLong: Bool, _ line: (OutputBuffer) -> Void) {
+        if isOnEventLoop {
+            handler.writeCall(number, from: caller, isLong: isLong, line)
+        } else {
+            let contents = Self.contents(line)
+            eventLoop.execute {
+                self.handler.writeCall(number, from: caller, isLong: isLong) { $0.append(contents) }
+            }
+        }
+    }
+
+    func writeCancel(ofCall number: Int, _ line: (OutputBuffer) -> Void) {
+        let contents = Self.contents(line)
+        onEventLoop { $0.writeCancel(ofCall: number) { $0.append(contents) } }
+    }
+
+    private static func contents(_ line: (OutputBuffer) -> Void) -> OutputBuffer.Contents {
+        let buffer = OutputBuffer()
+        line(buffer)
+        return buffer.take()
     }
 
     func send(_ event: Event, form: WireForm) { onEventLoop { $0.send(event, form: form) } }

@@ -1,4 +1,6 @@
 import Accepting
+import Concurrency
+import Fairness
 internal import Glibc
 import JSON
 public import Linux
@@ -38,12 +40,20 @@ public final class UnixSocketListener: Service {
     private struct OpenConnection {
         let output: SocketOutput
         let connection: Connection
+        /// Whose place it has.
+        let peer: Owner
+        /// The name of the socket, if it has its own list.
+        let socket: String?
+        /// Whether it is being closed for a newcomer.
+        var isLeaving = false
     }
 
     private struct State {
         var connections: [ObjectIdentifier: OpenConnection] = [:]
-        /// The connections of each socket with its own list; those of other sockets are counted under nil.
-        var counts: [String?: Int] = [:]
+        /// The places of each socket with its own list; those of other sockets are under nil.
+        var places: [String?: ConnectionPlaces] = [:]
+        /// How many connections are being closed for newcomers, who have their places already.
+        var leaving = 0
         var (refusals, shortages) = (RefusalNews(), RefusalNews())
     }
 
@@ -103,6 +113,7 @@ public final class UnixSocketListener: Service {
                 channel.eventLoop.makeCompletedFuture { try self.watch(channel) }
             }
             .childChannelOption(.allowRemoteHalfClosure, value: true)
+            .childChannelOption(.maxMessagesPerRead, value: 1)
             .childChannelOption(.recvAllocator, value: Self.receiveSizes)
             .childChannelInitializer { channel in
                 self.accept(channel, rule)
@@ -144,34 +155,79 @@ public final class UnixSocketListener: Service {
     }
 
     private func serve(_ channel: any Channel, _ caller: Caller, _ rule: SocketRule?) throws {
-        let limit = rule?.connections ?? limits.connections
         if let refusal = rule?.refusal(ofConnectionBy: caller) { return refuse(channel, refusal, "\(caller)", rule) }
-        guard state.withLock({ $0.counts[rule?.name, default: 0] }) < limit else {
-            let error = CommandError(.overloaded, "\(limit) connections are open; close one and try again")
-            return refuse(channel, error, "\(limit) are open", rule)
-        }
+        if let refusal = takePlace(for: caller, rule) { return refuse(channel, refusal, "\(caller)", rule) }
         let process = CallingProcess(of: caller)
-        let resources = loop.resources(maximumDepth: limits.depth, isIdle: giveBackMemory)
+        let memory = router.memory
+        let resources = loop.resources(maximumDepth: limits.depth, memory: memory, isIdle: giveBackMemory)
         let handler = ConnectionHandler(limits: limits, logger: logger, resources: resources) { output in
             let connection = Connection(caller: caller, self.router, output: output, socketRule: rule, process: process)
-            self.count(OpenConnection(output: output, connection: connection), rule)
+            self.count(
+                OpenConnection(output: output, connection: connection, peer: caller.owner, socket: rule?.name)
+            )
             return connection
         }
         try channel.pipeline.syncOperations.addHandler(handler)
     }
 
-    private func count(_ connection: OpenConnection, _ rule: SocketRule?) {
-        let output = connection.output
+    /// Looks for a place for a newcomer, for which an idle connection may have to go. On the event loop.
+    /// - Returns: `overloaded` if there is none.
+    private func takePlace(for caller: Caller, _ rule: SocketRule?) -> CommandError? {
+        let limit = rule?.connections ?? limits.connections
+        // Behind a gateway's uid are all its users; it gives each a share itself.
+        let share = rule?.gateway == nil ? router.memory.share(of: caller) : .whole
+        let verdict = state.withLock { state in
+            if state.places[rule?.name] == nil { state.places[rule?.name] = ConnectionPlaces(limit: limit) }
+            return state.places[rule?.name]?.verdict(on: caller.owner, share) ?? .refused
+        }
+        switch verdict {
+        case .taken: return nil
+        case .refused: return CommandError(.overloaded, "\(limit) connections are open; close one and try again")
+        case .takenIfFreed(let peer):
+            if closeIdle(of: peer, on: rule?.name) { return nil }
+            let what = peer == caller.owner ? "this user has its share of the \(limit)" : "\(limit)"
+            return CommandError(.overloaded, "\(what) connections, and none of them is idle; close one and try again")
+        }
+    }
+
+    private static let maxLeaving = 32
+
+    /// Closes the connection of a peer that has been idle for longest.
+    private func closeIdle(of peer: Owner, on socket: String?) -> Bool {
+        let candidates = state.withLock { state in
+            state.connections.values.filter { $0.peer == peer && $0.socket == socket && !$0.isLeaving }
+        }
+        let idle = candidates.compactMap { open in open.output.idleSince.map { (open, $0) } }
+        guard let (oldest, _) = idle.min(by: { $0.1 < $1.1 }) else { return false }
+        let isLeaving = state.withLock { state in
+            guard state.leaving < Self.maxLeaving else { return false }
+            state.leaving += 1
+            state.connections[ObjectIdentifier(oldest.output)]?.isLeaving = true
+            state.places[socket]?.remove(peer)
+            return true
+        }
+        guard isLeaving else { return false }
+        oldest.output.refuse(
+            CommandError(.overloaded, "closed because it was idle, and its user opened more connections than its share")
+        )
+        return true
+    }
+
+    private func count(_ open: OpenConnection) {
+        let output = open.output
         let id = ObjectIdentifier(output)
         state.withLock { state in
-            state.connections[id] = connection
-            state.counts[rule?.name, default: 0] += 1
+            state.connections[id] = open
+            state.places[open.socket]?.add(open.peer)
         }
         connectionsChanged()
         output.closeFuture.whenComplete { _ in
             self.state.withLock { state in
-                state.connections[id] = nil
-                state.counts[rule?.name, default: 0] -= 1
+                if state.connections.removeValue(forKey: id)?.isLeaving ?? false {
+                    state.leaving -= 1
+                } else {
+                    state.places[open.socket]?.remove(open.peer)
+                }
             }
             self.connectionsChanged()
         }
@@ -196,10 +252,13 @@ public final class UnixSocketListener: Service {
         await drain(within: Self.lastReplyTime)
     }
 
+    /// Waits until no call waits any more, or until the time is over.
     private func drain(within time: Duration) async {
         await withTaskGroup(of: Void.self) { group in
+            let end = Promise<Void>()
+            AlarmThread.shared.ring(after: time) { end.fulfil(()) }
             group.addTask { await self.waitingCalls.drained() }
-            group.addTask { try? await Task.sleep(for: time) }
+            group.addTask { _ = try? await end.value() }
             await group.next()
             group.cancelAll()
         }

@@ -2,6 +2,7 @@ import JSON
 import NIOCore
 import NIOEmbedded
 import QuickConnect
+import TestRig
 import Testing
 
 @testable import UnixSocketListener
@@ -43,8 +44,8 @@ struct ConnectionHandlerTests {
             try await client.send(batches.joined() + "call?cmd=ping&id=last\n")
             let first = try await client.take()
             try await other.send("call?cmd=ping&id=other\n")
-            #expect(try await other.take() == "handleJSONRequest?cmd=ping&msg=null&id=other\n")
-            var lines = first.split(separator: "\n").map(String.init)
+            #expect(try await other.lines(1) == ["handleJSONRequest?cmd=ping&msg=null&id=other"])
+            var lines = (first + (try await client.take())).split(separator: "\n").map(String.init)
             // None, where the time of a slice was over when the first batch had been read.
             #expect(lines.count < count)
             lines += try await client.lines(count + 1 - lines.count)
@@ -76,10 +77,10 @@ struct ConnectionHandlerTests {
             let (client, other) = (try await connections.connect(), try await connections.connect())
             let count = 50_000
             try await client.send((0..<count).map { "call?cmd=ping&id=\($0)\n" }.joined())
+            try await other.send("call?cmd=ping&id=other\n")
+            #expect(try await other.lines(1) == ["handleJSONRequest?cmd=ping&msg=null&id=other"])
             let first = try await client.take().split(separator: "\n")
             #expect(!first.isEmpty && first.count < count)
-            try await other.send("call?cmd=ping&id=other\n")
-            #expect(try await other.take() == "handleJSONRequest?cmd=ping&msg=null&id=other\n")
             let lines = first.map(String.init) + (try await client.lines(count - first.count))
             #expect(lines == (0..<count).map { "handleJSONRequest?cmd=ping&msg=null&id=\($0)" })
         }
@@ -248,6 +249,144 @@ struct ConnectionHandlerTests {
             var lines = try await client.lines(51)
             lines.removeAll { $0 == #"{"handlerName":"news","data":"\#(news)"}"# }
             #expect(lines == (0..<50).map { #"{"responseId":"\#($0)","responseData":"\#(text)"}"# })
+        }
+    }
+
+    @Test("Calls to a handler that reads slowly wait for their callers' turns, and each cancel stays behind its call")
+    func callsInTurns() async throws {
+        try await withConnections { connections in
+            let handler = try await connections.connect()
+            let (ann, bob) = (try await connections.connect(as: 1000), try await connections.connect(as: 1001))
+            try connections.router.register("slow", of: try await handler.connection, hearsCancel: true)
+            try await handler.setReading(false)
+            let text = String(repeating: "x", count: 30_000)
+            try await ann.send((0..<20).map { "call?cmd=slow&msg=%22\(text)%22&id=\($0)\n" }.joined())
+            await connections.loop.advanceTime(by: .milliseconds(1))
+            try await ann.channel.close()
+            try await bob.send("call?cmd=slow&msg=%22bob%22&id=b\n")
+            await connections.loop.advanceTime(by: .milliseconds(1))
+            try await handler.setReading(true)
+            let lines = try await handler.lines(41)
+            let bobs = lines.firstIndex { $0.contains(#"["bob"]"#) }
+            #expect(try #require(bobs) < 4, "\(lines.map { $0.suffix(120) })")
+            for number in 1...20 {
+                let call = lines.firstIndex { $0.contains(#""callbackId":"q\#(number)""#) }
+                let cancel = lines.firstIndex { $0 == #"{"handlerName":"cancel","data":["q\#(number)"]}"# }
+                #expect(try #require(call) < #require(cancel))
+            }
+        }
+    }
+
+    @Test("A caller with its share of the calls that wait for a handler is told overloaded, and others' are sent")
+    func callsWithinShares() async throws {
+        var limits = Limits()
+        limits.replyBytes = 1 << 20
+        try await withConnections(limits: limits) { connections in
+            let handler = try await connections.connect()
+            let (ann, bob) = (try await connections.connect(as: 1000), try await connections.connect(as: 1001))
+            try connections.router.register("slow", of: try await handler.connection)
+            try await handler.setReading(false)
+            let text = String(repeating: "x", count: 30_000)
+            try await ann.send((0..<20).map { "call?cmd=slow&msg=%22\(text)%22&id=\($0)\n" }.joined())
+            let refused = try await ann.lines(10)
+            #expect(refused.allSatisfy { $0.contains("overloaded") })
+            try await bob.send("call?cmd=slow&msg=%22bob%22&id=b\n")
+            await connections.loop.advanceTime(by: .milliseconds(1))
+            try await handler.setReading(true)
+            let lines = try await handler.lines(21 - refused.count)
+            #expect(lines.contains { $0.contains(#"["bob"]"#) }, "\(refused.count): \(lines.map { $0.suffix(200) })")
+            let toBob = try await bob.take()
+            #expect(toBob == "")
+        }
+    }
+
+    @Test("What a handler's client does not read besides calls counts against its share, also after a long call")
+    func eventsAfterCalls() async throws {
+        var limits = Limits()
+        (limits.lineBytes, limits.replyBytes, limits.keptBytes) = (3 << 20, 7 << 19, 7 << 20)
+        try await withConnections(limits: limits) { connections in
+            let (handler, caller) = (try await connections.connect(as: 1000), try await connections.connect())
+            let connection = try await handler.connection
+            try connections.router.register("take", of: connection)
+            try connections.router.events.subscribe(connection, to: ["news"], options: [:], form: .bridge)
+            let text = String(repeating: "x", count: 2_900_000)
+            try await caller.send("call?cmd=take&msg=%22\(text)%22&id=1\n")
+            #expect(try await handler.lines(1).count == 1)
+            try await handler.setReading(false)
+            let news = JSONValue.string(String(repeating: "n", count: 100_000))
+            var count = 0
+            while count < 60, !connection.isClosed {
+                connections.router.events.publish(Event("news", news, kind: .message))
+                await connections.loop.advanceTime(by: .milliseconds(1))
+                count += 1
+            }
+            #expect((12..<25).contains(count), "\(count) events of 100 KB, of a share of 1.75 MiB")
+        }
+    }
+
+    @Test("A batch whose answers nobody reads counts for its user, until they are read")
+    func unreadBatch() async throws {
+        try await withConnections { connections in
+            let client = try await connections.connect(as: 1000)
+            try await client.setReading(false)
+            let member = #"{"handlerName":"ping","callbackId":"\#(String(repeating: "i", count: 100))"}"#
+            let batch = "[" + [String](repeating: member, count: 20_000).joined(separator: ",") + "]\n"
+            try await client.send(batch)
+            try await eventually("it has been read") {
+                await connections.loop.advanceTime(by: .milliseconds(1))
+                return connections.router.memory.use.used > batch.utf8.count
+            }
+            for _ in 0..<100 { await connections.loop.advanceTime(by: .milliseconds(1)) }
+            #expect(connections.router.memory.use.used > batch.utf8.count)
+            try await client.setReading(true)
+            #expect(try await client.lines(20_000).count == 20_000)
+            #expect(connections.router.memory.use.used == 0)
+        }
+    }
+
+    @Test("Others have their turns while a thousand handlers of a connection end, and who wants to know hears of each")
+    func manyHandlersEnd() async throws {
+        try await withConnections { connections in
+            let (client, other) = (try await connections.connect(as: 1000), try await connections.connect(as: 1001))
+            var listeners: [TestPeer] = []
+            for _ in 0..<50 { listeners.append(try await connections.connect(as: 1000)) }
+            for number in 0..<1000 {
+                try connections.router.register("h\(number)", of: try await client.connection)
+            }
+            for listener in listeners {
+                try connections.router.events.subscribe(
+                    try await listener.connection,
+                    to: ["handlers"],
+                    options: [:],
+                    form: .bridge
+                )
+            }
+            try await client.channel.close()
+            #expect(connections.router.handlers.count == 0)
+            // The loop has not run yet: this is what the first turn has told.
+            let early = try await listeners[0].take().split(separator: "\n").count
+            #expect(early < 1000)
+            try await other.send("call?cmd=ping&id=1\n")
+            #expect(try await other.lines(1) == ["handleJSONRequest?cmd=ping&msg=null&id=1"])
+            for (index, listener) in listeners.enumerated() {
+                let count = 1000 - (index == 0 ? early : 0)
+                let lines = try await listener.lines(count)
+                #expect(lines.count == count)
+                #expect(lines.allSatisfy { $0.contains(#""registered":false"#) })
+            }
+        }
+    }
+
+    @Test("Who goes with much left to process loses its handlers' names to the next one at once")
+    func leftNames() async throws {
+        try await withConnections { connections in
+            let (client, other) = (try await connections.connect(), try await connections.connect())
+            try connections.router.register("mine", of: try await client.connection)
+            let text = String(repeating: "x", count: 5000)
+            try await client.send((0..<3000).map { "call?cmd=echo&msg=%22\(text)%22&id=\($0)\n" }.joined())
+            try await client.channel.close()
+            try connections.router.register("mine", of: try await other.connection)
+            #expect(connections.router.handlers.count == 1)
         }
     }
 

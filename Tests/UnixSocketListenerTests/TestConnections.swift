@@ -48,7 +48,8 @@ final class TestConnections: Sendable {
             declaration.phases[phase] = objects.map { Located($0, at: place) }
             builder.add(declaration)
         }
-        let permissions = Permissions(ownUID: 0)
+        let rule = AllowRule(userNames: ["ann"], groupNames: [], users: [1000], groups: [], location: place)
+        let permissions = Permissions(ownUID: 0, handlerCommands: rule)
         let events = EventHub(limits: limits)
         let handlers = HandlerRegistry(permissions: permissions, events: events, limits: limits)
         let (table, _) = try builder.build(
@@ -69,18 +70,24 @@ final class TestConnections: Sendable {
         resources = NIOLoopBoundBox.makeEmptyBox(eventLoop: loop)
     }
 
-    /// A connection of root.
-    func connect() async throws -> TestPeer {
+    /// A connection of a user, root as a rule.
+    func connect(as uid: UInt32 = 0) async throws -> TestPeer {
         let channel = NIOAsyncTestingChannel(loop: loop)
         let transport = SlowTransport()
         try await loop.executeInContext { [self] in
             let limits = router.frontController.limits
             let shared =
-                resources.value ?? LoopResources(maximumDepth: limits.depth, longLines: longLines, isIdle: {})
+                resources.value
+                ?? LoopResources(
+                    maximumDepth: limits.depth,
+                    memory: router.memory,
+                    longLines: longLines,
+                    isIdle: {}
+                )
             resources.value = shared
             let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
             let handler = ConnectionHandler(limits: limits, logger: logger, resources: shared) { output in
-                Connection(caller: Caller(.peer(uid: 0, pid: 1, groups: [])), self.router, output: output)
+                Connection(caller: Caller(.peer(uid: uid, pid: 1, groups: [])), self.router, output: output)
             }
             try channel.pipeline.syncOperations.addHandlers([transport, handler])
         }
