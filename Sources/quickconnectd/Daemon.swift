@@ -71,13 +71,23 @@ struct Daemon {
     func run(in context: ProcessContext) async -> Int32 {
         let log = logger("quickconnectd")
         log.debug("up to \(DescriptorLimit.raise()) descriptors")
+        let devices = Devices(settings, sounds: settings.sounds, logger: logger)
+        let loop = ConnectionLoop()
+        let status = await status(log, context, of: { try await serve(devices, loop, context, log) })
+        // However it has ended: a motor must not go on, and a recording must be whole.
+        await devices.close()
+        await loop.close()
+        return status
+    }
+
+    /// The exit status of what `serve` does; its error is told.
+    private func status(
+        _ log: Logger,
+        _ context: ProcessContext,
+        of serve: () async throws -> Int32
+    ) async -> Int32 {
         do {
-            let devices = Devices(settings, sounds: settings.sounds, logger: logger)
-            let loop = ConnectionLoop()
-            let status = try await serve(devices, loop, context, log)
-            await devices.close()
-            await loop.close()
-            return status
+            return try await serve()
         } catch let error as ConfigurationMistakes {
             Main.tell(error, context.environment)
             return ExitStatus.mistake
@@ -102,6 +112,7 @@ struct Daemon {
         let auditLine: @Sendable (String) -> Void = { [journal] in journal.write($0, level: .notice) }
         let permissions = Permissions(ownUID: geteuid(), handlerCommands: handlerRule(log))
         let valueFile = ValueFile(path: settings.values, clock: AlarmThread.shared, logger: log)
+        defer { valueFile.write() }
         let router = makeRouter(
             waitingCalls,
             permissions,
@@ -145,7 +156,6 @@ struct Daemon {
         try await run(waitingCalls, reloader, listener, context.signals) {
             manager.stopping("waiting for running calls to finish")
         }
-        valueFile.write()
         log.info("stopped")
         return ExitStatus.clean
     }
@@ -185,7 +195,8 @@ struct Daemon {
         _ valueKeeper: (any ValueKeeper)?,
         observer: (any CallObserver)?
     ) -> Router {
-        let events = EventHub(limits: settings.limits)
+        let memory = PeerMemory(limits: settings.limits, ownUID: geteuid())
+        let events = EventHub(limits: settings.limits, memory: memory)
         let handlers = HandlerRegistry(permissions: permissions, events: events, limits: settings.limits)
         let controller = FrontController(
             table: MappingTable(),
@@ -220,7 +231,7 @@ struct Daemon {
                 haptics: devices.haptics.haptics,
                 motionSensor: devices.motion.sensor,
                 serviceBrowser: devices.nearby.browser,
-                examined: [DaemonDoctor()] + devices.examined(environment),
+                examined: [DaemonDoctor(router.memory)] + devices.examined(environment),
                 accounts: BackgroundAccounts(accounts: accounts),
                 identity: Identity(version: ProjectVersion.text, simulated: settings.simulate ? Devices.simulated : []),
                 now: Self.now,

@@ -83,10 +83,31 @@ struct Doctor {
 
 /// What a running daemon says of itself.
 struct DaemonDoctor: Examined {
+    let memory: PeerMemory
     /// Looked up once: that may block.
     private let user = SystemAccounts().name(ofUser: geteuid())
 
+    init(_ memory: PeerMemory) { self.memory = memory }
+
     func examine(thoroughly isThorough: Bool) async -> [Finding] {
-        [Finding("daemon", .ok, "quickconnectd \(ProjectVersion.text) runs as \(user), process \(getpid())")]
+        let says = "quickconnectd \(ProjectVersion.text) runs as \(user), process \(getpid())"
+        return [Finding("daemon", .ok, says)] + kept
+    }
+
+    /// Who holds how much of the daemon's memory, where it is worth a line.
+    private var kept: [Finding] {
+        let use = memory.use
+        guard use.used >= 1 << 20 else { return [] }
+        let peers = use.largest.prefix(3).map { "\($0.peer.text) \(Self.mebibytes($0.used))" }.joined(separator: ", ")
+        let says = """
+            the daemon keeps \(Self.mebibytes(use.used)) of \(Self.mebibytes(use.limit)) for callers that have not ended \
+            their lines or read their replies, or wait: \(peers)
+            """
+        let isFull = use.used > use.limit / 2
+        return [Finding("memory", isFull ? .warning : .ok, says, inspect: isFull ? "quickconnect call state" : nil)]
+    }
+
+    private static func mebibytes(_ bytes: Int) -> String {
+        "\(bytes >> 20).\((bytes & 0xFFFFF) * 10 >> 20) MiB"
     }
 }

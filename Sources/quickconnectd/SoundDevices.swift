@@ -40,7 +40,12 @@ struct SoundDevices {
         recorder = ALSARecorder(input: input, folder: folder, settings: recording, owners: owners, logger: logger)
         filePlayer = ALSAFilePlayer(folder: folder, mixedInto: player, writtenBy: recorder, logger: logger)
         library = ALSAMediaLibrary(folder: folder, player: filePlayer, recorder: recorder)
-        transfers = MediaTransfers(folder, owners: owners, reserve: recording.diskReserve)
+        transfers = MediaTransfers(
+            folder,
+            owners: owners,
+            reserve: recording.diskReserve,
+            scripts: Settings.scriptUser
+        )
         volume = ALSAVolumeControl(output: output, logger: logger)
         account = OwnAccount(accounts)
         mediaDoctor = MediaDoctor(folder: folder, settings: recording, account: account)
