@@ -9,6 +9,8 @@ public enum CallMessage: Sendable, Hashable {
     case value(JSONValue)
     /// The text of `msg` in the URL form: JSON, or else one string.
     case text(String)
+    /// JSON that is checked, and has no line breaks: it is sent as it is, without being parsed.
+    case json(String)
 
     /// The same as a value.
     private var value: JSONValue? {
@@ -16,7 +18,7 @@ public enum CallMessage: Sendable, Hashable {
         case .none: nil
         case .value(let value): value
         case .text(""), .text("undefined"): nil
-        case .text(let text): (try? JSONParser.parse(text)) ?? .string(text)
+        case .text(let text), .json(let text): (try? JSONParser.parse(text)) ?? .string(text)
         }
     }
 
@@ -36,14 +38,17 @@ public enum CallMessage: Sendable, Hashable {
         switch self {
         case .none: break
         case .value(let value): buffer.append("&msg=\(PercentEncoding.encode(value.text))")
-        case .text(let text): buffer.append("&msg=\(PercentEncoding.encode(text))")
+        case .text(let text), .json(let text): buffer.append("&msg=\(PercentEncoding.encode(text))")
         }
     }
 
     private func writeBridge(_ command: String, _ id: String, to buffer: OutputBuffer) {
         buffer.append("{\"handlerName\":")
         buffer.append(json: command)
-        if let value {
+        if case .json(let text) = self {
+            buffer.append(",\"data\":")
+            buffer.append(text)
+        } else if let value {
             buffer.append(",\"data\":")
             value.write(to: buffer)
         }

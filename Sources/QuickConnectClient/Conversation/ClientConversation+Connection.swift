@@ -19,6 +19,7 @@ extension ClientConversation {
         isConnected = false
         output = []
         splitter.clear()
+        aside = LinesAside()
         for (id, hearsCancel) in handlerCalls where hearsCancel { cancelled(id) }
         handlerCalls = [:]
         for (id, call, note) in pending.takeSent() where !call.isGivenUp {
@@ -37,7 +38,9 @@ extension ClientConversation {
 
     /// Processes bytes received on the connection.
     public mutating func receive(_ bytes: UnsafeBufferPointer<UInt8>) {
-        split(bytes) { conversation, line in conversation.take(line) }
+        split(bytes) { conversation, line in
+            if !conversation.putAside(line) { conversation.take(DaemonMessage(line)) }
+        }
     }
 
     /// Passes on the lines that are complete now, except empty and overlong ones.
@@ -57,8 +60,8 @@ extension ClientConversation {
         swap(&splitter, &self.splitter)
     }
 
-    private mutating func take(_ line: UnsafeBufferPointer<UInt8>) {
-        switch DaemonMessage(line) {
+    mutating func take(_ message: DaemonMessage) {
+        switch message {
         case .reply(let id, let result): settle(CallID(id), result)
         case .event("cancel", let value): takeCancel(value)
         case .event(let name, let value): events.append(.happened(name: name, value))
@@ -107,10 +110,12 @@ extension ClientConversation {
 
     /// `["q7"]`: nobody waits for the answer to that call any more.
     private mutating func takeCancel(_ value: JSONValue) {
-        guard let id = value.arrayValue?.first?.stringValue, handlerCalls.removeValue(forKey: id) == true else {
+        guard let id = value.arrayValue?.first?.stringValue else { return }
+        guard let hears = handlerCalls.removeValue(forKey: id) else {
+            if aside.count > 0 { aside.cancelled.insert(id) }
             return
         }
-        cancelled(id)
+        if hears { cancelled(id) }
     }
 
     private mutating func cancelled(_ id: String) {

@@ -25,6 +25,9 @@ public struct ClientConversation: Sendable {
         public var depth = Limits().depth
         /// The longest line that this client reads: longer than any line of the daemon.
         public var receivedLineBytes = 64 << 20
+        /// Lines that are longer are not parsed at once, but put aside (``ClientConversation/takeLongLines()``). By
+        /// default none is.
+        public var putAsideBytes = Int.max
 
         /// The default limits.
         public init() {}
@@ -69,6 +72,7 @@ public struct ClientConversation: Sendable {
     /// The unanswered calls to handlers, by id; the value says whether the handler is told when nobody waits any more.
     var handlerCalls: [String: Bool] = [:]
     var lastNumber = 0
+    var aside = LinesAside()
     /// How many connections there have been.
     public internal(set) var connectionCount = 0
     /// Whether there is a connection.
@@ -160,15 +164,20 @@ public struct ClientConversation: Sendable {
         _ call: HandlerCall,
         with answer: Result<HandlerCall.Answer, HandlerCall.Failure>
     ) -> Bool {
-        guard isConnected, call.connection == connectionCount, handlerCalls.removeValue(forKey: call.id) != nil else {
-            return false
-        }
-        var line = call.line(of: answer)
-        if let problem = problem(of: line) {
-            line = call.line(of: .failure(HandlerCall.Failure(.tooLarge, "the handler's answer: \(problem)")))
-        }
-        output += line
+        isAwaited(call.number) && self.answer(call.answer(answer, bounds: bounds))
+    }
+
+    /// The same with an answer that was made before, maybe by another thread.
+    @discardableResult
+    public mutating func answer(_ line: AnswerLine) -> Bool {
+        guard isAwaited(line.number) else { return false }
+        handlerCalls[line.number.id] = nil
+        output += line.bytes
         return true
+    }
+
+    private func isAwaited(_ number: HandlerCall.Number) -> Bool {
+        isConnected && number.connection == connectionCount && handlerCalls[number.id] != nil
     }
 
     // MARK: Time
@@ -242,9 +251,7 @@ extension ClientConversation {
     }
 
     /// Why the daemon would reject a line, given with its line break; nil if it would not.
-    func problem(of line: [UInt8]) -> String? {
-        line.withUnsafeBufferPointer { LineCheck.problem(UnsafeBufferPointer(rebasing: $0.dropLast()), bounds) }
-    }
+    func problem(of line: [UInt8]) -> String? { bounds.problem(of: line) }
 
     mutating func say(_ call: StandingOrders.Call) {
         submit(call.command, call.message, .ahead, .standing(call.standing))

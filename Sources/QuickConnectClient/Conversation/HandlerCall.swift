@@ -18,6 +18,13 @@ public struct HandlerCall: Sendable, Hashable {
     /// In the error phase, the error.
     public var error: ErrorReply?
 
+    /// The caller as rules name it: `ann`, or `web:ann` for a user of a gateway; the number of a user without a name.
+    /// Callers take turns and have shares by it.
+    public var callerName: String {
+        let user = caller["user"]?.stringValue ?? caller["uid"]?.text ?? ""
+        return caller["gateway"]?.stringValue.map { "\($0):\(user)" } ?? user
+    }
+
     /// Identifies the call.
     public struct Number: Sendable, Hashable {
         /// The daemon's id, unique within the connection.

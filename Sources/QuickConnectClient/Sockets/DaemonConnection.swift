@@ -23,6 +23,14 @@ public final class DaemonConnection {
 
     deinit { Glibc.close(descriptor) }
 
+    /// Has the kernel hold only about so many bytes that the daemon has not read, so that what is sent next need not wait
+    /// for more than these.
+    public func limitUnread(to bytes: Int) {
+        // The kernel doubles it, for its own needs.
+        var size = CInt(clamping: bytes)
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &size, socklen_t(MemoryLayout<CInt>.size))
+    }
+
     /// Sends as much as the kernel takes now, and returns how much that was.
     public func sendSome(_ bytes: ArraySlice<UInt8>) throws(SystemCallError) -> Int {
         while true {

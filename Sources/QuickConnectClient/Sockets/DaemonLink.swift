@@ -77,6 +77,9 @@ public final class DaemonLink {
         if conversation.hasOutput { outbox.append(conversation.takeOutput()) }
     }
 
+    /// How many bytes wait for the socket, or for ``advance()``.
+    public var unsentCount: Int { outbox.count + conversation.output.count }
+
     private func connectIfDue() throws(SocketPaths.NoDaemon) {
         guard !isHeld, isWanted || conversation.needsConnection, retryAt.map({ $0 <= .now }) ?? true else { return }
         do throws(SocketPaths.NoDaemon) {

@@ -45,6 +45,9 @@ public final class Outbox: Sendable {
     /// Whether everything has been sent.
     public var isEmpty: Bool { state.withLock { $0.begun.isEmpty && $0.bytes.isEmpty } }
 
+    /// How many bytes have not been sent.
+    public var count: Int { state.withLock { $0.begun.count + $0.bytes.count } }
+
     /// Sends what the kernel takes now.
     /// - Parameter send: sends some of the bytes, and returns how many.
     public func flush(_ send: (ArraySlice<UInt8>) throws(SystemCallError) -> Int) throws(SystemCallError) {
@@ -82,13 +85,23 @@ public final class Outbox: Sendable {
         to socket: Int32,
         before end: ContinuousClock.Instant
     ) -> Int? {
-        var poller = pollfd(fd: socket, events: Int16(POLLOUT), revents: 0)
+        var poller = pollfd(fd: socket, events: Int16(POLLIN | POLLOUT), revents: 0)
         let left = DaemonConnection.milliseconds(until: end)
         guard left > 0, poll(&poller, 1, left) > 0 else { return nil }
+        // The daemon reads nothing more of a client that does not read its replies.
+        if poller.revents & Int16(POLLIN) != 0, !discardInput(of: socket) { return nil }
         let count = bytes.withUnsafeBytes {
             Glibc.send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
         }
         return count >= 0 ? count : errno == EAGAIN || errno == EINTR ? 0 : nil
+    }
+
+    /// - Returns: false if the daemon is gone.
+    private static func discardInput(of socket: Int32) -> Bool {
+        withUnsafeTemporaryAllocation(byteCount: 64 << 10, alignment: 1) { buffer in
+            let count = recv(socket, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT))
+            return count > 0 || (count < 0 && (errno == EAGAIN || errno == EINTR))
+        }
     }
 
     /// Drops what was not sent, because it may begin with half a line.
