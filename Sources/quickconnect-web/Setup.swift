@@ -36,6 +36,8 @@ struct Setup {
         options.tiles = own.tiles
         options.sessionTime = .seconds(own.sessionSeconds)
         options.connections = own.connections
+        options.daemonConnections =
+            settings.sockets.first { $0.gateway?.value == "web" }?.connections ?? options.daemonConnections
         options.watches = flags.watch
         options.listeners = try Self.listeners(flags.listen, own, environment)
     }

@@ -164,6 +164,50 @@ struct FrameReaderTests {
         #expect(hear(text("\u{0}\u{FFFF}\u{10FFFF}\u{D7FF}")).lines == "\u{0}\u{FFFF}\u{10FFFF}\u{D7FF}\n")
     }
 
+    @Test func `text is refused at its first wrong byte, however it comes`() {
+        let good = Array("κόσμε".utf8)
+        // Each one with the last byte that can still become text.
+        let wrongs: [[UInt8]] = [
+            [0xFF], [0x80], [0xC0], [0xF5], [0xE0, 0x9F], [0xED, 0xA0], [0xF0, 0x8F], [0xF4, 0x90],
+        ]
+        for wrong in wrongs {
+            let begun = good + wrong.dropLast()
+            #expect(hear(frame(1, begun, isFinal: false)).end == nil, "\(wrong)")
+            #expect(code(hear(frame(1, begun + wrong.suffix(1), isFinal: false))) == 1007, "\(wrong)")
+            #expect(code(hear(frame(1, begun, isFinal: false) + frame(0, wrong.suffix(1), isFinal: false))) == 1007)
+            // Its frame is not complete.
+            let whole = frame(1, begun + wrong.suffix(1) + Array("more".utf8))
+            #expect(hear(Array(whole.dropLast(5)), pieces: 1).end == nil, "\(wrong)")
+            #expect(code(hear(Array(whole.dropLast(4)), pieces: 1)) == 1007, "\(wrong)")
+        }
+        for right in ["\u{7F}", "\u{80}", "\u{7FF}", "\u{800}", "\u{D7FF}", "\u{E000}", "\u{10000}", "\u{10FFFF}"] {
+            #expect(hear(text("a" + right), pieces: 1).lines == "a\(right)\n")
+        }
+    }
+
+    @Test func `messages one by one, for servers that take binary ones`() {
+        let bytes =
+            text("a\nb", isFinal: false) + frame(9, [7]) + frame(9, [8]) + more("c") + frame(2, [0xFF], isFinal: false)
+            + frame(0, [0xFE, 10]) + frame(2, []) + text("")
+        for size in [1, 2, 3, 5, 8, bytes.count] {
+            var reader = FrameReader(limit: 100, takesBinary: true)
+            var heard: [String] = []
+            var answers: [UInt8] = []
+            for start in stride(from: 0, to: bytes.count, by: size) {
+                bytes[start..<min(start + size, bytes.count)].withUnsafeBytes { piece in
+                    var rest = piece[...]
+                    repeat {
+                        let message = reader.readMessage(&rest)
+                        answers += reader.takeAnswers()
+                        if let message { heard.append("\(message.kind) \(message.payload)") }
+                    } while !rest.isEmpty
+                }
+            }
+            #expect(heard == ["text [97, 10, 98, 99]", "binary [255, 254, 10]", "binary []", "text []"])
+            #expect(answers == [0x8A, 1, 7, 0x8A, 1, 8] && reader.end == nil)
+        }
+    }
+
     @Test func `goodbyes`() {
         #expect(hear(frame(8, [])).end == .closed(nil))
         for good: UInt16 in [
@@ -183,8 +227,14 @@ struct FrameReaderTests {
         for _ in 0..<500 {
             var bytes: [UInt8] = []
             for _ in 0..<Int.random(in: 1...6, using: &generator) {
-                let payload = (0..<Int.random(in: 0...300, using: &generator)).map { _ in
+                var payload = (0..<Int.random(in: 0...300, using: &generator)).map { _ in
                     UInt8.random(in: 32...126, using: &generator)
+                }
+                // Characters, half ones among them, and what is none.
+                let others: [[UInt8]] = [[0xC3, 0xA9], [0xF0, 0x9F, 0xA6, 0x86], [0xE2, 0x82], [0xFF]]
+                for _ in 0..<Int.random(in: 0...2, using: &generator) {
+                    let place = Int.random(in: 0...payload.count, using: &generator)
+                    payload.insert(contentsOf: others.randomElement(using: &generator) ?? [], at: place)
                 }
                 let mask = (0..<4).map { _ in UInt8.random(in: 0...255, using: &generator) }
                 let opcodes: [UInt8] = [0, 1, 1, 1, 9, 10]

@@ -1,5 +1,6 @@
 import Digests
 import JSON
+import NIOCore
 import Testing
 
 @testable import WebGateway
@@ -84,15 +85,41 @@ struct SessionTests {
         }
 
         var sessions = Sessions()
-        let id = sessions.begin("ann", isUser: true, at: 100, lasting: 50)
+        let id = sessions.begin("ann", isUser: true, at: 100, lasting: 50).id
         #expect(!sessions.json.text.contains(id))
         let kept = try #require(Sessions(try JSONParser.parse(sessions.json.text)))
         #expect(kept.find(id, at: 149)?.session.user == "ann" && kept.find(id, at: 150) == nil)
         #expect(kept.find(SHA256.text(of: id), at: 100) == nil, "what lies on the disk lets nobody in")
-        for time in 0..<1500 { _ = sessions.begin("x", isUser: false, at: Int64(200 + time), lasting: 10_000) }
-        #expect(sessions.all.count == 1000)
-        _ = sessions.begin("ann", isUser: true, at: 5000, lasting: 50)
         let ended = sessions.endAll(ofUser: "ann")
-        #expect(ended.count == 1 && sessions.all.count == 999)
+        #expect(ended.count == 1 && sessions.all.isEmpty)
+    }
+
+    @Test func `sessions are written once a second, at once after a log-out, and again after a failure`() {
+        var keeper = SessionKeeper()
+        #expect(keeper.change() == .zero && keeper.change() == nil)
+        #expect(keeper.begin() && !keeper.begin() && !keeper.isDirty)
+        #expect(keeper.change() == nil && keeper.end(hasFailed: false) == .seconds(1))
+        #expect(keeper.change(isUrgent: true) == .zero && keeper.begin(), "before its second is over")
+        #expect(keeper.end(hasFailed: false) == nil && !keeper.begin(), "the second finds it done")
+        #expect(keeper.change() == .seconds(1) && keeper.begin())
+        #expect(keeper.change(isUrgent: true) == nil && keeper.end(hasFailed: false) == .zero && keeper.begin())
+        #expect(keeper.end(hasFailed: true) == .seconds(5) && keeper.isDirty && keeper.isFailing)
+        #expect(keeper.change() == nil && keeper.begin() && keeper.end(hasFailed: false) == nil)
+        #expect(!keeper.isDirty && !keeper.isFailing)
+    }
+
+    @Test func `who logs in often ends sessions of nobody else`() {
+        var sessions = Sessions()
+        let ann = sessions.begin("ann", isUser: true, at: 1, lasting: 100_000)
+        var ended: [String] = []
+        let first = sessions.begin("bob", isUser: true, at: 2, lasting: 100_000)
+        for time in 0..<1100 {
+            ended += sessions.begin("bob", isUser: false, at: Int64(10 + time), lasting: 100_000).ended
+        }
+        #expect(sessions.find(ann.id, at: 2000) != nil && sessions.find(first.id, at: 2000) == nil)
+        #expect(sessions.all.count == 251 && ended.count == 851)
+        // With many users all sessions are in use, and those with the most make room.
+        for user in 0..<2000 { _ = sessions.begin("u\(user)", isUser: true, at: Int64(3000 + user), lasting: 100_000) }
+        #expect(sessions.all.count == 1000)
     }
 }

@@ -23,7 +23,9 @@ final class Bridges {
         }
     }
 
+    func count(of peer: Peer) -> Int { connections.values.count { $0.peer == peer } }
+
     func closeAll() { for connection in connections.values { connection.close(.goingAway, "the gateway stops") } }
 
-    func tellAll(_ line: String) { for connection in connections.values { connection.tell(line) } }
+    func sendAll(_ line: String) { for connection in connections.values { connection.send(line) } }
 }

@@ -1,3 +1,4 @@
+internal import Fairness
 internal import JSON
 internal import Linux
 internal import NIOCore
@@ -15,22 +16,92 @@ struct DaemonRefusal: Error {
             message: "the daemon does not answer (\(reason)); it may be starting, so try again"
         )
     }
+
+    static func share(_ name: String, _ limit: Int) -> DaemonRefusal {
+        DaemonRefusal(
+            code: CommandError.Code.overloaded.rawValue,
+            message: """
+                web:\(name) has too many pages open: \(Share.quarter.part(of: limit)), a quarter of the \(limit) that \
+                the gateway's socket takes; close one
+                """
+        )
+    }
 }
 
-/// Makes connections to the gateway's socket of the daemon, one for each user.
-struct DaemonDialer {
+/// Makes connections to the gateway's socket of the daemon, one for each page and each program that makes calls. A user
+/// may have a quarter of those that the daemon takes. For use on its event loop only.
+final class DaemonDialer {
+    private struct Line {
+        let channel: any Channel
+        /// The key of its session.
+        let session: String
+        /// Whether it may be closed for another one of its user.
+        let isIdle: () -> Bool
+    }
+
     let path: String
     let loop: any EventLoop
+    /// How many connections the daemon takes on this socket.
+    private let limit: Int
+    private var lines: [String: [Line]] = [:]
+    /// Connections that are being made.
+    private var starting: [String: Int] = [:]
 
-    private static let patience = TimeAmount.seconds(5)
+    private static let timeout = TimeAmount.seconds(5)
     /// Small at first, because an idle connection keeps the memory.
     static let receiveSizes = AdaptiveRecvByteBufferAllocator(minimum: 64, initial: 256, maximum: 64 << 10)
 
+    init(path: String, limit: Int, loop: any EventLoop) {
+        self.path = path
+        self.limit = limit
+        self.loop = loop
+    }
+
     /// A connection on which the daemon knows its user; or a ``DaemonRefusal``.
-    func connect(for identity: Identity) -> EventLoopFuture<any Channel> {
+    /// - Parameters:
+    ///   - session: the key of the session with which it ends.
+    ///   - isIdle: whether it may be closed, because it is only kept for later.
+    func connect(
+        for identity: Identity,
+        session: String,
+        isIdle: @escaping () -> Bool = { false }
+    ) -> EventLoopFuture<any Channel> {
+        let name = identity.name
+        guard hasRoom(for: name) else { return loop.makeFailedFuture(DaemonRefusal.share(name, limit)) }
+        starting[name, default: 0] += 1
+        return dial(identity).assumeIsolated().always { result in
+            self.starting[name] = self.starting[name].flatMap { $0 > 1 ? $0 - 1 : nil }
+            guard case .success(let channel) = result else { return }
+            self.lines[name, default: []].append(Line(channel: channel, session: session, isIdle: isIdle))
+            channel.closeFuture.assumeIsolated().whenComplete { _ in self.remove(channel, name) }
+        }.nonisolated()
+    }
+
+    /// Closes a connection that the user only keeps, if there is no room otherwise.
+    private func hasRoom(for name: String) -> Bool {
+        let count = (lines[name]?.count ?? 0) + (starting[name] ?? 0)
+        guard count >= Share.quarter.part(of: limit) else { return true }
+        guard let idle = lines[name]?.first(where: { $0.isIdle() }) else { return false }
+        remove(idle.channel, name)
+        idle.channel.close(promise: nil)
+        return true
+    }
+
+    /// Closes the connections of sessions that have ended.
+    func close(sessions keys: Set<String>) {
+        let ended = lines.values.joined().filter { keys.contains($0.session) }
+        for line in ended { line.channel.close(promise: nil) }
+    }
+
+    private func remove(_ channel: any Channel, _ name: String) {
+        lines[name]?.removeAll { $0.channel === channel }
+        if lines[name]?.isEmpty == true { lines[name] = nil }
+    }
+
+    private func dial(_ identity: Identity) -> EventLoopFuture<any Channel> {
         let promise = loop.makePromise(of: (any Channel).self)
         let channel = ClientBootstrap(group: loop)
-            .connectTimeout(Self.patience)
+            .connectTimeout(Self.timeout)
             .channelOption(.recvAllocator, value: Self.receiveSizes)
             .channelOption(.maxMessagesPerRead, value: 1)
             .channelInitializer { channel in
@@ -47,7 +118,7 @@ struct DaemonDialer {
     private static func words(for error: any Error) -> String {
         switch error {
         case let error as IOError: SystemCallError.text(error.errnoCode)
-        case ChannelError.connectTimeout: "it did not accept within \(patience.nanoseconds / 1_000_000_000) s"
+        case ChannelError.connectTimeout: "it did not accept within \(timeout.nanoseconds / 1_000_000_000) s"
         default: "\(error)"
         }
     }

@@ -7,28 +7,67 @@ internal import QuickConnectClient
 ///
 /// It is made for the first call, and again if the user changes or the daemon was away meanwhile.
 final class CallConnection {
-    typealias Reply = Result<JSONValue, CallFailure>
-
     private let dialer: DaemonDialer
+    private let holding: Holding
+    private let fair: Fairly
     private var line: CallLine?
-    private var identity: Identity?
+    private var user: Users.User?
+    /// Whether somebody may still come in.
+    private let knows: (Users.User) -> Bool
     private var isClosed = false
 
-    init(_ dialer: DaemonDialer) { self.dialer = dialer }
+    init(_ dialer: DaemonDialer, _ holding: Holding, _ fair: Fairly, knows: @escaping (Users.User) -> Bool) {
+        self.dialer = dialer
+        self.holding = holding
+        self.fair = fair
+        self.knows = knows
+    }
+
+    /// Reads a body, on another thread if it is large. Fails with ``CallLines/TooMany``.
+    func read(_ body: ByteBuffer) -> EventLoopFuture<CallLines> {
+        guard body.readableBytes > CallLines.smallBody else {
+            let lines = Result { try CallLines(body: body) }
+            return dialer.loop.makeCompletedFuture(lines)
+        }
+        // The lines are a second copy. It is counted, but not refused: the body was let in, and would be again.
+        holding.add(body.readableBytes)
+        let holding = holding
+        return readOn(CallLines(of: body)).assumeIsolated().always { _ in
+            holding.add(-body.readableBytes)
+        }.nonisolated()
+    }
+
+    private func readOn(_ lines: CallLines) -> EventLoopFuture<CallLines> {
+        beside { () throws -> CallLines in
+            var lines = lines
+            try lines.readPiece()
+            return lines
+        }.assumeIsolated().flatMap { lines in
+            lines.isComplete ? self.dialer.loop.makeSucceededFuture(lines) : self.readOn(lines)
+        }.nonisolated()
+    }
+
+    /// Runs what takes long for much on another thread, in its peer's turn.
+    func beside<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) -> EventLoopFuture<Result> {
+        fair.parser.run(for: holding.peer, body)
+    }
 
     /// Makes calls.
     /// - Returns: their replies in the same order, or a ``DaemonRefusal``.
-    func make(_ calls: [(command: String, message: CallMessage)], for identity: Identity) -> EventLoopFuture<[Reply]> {
-        if let line, line.isAlive, self.identity == identity { return line.make(calls) }
+    func make(_ calls: [[UInt8]], for user: Users.User) -> EventLoopFuture<[CallReply]> {
+        if let line, line.isAlive, self.user == user { return line.make(calls) }
         line?.close()
         line = nil
-        return dialer.connect(for: identity).assumeIsolated().flatMapThrowing { channel in
-            let line = try CallLine(channel)
-            guard !self.isClosed else {
+        let isIdle = { [weak self] in self?.line.map { $0.isIdle } ?? false }
+        let session = Sessions.key(ofProgramsOf: user.identity.name)
+        let connected = dialer.connect(for: user.identity, session: session, isIdle: isIdle)
+        return connected.assumeIsolated().flatMapThrowing { channel in
+            let line = try CallLine(channel, self.holding, self.fair.turns)
+            guard !self.isClosed, self.knows(user) else {
                 line.close()
                 throw DaemonRefusal.away("the caller is gone")
             }
-            (self.line, self.identity) = (line, identity)
+            (self.line, self.user) = (line, user)
             return line
         }.flatMap { (line: CallLine) in line.make(calls) }.nonisolated()
     }
@@ -41,39 +80,87 @@ final class CallConnection {
 }
 
 /// A conversation over a channel on which the daemon knows the user.
-private final class CallLine: ChannelInboundHandler {
+private final class CallLine: ChannelInboundHandler, Worker {
     typealias InboundIn = ByteBuffer
 
     private let channel: any Channel
-    private var conversation = ClientConversation()
-    private var waiting: [CallID: (CallConnection.Reply) -> Void] = [:]
+    private let holding: Holding
+    private var conversation: ClientConversation
+    private var lastNumber = 0
+    private var waiting: [String: (CallReply) -> Void] = [:]
+    /// Calls that have not been sent yet, each with its id.
+    private var outgoing: CircularBuffer<[UInt8]> = []
+    private let turns: Turns
+    private var input = ByteBuffer()
+    private let reading: Reading
+    var isWaiting = false
+    var peer: Peer { holding.peer }
+
+    /// As many short replies take some hundredths of a millisecond.
+    private static let pieceBytes = 2 << 10
 
     var isAlive: Bool { channel.isActive }
+    var isIdle: Bool { waiting.isEmpty }
 
-    init(_ channel: any Channel) throws {
+    init(_ channel: any Channel, _ holding: Holding, _ turns: Turns) throws {
         self.channel = channel
+        reading = Reading(channel)
+        self.holding = holding
+        self.turns = turns
+        // Lines were checked when they were made.
+        var bounds = ClientConversation.Bounds()
+        bounds.depth = .max
+        conversation = ClientConversation(bounds: bounds)
         try channel.pipeline.syncOperations.addHandler(self)
         conversation.connected()
     }
 
-    func make(_ calls: [(command: String, message: CallMessage)]) -> EventLoopFuture<[CallConnection.Reply]> {
-        let promise = channel.eventLoop.makePromise(of: [CallConnection.Reply].self)
-        let batch = Batch(count: calls.count, promise)
+    func make(_ calls: [[UInt8]]) -> EventLoopFuture<[CallReply]> {
+        let promise = channel.eventLoop.makePromise(of: [CallReply].self)
+        let batch = Batch(count: calls.count, holding, promise)
         for (index, call) in calls.enumerated() {
-            waiting[conversation.call(call.command, call.message)] = { batch.take($0, at: index) }
+            lastNumber += 1
+            waiting["c\(lastNumber)"] = { batch.take($0, at: index) }
+            outgoing.append(call + Array("c\(lastNumber)\"}\n".utf8))
         }
-        goOn()
+        turns.begin(self)
         if !channel.isActive { lose() }
         return promise.futureResult
+    }
+
+    private func sendNext() {
+        outgoing.popFirst()?.withUnsafeBufferPointer { conversation.send(lines: $0) }
     }
 
     func close() { channel.close(promise: nil) }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        unwrapInboundIn(data).withUnsafeReadableBytes {
-            conversation.receive($0.assumingMemoryBound(to: UInt8.self))
+        var bytes = unwrapInboundIn(data)
+        if input.readableBytes == 0 { input = bytes } else { input.writeBuffer(&bytes) }
+        turns.begin(self)
+        reading.set(input.readableBytes == 0)
+    }
+
+    func work(until end: NIODeadline) -> Bool {
+        while let piece = input.readSlice(length: min(input.readableBytes, Self.pieceBytes)), piece.readableBytes > 0 {
+            take(piece)
+            guard NIODeadline.now() < end else { break }
         }
+        if input.readableBytes == 0 { input = ByteBuffer() }
+        repeat { sendNext() } while !outgoing.isEmpty && NIODeadline.now() < end
         goOn()
+        reading.set(input.readableBytes == 0)
+        return input.readableBytes > 0 || !outgoing.isEmpty
+    }
+
+    private func take(_ bytes: ByteBuffer) {
+        var replies: [(id: String, reply: CallReply)] = []
+        bytes.withUnsafeReadableBytes { bytes in
+            conversation.receive(bytes.assumingMemoryBound(to: UInt8.self)) { line in
+                if let reply = CallReply.read(line) { replies.append(reply) }
+            }
+        }
+        for (id, reply) in replies { waiting.removeValue(forKey: id)?(reply) }
     }
 
     func channelInactive(context: ChannelHandlerContext) { lose() }
@@ -81,17 +168,18 @@ private final class CallLine: ChannelInboundHandler {
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 
     private func lose() {
+        // What came before still counts.
+        take(input)
+        input = ByteBuffer()
+        while !outgoing.isEmpty { sendNext() }
         conversation.close("the daemon closed it")
         goOn()
     }
 
     private func goOn() {
         for event in conversation.takeEvents() {
-            switch event {
-            case .replied(let id, _, let value): waiting.removeValue(forKey: id)?(.success(value))
-            case .failed(let id, let failure): waiting.removeValue(forKey: id)?(.failure(failure))
-            default: break
-            }
+            guard case .failed(let id, let failure) = event else { continue }
+            waiting.removeValue(forKey: id.text)?(.failed(failure))
         }
         guard conversation.hasOutput else { return }
         channel.writeAndFlush(ByteBuffer(bytes: conversation.takeOutput()), promise: nil)
@@ -100,20 +188,36 @@ private final class CallLine: ChannelInboundHandler {
 
 /// The replies of calls that were made together.
 private final class Batch {
-    private var replies: [CallConnection.Reply?]
+    private var replies: [CallReply?]
     private var missing: Int
-    private let promise: EventLoopPromise<[CallConnection.Reply]>
+    private var counted = 0
+    private let holding: Holding
+    private let promise: EventLoopPromise<[CallReply]>
 
-    init(count: Int, _ promise: EventLoopPromise<[CallConnection.Reply]>) {
+    init(count: Int, _ holding: Holding, _ promise: EventLoopPromise<[CallReply]>) {
         replies = Array(repeating: nil, count: count)
         missing = count
+        self.holding = holding
         self.promise = promise
         if count == 0 { promise.succeed([]) }
     }
 
-    func take(_ reply: CallConnection.Reply, at index: Int) {
-        replies[index] = reply
+    func take(_ reply: CallReply, at index: Int) {
+        replies[index] = kept(reply)
         missing -= 1
-        if missing == 0 { promise.succeed(replies.compactMap(\.self)) }
+        guard missing == 0 else { return }
+        // From here on they are counted as the answer.
+        holding.add(-counted)
+        promise.succeed(replies.compactMap(\.self))
+    }
+
+    private func kept(_ reply: CallReply) -> CallReply {
+        guard reply.count > 0 else { return reply }
+        guard holding.take(reply.count) else {
+            let message = "the replies of \(holding.peer.words) that wait to be sent are too long; ask for less at once"
+            return .failed(.overloaded(message))
+        }
+        counted += reply.count
+        return reply
     }
 }

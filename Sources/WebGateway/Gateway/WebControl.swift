@@ -9,6 +9,8 @@ final class WebControl {
     private let doorkeeper: Doorkeeper
     private let bridges: Bridges
     private let address: () -> String
+    /// Who holds how much, and what is wrong.
+    private let state: () -> JSONValue
     private let log: @Sendable (String) -> Void
     private var channel: DaemonChannel?
     /// Whether the daemon passes the command to this gateway, or has said why not.
@@ -18,17 +20,19 @@ final class WebControl {
     static let handler = "web"
     private static let retryTime = TimeAmount.seconds(5)
     /// After this time, a daemon that does not answer is logged.
-    private static let patience = TimeAmount.seconds(5)
+    private static let timeout = TimeAmount.seconds(5)
 
     init(
         _ doorkeeper: Doorkeeper,
         _ bridges: Bridges,
         address: @escaping () -> String,
+        state: @escaping () -> JSONValue,
         log: @escaping @Sendable (String) -> Void
     ) {
         self.doorkeeper = doorkeeper
         self.bridges = bridges
         self.address = address
+        self.state = state
         self.log = log
     }
 
@@ -39,7 +43,7 @@ final class WebControl {
         DaemonChannel.make(on: loop, paths: paths, conversation) { event, channel in
             bound.value.take(event, channel)
         }.whenSuccess { bound.value.channel = $0 }
-        loop.scheduleTask(in: Self.patience) {
+        loop.scheduleTask(in: Self.timeout) {
             let control = bound.value
             guard !control.isHeard else { return }
             let places = paths.joined(separator: ", ")
@@ -73,8 +77,7 @@ final class WebControl {
     }
 
     private static func words(_ error: any Error) -> String {
-        if case .notKept(let problem)? = error as? Doorkeeper.Refusal { return "it cannot be kept: \(problem)" }
-        return "\(error)"
+        (error as? Doorkeeper.NotKept).map { "it cannot be kept: \($0.problem)" } ?? "\(error)"
     }
 
     // MARK: The verbs
@@ -96,8 +99,12 @@ final class WebControl {
                 }
             case "list": return loop.makeSucceededFuture(users)
             case "sessions": return loop.makeSucceededFuture(sessions)
+            case "end":
+                let count = doorkeeper.endSessions(of: parameters.count > 1 ? try name(parameters) : nil)
+                return doorkeeper.keepAll().map { ["ended": .integer(Int64(count))] }
+            case "state": return loop.makeSucceededFuture(state())
             default:
-                let verbs = "verb, one of open, add, list, remove, sessions"
+                let verbs = "verb, one of open, add, list, remove, sessions, end, state"
                 throw HandlerCall.Failure.expected(verbs, at: "/0", got: parameters.first)
             }
         } catch {
@@ -109,6 +116,13 @@ final class WebControl {
     private func open(_ call: HandlerCall) throws(HandlerCall.Failure) -> JSONValue {
         guard let user = call.caller["user"]?.stringValue, GatewayName.isValid(user) else {
             throw HandlerCall.Failure(.denied, "a caller without a user name cannot log in")
+        }
+        guard doorkeeper.users[user] == nil else {
+            let message = """
+                web:\(user) is a user with a token, who may be somebody else: log in with the token, or remove that user \
+                («quickconnect web user remove \(user)»)
+                """
+            throw HandlerCall.Failure(.denied, message)
         }
         guard let code = doorkeeper.makeCode(for: user) else {
             throw HandlerCall.Failure(.overloaded, "too many codes wait to be used; try again in two minutes")

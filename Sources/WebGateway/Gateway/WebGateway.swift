@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 internal import JSON
 public import Linux
@@ -7,7 +8,7 @@ internal import Synchronization
 
 /// Pages in any browser: HTTP and WebSocket on one side, the daemon on the other.
 ///
-/// Everything runs on one event loop, except reading and writing files, which has its own thread.
+/// Everything runs on one event loop, except files and large bodies, which have threads of their own.
 public final class WebGateway: Sendable {
     /// Why the gateway cannot start.
     public struct Failure: Error, CustomStringConvertible {
@@ -18,13 +19,17 @@ public final class WebGateway: Sendable {
     private let options: WebOptions
     private let log: ServiceLog
     private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    /// For users and sessions: writing them may take long.
     private let disk = NIOThreadPool(numberOfThreads: 1)
+    private let files = NIOThreadPool(numberOfThreads: 1)
+    private let parser = NIOThreadPool(numberOfThreads: 1)
     private let loopState: NIOLoopBoundBox<LoopState?>
 
     /// The objects that are used on the loop.
     private struct LoopState {
         var bridges: Bridges
         var control: WebControl
+        var doorkeeper: Doorkeeper
         var listeners: [any Channel] = []
         var entrance: Entrance
         var watcher: PageWatcher?
@@ -40,7 +45,7 @@ public final class WebGateway: Sendable {
     /// Starts listening.
     /// - Returns: the address of the first listener, for people.
     public func start() throws(Failure) -> String {
-        disk.start()
+        for pool in [disk, files, parser] { pool.start() }
         do {
             let loop = group.next()
             try loop.submit { try self.make(on: loop) }.wait()
@@ -77,13 +82,15 @@ public final class WebGateway: Sendable {
             for listener in loopState.listeners { listener.close(promise: nil) }
             loopState.control.stop()
             loopState.watcher?.stop()
-            guard !loopState.bridges.isEmpty else { return done.ring() }
-            loopState.bridges.emptied = { done.ring() }
-            loopState.bridges.closeAll()
+            loopState.doorkeeper.flush().assumeIsolated().whenComplete { _ in
+                guard !loopState.bridges.isEmpty else { return done.ring() }
+                loopState.bridges.emptied = { done.ring() }
+                loopState.bridges.closeAll()
+            }
         }
         done.wait(atMost: .seconds(6))
         try? group.syncShutdownGracefully()
-        try? disk.syncShutdownGracefully()
+        for pool in [disk, files, parser] { try? pool.syncShutdownGracefully() }
     }
 
     // MARK: Wiring, on the loop
@@ -91,21 +98,38 @@ public final class WebGateway: Sendable {
     private func make(on loop: any EventLoop) throws {
         let log = log
         let bridges = Bridges()
-        let doorkeeper = try Doorkeeper(StateFolder(options.state), disk, loop, lifetime: options.sessionTime)
-        doorkeeper.ended = { bridges.close(sessions: Set($0)) }
+        let doorkeeper = try Doorkeeper(StateFolder(options.state), disk, loop, lifetime: options.sessionTime) {
+            log.write($0, .warning)
+        }
+        let fair = Fairly(
+            turns: Turns(loop),
+            holdings: Holdings(loop) { [files] in files.submit { _ in qc_trim_memory() } },
+            files: FairThread(files, loop, atOnce: 8),
+            parser: FairThread(parser, loop)
+        )
+        let dialer = DaemonDialer(path: options.bridgePath, limit: options.daemonConnections, loop: loop)
+        doorkeeper.ended = { keys in
+            // The pages first, so that they are told why.
+            bridges.close(sessions: Set(keys))
+            dialer.close(sessions: Set(keys))
+        }
         let site = Site(
             door: Door(names: options.names),
             security: SecurityHeaders(allowsInline: options.allowsInline, tileOrigin: options.tileOrigin),
             doorkeeper: doorkeeper,
-            pages: Pages(options.pages, libraries: options.libraries, disk: disk),
-            dialer: DaemonDialer(path: options.bridgePath, loop: loop),
+            pages: Pages(options.pages, libraries: options.libraries),
+            dialer: dialer,
             bridges: bridges,
+            fair: fair,
             facts: facts,
-            tell: { log.write($0, .info) }
+            log: { log.write($0, .info) }
         )
         let entrance = Entrance(site, most: options.connections) { log.write($0, .warning) }
-        let control = WebControl(doorkeeper, bridges, address: { entrance.address }) { log.write($0, .warning) }
-        loopState.value = LoopState(bridges: bridges, control: control, entrance: entrance)
+        let state = WebState(doorkeeper, bridges, fair.holdings, entrance)
+        let control = WebControl(doorkeeper, bridges, address: { entrance.address }, state: { state.json }) {
+            log.write($0, .warning)
+        }
+        loopState.value = LoopState(bridges: bridges, control: control, doorkeeper: doorkeeper, entrance: entrance)
         if options.watches { loopState.value?.watcher = try watcher(bridges, loop) }
     }
 
@@ -118,7 +142,7 @@ public final class WebGateway: Sendable {
     private func watcher(_ bridges: Bridges, _ loop: any EventLoop) throws -> PageWatcher {
         let bound = NIOLoopBound(bridges, eventLoop: loop)
         return try PageWatcher(options.pages) {
-            loop.execute { bound.value.tellAll(#"{"handlerName":"pagesChanged","data":null}"#) }
+            loop.execute { bound.value.sendAll(#"{"handlerName":"pagesChanged","data":null}"#) }
         }
     }
 
@@ -170,7 +194,7 @@ public final class WebGateway: Sendable {
             .serverChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture { try self.loopState.value?.entrance.watch(channel) }
             }
-            .childChannelOption(.recvAllocator, value: DaemonDialer.receiveSizes)
+            .childChannelOption(.recvAllocator, value: Entrance.receiveSizes)
             // Otherwise each line costs a second read that finds nothing.
             .childChannelOption(.maxMessagesPerRead, value: 1)
             .childChannelOption(.allowRemoteHalfClosure, value: false)

@@ -33,6 +33,8 @@ public struct WebOptions: Sendable {
     public var sessionTime = Duration.seconds(30 * 86_400)
     /// Connections of browsers at the same time.
     public var connections = 2048
+    /// How many connections the daemon takes on the gateway's socket: one for each page and each program that calls.
+    public var daemonConnections = 64
     /// Whether pages are notified when their files change.
     public var watches = false
 

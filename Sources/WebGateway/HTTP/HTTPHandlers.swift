@@ -2,17 +2,21 @@ internal import NIOCore
 internal import NIOHTTP1
 
 /// NIO's HTTP handlers in a pipeline, to be removed when a connection becomes a WebSocket.
+///
+/// Without NIO's handlers for pipelining and for what is not HTTP: ``RequestGate`` passes on one request at a time, and
+/// ``RequestHandler`` answers both.
 struct HTTPHandlers {
     private let encoder = HTTPResponseEncoder()
     private let decoder: ByteToMessageHandler<HTTPRequestDecoder>
-    private let pipelining = HTTPServerPipelineHandler()
     private let validator = NIOHTTPResponseHeadersValidator()
-    private let errors = HTTPServerProtocolErrorHandler()
+
+    /// The longest head.
+    static let headBytes = 32 << 10
 
     init() {
         var limits = NIOHTTPDecoderLimitConfiguration()
         limits.maxHeaderFieldSize = 16 << 10
-        limits.maxHeaderListSize = 32 << 10
+        limits.maxHeaderListSize = Self.headBytes
         limits.maxHeaderFieldCount = 100
         decoder = ByteToMessageHandler(
             HTTPRequestDecoder(leftOverBytesStrategy: .forwardBytes, limitConfiguration: limits)
@@ -20,9 +24,9 @@ struct HTTPHandlers {
     }
 
     func add(to pipeline: ChannelPipeline.SynchronousOperations) throws {
-        try pipeline.addHandlers([encoder, decoder, pipelining, validator, errors])
+        try pipeline.addHandlers([encoder, decoder, validator])
     }
 
     /// The decoder is last, because it passes on what it has not read.
-    var all: [any RemovableChannelHandler] { [errors, validator, pipelining, encoder, decoder] }
+    var all: [any RemovableChannelHandler] { [validator, encoder, decoder] }
 }

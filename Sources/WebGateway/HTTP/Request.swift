@@ -1,19 +1,45 @@
 internal import NIOCore
 internal import NIOHTTP1
 
-/// A complete request that passed the ``Door``.
+/// A request that passed the ``Door``; first without its body.
 struct WebRequest {
+    /// Who sends it, decided by its head.
+    enum Sender {
+        case unknown
+        /// A page, or somebody's browser.
+        case session(key: String, Identity, Sessions.Session)
+        /// A program with a token.
+        case program(Users.User)
+        /// A token that lets nobody in.
+        case refused(Doorkeeper.Refusal)
+    }
+
     var head: HTTPRequestHead
-    var body: ByteBuffer
+    var body = ByteBuffer()
     /// The checked header Host.
     var host: String
     /// The address by which failed attempts are counted.
     var address: String
+    var sender = Sender.unknown
 
     var path: String { String(head.uri.prefix { $0 != "?" }) }
     var query: String { head.uri.contains("?") ? String(head.uri.drop { $0 != "?" }.dropFirst()) : "" }
     var isEncrypted: Bool { Door.isEncrypted(head) }
     var cookieName: String { Cookie.name(host: host) }
+    var isBridge: Bool { path == "/bridge" }
+    var isLogIn: Bool { path == "/login" && head.method == .POST }
+    var isCall: Bool { path == "/call" && head.method == .POST }
+
+    var identity: Identity? {
+        switch sender {
+        case .session(_, let identity, _): identity
+        case .program(let user): user.identity
+        case .unknown, .refused: nil
+        }
+    }
+
+    /// For whom it counts.
+    var peer: Peer { identity.map { .user($0.name) } ?? .stranger(at: address) }
 
     /// The token of `Authorization: Bearer TOKEN`.
     var bearerToken: String? { Self.bearerToken(of: head) }
@@ -22,5 +48,20 @@ struct WebRequest {
         let lines = head.headers["authorization"]
         guard lines.count == 1, let line = lines.first, line.prefix(7).lowercased() == "bearer " else { return nil }
         return String(line.dropFirst(7).drop { $0 == " " })
+    }
+}
+
+extension HTTPRequestHead {
+    /// How long the body is; nil: it comes in chunks. The parser has checked that there is one length.
+    var bodyCount: Int? {
+        if headers.contains(name: "transfer-encoding") { return nil }
+        return headers[canonicalForm: "content-length"].first.flatMap { Int($0) } ?? 0
+    }
+
+    /// After a request for another protocol NIO reads no further request.
+    var isLastOfConnection: Bool {
+        // NIO's parser overlooks a «close» that a tab follows.
+        let saysClose = headers[canonicalForm: "connection"].contains { $0.lowercased() == "close" }
+        return saysClose || !isKeepAlive || headers.contains(name: "upgrade") || method == .CONNECT
     }
 }

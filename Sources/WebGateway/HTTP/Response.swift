@@ -22,16 +22,20 @@ struct Response {
 
     /// A JSON value on a line of its own.
     static func json(_ value: JSONValue, _ status: HTTPResponseStatus = .ok) -> Response {
-        lines([value.text], type: "application/json", status)
+        text(Array(value.text.utf8), type: "application/json", status)
     }
 
-    static func lines(_ lines: [String], type: String, _ status: HTTPResponseStatus = .ok) -> Response {
+    /// A text that is there as bytes.
+    static func text(
+        _ text: [UInt8],
+        type: String,
+        _ status: HTTPResponseStatus = .ok,
+        end: String = "\n"
+    ) -> Response {
         var response = Response(status, headers: ["content-type": type])
-        var buffer = ByteBuffer()
-        for line in lines {
-            buffer.writeString(line)
-            buffer.writeString("\n")
-        }
+        var buffer = ByteBufferAllocator().buffer(capacity: text.count + end.utf8.count)
+        buffer.writeBytes(text)
+        buffer.writeString(end)
         response.body = .bytes(buffer)
         return response
     }
@@ -39,6 +43,13 @@ struct Response {
     /// An error with a code of the protocol.
     static func error(_ status: HTTPResponseStatus, _ code: String, _ message: String) -> Response {
         json(["code": .string(code), "message": .string(message)], status)
+    }
+
+    /// Somebody has used up a share.
+    static func overloaded(_ message: String) -> Response {
+        var response = error(.serviceUnavailable, "overloaded", "\(message); try again")
+        response.headers.add(name: "retry-after", value: "1")
+        return response
     }
 
     init(_ refusal: Door.Refusal) { self = .error(refusal.status, refusal.code, refusal.message) }

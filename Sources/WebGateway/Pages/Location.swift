@@ -1,3 +1,4 @@
+internal import Linux
 internal import QuickConnect
 
 /// Relative addresses, because only the browser knows under which path a proxy serves the gateway.

@@ -1,23 +1,21 @@
 internal import Glibc
+internal import Linux
 internal import NIOCore
 internal import NIOHTTP1
-internal import NIOPosix
 
 /// The folders of pages, in order of precedence: an owner's file hides a shipped one.
 struct Pages: Sendable {
     private let folders: [String]
     /// The folders of Debian's packaged libraries, by the name after `/lib/`.
     private let libraries: [String: String]
-    private let disk: NIOThreadPool
 
     /// What Debian's packages libjs-codemirror and libjs-leaflet install.
     private static let libraryNames = ["codemirror", "leaflet"]
     /// Files up to this size are read; the kernel sends larger ones.
     private static let readBytes = 256 << 10
 
-    init(_ folders: [String], libraries: String, disk: NIOThreadPool) {
+    init(_ folders: [String], libraries: String) {
         self.folders = folders
-        self.disk = disk
         self.libraries = Dictionary(uniqueKeysWithValues: Self.libraryNames.map { ($0, "\(libraries)/\($0)") })
     }
 
@@ -30,13 +28,18 @@ struct Pages: Sendable {
     }
 
     /// The answer to GET or HEAD.
-    func answer(_ path: PagePath, _ head: HTTPRequestHead, on loop: any EventLoop) -> EventLoopFuture<Response> {
+    func answer(
+        _ path: PagePath,
+        _ head: HTTPRequestHead,
+        for peer: Peer,
+        on thread: FairThread
+    ) -> EventLoopFuture<Response> {
         guard let type = ContentType.of(path.file) ?? folderType(path) else {
-            return loop.makeSucceededFuture(Self.notFound)
+            return thread.loop.makeSucceededFuture(Self.notFound)
         }
         let known = Set(head.headers[canonicalForm: "if-none-match"].map { Self.tag(String($0)) })
         let isHead = head.method == .HEAD
-        return disk.runIfActive(eventLoop: loop) { content(of: path, unless: known, isHead: isHead) }
+        return thread.run(for: peer) { content(of: path, unless: known, isHead: isHead) }
             .map { Self.response($0, type, path) }
     }
 

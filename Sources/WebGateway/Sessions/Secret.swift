@@ -6,6 +6,8 @@ internal import JSON
 /// addresses, cookies and headers.
 public enum Secret {
     private static let byteCount = 18
+    /// More than any secret has, in text: what is longer is not even hashed.
+    static let maxBytes = 128
 
     /// A new secret of 144 bits, as text for addresses and headers.
     public static func make() -> String {

@@ -31,6 +31,11 @@ struct StateFolder: Sendable {
         }
     }
 
+    /// Keeps a file that cannot be read as NAME.damaged.
+    func setAside(_ name: String) throws(SystemCallError) {
+        try FileText.setAside("\(path)/\(name)", as: "\(path)/\(name).damaged")
+    }
+
     func write(_ value: JSONValue, to name: String) throws(SystemCallError) {
         try FileText.replace("\(path)/\(name)", with: value.text + "\n")
     }

@@ -1,4 +1,5 @@
-/// Counts wrong tokens and codes: five a minute for each address. Further attempts are not even checked.
+/// Counts wrong tokens and codes: five a minute for each address. Further wrong ones have to wait; a valid one never does,
+/// because 144 bits cannot be guessed, and others may have the same address.
 struct Tries {
     typealias Instant = ContinuousClock.Instant
 
@@ -8,7 +9,7 @@ struct Tries {
     /// The most addresses that are remembered; with more, the network has other problems.
     private static let mostAddresses = 4096
 
-    /// How long an address must wait; nil: it may try.
+    /// How long an address with a wrong token must wait; nil: it need not.
     mutating func pause(of address: String, at now: Instant) -> Duration? {
         forget(address, at: now)
         guard let times = failures[address], times.count >= Self.most, let first = times.first else { return nil }

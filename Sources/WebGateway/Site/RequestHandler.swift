@@ -1,24 +1,52 @@
 internal import NIOCore
 internal import NIOHTTP1
 
-/// One HTTP connection: handles requests one after the other, and becomes a WebSocket if one asks for it.
+/// One HTTP connection: decides on the head of a request, answers it, and only then lets the next one come. It becomes
+/// a WebSocket if a request asks for it.
 final class RequestHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
 
+    private enum State {
+        case waiting
+        /// Its head was accepted. With an answer, that is what it gets when it is complete.
+        case receiving(WebRequest, Response?)
+        case answering
+        /// The connection ends.
+        case over
+    }
+
     private let site: Site
+    private let slot: ConnectionSlot
+    private let gate: RequestGate
     private let clock: ConnectionClock
     private let http: HTTPHandlers
-    private var head: HTTPRequestHead?
+    /// Has its connection count for another peer from now on; false if that one has too many.
+    private let count: (Peer) -> Bool
+    private var state = State.waiting { didSet { noteIdle() } }
     private var body = ByteBuffer()
     private var bodyLimit = 0
+    /// What the last piece of a chunked body had after its end.
+    private var parts: [HTTPServerRequestPart] = []
+    private var hasFailed = false
     private var calls: CallConnection?
     private var context: ChannelHandlerContext?
 
-    init(_ site: Site, _ clock: ConnectionClock, _ http: HTTPHandlers) {
+    init(
+        _ site: Site,
+        _ slot: ConnectionSlot,
+        _ gate: RequestGate,
+        _ clock: ConnectionClock,
+        _ http: HTTPHandlers,
+        count: @escaping (Peer) -> Bool
+    ) {
+        self.count = count
         self.site = site
+        self.slot = slot
+        self.gate = gate
         self.http = http
         self.clock = clock
+        gate.replay = { [weak self] in self?.replay() ?? false }
     }
 
     func handlerAdded(context: ChannelHandlerContext) { self.context = context }
@@ -26,78 +54,163 @@ final class RequestHandler: ChannelInboundHandler, RemovableChannelHandler {
     func handlerRemoved(context: ChannelHandlerContext) {
         self.context = nil
         calls?.close()
+        body = ByteBuffer()
     }
 
     func channelInactive(context: ChannelHandlerContext) {
         calls?.close()
         calls = nil
+        clock.stop()
         context.fireChannelInactive()
     }
 
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        switch unwrapInboundIn(data) {
-        case .head(let head): begin(head)
-        case .body(var part): take(&part)
-        case .end: finish(context)
+    /// An idle connection may be closed for another one of its peer.
+    private func noteIdle() {
+        switch state {
+        case .waiting, .over: slot.isIdle = true
+        case .receiving, .answering: slot.isIdle = false
         }
     }
 
+    // MARK: Input
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        accept(unwrapInboundIn(data), context)
+    }
+
+    private func accept(_ part: HTTPServerRequestPart, _ context: ChannelHandlerContext) {
+        switch state {
+        case .over: break
+        case .answering: parts.append(part)
+        case .waiting, .receiving: take(part, context)
+        }
+    }
+
+    private func take(_ part: HTTPServerRequestPart, _ context: ChannelHandlerContext) {
+        switch (part, state) {
+        case (.head(let head), _): begin(head, context)
+        case (.body(var part), .receiving): add(&part)
+        case (.end, .receiving(let request, let response)): finish(request, response, context)
+        default: break
+        }
+    }
+
+    private func replay() -> Bool {
+        guard let context, !parts.isEmpty else { return false }
+        let waiting = parts
+        parts = []
+        for part in waiting { accept(part, context) }
+        return true
+    }
+
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // Not HTTP: NIO's handler has answered 400, if it could.
-        context.close(promise: nil)
+        if error is RequestGate.NoShare {
+            return refuseHead(.overloaded("\(slot.peer.words) has too much under way"), context)
+        }
+        guard error is HTTPParserError || error is NIOHTTPDecoderError || error is ByteToMessageDecoderError else {
+            return context.close(promise: nil)
+        }
+        refuseHead(.error(.badRequest, "badRequest", "this is not a valid HTTP request"), context)
+    }
+
+    /// Answers what is no request, or not yet.
+    private func refuseHead(_ response: Response, _ context: ChannelHandlerContext) {
+        guard !hasFailed else { return }
+        hasFailed = true
+        switch state {
+        case .answering, .over: break
+        case .waiting, .receiving:
+            refuse(response, to: HTTPRequestHead(version: .http1_1, method: .GET, uri: "/"), nil, context)
+        }
     }
 
     // MARK: A request
 
-    private func begin(_ head: HTTPRequestHead) {
-        self.head = head
-        body = ByteBuffer()
-        bodyLimit = site.bodyLimit(of: head)
-        clock.bodyBegins()
-        if head.headers[canonicalForm: "expect"].contains("100-continue"), let context {
-            context.writeAndFlush(
-                wrapOutboundOut(.head(HTTPResponseHead(version: .http1_1, status: .continue))),
-                promise: nil
-            )
+    /// Decides on the head, before a byte of the body is kept.
+    private func begin(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
+        do throws(Door.Refusal) {
+            let request = try site.admit(head, from: context.channel)
+            let refusal = refusal(of: request)
+            let count = head.bodyCount
+            if let refusal, count != 0 { return refuse(refusal, to: head, request.host, context) }
+            state = .receiving(request, refusal)
+            gate.wants = .body(left: count)
+            clock.begin(.body, context.channel)
+            guard count != 0, head.headers[canonicalForm: "expect"].contains("100-continue") else { return }
+            let part = HTTPServerResponsePart.head(HTTPResponseHead(version: .http1_1, status: .continue))
+            context.writeAndFlush(wrapOutboundOut(part), promise: nil)
+        } catch {
+            refuse(Response(error), to: head, nil, context)
         }
     }
 
-    private func take(_ part: inout ByteBuffer) {
-        guard head != nil else { return }
+    private func refusal(of request: WebRequest) -> Response? {
+        slot.holding.peer = request.peer
+        bodyLimit = site.bodyLimit(of: request)
+        guard count(request.peer) else { return .overloaded("\(request.peer.words) has too many connections") }
+        if let refusal = site.refusal(of: request) { return refusal }
+        if let count = request.head.bodyCount, count > bodyLimit { return tooLarge }
+        return slot.holding.isUsedUp ? .overloaded("\(request.peer.words) has too much under way") : nil
+    }
+
+    private var tooLarge: Response {
+        .error(.payloadTooLarge, "tooLarge", "a request's body has up to \(bodyLimit) bytes here")
+    }
+
+    private func add(_ part: inout ByteBuffer) {
+        guard case .receiving(let request, _) = state, let context else { return }
         guard body.readableBytes + part.readableBytes <= bodyLimit else {
-            let message = "a request's body has up to \(bodyLimit) bytes here"
-            return refuse(.error(.payloadTooLarge, "tooLarge", message))
+            return refuse(tooLarge, to: request.head, request.host, context)
+        }
+        guard slot.holding.take(part.readableBytes) else {
+            let response = Response.overloaded("\(request.peer.words) has too much under way")
+            return refuse(response, to: request.head, request.host, context)
         }
         body.writeBuffer(&part)
     }
 
-    /// Answers before the request is complete, and closes the connection; further input is ignored.
-    private func refuse(_ response: Response) {
-        guard let context, let head else { return }
-        self.head = nil
-        write(response, to: head, host: nil, context, closes: true)
+    private func dropBody() {
+        slot.holding.add(-body.readableBytes)
+        body = ByteBuffer()
     }
 
-    private func finish(_ context: ChannelHandlerContext) {
-        guard let head else { return }
-        self.head = nil
-        clock.workBegins()
-        do throws(Door.Refusal) {
-            let request = try site.admit(head, body, from: context.channel)
-            body = ByteBuffer()
-            if site.isBridge(request) { return openBridge(request, context) }
-            answer(request, context)
-        } catch {
-            write(Response(error), to: head, host: nil, context, closes: true)
+    /// Answers before the request is complete, and closes the connection; further input is dropped.
+    private func refuse(
+        _ response: Response,
+        to head: HTTPRequestHead,
+        _ host: String?,
+        _ context: ChannelHandlerContext
+    ) {
+        dropBody()
+        state = .answering
+        gate.wants = .nothing
+        write(response, to: head, host: host, context, closes: true)
+    }
+
+    private func finish(_ request: WebRequest, _ response: Response?, _ context: ChannelHandlerContext) {
+        state = .answering
+        gate.wants = .nothing
+        clock.begin(.work, context.channel)
+        if let response {
+            return write(response, to: request.head, host: request.host, context, closes: false)
         }
+        var request = request
+        request.body = body
+        if request.isBridge {
+            // Only those that are refused have one, and a page may stay for days.
+            dropBody()
+            return openBridge(request, context)
+        }
+        answer(request, context)
     }
 
     private func answer(_ request: WebRequest, _ context: ChannelHandlerContext) {
-        let calls = self.calls ?? site.makeCallConnection()
+        let calls = self.calls ?? site.makeCallConnection(slot.holding)
         self.calls = calls
         site.answer(request, calls).assumeIsolated().whenComplete { [weak self] result in
             let response = (try? result.get()) ?? .error(.internalServerError, "internal", "the log says what failed")
             guard let self, let context = self.context else { return response.drop() }
+            self.dropBody()
             self.write(response, to: request.head, host: request.host, context, closes: false)
         }
     }
@@ -111,37 +224,41 @@ final class RequestHandler: ChannelInboundHandler, RemovableChannelHandler {
         _ context: ChannelHandlerContext,
         closes: Bool
     ) {
-        clock.answerBegins()
-        // After a request for another protocol, NIO reads no further request.
-        let isLast = closes || !head.isKeepAlive || head.headers.contains(name: "upgrade")
-        context.write(wrapOutboundOut(.head(responseHead(response, head, host, isLast))), promise: nil)
+        clock.begin(.answer, context.channel)
+        let isLast = closes || hasFailed || head.isLastOfConnection
+        let part = HTTPServerResponsePart.head(site.responseHead(response, to: head, host: host, isLast: isLast))
+        context.write(wrapOutboundOut(part), promise: nil)
         let isBare = head.method == .HEAD || response.status == .notModified
+        var kept = 0
         switch response.body {
         case _ where isBare: response.drop()
         case .bytes(let buffer):
-            if buffer.readableBytes > 0 { context.write(wrapOutboundOut(.body(.byteBuffer(buffer))), promise: nil) }
+            kept = buffer.readableBytes
+            slot.holding.add(kept)
+            if kept > 0 { context.write(wrapOutboundOut(.body(.byteBuffer(buffer))), promise: nil) }
         case .file(let handle, let count):
             let region = FileRegion(fileHandle: handle, readerIndex: 0, endIndex: count)
             context.write(wrapOutboundOut(.body(.fileRegion(region)))).whenComplete { _ in try? handle.close() }
         }
-        let clock = NIOLoopBound(clock, eventLoop: context.eventLoop)
-        let channel = context.channel
-        context.writeAndFlush(wrapOutboundOut(.end(nil))).whenComplete { _ in
-            if isLast { channel.close(promise: nil) } else { clock.value.answerEnds() }
+        context.writeAndFlush(wrapOutboundOut(.end(nil))).assumeIsolated().whenComplete { [self, kept] _ in
+            slot.holding.add(-kept)
+            sent(isLast: isLast)
         }
     }
 
-    private func responseHead(
-        _ response: Response,
-        _ request: HTTPRequestHead,
-        _ host: String?,
-        _ isLast: Bool
-    ) -> HTTPResponseHead {
-        var head = HTTPResponseHead(version: .http1_1, status: response.status, headers: response.headers)
-        if response.status != .notModified { head.headers.add(name: "content-length", value: "\(response.count)") }
-        site.security.add(to: &head.headers, host: host, isEncrypted: Door.isEncrypted(request))
-        if isLast { head.headers.add(name: "connection", value: "close") }
-        return head
+    /// The answer is with the kernel: the next request may come, or none.
+    private func sent(isLast: Bool) {
+        guard let context else { return }
+        let channel = context.channel
+        guard isLast || hasFailed else {
+            state = .waiting
+            return gate.nextRequest()
+        }
+        state = .over
+        // Who still sends would lose the answer if the connection were closed at once.
+        clock.begin(.end, channel)
+        channel.close(mode: .output, promise: nil)
+        gate.drop()
     }
 
     // MARK: The WebSocket
@@ -154,10 +271,9 @@ final class RequestHandler: ChannelInboundHandler, RemovableChannelHandler {
                 return
             }
             switch result {
-            case .failure(let refusal as Site.BridgeRefusal):
-                self.write(refusal.response, to: request.head, host: request.host, context, closes: true)
             case .failure(let error):
-                let response = Response.error(.internalServerError, "internal", "\(error)")
+                let refusal = (error as? Site.BridgeRefusal)?.response
+                let response = refusal ?? .error(.internalServerError, "internal", "\(error)")
                 self.write(response, to: request.head, host: request.host, context, closes: true)
             case .success(let opening): self.upgrade(opening, context)
             }
@@ -169,13 +285,15 @@ final class RequestHandler: ChannelInboundHandler, RemovableChannelHandler {
     private func upgrade(_ opening: Site.Opening, _ context: ChannelHandlerContext) {
         let head = HTTPResponseHead(version: .http1_1, status: .switchingProtocols, headers: opening.headers)
         let pipeline = context.pipeline.syncOperations
-        let site = site
         let channel = context.channel
         context.writeAndFlush(wrapOutboundOut(.head(head)), promise: nil)
         do {
-            let connection = try site.begin(opening, channel)
-            for handler in [self, clock] + http.all { pipeline.removeHandler(handler, promise: nil) }
-            connection.start()
+            let connection = try site.begin(opening, channel, slot.holding)
+            let rest = gate.takeRest()
+            for handler in [self, gate] + http.all { pipeline.removeHandler(handler, promise: nil) }
+            connection.start(rest)
+            // The gate held it back.
+            channel.read()
         } catch {
             opening.daemon.close(promise: nil)
             channel.close(promise: nil)

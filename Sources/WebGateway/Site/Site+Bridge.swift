@@ -14,8 +14,6 @@ extension Site {
         var response: Response
     }
 
-    func isBridge(_ request: WebRequest) -> Bool { request.path == "/bridge" }
-
     /// Connects to the daemon for the logged-in user, before the socket is accepted, so that a page that cannot be
     /// served is told.
     func openBridge(_ request: WebRequest, _ channel: any Channel) -> EventLoopFuture<Opening> {
@@ -25,30 +23,25 @@ extension Site {
             response.headers.add(name: "sec-websocket-version", value: "13")
             return loop.makeFailedFuture(BridgeRefusal(response: response))
         }
-        let session: (key: String, identity: Identity)
-        do throws(BridgeRefusal) { session = try bridgeIdentity(request) } catch { return loop.makeFailedFuture(error) }
+        let (key, identity): (String, Identity)
+        switch request.sender {
+        case .session(let session, let user, _): (key, identity) = (session, user)
+        case .program(let user):
+            (key, identity) = (Sessions.key(ofProgramsOf: user.identity.name), user.identity)
+        case .unknown, .refused: return loop.makeFailedFuture(BridgeRefusal(response: Self.unauthorized))
+        }
         let dialer = dialer
         return Self.handshake(request.head, channel).assumeIsolated().flatMap { headers in
-            dialer.connect(for: session.identity).map { daemon in
-                Opening(daemon: daemon, headers: headers, session: session.key)
-            }
+            dialer.connect(for: identity, session: key).assumeIsolated().flatMapThrowing { daemon in
+                guard self.isStillIn(request.sender) else {
+                    daemon.close(promise: nil)
+                    throw BridgeRefusal(response: Self.unauthorized)
+                }
+                return Opening(daemon: daemon, headers: headers, session: key)
+            }.nonisolated()
         }.flatMapErrorThrowing { error in
-            throw BridgeRefusal(response: try Self.refusal(error))
+            throw try error as? BridgeRefusal ?? BridgeRefusal(response: Self.refusal(error))
         }.nonisolated()
-    }
-
-    /// A page's session, or a program's token.
-    private func bridgeIdentity(_ request: WebRequest) throws(BridgeRefusal) -> (key: String, identity: Identity) {
-        guard let token = request.bearerToken else {
-            guard let (key, identity, _) = identity(request) else { throw BridgeRefusal(response: Self.unauthorized) }
-            return (key, identity)
-        }
-        do throws(Doorkeeper.Refusal) {
-            let identity = try doorkeeper.identity(token: token, from: request.address)
-            return (Sessions.key(ofProgramsOf: identity.name), identity)
-        } catch {
-            throw BridgeRefusal(response: refused(error, request))
-        }
     }
 
     private static func asksForWebSocket(_ head: HTTPRequestHead) -> Bool {
@@ -69,12 +62,14 @@ extension Site {
     }
 
     /// Connects the page and the daemon, once HTTP is out of the page's pipeline.
-    func begin(_ opening: Opening, _ channel: any Channel) throws -> PageConnection {
+    func begin(_ opening: Opening, _ channel: any Channel, _ holding: Holding) throws -> PageConnection {
         let connection = PageConnection(
             page: channel,
             daemon: opening.daemon,
             session: opening.session,
-            longestMessage: Self.longestMessage
+            longestMessage: Self.longestMessage,
+            fair,
+            holding
         )
         try connection.attach()
         bridges.add(connection)

@@ -7,65 +7,89 @@ internal import QuickConnectClient
 /// Calls of programs, without a WebSocket.
 extension Site {
     func call(_ request: WebRequest, _ calls: CallConnection) -> EventLoopFuture<Response> {
-        guard let token = request.bearerToken else { return now(Self.unauthorized) }
-        let identity: Identity
-        do throws(Doorkeeper.Refusal) {
-            identity = try doorkeeper.identity(token: token, from: request.address)
-        } catch {
-            return now(refused(error, request))
-        }
-        let lines = CallLines.lines(request.body)
-        if request.query.isEmpty { return many(lines, calls, identity) }
-        guard lines.isEmpty else {
-            return now(.error(.badRequest, "badRequest", "put the call into the address or into the body, not both"))
-        }
-        return one(Array("call?\(request.query)".utf8), calls, identity)
+        guard case .program(let user) = request.sender else { return now(Self.unauthorized) }
+        return answer(request, calls, user).assumeIsolated().map { response in
+            self.isStillIn(request.sender) ? response : Self.unauthorized
+        }.nonisolated()
     }
 
-    private func one(_ line: [UInt8], _ calls: CallConnection, _ identity: Identity) -> EventLoopFuture<Response> {
-        var reader = MessageReader()
-        let call: CallLines.Call
-        switch CallLines.read(line, with: &reader) {
-        case .success(let read): call = read
-        case .failure(let problem):
-            return now(.json(problem.error.payload(command: problem.command), CallLines.status(problem.code.rawValue)))
+    private func answer(
+        _ request: WebRequest,
+        _ calls: CallConnection,
+        _ user: Users.User
+    ) -> EventLoopFuture<Response> {
+        if request.query.isEmpty { return many(request.body, calls, user) }
+        guard request.body.readableBytesView.allSatisfy({ $0 == 0x0A || $0 == 0x0D }) else {
+            return now(.error(.badRequest, "badRequest", "put the call into the address or into the body, not both"))
         }
-        return calls.make([call], for: identity).map { replies in
-            switch replies.first {
-            case .success(let value)?: .json(value)
-            case .failure(let failure)?:
-                .json(.object(failure.payload(command: call.command)), CallLines.status(failure.code))
-            case nil: .error(.internalServerError, "internal", "no reply")
-            }
-        }.flatMapErrorThrowing { try Self.refusal($0) }
+        return one(CallLines(query: request.query), calls, user)
+    }
+
+    private func one(_ lines: CallLines, _ calls: CallConnection, _ user: Users.User) -> EventLoopFuture<Response> {
+        switch lines.lines.first {
+        case .call(let command, let line)?:
+            return calls.make([line], for: user).map { replies in Self.answer(replies.first, command) }
+                .flatMapErrorThrowing { try Self.refusal($0) }
+        case .unreadable(let problem)?:
+            return now(.json(problem.error.payload(command: problem.command), CallLines.status(problem.code.rawValue)))
+        case nil: return now(.error(.badRequest, "badRequest", "there is no call"))
+        }
+    }
+
+    private static func answer(_ reply: CallReply?, _ command: String) -> Response {
+        switch reply {
+        case .value(let text)?: return .text(text, type: "application/json")
+        case .error(let text)?:
+            let code = (try? JSONParser.parse(String(decoding: text, as: UTF8.self)))?.objectValue?["code"]?.stringValue
+            return .text(text, type: "application/json", CallLines.status(code ?? ""))
+        case .failed(let failure)?:
+            return .json(.object(failure.payload(command: command)), CallLines.status(failure.code))
+        case nil: return .error(.internalServerError, "internal", "no reply")
+        }
     }
 
     /// One line of the answer for each line of the body, in order.
-    private func many(_ lines: [[UInt8]], _ calls: CallConnection, _ identity: Identity) -> EventLoopFuture<Response> {
-        guard !lines.isEmpty else {
-            let message = "put the call into the address, /call?cmd=…&msg=…, or into lines of the body"
-            return now(.error(.badRequest, "badRequest", message))
-        }
-        var reader = MessageReader()
-        let read = lines.map { CallLines.read($0, with: &reader) }
-        let good = read.compactMap { try? $0.get() }
-        return calls.make(good, for: identity).map { replies in
-            var replies = replies[...]
-            let lines = read.map { line in
-                switch line {
-                case .failure(let problem): JSONValue.object(["error": problem.error.payload(command: problem.command)])
-                case .success(let call): Self.line(replies.popFirst(), call.command)
-                }
+    private func many(_ body: ByteBuffer, _ calls: CallConnection, _ user: Users.User) -> EventLoopFuture<Response> {
+        calls.read(body).assumeIsolated().flatMap { lines in
+            guard !lines.lines.isEmpty else {
+                let message = "put the call into the address, /call?cmd=…&msg=…, or into lines of the body"
+                return self.now(.error(.badRequest, "badRequest", message))
             }
-            return .lines(lines.map(\.text), type: "application/x-ndjson")
-        }.flatMapErrorThrowing { try Self.refusal($0) }
+            let good = lines.lines.compactMap { if case .call(_, let line) = $0 { line } else { nil } }
+            return calls.make(good, for: user).assumeIsolated().flatMap { replies in
+                guard replies.reduce(0, { $0 + $1.count }) > CallLines.smallBody else {
+                    return self.now(Self.answer(replies, lines))
+                }
+                return calls.beside { Self.answer(replies, lines) }
+            }.nonisolated()
+        }.flatMapErrorThrowing { error in
+            guard error is CallLines.TooMany else { return try Self.refusal(error) }
+            let message = "a body has up to \(CallLines.max) calls, and this one has more; none was made"
+            return .error(.payloadTooLarge, "tooLarge", message)
+        }.nonisolated()
     }
 
-    private static func line(_ reply: CallConnection.Reply?, _ command: String) -> JSONValue {
+    private static func answer(_ replies: [CallReply], _ lines: CallLines) -> Response {
+        var replies = replies[...]
+        var text: [UInt8] = []
+        for line in lines.lines {
+            switch line {
+            case .unreadable(let problem):
+                text += Array(#"{"error":\#(problem.error.payload(command: problem.command).text)}"#.utf8)
+            case .call(let command, _): append(replies.popFirst(), command, to: &text)
+            }
+            text.append(UInt8(ascii: "\n"))
+        }
+        return .text(text, type: "application/x-ndjson", end: "")
+    }
+
+    private static func append(_ reply: CallReply?, _ command: String, to text: inout [UInt8]) {
         switch reply {
-        case .success(let value)?: ["responseData": value]
-        case .failure(let failure)?: ["error": .object(failure.payload(command: command))]
-        case nil: ["error": ["code": "internal", "message": "no reply"]]
+        case .value(let value)?: text += Array(#"{"responseData":"#.utf8) + value + [UInt8(ascii: "}")]
+        case .error(let error)?: text += Array(#"{"error":"#.utf8) + error + [UInt8(ascii: "}")]
+        case .failed(let failure)?:
+            text += Array(JSONValue.object(["error": .object(failure.payload(command: command))]).text.utf8)
+        case nil: text += Array(#"{"error":{"code":"internal","message":"no reply"}}"#.utf8)
         }
     }
 

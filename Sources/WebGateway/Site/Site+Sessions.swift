@@ -4,12 +4,8 @@ internal import NIOHTTP1
 
 /// The current user, and logging in and out.
 extension Site {
-    func identity(_ request: WebRequest) -> (key: String, identity: Identity, session: Sessions.Session)? {
-        Cookie.value(request.cookieName, in: request.head.headers).flatMap { doorkeeper.identity(session: $0) }
-    }
-
     func session(_ request: WebRequest) -> Response {
-        guard let (_, identity, session) = identity(request) else { return Self.unauthorized }
+        guard case .session(_, let identity, let session) = request.sender else { return Self.unauthorized }
         var members = identity.json
         members["expires"] = .integer(session.expires)
         members.merge(facts)
@@ -23,20 +19,23 @@ extension Site {
         guard type.hasPrefix("application/json"), let body else {
             return now(.error(.badRequest, "badRequest", #"a log-in is JSON: {"token": "…"}, or {"code": "…"}"#))
         }
-        let login: EventLoopFuture<(id: String, identity: Identity)>
-        if let token = body["token"]?.stringValue {
-            login = doorkeeper.logIn(token: token, from: request.address)
-        } else if let code = body["code"]?.stringValue {
-            login = doorkeeper.logIn(code: code, from: request.address)
-        } else {
+        do throws(Doorkeeper.Refusal) {
+            if let token = body["token"]?.stringValue {
+                let (id, identity) = try doorkeeper.logIn(token: token, from: request.address)
+                return now(loggedIn(id, identity, request))
+            }
+            if let code = body["code"]?.stringValue {
+                let (id, identity) = try doorkeeper.logIn(code: code, from: request.address)
+                return now(loggedIn(id, identity, request))
+            }
             return now(.error(.badRequest, "badRequest", "a log-in needs a «token» or a «code»"))
+        } catch {
+            return now(refused(error, request))
         }
-        return login.assumeIsolated().map { id, identity in self.loggedIn(id, identity, request) }
-            .flatMapErrorThrowing { self.refused($0, request) }.nonisolated()
     }
 
     private func loggedIn(_ id: String, _ identity: Identity, _ request: WebRequest) -> Response {
-        tell("web:\(identity.name) logged in from \(request.address)")
+        log("web:\(identity.name) logged in from \(request.address)")
         var response = Response.json(.object(identity.json))
         let seconds = doorkeeper.sessionSeconds
         let cookie = Cookie.set(request.cookieName, id, seconds: seconds, isEncrypted: request.isEncrypted)
@@ -45,30 +44,26 @@ extension Site {
         return response
     }
 
-    func refused(_ error: any Error, _ request: WebRequest) -> Response {
-        switch error as? Doorkeeper.Refusal {
+    func refused(_ refusal: Doorkeeper.Refusal, _ request: WebRequest) -> Response {
+        switch refusal {
         case .unknown:
-            tell("a log-in from \(request.address) was refused")
+            log("a log-in from \(request.address) was refused")
             let message = "that token or code is not valid; a code works once, within two minutes"
             return .error(.unauthorized, "denied", message)
         case .wait(let pause):
             let seconds = max(1, pause.components.seconds)
-            var response = Response.error(.tooManyRequests, "overloaded", "too many tries; wait \(seconds) seconds")
+            let message = "that token or code is not valid, like others before it; wait \(seconds) seconds"
+            var response = Response.error(.tooManyRequests, "overloaded", message)
             response.headers.add(name: "retry-after", value: "\(seconds)")
             return response
-        case .notKept(let problem):
-            tell("a session cannot be kept: \(problem)")
-            return .error(.insufficientStorage, "unavailable", "the session cannot be kept; the log says why")
-        case nil: return .error(.internalServerError, "internal", "\(error)")
         }
     }
 
     func logOut(_ request: WebRequest) -> EventLoopFuture<Response> {
-        guard let (key, identity, _) = identity(request) else { return now(Self.unauthorized) }
-        tell("web:\(identity.name) logged out")
+        guard case .session(let key, let identity, _) = request.sender else { return now(Self.unauthorized) }
+        log("web:\(identity.name) logged out")
         let cookie = Cookie.set(request.cookieName, "", seconds: 0, isEncrypted: request.isEncrypted)
-        let response = Response(.noContent, headers: ["set-cookie": cookie])
-        // Logs out even if storing that fails.
-        return doorkeeper.logOut(key).map { response }.recover { _ in response }
+        doorkeeper.logOut(key)
+        return now(Response(.noContent, headers: ["set-cookie": cookie]))
     }
 }

@@ -1,4 +1,5 @@
 internal import JSON
+internal import Linux
 internal import NIOCore
 internal import NIOHTTP1
 internal import QuickConnect
@@ -11,9 +12,10 @@ final class Site {
     private let pages: Pages
     let dialer: DaemonDialer
     let bridges: Bridges
+    let fair: Fairly
     /// What `GET /session` tells pages in addition to the user.
     let facts: JSONObject
-    let tell: (String) -> Void
+    let log: (String) -> Void
 
     /// One byte more than the longest line that the daemon accepts by default, so that the daemon refuses it.
     static let longestMessage = Limits().lineBytes + 1
@@ -26,8 +28,9 @@ final class Site {
         pages: Pages,
         dialer: DaemonDialer,
         bridges: Bridges,
+        fair: Fairly,
         facts: JSONObject,
-        tell: @escaping (String) -> Void
+        log: @escaping (String) -> Void
     ) {
         self.door = door
         self.security = security
@@ -35,45 +38,89 @@ final class Site {
         self.pages = pages
         self.dialer = dialer
         self.bridges = bridges
+        self.fair = fair
         self.facts = facts
-        self.tell = tell
+        self.log = log
     }
 
-    func makeCallConnection() -> CallConnection { CallConnection(dialer) }
+    func makeCallConnection(_ holding: Holding) -> CallConnection {
+        CallConnection(dialer, holding, fair) { [doorkeeper] user in doorkeeper.users[user.identity.name] == user }
+    }
 
     // MARK: The door
 
-    /// Without a token, nobody can make the gateway hold a large body.
-    func bodyLimit(of head: HTTPRequestHead) -> Int {
-        head.method == .POST && WebRequest.bearerToken(of: head) != nil ? Self.longestMessage : Self.smallBody
+    /// Without a valid token, nobody can make the gateway hold a large body.
+    func bodyLimit(of request: WebRequest) -> Int {
+        guard request.isCall, request.identity != nil else { return Self.smallBody }
+        return Self.longestMessage
     }
 
-    /// Accepts a request of a page of this gateway, or of a program.
-    func admit(_ head: HTTPRequestHead, _ body: ByteBuffer, from channel: any Channel) throws(Door.Refusal)
-        -> WebRequest
-    {
+    /// Accepts the head of a request of a page of this gateway, or of a program.
+    func admit(_ head: HTTPRequestHead, from channel: any Channel) throws(Door.Refusal) -> WebRequest {
         let host = try door.host(of: head)
         let isRead = head.method == .GET || head.method == .HEAD
-        let request = WebRequest(head: head, body: body, host: host, address: Self.address(of: channel, head))
+        var request = WebRequest(head: head, host: host, address: Self.address(of: channel, head))
         // A browser sends no Origin when a person follows a link or opens a page; it always does for requests that
         // change something.
-        if !isRead || isBridge(request) {
-            try door.checkOrigin(of: head, host: host, mustHaveOrigin: isBridge(request) && request.bearerToken == nil)
+        if !isRead || request.isBridge {
+            try door.checkOrigin(
+                of: head,
+                host: host,
+                mustHaveOrigin: request.isBridge && request.bearerToken == nil
+            )
         }
+        request.sender = sender(of: request)
         return request
+    }
+
+    /// Tokens are for programs: only calls and WebSockets look at them.
+    private func sender(of request: WebRequest) -> WebRequest.Sender {
+        if request.isCall || request.isBridge, let token = request.bearerToken {
+            do throws(Doorkeeper.Refusal) {
+                return .program(try doorkeeper.user(token: token, from: request.address))
+            } catch {
+                return .refused(error)
+            }
+        }
+        guard !request.isCall, let cookie = Cookie.value(request.cookieName, in: request.head.headers),
+            let (key, identity, session) = doorkeeper.identity(session: cookie)
+        else { return .unknown }
+        return .session(key: key, identity, session)
+    }
+
+    /// Why a request is refused by its head, whatever its body; nil if it is not.
+    func refusal(of request: WebRequest) -> Response? {
+        switch request.sender {
+        case .refused(let refusal): refused(refusal, request)
+        case .unknown where request.isCall: Self.unauthorized
+        // Who is let in would be decided long before it is complete.
+        case _ where request.isBridge && request.head.method == .GET && request.head.bodyCount != 0:
+            .error(.badRequest, "badRequest", "a request for a WebSocket has no body")
+        case .unknown, .session, .program: nil
+        }
+    }
+
+    /// Whether the sender may still come in: a log-out, or the removal of a user, may have come after the head.
+    func isStillIn(_ sender: WebRequest.Sender) -> Bool {
+        switch sender {
+        case .unknown, .refused: true
+        case .session(let key, let identity, _): doorkeeper.identity(sessionKey: key)?.identity == identity
+        case .program(let user): doorkeeper.users[user.identity.name] == user
+        }
     }
 
     /// The address by which failed attempts are counted. Behind a Unix socket is a proxy, which names its client last.
     private static func address(of channel: any Channel, _ head: HTTPRequestHead) -> String {
         if let address = channel.remoteAddress?.ipAddress { return address }
         let named = head.headers[canonicalForm: "x-forwarded-for"].last.map(String.init) ?? ""
-        return String("proxy \(named)".prefix(100))
+        return String("\(Peer.proxyPrefix)\(named)".prefix(100))
     }
 
     // MARK: Requests
 
     func answer(_ request: WebRequest, _ calls: CallConnection) -> EventLoopFuture<Response> {
-        switch (request.path, request.head.method) {
+        guard isStillIn(request.sender) else { return now(Self.unauthorized) }
+        return switch (request.path, request.head.method) {
         case ("/login", .POST): logIn(request)
         case ("/logout", .POST): logOut(request)
         case ("/session", .GET): now(session(request))
@@ -99,8 +146,8 @@ final class Site {
         guard let path = PagePath(request.head.uri) else {
             return now(.error(.notFound, "notFound", "there is no such page"))
         }
-        guard path.isPublic || identity(request) != nil else { return now(Self.logInFirst(request, path)) }
-        return pages.answer(path, request.head, on: dialer.loop)
+        guard path.isPublic || request.identity != nil else { return now(Self.logInFirst(request, path)) }
+        return pages.answer(path, request.head, for: request.peer, on: fair.files)
     }
 
     /// A person is sent to the log-in page, a program gets an error.
@@ -119,5 +166,20 @@ final class Site {
         )
         response.headers.add(name: "www-authenticate", value: "Bearer")
         return response
+    }
+}
+
+extension Site {
+    func responseHead(
+        _ response: Response,
+        to request: HTTPRequestHead,
+        host: String?,
+        isLast: Bool
+    ) -> HTTPResponseHead {
+        var head = HTTPResponseHead(version: .http1_1, status: response.status, headers: response.headers)
+        if response.status != .notModified { head.headers.add(name: "content-length", value: "\(response.count)") }
+        security.add(to: &head.headers, host: host, isEncrypted: Door.isEncrypted(request))
+        if isLast { head.headers.add(name: "connection", value: "close") }
+        return head
     }
 }
