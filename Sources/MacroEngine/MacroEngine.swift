@@ -169,6 +169,32 @@ public final class MacroEngine: Sendable {
         return try editing { () throws(MacroError) in try evaluate(text, function) }
     }
 
+    /// The same for a text that ``MacroSyntax`` has checked, possibly in another process: it is parsed only once.
+    /// - Parameter functionBytes: the length of the function in the text.
+    /// - Throws: also if the text has anything but semicolons and comments behind that.
+    @discardableResult
+    package func define(
+        checked javascript: String,
+        functionBytes: Int,
+        key: String,
+        sourceURL: String
+    ) throws(MacroError) -> JSValue {
+        try checkKey(key)
+        let text = MacroText(text: javascript, key: key, file: sourceURL)
+        guard (0...javascript.utf8.count).contains(functionBytes),
+            Self.isNothing(Substring(javascript.utf8.dropFirst(functionBytes)))
+        else { throw text.mistake("the text is not a function of \(functionBytes) bytes") }
+        let function = Substring(javascript.utf8.prefix(functionBytes))
+        return try editing { () throws(MacroError) in try evaluate(text, function) }
+    }
+
+    /// Whether a text is only semicolons, comments and spaces.
+    private static func isNothing(_ text: Substring) -> Bool {
+        var scanner = MacroScanner(text)
+        scanner.skipTrivia(and: [";"])
+        return scanner.isAtEnd
+    }
+
     /// Checks a name and the text of a macro, and throws the first mistake. Nothing is run or set.
     public func check(_ javascript: String, key: String, sourceURL: String? = nil) throws(MacroError) {
         try checkKey(key)

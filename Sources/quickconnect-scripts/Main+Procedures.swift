@@ -63,17 +63,59 @@ extension QuickConnectScripts {
         return 1
     }
 
-    /// Runs the cases of each procedure that is named, by its name or its file.
+    /// Runs the cases of each procedure that is named, by its name or its file, in a process of its own: that one is confined,
+    /// and this one deletes what it leaves.
     func testProcedures(_ settings: Settings, _ environment: [String: String]) -> Int32 {
+        if let folder = testFolder { return testProcedures(settings, environment, data: folder) }
+        var template = Array("\(environment["TMPDIR"] ?? "/tmp")/quickconnect-test-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else {
+            Descriptor.write(
+                "quickconnect-scripts: no folder for the tests: \(SystemCallError.text(errno))\n",
+                to: STDERR_FILENO
+            )
+            return 1
+        }
+        let folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        defer {
+            for name in FileText.names(in: folder) ?? [] { unlink("\(folder)/\(name)") }
+            rmdir(folder)
+        }
+        let words = ["--test-folder", folder] + CommandLine.arguments.dropFirst()
+        guard let status = Self.run(OwnProcess.program, words) else {
+            Descriptor.write("quickconnect-scripts: no process for the tests can be started\n", to: STDERR_FILENO)
+            return 1
+        }
+        return status
+    }
+
+    /// Runs a program to its end, with this process's input, output and environment.
+    /// - Returns: its exit status; 128 plus the signal's number if a signal ended it; nil if it cannot be run.
+    private static func run(_ program: String, _ arguments: [String]) -> Int32? {
+        var words = ([program] + arguments).map { strdup($0) } + [nil]
+        defer { for word in words { free(word) } }
+        var child: pid_t = 0
+        guard posix_spawn(&child, program, nil, nil, &words, environ) == 0 else { return nil }
+        var status: Int32 = 0
+        while waitpid(child, &status, 0) < 0, errno == EINTR {}
+        return status & 0x7f == 0 ? (status >> 8) & 0xff : 128 + (status & 0x7f)
+    }
+
+    private func testProcedures(_ settings: Settings, _ environment: [String: String], data: String) -> Int32 {
         let standard = procedureFolders(dataFolders(environment))
-        let results = testProcedure.map { word -> Bool in
+        let tests = testProcedure.map { word -> (name: String, folders: ProcedureFolders) in
+            guard word.hasSuffix(".js") else { return (word, standard) }
             var folders = standard
-            var name = word
-            if word.hasSuffix(".js") {
-                folders.configuration = Folders.parent(of: word) ?? "."
-                name = String(word.split(separator: "/").last?.dropLast(3) ?? "")
-            }
-            let test = ProcedureTest(settings.procedureSettings, folders, environment: environment)
+            folders.configuration = Folders.parent(of: word) ?? "."
+            return (String(word.split(separator: "/").last?.dropLast(3) ?? ""), folders)
+        }
+        do throws(SystemCallError) {
+            try ProcedureTest.confine(tests.map(\.folders), data: data)
+        } catch {
+            Descriptor.write("quickconnect-scripts: the tests cannot be confined: \(error)\n", to: STDERR_FILENO)
+            return 1
+        }
+        let results = tests.map { name, folders in
+            let test = ProcedureTest(settings.procedureSettings, folders, data: data, environment: environment)
             return test.run(name) { Descriptor.write("\($0)\n", to: STDOUT_FILENO) }
         }
         return results.allSatisfy { $0 } ? 0 : 1

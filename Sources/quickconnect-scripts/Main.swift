@@ -62,6 +62,10 @@ struct QuickConnectScripts: ParsableCommand {
     )
     var testProcedure: [String] = []
 
+    /// A test starts itself with it: where its cases' data lie.
+    @Option(help: .hidden)
+    var testFolder: String?
+
     /// The host of procedures starts itself with it.
     @Flag(help: .hidden)
     var runProcedures = false
@@ -70,9 +74,9 @@ struct QuickConnectScripts: ParsableCommand {
     @Option(help: .hidden)
     var checkSet: String?
 
-    /// Programs without an engine of their own start it with that.
-    @Option(help: .hidden)
-    var checkScript: String?
+    /// Whoever has texts to check starts it with that (``CheckProcess``).
+    @Flag(help: .hidden)
+    var checkTexts = false
 
     @Argument(
         parsing: .captureForPassthrough,
@@ -96,7 +100,7 @@ struct QuickConnectScripts: ParsableCommand {
         if words.first == "--help" || words.first == "-h" { throw CleanExit.helpRequest(self) }
         if words.first == "--version" { throw CleanExit.message(Self.configuration.version) }
         if let word = words.first, word.hasPrefix("-") { throw ValidationError("Unknown option '\(word)'.") }
-        if let checkScript { Glibc.exit(Self.checkScript(checkScript)) }
+        if checkTexts { Glibc.exit(TextCheck.run(environment)) }
         if let checkSet { Glibc.exit(Self.checkSet(checkSet)) }
         let settings = settings(environment)
         if !testProcedure.isEmpty { Glibc.exit(testProcedures(settings, environment)) }
@@ -167,7 +171,7 @@ struct QuickConnectScripts: ParsableCommand {
         var command = [OwnProcess.program]
         if let socket { command += ["--socket", socket] }
         if let config { command += ["--config", config] }
-        return ScriptHost(
+        return try ScriptHost(
             folder: settings.scripts,
             limits: settings.scriptLimits,
             paths: paths,

@@ -11,6 +11,18 @@ import Testing
 
     init() { heard = Heard(engine) }
 
+    @Test func `of a checked text, the function is all but semicolons and comments`() throws {
+        func define(_ text: String, _ bytes: Int) throws {
+            try engine.define(checked: text, functionBytes: bytes, key: "m", sourceURL: "m.js")
+        }
+        try define("() => 1 + 1 ; // two", 11)
+        #expect(engine.context.evaluateScript("m()").toInt32() == 2)
+        for bytes in [-5, Int.min, 7, 21, Int.max] {
+            #expect(throws: MacroError.self, "\(bytes)") { try define("() => 1 + 1 ; // two", bytes) }
+        }
+        #expect(engine.context.evaluateScript("m()").toInt32() == 2)
+    }
+
     @Test func macrosSeeEachOtherAndGlobalsLiveOn() throws {
         engine.setMethod("function(n) { count = (globalThis.count || 0) + n }", key: "add")
         let twice = engine.setMethod("function() { add(2); add(2); }", key: "twice")

@@ -2,8 +2,10 @@ internal import CLinux
 public import Glibc
 internal import JSON
 internal import QuickConnect
+internal import QuickConnectClient
+internal import Synchronization
 
-/// The socket between a script's process and its host: reports in one direction, one-byte orders in the other.
+/// The socket between a script's process and its host: reports in one direction, orders in the other, lines of JSON in both.
 public final class HostChannel: Sendable {
     /// The environment variable that tells a script's process which host has started it.
     public static let hostVariable = "QUICKCONNECT_SCRIPT_HOST"
@@ -11,6 +13,8 @@ public final class HostChannel: Sendable {
     static let number: Int32 = 3
 
     public let descriptor: Int32
+    /// An order has at most the text of a macro, each character of which may be escaped.
+    private let splitter = Mutex(LineSplitter(limit: 8 * MacroFolders.maximumBytes))
 
     /// The socket of a process that a host has started; this process ends when the host does.
     public init(ofHost host: pid_t) {
@@ -27,27 +31,51 @@ public final class HostChannel: Sendable {
     }
 
     /// The host's orders.
-    enum Order: UInt8 {
+    enum Order: Equatable {
         /// Connect to the daemon: the script may act.
-        case goOn = 0x67
+        case goOn
         /// Accept no new calls, answer those that have begun, and end.
-        case finish = 0x66
-        /// Check the folders of macros, because one has changed.
-        case look = 0x6c
+        case finish
+        /// A macro has changed.
+        case change(MacroChange)
+
+        var line: String {
+            switch self {
+            case .goOn: "{\"order\":\"goOn\"}\n"
+            case .finish: "{\"order\":\"finish\"}\n"
+            case .change(let change): "\(JSONValue.object(["change": change.json]).text)\n"
+            }
+        }
+
+        init?(_ line: UnsafeBufferPointer<UInt8>) {
+            let members = (try? JSONParser.parse(line.span))?.objectValue ?? [:]
+            switch members["order"]?.stringValue {
+            case "goOn": self = .goOn
+            case "finish": self = .finish
+            default:
+                guard let change = members["change"].flatMap({ MacroChange($0) }) else { return nil }
+                self = .change(change)
+            }
+        }
     }
 
-    /// Input from the host.
-    enum Received: Equatable {
-        case order(Order)
-        case nothing
-        /// The host is gone.
-        case closed
-    }
-
-    func receive() -> Received {
-        var byte: UInt8 = 0
-        let count = recv(descriptor, &byte, 1, Int32(MSG_DONTWAIT))
-        if count > 0 { return Order(rawValue: byte).map { .order($0) } ?? .nothing }
-        return count < 0 && (errno == EAGAIN || errno == EINTR) ? .nothing : .closed
+    /// The orders that have come, and whether the host is gone.
+    func receive() -> (orders: [Order], isClosed: Bool) {
+        var orders: [Order] = []
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while true {
+            let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
+            if count < 0, errno == EINTR { continue }
+            if count < 0, errno == EAGAIN { return (orders, false) }
+            guard count > 0 else { return (orders, true) }
+            splitter.withLock { splitter in
+                buffer.withUnsafeBufferPointer { bytes in
+                    splitter.split(UnsafeBufferPointer(rebasing: bytes[..<count])) { line in
+                        guard case .line(let line) = line, let order = Order(line) else { return }
+                        orders.append(order)
+                    }
+                }
+            }
+        }
     }
 }

@@ -46,6 +46,12 @@ final class ScriptFolder {
         return isThere
     }
 
+    /// Whether there are events that nobody has consumed.
+    var hasChanges: Bool {
+        var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return descriptor < 0 || poll(&entry, 1, 0) > 0
+    }
+
     /// Consumes the pending events.
     func drain() { _ = qc_watch_drain(descriptor) }
 

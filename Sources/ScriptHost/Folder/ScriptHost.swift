@@ -1,10 +1,12 @@
 internal import CLinux
 public import Configuration
+internal import Fairness
 internal import Glibc
 internal import JSON
-internal import Linux
+public import Linux
 import QuickConnect
 public import QuickConnectClient
+internal import SyntaxChecking
 
 /// Runs the scripts of a folder, a process each: starts them, watches them, restarts them.
 ///
@@ -18,11 +20,13 @@ public final class ScriptHost {
     private let limits: ScriptLimits
     private let link: DaemonLink
     private let command: [String]
-    private let library: MacroLibrary?
+    private let service: MacroService?
     private var macros: SupervisedScript?
     private let environment: [String: String]
     private let console: ScriptConsole
+    private let waker: Waker
     private let manager: ServiceManager
+    private var watchdog: WatchdogFeed
     /// The last status reported to systemd.
     private var status: String?
     private var scripts: [SupervisedScript] = []
@@ -34,6 +38,14 @@ public final class ScriptHost {
     /// When its start is over, and its start-up code can be unloaded.
     private var settlesAt: ContinuousClock.Instant?
 
+    /// The calls that wait, by their callers.
+    private var calls = Ring<String, HandlerCall>(newcomersFirst: true)
+    private var counts = Budget<String>(limit: .max)
+    private let answers = AnswerQueue()
+
+    /// The calls of one caller that may wait.
+    private static let maxWaiting = 256
+    private static let slice = Duration.milliseconds(1)
     private static let settleTime = Duration.milliseconds(50)
     private static let absenceTime = Duration.seconds(5)
     private static let startTime = Duration.seconds(3)
@@ -50,22 +62,26 @@ public final class ScriptHost {
         command: [String],
         macros: (folders: MacroFolders, command: [String])? = nil,
         environment: [String: String]
-    ) {
+    ) throws(SystemCallError) {
+        waker = try Waker()
         self.folder = ScriptFolder(path: folder)
         self.limits = limits
         self.command = command
         manager = ServiceManager(environment: environment)
+        watchdog = WatchdogFeed(manager)
         // systemd's variables are for this process, not for the scripts.
         self.environment = environment.filter { !["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"].contains($0.key) }
         let hasLevels = OwnProcess.logsToJournal(environment)
         let console = ScriptConsole(place: .journal(name: "scripts", hasLevels: hasLevels))
         self.console = console
-        library = macros.map { MacroLibrary($0.folders, log: console.write) }
-        // The process of the macros reads what is there when it begins.
-        if let folders = macros?.folders { try? Folders.make(folders.saved) }
+        let checker = SyntaxChecker(program: command.first ?? "", environment: self.environment)
+        service = macros.flatMap { [waker, answers] in
+            MacroService($0.folders, checker, answers, waker, log: { console.write($0, $1) })
+        }
+        if macros != nil, service == nil { console.write("error", "no thread can be started for the macros' files") }
         link = DaemonLink(paths: paths)
         link.isWanted = true
-        self.macros = macros.map { supervise($0.command) }
+        if service != nil { self.macros = macros.map { supervise($0.command) } }
     }
 
     /// Runs until SIGTERM or SIGINT, and returns the exit status. SIGHUP checks the folder again.
@@ -93,27 +109,27 @@ public final class ScriptHost {
     // MARK: The loop
 
     private func wait() {
+        if answers.send(over: link) { service?.goOn() }
         // Without a daemon, the link tries again by itself.
         _ = try? link.advance()
         let processes = all.flatMap(\.processes).filter { $0.descriptor >= 0 }
-        var descriptors =
-            [
-                link.events, pollfd(fd: signals, events: Int16(POLLIN), revents: 0),
-                pollfd(fd: folder.descriptor, events: Int16(POLLIN), revents: 0),
-            ]
-            + ((library?.descriptors ?? []) + processes.map(\.descriptor)).map {
-                pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
-            }
-        _ = poll(&descriptors, nfds_t(descriptors.count), DaemonConnection.milliseconds(until: nextMoment))
+        let folders = [folder.descriptor] + (service?.descriptors ?? [])
+        var entries = folders.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        entries += [link.events, pollfd(fd: signals, events: Int16(POLLIN), revents: 0)]
+        entries += processes.map(\.poll) + [service?.poll].compactMap { $0 }
+        _ = waker.sleep(watching: &entries, until: canAnswer || answers.canSend(over: link) ? .now : nextMoment)
+        watchdog.feed()
         link.receive()
         for event in link.conversation.takeEvents() { heed(event) }
-        let folders = 2...(2 + (library?.descriptors.count ?? 0))
-        if descriptors[folders].contains(where: { $0.revents != 0 }) {
+        answerCalls()
+        if entries[..<folders.count].contains(where: { $0.revents != 0 }) {
             folder.drain()
-            library?.drain()
+            service?.drain()
             looksAt = min(looksAt ?? .now + Self.settleTime, .now + Self.settleTime)
         }
+        for process in processes { process.flush() }
         for script in all where script.read() { looksAt = .now }
+        service?.advance(macros?.newest)
         heedSignals()
         let now = ContinuousClock.now
         if let looksAt, looksAt <= now { look() }
@@ -148,7 +164,8 @@ public final class ScriptHost {
     }
 
     private var nextMoment: ContinuousClock.Instant? {
-        ([link.nextMoment, looksAt, settlesAt] + all.map(\.nextMoment)).compactMap { $0 }.min()
+        ([link.nextMoment, looksAt, settlesAt, service?.nextMoment, watchdog.nextMoment] + all.map(\.nextMoment))
+            .compactMap { $0 }.min()
     }
 
     private func heedSignals() {
@@ -168,10 +185,12 @@ public final class ScriptHost {
 
     private func reap() {
         var status: Int32 = 0
-        while case let pid = waitpid(-1, &status, WNOHANG), pid > 0 {
-            let number = status & 0x7f
-            let end: ScriptProcess.End = number == 0 ? .status((status >> 8) & 0xff) : .signal(number)
-            _ = all.contains { $0.didEnd(pid, end) }
+        // Not any child: others wait for their own.
+        for script in all {
+            for pid in script.pids where waitpid(pid, &status, WNOHANG) == pid {
+                let number = status & 0x7f
+                _ = script.didEnd(pid, number == 0 ? .status((status >> 8) & 0xff) : .signal(number))
+            }
         }
     }
 
@@ -209,15 +228,13 @@ public final class ScriptHost {
             log: console.write
         )
         script.onFailure = { [weak self] report, reason in self?.postMacroError(report, reason) }
+        script.onRelease = { [weak self] process in self?.service?.release(process) }
         return script
     }
 
     /// Returns whether all folders are watched, so that polling is not needed.
     private func lookAtMacros() -> Bool {
-        guard let library else { return true }
-        let (isChanged, isWatching) = library.look()
-        if isChanged { macros?.order(.look) }
-        return isWatching
+        service?.look() ?? true
     }
 
     /// Reports that the macros' process was ended, and that their globals are lost.
@@ -229,7 +246,7 @@ public final class ScriptHost {
         ]
         event.merge(report.place ?? [:])
         if let file = event["file"]?.stringValue, let line = event["line"]?.integerValue {
-            event["source"] = library?.source(file, line: Int(line)).map(JSONValue.string)
+            event["source"] = service?.source(file, line: Int(line)).map(JSONValue.string)
         }
         link.conversation.call("post", .value(["macroError", .object(event)]))
     }
@@ -238,7 +255,7 @@ public final class ScriptHost {
 
     private func heed(_ event: ClientConversation.Event) {
         switch event {
-        case .called(let call): answer(call)
+        case .called(let call): take(call)
         case .refused(_, let failure): warn(failure.message)
         case .fault(.told(let error)): warn(error.message)
         case .fault(.unreadable(let problem)): warn(problem)
@@ -246,15 +263,30 @@ public final class ScriptHost {
         }
     }
 
-    private func answer(_ call: HandlerCall) {
-        guard call.handler == MacroLibrary.handler, let library else {
-            link.conversation.answer(call, with: .success(HandlerCall.Answer(json)))
-            return
+    private func take(_ call: HandlerCall) {
+        guard counts.used(by: call.callerName) < Self.maxWaiting else {
+            let sentence = "\(Self.maxWaiting) of this caller's calls wait for the script host already"
+            return answers.append(.failure(HandlerCall.Failure(.overloaded, sentence)), to: call)
         }
-        let (answer, isChanged) = library.answer(call)
-        // Before the answer, so that its receiver already finds the new text in use.
-        if isChanged { macros?.order(.look) }
-        link.conversation.answer(call, with: answer)
+        counts.add(1, to: call.callerName)
+        calls.append(call, of: call.callerName)
+    }
+
+    /// Whether a caller may have a turn: who has its share of answers that are not sent yet gets it later.
+    private var canAnswer: Bool { calls.contains { !answers.isFull(for: $0) } }
+
+    /// Answers calls by their callers' turns, for as long as nobody notices.
+    private func answerCalls() {
+        let end = ContinuousClock.now + Self.slice
+        while let call = calls.next(where: { !answers.isFull(for: $0) }) {
+            counts.add(-1, to: call.callerName)
+            if call.handler == MacroService.handler, let service {
+                service.take(call)
+            } else {
+                answers.append(.success(HandlerCall.Answer(json)), to: call)
+            }
+            if .now >= end { break }
+        }
     }
 
     private func warn(_ reason: String) { console.write("warning", "«quickconnect scripts» will not work: \(reason)") }
@@ -262,15 +294,19 @@ public final class ScriptHost {
     private var json: JSONValue {
         [
             "folder": .string(folder.path), "limits": limits.json, "scripts": .array(all.map(\.json)),
+            "largest": .array(
+                answers.largest.map { ["caller": .string($0.caller), "bytes": .integer(Int64($0.bytes))] }
+            ),
         ]
     }
 }
 
 extension ScriptHost: DaemonLink.Owner {
     public func didConnect(again: Bool) -> [UInt8] {
+        link.connection?.limitUnread(to: AnswerQueue.unreadBytes)
         // Also if an earlier daemon has refused it.
         link.conversation.register(handler: Self.handler)
-        if library != nil { link.conversation.register(handler: MacroLibrary.handler) }
+        if service != nil { link.conversation.register(handler: MacroService.handler) }
         return []
     }
 
@@ -279,6 +315,10 @@ extension ScriptHost: DaemonLink.Owner {
     }
 
     public func didLose(_ reason: String) {
+        // Nobody waits for their answers any more.
+        (calls, counts) = (Ring(newcomersFirst: true), Budget(limit: .max))
+        answers.clear()
+        service?.goOn()
         console.write("warning", "the connection to the daemon is lost (\(reason)); trying again")
     }
 }

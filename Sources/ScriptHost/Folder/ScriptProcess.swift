@@ -13,6 +13,9 @@ final class ScriptProcess {
     private(set) var loadedFiles: Set<String> = []
     /// The socket to it; -1 once it is closed.
     private(set) var descriptor: Int32
+    /// The orders that it has not taken yet, and how much of them.
+    private var output: [UInt8] = []
+    private var sent = 0
     /// A healthy process sends short lines.
     private var splitter = LineSplitter(limit: 1 << 16)
 
@@ -78,9 +81,36 @@ final class ScriptProcess {
     var isLoaded: Bool { report.isLoaded ?? false }
     var isReleased: Bool { report.isReleased ?? false }
 
+    /// Sends an order, as soon as the process takes it.
     func order(_ order: HostChannel.Order) {
-        var byte = order.rawValue
-        _ = send(descriptor, &byte, 1, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+        guard descriptor >= 0 else { return }
+        output += Array(order.line.utf8)
+        flush()
+    }
+
+    /// Whether it has taken all orders.
+    var isReady: Bool { output.isEmpty }
+
+    /// What to wait for in poll(2).
+    var poll: pollfd {
+        let events = output.isEmpty ? POLLIN : POLLIN | POLLOUT
+        return pollfd(fd: descriptor, events: Int16(events), revents: 0)
+    }
+
+    /// Sends what the process takes now.
+    func flush() {
+        while sent < output.count {
+            let flags = Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)
+            let count = output.withUnsafeBytes { bytes in
+                send(descriptor, bytes.baseAddress?.advanced(by: sent), bytes.count - sent, flags)
+            }
+            if count < 0, errno == EINTR { continue }
+            if count < 0, errno == EAGAIN { return }
+            // It is gone; its end is reported by the other direction.
+            guard count > 0 else { break }
+            sent += count
+        }
+        (output, sent) = ([], 0)
     }
 
     func signal(_ number: Int32) { kill(pid, number) }
@@ -88,6 +118,7 @@ final class ScriptProcess {
     private func closeChannel() {
         if descriptor >= 0 { close(descriptor) }
         descriptor = -1
+        (output, sent) = ([], 0)
     }
 
     // MARK: What it uses

@@ -70,6 +70,9 @@ final class SupervisedScript {
     /// Called when the running process has failed, with its last report and the reason.
     var onFailure: ((ScriptReport, String) -> Void)?
 
+    /// Called when a process may act; by default it is told so.
+    var onRelease: (ScriptProcess) -> Void = { $0.order(.goOn) }
+
     private let make: (String) -> ScriptProcess?
     private let log: (String, String) -> Void
 
@@ -128,10 +131,11 @@ final class SupervisedScript {
     /// Starts a script without a file.
     func start() { begin() }
 
-    /// Sends an order to its processes.
-    func order(_ order: HostChannel.Order) {
-        for process in living { process.order(order) }
-    }
+    /// The process that runs it, or is about to.
+    var newest: ScriptProcess? { candidate ?? current }
+
+    /// All process ids that are not reaped yet.
+    var pids: [pid_t] { (processes + retired).map(\.pid) }
 
     private func begin() {
         candidate?.signal(SIGKILL)
@@ -202,7 +206,7 @@ final class SupervisedScript {
             limit = current?.report.limit
             isNewText = false
         }
-        current?.order(.goOn)
+        if let current { onRelease(current) }
     }
 
     /// A process has ended. Returns whether it belonged to this script.

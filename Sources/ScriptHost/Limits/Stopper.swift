@@ -89,7 +89,7 @@ final class Stopper: Sendable {
             outbox.append("\(answer.text)\n".utf8)
         }
         let socket = descriptor.withLock { $0 }
-        if socket >= 0 { outbox.sendLastWords(to: socket, within: 100) }
+        if socket >= 0 { outbox.sendLastWords(to: socket, within: 500) }
     }
 
     /// The position in a line `name() at file:line`.

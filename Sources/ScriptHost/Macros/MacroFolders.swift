@@ -23,8 +23,8 @@ public struct MacroFolders: Sendable {
         self.versions = versions
     }
 
-    /// What the process of the macros reads.
-    var readable: [String] { Place.allCases.map(path) }
+    /// What the process of the macros reads: the files that they load. Their host gives it their texts.
+    var readable: [String] { [configuration] }
 
     func path(of place: Place) -> String {
         switch place {
@@ -64,4 +64,12 @@ public struct MacroFolders: Sendable {
 
     /// The file of a macro; nil if there is none.
     func file(_ name: String) -> File? { layers.file(name) }
+
+    /// A line of a macro's file; nil if the file is not a macro's.
+    func source(_ path: String, line: Int) -> String? {
+        guard let file = files().files.first(where: { $0.path == path }), case .success(let text) = file.text()
+        else { return nil }
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        return lines.indices.contains(line - 1) ? String(lines[line - 1]) : nil
+    }
 }

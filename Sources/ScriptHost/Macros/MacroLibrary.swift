@@ -5,118 +5,103 @@ internal import Linux
 internal import QuickConnect
 internal import QuickConnectClient
 
-/// The macros' files and their versions: the parts of the command `macro` that need no JavaScript.
+/// The macros' files and their versions: the parts of the command `macro` that need no JavaScript, on the keeper's thread.
 ///
-/// The macro process handles the call first: it has parsed a macro to be saved, and runs a macro to be run.
+/// The macro process handles the call first: it knows which names are taken, and runs a macro to be run. A text has been
+/// checked before it comes here.
 final class MacroLibrary {
-    /// The handler for this.
-    static let handler = "macroFiles"
-
     let folders: MacroFolders
     private let versions: MacroVersions
-    private let watched: [ScriptFolder]
     private let log: (String, String) -> Void
     /// The files whose current text is stored as the newest version.
     private var seen: [String: (path: String, version: ScriptFolder.Version?)] = [:]
     private var toldProblems: Set<String> = []
+    /// What is wrong with the versions of macros, in words.
+    private var damage: [String: [String]] = [:]
 
     init(_ folders: MacroFolders, log: @escaping (String, String) -> Void) {
         self.folders = folders
         self.log = log
         versions = MacroVersions(folder: folders.versions)
-        // A missing folder cannot be watched and would have to be polled.
-        try? Folders.make(folders.saved)
-        watched = MacroFolders.Place.allCases.map { ScriptFolder(path: folders.path(of: $0)) }
     }
 
-    /// Readable when something has changed.
-    var descriptors: [Int32] { watched.map(\.descriptor) }
-
-    func drain() {
-        for folder in watched { folder.drain() }
-    }
-
-    /// Finds macros that were changed by hand, and stores their versions. Returns whether there were any, and whether
-    /// all folders exist and are watched.
-    func look() -> (isChanged: Bool, isWatching: Bool) {
-        var isWatching = true
-        for folder in watched where !folder.watch(alsoFoldersOf: []) { isWatching = false }
+    /// Finds what is there, and stores the versions of macros that were changed by hand.
+    func look() -> MacroListing {
         let (files, problems) = folders.files()
         for problem in problems where toldProblems.insert(problem).inserted { log("warning", problem) }
         toldProblems.formIntersection(problems)
         let names = Set(files.map(\.name))
         let gone = seen.keys.filter { !names.contains($0) }
         for name in gone { seen[name] = nil }
-        let changed = files.filter(refresh)
-        return (!gone.isEmpty || !changed.isEmpty, isWatching)
+        let entries = files.map { file in
+            refresh(file)
+            return MacroListing.Entry(
+                name: file.name,
+                path: file.path,
+                version: ScriptFolder.Version(file.path),
+                json: describe(file)
+            )
+        }
+        return MacroListing(entries: entries, problems: problems)
     }
 
-    /// Stores the version of a file that has changed. Returns whether it has.
-    @discardableResult
-    private func refresh(_ file: MacroFolders.File) -> Bool {
+    /// Stores the version of a file that has changed.
+    private func refresh(_ file: MacroFolders.File) {
         let now = ScriptFolder.Version(file.path)
-        if let seen = seen[file.name], seen.path == file.path, seen.version == now { return false }
-        guard case .success(let text) = file.text() else { return false }
+        if let seen = seen[file.name], seen.path == file.path, seen.version == now { return }
+        guard case .success(let text) = file.text() else { return }
         seen[file.name] = (file.path, now)
-        let newest = versions.newest(of: file.name)
-        guard newest?.text != text else { return true }
+        look(forDamageOf: file.name)
+        guard (try? versions.newest(of: file.name)?.text) != text else { return }
         do throws(SystemCallError) {
             let number = (versions.numbers(of: file.name).last ?? 0) + 1
             try versions.add(MacroVersions.Version(number, text, by: nil), of: file.name)
         } catch {
             log("warning", "no version of \(file.path) is kept: \(folders.versions): \(error)")
         }
-        return true
     }
 
-    /// A line of a macro's file; nil if the file is not a macro's.
-    func source(_ path: String, line: Int) -> String? {
-        guard let file = folders.files().files.first(where: { $0.path == path }), case .success(let text) = file.text()
-        else { return nil }
-        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-        return lines.indices.contains(line - 1) ? String(lines[line - 1]) : nil
+    private func look(forDamageOf name: String) {
+        let found = versions.damage(of: name)
+        for problem in found where damage[name]?.contains(problem) != true { log("error", problem) }
+        damage[name] = found.isEmpty ? nil : found
+    }
+
+    /// The text of a macro as it is now.
+    func text(of entry: MacroListing.Entry) -> Result<String, FileText.Problem> {
+        FileText.read(entry.path, maximumBytes: MacroFolders.maximumBytes)
     }
 
     // MARK: The command
 
-    /// Answers the parts of the command that concern files, and returns whether a file has changed.
-    func answer(_ call: HandlerCall) -> (Result<HandlerCall.Answer, HandlerCall.Failure>, isChanged: Bool) {
+    /// Answers a call for one macro's files: `show`, `history`, `save` with a text that has been checked, `revert`.
+    func answer(_ call: HandlerCall) -> Result<HandlerCall.Answer, HandlerCall.Failure> {
         let values = call.data.arrayValue ?? [call.data]
-        let verb = values.first?.stringValue ?? ""
         let name = values.count > 1 ? values[1].stringValue ?? "" : ""
         do throws(HandlerCall.Failure) {
             let rest = Array(values.dropFirst(2))
-            switch verb {
-            case "list": return (.success(HandlerCall.Answer(list(mistakes(call)))), false)
-            case "show": return (.success(HandlerCall.Answer(try show(name, mistakes(call)))), false)
-            case "history": return (.success(HandlerCall.Answer(try history(name))), false)
-            case "save": return (.success(HandlerCall.Answer(try save(name, rest, call))), true)
-            case "revert": return (.success(HandlerCall.Answer(try revert(name, rest, call))), true)
-            default:
-                let verbs = "verb, one of list, show, run, trace, check, save, history, revert"
-                throw HandlerCall.Failure.expected(verbs, at: "/0", got: values.first)
+            switch values.first?.stringValue {
+            case "show": return .success(HandlerCall.Answer(try show(name, call)))
+            case "history": return .success(HandlerCall.Answer(try history(name)))
+            case "save": return .success(HandlerCall.Answer(try save(name, rest, call)))
+            case "revert": return .success(HandlerCall.Answer(try revert(name, rest, call)))
+            default: throw Self.unknownVerb(values.first)
             }
         } catch {
-            return (.failure(error), false)
+            return .failure(error)
         }
     }
 
-    /// The macro process's syntax errors.
-    private func mistakes(_ call: HandlerCall) -> JSONObject { call.results.first?.objectValue ?? [:] }
-
-    private func list(_ mistakes: JSONObject) -> JSONValue {
-        let (files, problems) = folders.files()
-        let macros = files.map { file -> JSONValue in
-            refresh(file)
-            return .object(describe(file, mistakes))
-        }
-        return ["macros": .array(macros), "problems": .array(problems.map(JSONValue.string))]
+    static func unknownVerb(_ verb: JSONValue?) -> HandlerCall.Failure {
+        .expected("verb, one of list, show, run, trace, check, save, history, revert", at: "/0", got: verb)
     }
 
-    private func show(_ name: String, _ mistakes: JSONObject) throws(HandlerCall.Failure) -> JSONValue {
+    private func show(_ name: String, _ call: HandlerCall) throws(HandlerCall.Failure) -> JSONValue {
         let file = try find(name)
         refresh(file)
-        var members = describe(file, mistakes)
+        var members = describe(file)
+        // The macro process's syntax errors.
+        members["error"] = call.results.first?.objectValue?[name]
         switch file.text() {
         case .success(let text): members["text"] = .string(text)
         case .failure(let problem): throw HandlerCall.Failure(.unavailable, "\(file.path) \(problem.message)")
@@ -124,19 +109,38 @@ final class MacroLibrary {
         return .object(members)
     }
 
-    private func describe(_ file: MacroFolders.File, _ mistakes: JSONObject) -> JSONObject {
+    private func describe(_ file: MacroFolders.File) -> JSONObject {
         var members: JSONObject = [
             "name": .string(file.name), "from": .string(file.place.rawValue),
             "version": .integer(Int64(newestNumber(of: file.name))), "file": .string(file.path),
         ]
         if !file.shadows.isEmpty { members["shadows"] = .array(file.shadows.map(JSONValue.string)) }
-        members["error"] = mistakes[file.name]
+        members["damaged"] = damage[file.name].map { .array($0.map(JSONValue.string)) }
         return members
     }
 
+    /// A line of the daemon has at most 4 MiB.
+    private static let historyBytes = 3 << 20
+
     private func history(_ name: String) throws(HandlerCall.Failure) -> JSONValue {
         refresh(try find(name))
-        return .array(versions.numbers(of: name).reversed().compactMap { versions[name, $0]?.json })
+        look(forDamageOf: name)
+        var found: [JSONValue] = []
+        var bytes = 0
+        for number in versions.numbers(of: name).reversed() {
+            do throws(MacroVersions.Damage) {
+                guard let version = try versions.read(number, of: name) else { continue }
+                bytes += version.text.utf8.count
+                found.append(version.json)
+            } catch {
+                found.append(["version": .integer(Int64(number)), "damaged": .string(error.description)])
+            }
+            guard bytes <= Self.historyBytes else {
+                let sentence = "the versions of '\(name)' have more than \(Self.historyBytes >> 20) MiB: they are in "
+                throw HandlerCall.Failure(.tooLarge, sentence + "\(folders.versions)/\(name)")
+            }
+        }
+        return .array(found)
     }
 
     private func save(
@@ -144,11 +148,8 @@ final class MacroLibrary {
         _ values: [JSONValue],
         _ call: HandlerCall
     ) throws(HandlerCall.Failure) -> JSONValue {
-        guard MacroName.isValid(name), let text = values.first?.stringValue, mistakes(call)["checked"] == true else {
-            throw HandlerCall.Failure(.invalid, "the text was not parsed, so it is not saved", field: "/2")
-        }
-        guard text.utf8.count <= MacroFolders.maximumBytes else {
-            throw HandlerCall.Failure(.tooLarge, "a macro has at most \(MacroFolders.maximumBytes >> 10) KiB")
+        guard MacroName.isValid(name), let text = values.first?.stringValue else {
+            throw HandlerCall.Failure(.invalid, "the text was not checked, so it is not saved", field: "/2")
         }
         if let file = folders.file(name) { refresh(file) }
         let newest = newestNumber(of: name)
@@ -166,7 +167,13 @@ final class MacroLibrary {
         guard let number = values.first.map({ $0.integerValue.map(Int.init) ?? -1 }) ?? numbers.dropLast().last else {
             throw HandlerCall.Failure(.notFound, "the macro '\(name)' has no version before this one")
         }
-        guard numbers.contains(number), let version = versions[name, number] else {
+        let version: MacroVersions.Version?
+        do throws(MacroVersions.Damage) {
+            version = numbers.contains(number) ? try versions.read(number, of: name) : nil
+        } catch {
+            throw HandlerCall.Failure(.unavailable, "\(error)", field: "/2")
+        }
+        guard let version else {
             let sentence = "the macro '\(name)' has the versions \(numbers.map(String.init).joined(separator: ", "))"
             throw HandlerCall.Failure(.notFound, sentence, field: "/2")
         }
@@ -225,7 +232,7 @@ final class MacroLibrary {
         }
         let path = "\(folders.saved)/\(name).js"
         let newest = newestNumber(of: name)
-        let isSame = versions[name, newest]?.text == text
+        let isSame = (try? versions.read(newest, of: name)?.text) == text
         let number = isSame ? newest : newest + 1
         do throws(SystemCallError) {
             if !isSame {

@@ -65,12 +65,54 @@ struct MacroVersions {
     }
 
     /// The newest one; nil if there is none.
-    func newest(of name: String) -> Version? { numbers(of: name).last.flatMap { self[name, $0] } }
+    func newest(of name: String) throws(Damage) -> Version? {
+        guard let number = numbers(of: name).last else { return nil }
+        return try read(number, of: name)
+    }
 
-    subscript(name: String, number: Int) -> Version? {
-        guard case .success(let text) = FileText.read(path(name, number), maximumBytes: 8 * MacroFolders.maximumBytes)
-        else { return nil }
-        return (try? JSONParser.parse(text)).flatMap(Version.init)
+    /// A file of a version that cannot be read, or is not what was stored.
+    struct Damage: Error, CustomStringConvertible {
+        var description: String
+    }
+
+    /// A version; nil if there is no file of it.
+    func read(_ number: Int, of name: String) throws(Damage) -> Version? {
+        let path = path(name, number)
+        guard access(path, F_OK) == 0 else { return nil }
+        switch FileText.read(path, maximumBytes: 8 * MacroFolders.maximumBytes) {
+        case .failure(let problem):
+            throw Damage(description: "version \(number) of '\(name)': \(path) \(problem.message)")
+        case .success(let text):
+            guard let version = (try? JSONParser.parse(text)).flatMap(Version.init), version.number == number else {
+                throw Damage(description: "version \(number) of '\(name)' is damaged: \(path) is not what was stored")
+            }
+            return version
+        }
+    }
+
+    /// What is wrong with the folder of a macro's versions, one sentence each: files that are empty, and no versions, and
+    /// a newest version that cannot be used. Older ones are read when somebody asks for them.
+    func damage(of name: String) -> [String] {
+        guard let entries = FileText.names(in: "\(folder)/\(name)") else {
+            let code = errno
+            return code == ENOENT ? [] : ["the versions of '\(name)': \(folder)/\(name): \(SystemCallError.text(code))"]
+        }
+        var problems: [String] = []
+        for entry in entries where entry.hasSuffix(".json") {
+            var status = stat()
+            let path = "\(folder)/\(name)/\(entry)"
+            if Int(entry.dropLast(5)) == nil {
+                problems.append("\(path) is no version of '\(name)': its name is not a number")
+            } else if stat(path, &status) == 0, status.st_size == 0 {
+                problems.append("version \(entry.dropLast(5)) of '\(name)' is damaged: \(path) is empty")
+            }
+        }
+        do throws(Damage) {
+            _ = try newest(of: name)
+        } catch  where !problems.contains(where: { $0.contains("/\(numbers(of: name).last ?? 0).json ") }) {
+            problems.append(error.description)
+        } catch {}
+        return problems
     }
 
     /// Stores a version, complete and synced to the disk.

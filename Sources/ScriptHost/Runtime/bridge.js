@@ -12,22 +12,40 @@
     // Whether the script should answer its open calls and then end.
     let isFinishing = false
 
+    // The names that the runtime itself answers to; no script may take one.
+    host.isOwnHandler = () => false
+
+    host.ownHandlerError = name => {
+        return new TypeError("'" + name + "' is a handler of the runtime itself: choose another name")
+    }
+
     function registerHandler(name, handler) {
         if (typeof handler !== 'function') throw new TypeError('the handler of ' + name + ' is not a function')
         name = String(name)
+        if (host.isOwnHandler(name)) throw host.ownHandlerError(name)
+        host.register(name, handler)
+    }
+
+    host.register = (name, handler) => {
         const isNew = !handlers.has(name)
         handlers.set(name, handler)
         if (!isNew || isFinishing) return
         host.ask('registerHandler', [name], error => {
             handlers.delete(name)
-            globalThis.console.error('the handler ' + name + ' is not registered: ' + error.message)
+            host.console.error('the handler ' + name + ' is not registered: ' + error.message)
         }, answer => {
-            if (answer && answer.warning) globalThis.console.warn('the handler ' + name + ': ' + answer.warning)
+            if (answer && answer.warning) host.console.warn('the handler ' + name + ': ' + answer.warning)
         })
     }
 
     function removeHandler(name) {
-        if (handlers.delete(String(name)) && !isFinishing) host.ask('removeHandler', [String(name)], () => {})
+        name = String(name)
+        if (host.isOwnHandler(name)) throw host.ownHandlerError(name)
+        host.remove(name)
+    }
+
+    host.remove = name => {
+        if (handlers.delete(name) && !isFinishing) host.ask('removeHandler', [name], () => {})
     }
 
     function callHandler(name, data, responseCallback) {

@@ -54,6 +54,9 @@
             + ',"callbackId":"' + id + '"}'
     }
 
+    // Throws for a call that would take what is the runtime's own.
+    host.guard = () => {}
+
     // A call of the script. Its promise may be ignored: the console shows an error that nobody handles.
     function start(command, data, site) {
         const promise = new Promise((resolve, reject) => {
@@ -144,7 +147,7 @@
     // A promise that was rejected and that nobody handles. Returns whether it is a call's, so that it may be ignored.
     host.mayIgnore = (promise, reason) => {
         if (!promises.has(promise)) return false
-        if (!host.takesErrors()) globalThis.console.error((reason.cmd ? reason.cmd + ': ' : '') + reason.message)
+        if (!host.takesErrors()) host.console.error((reason.cmd ? reason.cmd + ': ' : '') + reason.message)
         return true
     }
 
@@ -154,6 +157,7 @@
         let data
         try {
             data = parametersOf(message)
+            host.guard(String(command), data)
         } catch (error) {
             return Promise.reject(error)
         }
@@ -162,11 +166,14 @@
 
     host.callHandler = (command, data, site) => {
         host.isCommand(command)
-        return start(command, json(data), site)
+        const text = json(data)
+        host.guard(command, text)
+        return start(command, text, site)
     }
 
     // The reply of a call that the script waits for; throws an error reply.
     function replyAtOnce(command, data) {
+        host.guard(command, data)
         const site = new Error()
         const id = 's' + ++count
         const traced = {command, resolve() {}, reject() {}}

@@ -95,7 +95,7 @@
         return start === undefined ? 'no such timer' : (Date.now() - start) + ' ms'
     }
 
-    globalThis.console = {
+    const console = {
         log: (...values) => print('info', values),
         info: (...values) => print('info', values),
         debug: (...values) => print('debug', values),
@@ -118,7 +118,7 @@
             if (values.length) print('info', values)
             indent += '  '
         },
-        groupCollapsed: (...values) => globalThis.console.group(...values),
+        groupCollapsed: (...values) => console.group(...values),
         groupEnd: () => { indent = indent.slice(2) },
         time: (label = 'default') => { starts.set(label, Date.now()) },
         timeLog: (label = 'default', ...values) => print('info', [label + ': ' + elapsed(label), ...values]),
@@ -127,4 +127,7 @@
             starts.delete(label)
         },
     }
+    globalThis.console = console
+    // The runtime's own, whatever scripts make of theirs.
+    host.console = Object.freeze({...console})
 })

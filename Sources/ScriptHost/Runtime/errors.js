@@ -73,7 +73,7 @@
             if (host.takesErrors()) {
                 globalThis.handleRequest('error', Object.assign({code: 'scriptFailed'}, told))
             } else if (hears) {
-                globalThis.console.error(thrown)
+                host.console.error(thrown)
             }
             return hears || host.takesErrors()
         } finally {

@@ -132,7 +132,7 @@
             events.add(name)
             host.ask('subscribe', [name], error => {
                 events.delete(name)
-                globalThis.console.warn(name + ': ' + error.message)
+                host.console.warn(name + ': ' + error.message)
             })
         }
     }

@@ -2,7 +2,6 @@
 (function (host, native) {
     'use strict'
 
-    const bridge = globalThis.WebViewJavascriptBridge
     const {getValue, setValue} = globalThis
     const {apply} = Reflect
     // The names that scripts use already; no macro may take one of them.
@@ -59,7 +58,7 @@
     function post(told) {
         const {macro, message, file, line, column, source, stack} = told
         const event = {title: 'Javascript Evaluation Error', macro, message, file, line, column, source, stack}
-        host.ask('post', ['macroError', event], error => globalThis.console.warn('macroError: ' + error.message))
+        host.ask('post', ['macroError', event], error => host.console.warn('macroError: ' + error.message))
     }
 
     // What a macro threw, in the form for its caller and the event.
@@ -94,7 +93,12 @@
     // An error in a timer or in an event's function. The other macros go on, so nothing ends.
     const unhandled = host.unhandled
     host.unhandled = thrown => {
-        if (unhandled(thrown)) return true
+        try {
+            if (unhandled(thrown)) return true
+        } catch (error) {
+            // What a macro has put there to hear of errors.
+            host.console.error(error)
+        }
         const told = host.describe(thrown)
         const macro = macros.get(told.macro)
         if (macro) {
@@ -102,7 +106,7 @@
         } else {
             post(told)
         }
-        globalThis.console.error(thrown)
+        host.console.error(thrown)
         return true
     }
 
@@ -202,34 +206,23 @@
     const verbs = {
         run: (name, values) => run(find(name), values),
         trace: (name, values) => trace(find(name), values),
-        check(name, [text]) {
-            if (text === undefined || text === null) {
-                const macro = macros.get(name)
-                if (!macro) find(name)
-                if (macro.mistake) throw invalid(name, macro.mistake)
-                return null
-            }
-            return checked(name, text)
+        // The file, which was checked before it came here.
+        check(name) {
+            const macro = macros.get(name)
+            if (!macro) find(name)
+            if (macro.mistake) throw invalid(name, macro.mistake)
+            return null
         },
     }
 
-    function checked(name, text) {
-        if (typeof text !== 'string') throw invalid(name, {message: 'the text of a macro is a string'})
-        try {
-            native.check(text)
-        } catch (mistake) {
-            throw invalid(name, mistake)
-        }
-        return null
-    }
-
-    // The host, which runs no JavaScript, handles the verbs of files. These give it what only JavaScript knows.
+    // The host, which runs no JavaScript, handles the verbs of files and has texts checked. These give it what only
+    // JavaScript knows.
     const preparations = {
-        save(name, [text]) {
+        check: () => ({isNamed: true}),
+        save(name) {
             const problem = nameProblem(name)
             if (problem) throw refusal('invalid', problem, {field: '/1'})
-            checked(name, text)
-            return {checked: true}
+            return {isNamed: true}
         },
         list: () => mistakes([...macros.values()]),
         show: name => mistakes([macros.get(name)].filter(Boolean)),
@@ -245,7 +238,8 @@
         if (verb !== 'list' && !isText(name)) {
             throw refusal('invalid', verb + ' needs the name of a macro', {field: '/1'})
         }
-        if (!Object.hasOwn(verbs, verb)) {
+        const isNew = verb === 'check' && values[0] !== undefined && values[0] !== null
+        if (isNew || !Object.hasOwn(verbs, verb)) {
             return Object.hasOwn(preparations, verb) ? preparations[verb](name, values) : null
         }
         call.end()
@@ -267,22 +261,30 @@
 
     // The handlers answer with their return value, so they declare no callback.
     function register(macro) {
-        bridge.registerHandler('macro:' + macro.name, (...[data, , call]) => mapped(macro, data, call))
+        host.register('macro:' + macro.name, (...[data, , call]) => mapped(macro, data, call))
     }
 
     // A file has a new text. If the new text has a mistake, the one before stays in use.
-    host.putMacro = (name, path, text) => {
+    host.putMacro = (name, path, text, bytes) => {
         const macro = macros.get(name) || new Macro(name)
         const wasThere = macro.isThere
         macros.set(name, macro)
         try {
             const problem = nameProblem(name)
             if (problem) throw {message: problem}
-            macro.take(path, text, native.define(name, path, text))
+            macro.take(path, text, native.define(name, path, text, bytes))
         } catch (mistake) {
             return tell(macro, path, mistake)
         }
         if (!wasThere && isReady) register(macro)
+    }
+
+    // A file has a new text with a mistake.
+    host.refuseMacro = (name, path, mistake) => {
+        const macro = macros.get(name) || new Macro(name)
+        macros.set(name, macro)
+        const problem = nameProblem(name)
+        tell(macro, path, problem ? {message: problem} : mistake)
     }
 
     function tell(macro, path, mistake) {
@@ -290,7 +292,7 @@
         macro.file = path
         const told = Object.assign({macro: macro.name, file: path}, mistake)
         const place = [path, told.line, told.column].filter(part => part !== undefined).join(':')
-        globalThis.console.error(place + ': ' + told.message + (macro.isThere ? '; the text before it stays' : ''))
+        host.console.error(place + ': ' + told.message + (macro.isThere ? '; the text before it stays' : ''))
         post(told)
     }
 
@@ -299,7 +301,7 @@
         macros.delete(name)
         if (!macro || !macro.isThere) return
         native.remove(name)
-        bridge.removeHandler('macro:' + name)
+        host.remove('macro:' + name)
     }
 
     // The device's values have changed: creates their accessors again.
@@ -310,7 +312,7 @@
         for (const [name, suffix] of JSON.parse(native.accessors(JSON.stringify(values)))) {
             if (suffix === null || taken.has('get' + suffix) || taken.has('set' + suffix) || macros.has('get' + suffix)
                 || macros.has('set' + suffix)) {
-                globalThis.console.warn('the value ' + name + ' has no accessor: use getValue and setValue')
+                host.console.warn('the value ' + name + ' has no accessor: use getValue and setValue')
                 continue
             }
             give('get' + suffix, () => getValue(name))
@@ -329,7 +331,7 @@
         isReady = true
         for (const macro of macros.values()) if (macro.isThere) register(macro)
         // Registered last: whoever finds this command finds all macros.
-        bridge.registerHandler('macros', (...[data, , call]) => command(data, call))
+        host.register('macros', (...[data, , call]) => command(data, call))
     }
 
     const learned = commands => {
@@ -337,7 +339,7 @@
         ready()
     }
     const notLearned = error => {
-        globalThis.console.warn('macros have no accessors of values: commands: ' + error.message)
+        host.console.warn('macros have no accessors of values: commands: ' + error.message)
         ready()
     }
 
@@ -353,10 +355,22 @@
         return host.lineOf('subscribe', ['commands']) + host.lineOf('commands', [], learned, notLearned) + registrations()
     }
 
+    Object.freeze(globalThis.WebViewJavascriptBridge)
+
+    // Who has one of these names hears the calls of all macros.
+    const ownHandlers = new Set(['macros', 'macroFiles', 'scriptHost'])
+    host.isOwnHandler = name => ownHandlers.has(name) || name.startsWith('macro:')
+    host.guard = (command, data) => {
+        if (command !== 'registerHandler' && command !== 'removeHandler' || data === undefined) return
+        for (const name of [JSON.parse(data)].flat()) {
+            if (typeof name === 'string' && host.isOwnHandler(name)) throw host.ownHandlerError(name)
+        }
+    }
+
     // Macros wait for calls, whether or not something else keeps the process alive.
     host.isWaiting = () => true
     host.isRegistered = () => true
 
-    host.ask('subscribe', ['commands'], error => globalThis.console.warn('commands: ' + error.message))
+    host.ask('subscribe', ['commands'], error => host.console.warn('commands: ' + error.message))
     host.ask('commands', [], notLearned, learned)
 })

@@ -8,8 +8,8 @@
     // Nobody sees a script: its messages are logged, and its questions are declined.
     globalThis.alert = (text = '') => {
         text = String(text)
-        globalThis.console.info(text)
-        host.askInOrder('post', ['alert', text], error => globalThis.console.warn('alert: ' + error.message))
+        host.console.info(text)
+        host.askInOrder('post', ['alert', text], error => host.console.warn('alert: ' + error.message))
     }
     globalThis.confirm = () => false
     globalThis.prompt = () => null
@@ -22,7 +22,7 @@
     // The book does not encode the parts of the address, so a message may contain `&` and `%`.
     function navigate(address) {
         const text = /^call\?([^]*)$/.exec(String(address))
-        if (!text) return globalThis.console.warn('there is no page to go to: ' + address)
+        if (!text) return host.console.warn('there is no page to go to: ' + address)
         call(text[1])
         Promise.resolve().then(sendStored)
     }
@@ -34,7 +34,7 @@
         })
         const whole = /^cmd=([^&]*)(?:&msg=([^]*))?$/.exec(query)
         const values = isPlain ? Object.fromEntries(pairs) : whole ? {cmd: whole[1], msg: whole[2]} : {}
-        if (!values.cmd) return globalThis.console.warn('call?' + query + ' names no command')
+        if (!values.cmd) return host.console.warn('call?' + query + ' names no command')
         // The book's makeCall adds this if it got no message.
         if (values.msg === 'undefined') values.msg = undefined
         // Not the script's own makeCall, which may have changed the address.

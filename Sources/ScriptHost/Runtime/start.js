@@ -56,7 +56,7 @@
             host.heard(message.handlerName, message.data)
             host.happened(message.handlerName, message.data)
         } else {
-            globalThis.console.error('the daemon: ' + (message.error ? message.error.message : JSON.stringify(message)))
+            host.console.error('the daemon: ' + (message.error ? message.error.message : JSON.stringify(message)))
         }
     }
 

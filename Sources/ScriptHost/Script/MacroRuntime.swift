@@ -18,14 +18,19 @@ final class MacroRuntime {
         let text = String(decoding: PackageResources.macros_js, as: UTF8.self)
         let functions = Self.functions(engine, natives)
         try runtime.context.evaluate(text, sourceURL: "quickconnect:macros.js").call([host, functions])
+        let lock = String(decoding: PackageResources.intrinsics_js, as: UTF8.self)
+        try runtime.context.evaluate(lock, sourceURL: "quickconnect:intrinsics.js").call([])
     }
 
     // MARK: Called between turns, each a turn of its own
 
-    /// Applies the change of a macro's file. The globals stay.
-    func take(_ change: MacroTexts.Change) throws(JSError) {
+    /// Applies the change of a macro. The globals stay.
+    func take(_ change: MacroChange) throws(JSError) {
         switch change {
-        case .text(let text, let name, let path): try host["putMacro"].call([name, path, text])
+        case .text(let text, let name, let path, let bytes): try host["putMacro"].call([name, path, text, bytes])
+        case .mistake(let mistake, let name, let path):
+            let value = JSValue(newFromJSON: JSONValue.object(mistake).text, in: host.context)
+            try host["refuseMacro"].call([name, path, value as Any])
         case .removed(let name): try host["removeMacro"].call([name])
         }
     }
@@ -52,17 +57,12 @@ final class MacroRuntime {
     /// The functions for macros' texts, and for functions that all macros can use.
     private static func addTexts(_ object: JSValue, _ engine: MacroEngine) {
         object.setObject(
-            { [unowned engine] (name: String, path: String, text: String) in
-                try mistakes { () throws(MacroError) in try engine.define(text, key: name, sourceURL: path) }
+            { [unowned engine] (name: String, path: String, text: String, bytes: Int) in
+                try mistakes { () throws(MacroError) in
+                    try engine.define(checked: text, functionBytes: bytes, key: name, sourceURL: path)
+                }
             },
             forKeyedSubscript: "define"
-        )
-        object.setObject(
-            // The name is checked when the text is saved.
-            { [unowned engine] (text: String) in
-                try mistakes { () throws(MacroError) in try engine.check(text, key: "macro") }
-            },
-            forKeyedSubscript: "check"
         )
         object.setObject(
             { [unowned engine] (name: String, function: JSValue) in engine.insertBlockAsObject(function, key: name) },

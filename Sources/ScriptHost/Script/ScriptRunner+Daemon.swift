@@ -18,17 +18,41 @@ extension ScriptRunner {
     /// Sends an answer from this program itself.
     func send(_ message: JSONObject) { send(Array("\(JSONValue.object(message).text)\n".utf8)[...]) }
 
-    /// Processes what has been received.
+    /// The most pieces that are read between two turns.
+    private static let maxPieces = 16
+
+    /// Processes what has been received, unless the script has too much to handle already.
     func receive() {
-        link.receive { backlog.append($0) }
+        var pieces = 0
+        while pieces < Self.maxPieces, !backlog.isFull, pieces == 0 || hasInput {
+            var refused: [MessageList.Refused] = []
+            link.receive { message in
+                if let call = backlog.append(message) { refused.append(call) }
+            }
+            for call in refused { refuse(call) }
+            pieces += 1
+        }
         takeEvents()
+    }
+
+    private var hasInput: Bool {
+        guard let connection = link.connection else { return false }
+        var entry = pollfd(fd: connection.descriptor, events: Int16(POLLIN), revents: 0)
+        return poll(&entry, 1, 0) > 0
+    }
+
+    /// A caller has its share of what waits here.
+    private func refuse(_ call: MessageList.Refused) {
+        let sentence = "\(source.name) has \(call.bytes >> 10) KiB of this caller's calls waiting already"
+        let error: JSONValue = ["code": "overloaded", "message": .string(sentence)]
+        send(["responseId": .string(call.id), "error": error])
     }
 
     /// Reports to the script the calls that failed without a reply.
     func takeEvents() {
         for event in link.conversation.takeEvents() {
             switch event {
-            case .failed(let id, let failure): backlog.append(Self.message(id.text, failure))
+            case .failed(let id, let failure): backlog.put(Self.message(id.text, failure))
             case .fault(.told(let error)): write("error", "the daemon: \(error.message)")
             case .fault(.unreadable(let problem)): write("error", "the daemon: \(problem)")
             // The script reads its messages itself, and manages its own handlers and subscriptions.

@@ -6,17 +6,15 @@ internal import QuickConnect
 extension ScriptRunner: MacroNatives {
     func runs(_ macro: String) { stopper.runs(macro) }
 
-    /// Applies the changes in the folders of macros. Each text is a turn of its own, so that many of them exceed no
-    /// limit.
-    func lookAtMacros() {
-        // Another folder has one of the names, and this process may not read that: the host begins another process.
-        if macros != nil, ground?.isStale ?? false {
-            write("warning", "a folder of macros was replaced; the macros restart")
+    /// Applies the change of a macro. Each is a turn of its own, so that many of them exceed no limit.
+    func take(_ change: MacroChange) {
+        guard macros != nil else { return }
+        // Another folder has its name, and this process may not read that: the host begins another process.
+        if ground?.isStale ?? false {
+            write("warning", "the folder of macros was replaced; the macros restart")
             return status = 0
         }
-        for change in macros?.changes(telling: { write("error", $0) }) ?? [] {
-            inMacros { runtime throws(JSError) in try runtime.take(change) }
-        }
+        inMacros { runtime throws(JSError) in try runtime.take(change) }
     }
 
     /// Posts that a macro makes its caller wait too long.
@@ -34,6 +32,6 @@ extension ScriptRunner: MacroNatives {
     /// Carries out the host's orders: a caller who is told that a macro is saved must get the new text.
     func heedOrders() {
         guard macros != nil, let channel else { return }
-        while status == nil, heed(channel) {}
+        heed(channel)
     }
 }

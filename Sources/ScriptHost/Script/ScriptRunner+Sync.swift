@@ -42,7 +42,7 @@ extension ScriptRunner {
     private func waitForReply(to id: String, of command: String, before deadline: ContinuousClock.Instant) -> String? {
         var waiting: [Message] = []
         // Messages in the same piece as the reply must not be lost.
-        defer { for message in waiting { backlog.append(message.line) } }
+        defer { for message in waiting { backlog.put(message.line) } }
         while true {
             do throws(SocketPaths.NoDaemon) {
                 try link.advance()

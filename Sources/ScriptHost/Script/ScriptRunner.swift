@@ -31,8 +31,8 @@ public final class ScriptRunner {
     /// Whether the script has run since the last report of the counts, and when that was.
     var isChanged = false
     var toldAt: ContinuousClock.Instant?
-    /// The macros, if this is their process.
-    var macros: MacroTexts?
+    /// The macros' folders, if this is their process.
+    let macros: MacroFolders?
     var macroRuntime: MacroRuntime?
     private let isConfined: Bool
     /// The folders that this process may read, as they were when it began.
@@ -57,7 +57,7 @@ public final class ScriptRunner {
     ///   - daemonLimits: what the daemon reads.
     ///   - paths: where the daemon's socket may be.
     ///   - channel: to the host that started this process; nil in the foreground.
-    ///   - macros: where the macros lie that run here, in place of a script; nil: a script does.
+    ///   - macros: where the macros lie that run here, in place of a script; nil: a script does. The host gives their texts.
     ///   - isConfined: false where the process is not the script's alone: it keeps all that it has.
     public init(
         _ source: ScriptSource,
@@ -70,7 +70,7 @@ public final class ScriptRunner {
     ) {
         self.isConfined = isConfined
         self.source = source
-        self.macros = macros.map(MacroTexts.init)
+        self.macros = macros
         self.limits = limits
         self.daemonLimits = daemonLimits
         self.channel = channel
@@ -131,7 +131,6 @@ public final class ScriptRunner {
         let code = watcher.start()
         if code != 0 { return ended(1, "no thread can be started: \(SystemCallError.text(code))") }
         turn { runtime throws(JSError) in try runtime.run(text, sourceURL: source.path) }
-        lookAtMacros()
         loaded()
         while status == nil { wait() }
         flush()
@@ -141,7 +140,7 @@ public final class ScriptRunner {
 
     /// Gives up all but the daemon's socket and the files that it loads. Before the engine has threads.
     private func confine() throws(SystemCallError) {
-        let files = macros?.folders.readable ?? [source.loadedFolder].compactMap { $0 }
+        let files = macros?.readable ?? [source.loadedFolder].compactMap { $0 }
         ground = try Confinement(readable: files, connects: true).enter()
     }
 
@@ -197,11 +196,12 @@ public final class ScriptRunner {
     /// Timers of a script that is finishing run only while callers wait for its answers.
     private var mayFireTimers: Bool { !link.isHeld && !(isFinishing && calls.isEmpty) }
 
-    /// Passes received messages to the script. Nothing more is read until the script has handled them.
+    /// Passes received messages to the script, as many as one turn may take. While it handles them, others are read, so
+    /// that the callers take turns.
     private func takeLines() {
-        guard !state.contains(.hasMessages) else { return deliver([]) }
         receive()
         heedOrders()
+        if state.contains(.hasMessages) { return deliver([]) }
         if !backlog.isEmpty { deliver(backlog.take()) }
     }
 
@@ -220,18 +220,18 @@ public final class ScriptRunner {
         if let endsAt, endsAt <= .now { status = 0 }
     }
 
-    /// Returns whether there was an order.
-    @discardableResult
-    func heed(_ channel: HostChannel) -> Bool {
-        switch channel.receive() {
-        case .order(.goOn): link.isHeld = false
-        case .order(.finish): finish()
-        case .order(.look): lookAtMacros()
-        // Without its host nobody could stop it.
-        case .closed: status = 0
-        case .nothing: return false
+    /// Carries out the host's orders.
+    func heed(_ channel: HostChannel) {
+        let (orders, isClosed) = channel.receive()
+        for order in orders where status == nil {
+            switch order {
+            case .goOn: link.isHeld = false
+            case .finish: finish()
+            case .change(let change): take(change)
+            }
         }
-        return true
+        // Without its host nobody could stop it.
+        if isClosed { status = 0 }
     }
 
     /// Another process takes over as soon as the daemon no longer passes calls to this one.

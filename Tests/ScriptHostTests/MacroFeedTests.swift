@@ -1,0 +1,91 @@
+import JSON
+import SyntaxChecking
+import Testing
+
+@testable import ScriptHost
+
+@Suite("What the macros' process is given next")
+struct MacroFeedTests {
+    /// A macro; another path is another text.
+    private static func entry(_ name: String, _ path: String = "a") -> MacroListing.Entry {
+        MacroListing.Entry(name: name, path: path, version: nil, json: [:])
+    }
+
+    private static func feed(_ entries: MacroListing.Entry...) -> MacroFeed {
+        let feed = MacroFeed()
+        feed.begin()
+        feed.take(MacroListing(entries: entries))
+        return feed
+    }
+
+    private static func change(_ step: MacroFeed.Step?) -> MacroChange? {
+        if case .send(let change)? = step { change } else { nil }
+    }
+
+    private static func isRead(_ step: MacroFeed.Step?, _ path: String) -> Bool {
+        if case .read(let entry)? = step { entry.path == path } else { false }
+    }
+
+    private static func isCheck(_ step: MacroFeed.Step?) -> Bool { if case .check? = step { true } else { false } }
+
+    private static func isGoOn(_ step: MacroFeed.Step?) -> Bool { if case .goOn? = step { true } else { false } }
+
+    private let text = MacroChange.text("x", name: "m", path: "a", functionBytes: 1)
+
+    @Test func `a text that comes while no process is there is checked, and given to the next one`() {
+        let feed = Self.feed(Self.entry("m"))
+        #expect(Self.isRead(feed.step(), "a"))
+        // The process has ended.
+        feed.take(Self.entry("m"), text: "x")
+        feed.begin()
+        feed.goOn()
+        #expect(Self.isCheck(feed.step()))
+        #expect(feed.step() == nil)
+        feed.take(Self.entry("m"), verdict: .valid(functionBytes: 1))
+        #expect(Self.change(feed.step()) == text)
+        #expect(Self.isGoOn(feed.step()) && feed.has("m") && feed.step() == nil)
+    }
+
+    @Test func `a text that is read or checked while the process is replaced is given to the next one`() {
+        let feed = Self.feed(Self.entry("m"))
+        _ = feed.step()
+        feed.begin()
+        #expect(feed.step() == nil)
+        feed.take(Self.entry("m"), text: "x")
+        #expect(Self.isCheck(feed.step()))
+        feed.begin()
+        feed.take(Self.entry("m"), verdict: .valid(functionBytes: 1))
+        #expect(Self.change(feed.step()) == text)
+        #expect(feed.step() == nil)
+    }
+
+    @Test(arguments: [true, false])
+    func `a macro that is removed while it is read or checked does not come back`(isRead: Bool) {
+        let feed = Self.feed(Self.entry("m"), Self.entry("n"))
+        _ = feed.step()
+        if !isRead {
+            feed.take(Self.entry("m"), text: "x")
+            _ = feed.step()
+        }
+        feed.take(MacroListing(entries: [Self.entry("n")]))
+        if isRead {
+            feed.take(Self.entry("m"), text: "x")
+        } else {
+            feed.take(Self.entry("m"), verdict: .valid(functionBytes: 1))
+        }
+        #expect(Self.isRead(feed.step(), "a"), "the next one")
+        feed.take(Self.entry("n"), text: nil)
+        feed.goOn()
+        #expect(Self.isGoOn(feed.step()))
+    }
+
+    @Test func `of a macro that changes while it is checked, the newer text is given`() {
+        let feed = Self.feed(Self.entry("m"))
+        _ = feed.step()
+        feed.take(Self.entry("m"), text: "x")
+        _ = feed.step()
+        feed.take(MacroListing(entries: [Self.entry("m", "b")]))
+        feed.take(Self.entry("m"), verdict: .valid(functionBytes: 1))
+        #expect(Self.isRead(feed.step(), "b") && !feed.has("m"))
+    }
+}
