@@ -114,7 +114,7 @@ final class Database {
         self.limiter = limiter
         sqlite3_progress_handler(
             handle,
-            10_000,
+            1000,
             { pointer in
                 guard let pointer else { return 0 }
                 return Unmanaged<Limiter>.fromOpaque(pointer).takeUnretainedValue().end < .now ? 1 : 0

@@ -4,6 +4,9 @@ internal import JSON
 /// Untrusted SQL on a connection that can only read, and only the entries.
 final class ReadOnlyQueries {
     private let database: Database
+    private let guarded: GuardedFunctions
+    /// The longest text of a statement's values.
+    private static let maximumBytes = 8 << 20
 
     init(_ path: String) throws(StoreError) {
         database = try Database(path, .readOnly)
@@ -11,12 +14,15 @@ final class ReadOnlyQueries {
         try database.execute("PRAGMA query_only = ON")
         // Table-valued functions declare themselves at first use, which the authorizer would refuse.
         try database.execute("SELECT * FROM json_each('[]'); SELECT * FROM json_tree('[]')")
-        sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, 8 << 20)
+        guarded = try GuardedFunctions(on: database, maximumBytes: Self.maximumBytes)
+        sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, Int32(Self.maximumBytes))
         sqlite3_limit(handle, SQLITE_LIMIT_SQL_LENGTH, 64 << 10)
         sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 0)
         sqlite3_limit(handle, SQLITE_LIMIT_EXPR_DEPTH, 100)
         sqlite3_limit(handle, SQLITE_LIMIT_COMPOUND_SELECT, 50)
-        sqlite3_limit(handle, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000)
+        sqlite3_limit(handle, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 100)
+        // What runs without a loop is looked at by no clock.
+        sqlite3_limit(handle, SQLITE_LIMIT_VDBE_OP, 25_000)
     }
 
     /// Functions that access files, load code, or reveal internals of the file.
@@ -46,7 +52,10 @@ final class ReadOnlyQueries {
     /// The rows of a SELECT, as the text of a JSON array of objects.
     func json(_ sql: String, _ values: [SQLValue], _ limits: SQLLimits) throws(StoreError) -> String {
         if !database.isInTransaction { try database.execute("BEGIN") }
-        return try database.limited(until: .now + limits.time) { () throws(StoreError) in
+        let end = ContinuousClock.now + limits.time
+        guarded.end = end
+        defer { guarded.end = nil }
+        return try database.limited(until: end) { () throws(StoreError) in
             let statement = try compile(sql)
             guard statement.parameterCount == values.count else {
                 throw StoreError(

@@ -98,6 +98,14 @@ final class Statement {
         }
     }
 
+    /// Runs it with the values of a call of a function, whose result becomes that of its first row.
+    func pass(_ values: [OpaquePointer?], to context: OpaquePointer) throws(StoreError) {
+        for (index, value) in values.enumerated() {
+            try database.check(sqlite3_bind_value(handle, Int32(index + 1), value), "parameter \(index + 1)")
+        }
+        if try step() { sqlite3_result_value(context, sqlite3_column_value(handle, 0)) }
+    }
+
     func run(_ values: [SQLValue]) throws(StoreError) {
         defer { reset() }
         try bind(values)

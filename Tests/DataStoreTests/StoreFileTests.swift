@@ -57,6 +57,31 @@ struct StoreFileTests {
         #expect(kind { _ = try folder.store() } == .damaged)
     }
 
+    @Test(arguments: [
+        ("CREATE TRIGGER spy AFTER INSERT ON entries BEGIN DELETE FROM entries; END", "the trigger 'spy'"),
+        ("CREATE VIEW v AS SELECT * FROM entries", "the view 'v'"), ("CREATE TABLE t(x)", "the table 't'"),
+        ("CREATE INDEX i ON entries(data)", "the index 'i'"),
+        ("DROP INDEX entries_date", "lacks the index 'entries_date'"),
+        (
+            "DROP INDEX entries_date; CREATE INDEX entries_date ON entries(date DESC)",
+            "the index 'entries_date'"
+        ), ("PRAGMA user_version = 0", "has what"),
+    ])
+    func `a file with anything but its own tables and indexes is refused, and not changed`(sql: String, says: String)
+        async throws
+    {
+        try fill(3)
+        _ = try await folder.shell("PRAGMA wal_checkpoint(TRUNCATE); \(sql)")
+        let before = try folder.data("data.db")
+        do {
+            _ = try folder.store()
+            Issue.record("it was opened")
+        } catch {
+            #expect((error as? StoreError)?.kind == .damaged && "\(error)".contains(says), "\(error)")
+        }
+        #expect(try folder.data("data.db") == before)
+    }
+
     @Test func `a file of a newer version is refused with both versions`() async throws {
         try fill(1)
         _ = try await folder.shell("PRAGMA user_version = 77")

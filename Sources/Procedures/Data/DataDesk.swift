@@ -6,20 +6,27 @@ internal import Linux
 internal import QuickConnect
 internal import QuickConnectClient
 
-/// The work of the data thread: its file, opened when first needed, and again after a failure.
+/// The work of a data thread: its file, opened when first needed, and again after a failure.
 struct DataDesk {
     private let path: String
     private let settings: ProcedureSettings
+    private let answers: AnswerQueue
+    /// Whether the file is read completely when it is opened.
+    private let isChecked: Bool
     private var store: DataStore?
+    /// Whether the file has been open, so that it is not a new one.
+    private var wasOpen = false
     /// Whether there is more to delete.
     private(set) var hasMore = false
     /// The most bytes of a page of entries.
     private static let pageBytes = 1 << 20
     private static let backups = 5
 
-    init(_ path: String, _ settings: ProcedureSettings) {
+    init(_ path: String, _ settings: ProcedureSettings, _ answers: AnswerQueue, isChecked: Bool) {
         self.path = path
         self.settings = settings
+        self.answers = answers
+        self.isChecked = isChecked
     }
 
     mutating func close() { store = nil }
@@ -36,7 +43,10 @@ struct DataDesk {
             } catch {
                 return [.failed(error)]
             }
-        case .answer(let call): return [.answer(call, answer(call))]
+        case .answer(let call):
+            // Made here, because a page of entries is long.
+            answers.append(answer(call).map { HandlerCall.Answer($0) }, to: call)
+            return [.answered(Peer(call))]
         }
     }
 
@@ -49,8 +59,14 @@ struct DataDesk {
                 throw StoreError(.unavailable, "\(folder): \(error)")
             }
         }
-        let new = try DataStore(path, isChecked: true)
-        store = new
+        if wasOpen, DataFile.isEmpty(path) ?? true {
+            throw StoreError(
+                .damaged,
+                "\(path) is gone or empty, and with it what was recorded: replace it by a backup, and restart the service"
+            )
+        }
+        let new = try DataStore(path, isChecked: isChecked)
+        (store, wasOpen) = (new, true)
         return new
     }
 

@@ -1,12 +1,13 @@
 internal import Concurrency
 internal import Configuration
 internal import DataStore
+internal import Fairness
 internal import Glibc
 internal import JSON
 internal import Linux
 internal import QuickConnectClient
 
-/// The thread that writes the data, so that a slow disk delays nothing else.
+/// A thread that reads or writes the data, so that a slow disk delays nothing else.
 final class DataKeeper: Sendable {
     enum Job: Sendable {
         /// Open the file, and read it completely.
@@ -23,19 +24,50 @@ final class DataKeeper: Sendable {
         case saved(Int)
         case notSaved([Entry], StoreError)
         case failed(StoreError)
-        case answer(HandlerCall, Result<JSONValue, HandlerCall.Failure>)
+        /// The answer to a call of that caller waits to be sent.
+        case answered(Peer)
         case ended
     }
 
-    private let jobs = Monitor<[Job]>([])
+    /// What is to be done. The callers take turns, and come before what is only tidied up.
+    private struct Jobs: Sendable {
+        var own: [Job] = []
+        var calls = Ring<Peer, HandlerCall>()
+        private var wasCall = false
+
+        /// - Parameter fits: whether a caller may have its turn.
+        mutating func next(where fits: (Peer) -> Bool) -> Job? {
+            var isTrim = false
+            if case .trim? = own.first { isTrim = true }
+            if own.isEmpty || isTrim && !wasCall, let call = calls.next(where: fits) {
+                wasCall = true
+                return .answer(call)
+            }
+            wasCall = false
+            return own.isEmpty ? nil : own.removeFirst()
+        }
+    }
+
+    private let jobs = Monitor(Jobs())
     private let news = Monitor<[News]>([])
+    private let answers: AnswerQueue
     private let waker: Waker
 
-    /// - Parameter waker: woken when there is news.
-    init(_ path: String, _ settings: ProcedureSettings, _ waker: Waker) throws(SystemCallError) {
+    /// - Parameters:
+    ///   - name: of the thread.
+    ///   - answers: gets the answers. Who has its share of them gets its next turn later.
+    ///   - waker: woken when there is news.
+    ///   - make: makes what works there.
+    init(
+        _ name: String,
+        _ answers: AnswerQueue,
+        _ waker: Waker,
+        _ make: @escaping @Sendable () -> DataDesk
+    ) throws(SystemCallError) {
+        self.answers = answers
         self.waker = waker
-        let code = PThread.start("data") { [self] in
-            var desk = DataDesk(path, settings)
+        let code = PThread.start(name) { [self] in
+            var desk = make()
             while true {
                 let job = nextJob()
                 if case .end = job { break }
@@ -49,7 +81,14 @@ final class DataKeeper: Sendable {
     }
 
     func order(_ job: Job) {
-        jobs.withLock { $0.append(job) }
+        jobs.withLock { $0.own.append(job) }
+        jobs.notify()
+    }
+
+    /// Answers a call to the handler `data`.
+    func ask(_ call: HandlerCall) {
+        let peer = Peer(call)
+        jobs.withLock { $0.calls.append(call, of: peer) }
         jobs.notify()
     }
 
@@ -60,8 +99,17 @@ final class DataKeeper: Sendable {
         }
     }
 
+    /// Answers have been sent: who had its share may have a turn.
+    func goOn() {
+        // Not between its look at the answers and its wait.
+        jobs.withLock { _ in }
+        jobs.notify()
+    }
+
     private func nextJob() -> Job {
-        jobs.wait { jobs in jobs.isEmpty ? .wait(until: nil) : .go(jobs.removeFirst()) }
+        jobs.wait { jobs in
+            jobs.next(where: { !answers.isFull(for: $0.name) }).map { .go($0) } ?? .wait(until: nil)
+        }
     }
 
     private func tell(_ one: News) {

@@ -4,6 +4,8 @@ internal import Glibc
 internal import JSON
 public import Layout
 internal import Linux
+internal import QuickConnect
+internal import QuickConnectClient
 
 /// The folders of stored procedures: `NAME.js` in the configuration folder, then among the fetched ones, then among the
 /// shipped ones. The first one with a name is used. Files are read for each call, so the next call uses a changed one.
@@ -62,6 +64,12 @@ public struct ProcedureFolders: Sendable {
 
     /// The file of a procedure; nil if there is none.
     public func file(_ name: String) -> File? { layers.file(name) }
+
+    /// The error for a name of which there is no file, with the nearest one.
+    func missing(_ name: String) -> HandlerCall.Failure {
+        let question = NearestNames.question(name, among: files().files.map(\.name))
+        return HandlerCall.Failure(.notFound, "there is no procedure '\(name.prefix(100))'\(question)", field: "/1")
+    }
 
     /// Why a file cannot be loaded.
     struct Unreadable: Error, CustomStringConvertible {

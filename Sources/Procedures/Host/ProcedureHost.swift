@@ -1,6 +1,8 @@
 internal import CLinux
+internal import Concurrency
 public import Configuration
 internal import DataStore
+internal import Fairness
 internal import Glibc
 internal import JSON
 internal import Layout
@@ -14,25 +16,45 @@ public import QuickConnectClient
 /// It runs no JavaScript itself, so no procedure can stop it. It is a client of the daemon, with the handlers
 /// `execute`, `procedures` and `data`.
 public final class ProcedureHost {
-    private let settings: ProcedureSettings
-    private let folders: ProcedureFolders
-    private let link: DaemonLink
-    private let pool: WorkerPool
+    let settings: ProcedureSettings
+    let folders: ProcedureFolders
+    let link: DaemonLink
+    let pool: WorkerPool
+    let checks: ProcedureChecks
     private let waker: Waker
-    private let keeper: DataKeeper
-    private let fetched: FetchedProcedures
+    let keeper: DataKeeper
+    /// A second connection to the data, which no writer delays.
+    let reader: DataKeeper
+    /// Reads the folders of procedures.
+    let files: SideThread<SideWork>
+    /// Parses and writes what is long.
+    private let texts: SideThread<SideWork>
+    let answers: AnswerQueue
+    /// How many calls the other threads have.
+    var asked = Budget<Peer>(limit: 1024, minimum: 8)
+    let fetched: FetchedProcedures
     private let manager: ServiceManager
-    private let log: HostLog
-    private var recorder = Recorder()
+    private var watchdog: WatchdogFeed
+    let log: HostLog
+    var recorder = Recorder()
     private var signals: Int32 = -1
-    private var trimsAt = ContinuousClock.now + ProcedureHost.trimPause
+    var trimsAt = ContinuousClock.now + ProcedureHost.trimPause
     private var status: String?
     /// Why the data's file cannot be used.
-    private var dataProblem: StoreError?
-    private var isEnding = false
-    private var isOver = false
+    var dataProblem: StoreError?
+    /// What is to be known of the data since the start.
+    private(set) var notice: String?
+    private let data: String
+    private(set) var isEnding = false
+    /// What the daemon has said and was not heeded yet.
+    private var events: ArraySlice<ClientConversation.Event> = []
+    var isOver = false
 
-    private static let trimPause = Duration.seconds(60)
+    /// Longer lines are parsed by another thread.
+    private static let longLine = 65_536
+    static let trimPause = Duration.seconds(60)
+    private static let slice = Duration.milliseconds(1)
+    private static let restTime = Duration.seconds(1)
 
     /// - Parameters:
     ///   - data: the path of the data's file.
@@ -50,14 +72,22 @@ public final class ProcedureHost {
     ) throws(SystemCallError) {
         self.settings = settings
         self.folders = folders
+        self.data = data
         manager = ServiceManager(environment: environment)
+        watchdog = WatchdogFeed(manager)
         log = HostLog(hasLevels: OwnProcess.logsToJournal(environment))
         // systemd's variables are for this process, not for the workers.
         let inherited = environment.filter { !["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"].contains($0.key) }
-        pool = WorkerPool(settings, command + ["--run-procedures"], inherited) {
+        let answers = AnswerQueue()
+        self.answers = answers
+        pool = WorkerPool(settings, command + ["--run-procedures"], inherited, answers) {
             WorkerGround.now(folders, data: data)
         }
-        waker = try Waker()
+        let waker = try Waker()
+        self.waker = waker
+        files = SideThread("files", mayRun: { !answers.isFull(for: $0) }) { waker.wake() }
+        texts = SideThread("texts") { waker.wake() }
+        checks = ProcedureChecks(program: command.first ?? "", environment: inherited)
         let store = SetStore(root: Folders.parent(of: folders.fetched) ?? "", link: "procedures")
         let taker = SetTaker(
             settings: settings,
@@ -67,8 +97,11 @@ public final class ProcedureHost {
             environment: inherited
         )
         fetched = FetchedProcedures(taker, waker)
-        keeper = try DataKeeper(data, settings, waker)
-        link = DaemonLink(paths: paths)
+        keeper = try DataKeeper("data", answers, waker) { DataDesk(data, settings, answers, isChecked: true) }
+        reader = try DataKeeper("data-reader", answers, waker) { DataDesk(data, settings, answers, isChecked: false) }
+        var bounds = ClientConversation.Bounds()
+        bounds.putAsideBytes = Self.longLine
+        link = DaemonLink(ClientConversation(bounds: bounds), paths: paths, patience: .milliseconds(10))
         link.isWanted = true
     }
 
@@ -80,11 +113,13 @@ public final class ProcedureHost {
             return 1
         }
         link.owner = self
+        notice = DataFile.setAside(data, at: EntryDate(milliseconds: Clock.milliseconds))
+        if let notice { log.write("error", notice) }
         keeper.order(.open)
         fetched.look()
         for one in settings.record { link.conversation.subscribe(to: one.event) }
         while !isOver { turn() }
-        _ = try? link.advance()
+        sendRest()
         return 0
     }
 
@@ -92,20 +127,55 @@ public final class ProcedureHost {
 
     private func turn() {
         tellStatus()
+        if answers.send(over: link) { goOn() }
         // Without a daemon, the link tries again by itself.
         _ = try? link.advance()
         var entries = [link.events]
         entries += [signals, fetched.descriptor].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-        entries += pool.descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-        _ = waker.sleep(watching: &entries, until: nextMoment)
-        link.receive()
-        for event in link.conversation.takeEvents() { heed(event) }
+        entries += pool.events
+        entries.append(checks.poll)
+        _ = waker.sleep(watching: &entries, until: events.isEmpty && !answers.canSend(over: link) ? nextMoment : .now)
+        watchdog.feed()
+        heedEvents()
+        for line in link.conversation.takeLongLines() { texts.run(for: "") { .line(LineWork(line)) } }
+        for work in files.takeValues() + texts.takeValues() { heed(work) }
         pool.advance()
-        for (call, result) in pool.takeAnswers() { answer(call, result) }
-        for news in keeper.takeNews() { heed(news) }
+        for answer in pool.takeAnswers() { give(answer) }
+        for (call, result) in checks.takeAnswers() { answer(call, result) }
+        for news in keeper.takeNews() + reader.takeNews() { heed(news) }
         heedFetched()
         heedSignals()
         record()
+    }
+
+    /// Heeds what the daemon says, for as long as nobody notices, and reads on when that is done.
+    private func heedEvents() {
+        if events.isEmpty {
+            link.receive()
+            events = link.conversation.takeEvents()[...]
+        }
+        let end = ContinuousClock.now + Self.slice
+        while let event = events.popFirst() {
+            heed(event)
+            if .now >= end { break }
+        }
+    }
+
+    /// Answers wait no more: who had its share of them may have a turn.
+    private func goOn() {
+        for one in [keeper, reader] { one.goOn() }
+        files.goOn()
+    }
+
+    /// Sends what waits to be sent, for as long as a daemon takes that reads it.
+    private func sendRest() {
+        let end = ContinuousClock.now + Self.restTime
+        while .now < end {
+            _ = answers.send(over: link)
+            _ = try? link.advance()
+            guard link.connection != nil, !answers.isEmpty || link.unsentCount > 0 else { return }
+            _ = waker.sleep(watching: pollfd(fd: link.events.fd, events: Int16(POLLOUT), revents: 0), until: end)
+        }
     }
 
     /// Reports the result of taking a fetched set, once.
@@ -123,7 +193,35 @@ public final class ProcedureHost {
     }
 
     private var nextMoment: ContinuousClock.Instant? {
-        [link.nextMoment, pool.nextMoment, recorder.nextMoment, isEnding ? nil : trimsAt].compactMap { $0 }.min()
+        let moments = [link.nextMoment, pool.nextMoment, checks.nextMoment, recorder.nextMoment, watchdog.nextMoment]
+        return (moments + [isEnding ? nil : trimsAt]).compactMap { $0 }.min()
+    }
+
+    private func heed(_ work: SideWork) {
+        switch work {
+        case .line(let work):
+            link.conversation.take(work.line)
+            for event in link.conversation.takeEvents() { heed(event, work) }
+        case .answered(let peer): asked.add(-1, to: peer)
+        case .found(let call, let source):
+            asked.add(-1, to: Peer(call))
+            checks.submit(call, source)
+        }
+    }
+
+    private func give(_ answer: WorkerPool.Answer) {
+        switch answer {
+        case .result(let call, let result): self.answer(call, result)
+        case .line(let call, let line):
+            let peer = Peer(call)
+            asked.add(1, to: peer)
+            answers.expect(line.count, for: peer.name)
+            texts.run(for: peer.name) { [answers] in
+                answers.append(WorkerProcess.result(ofLine: line).map { HandlerCall.Answer($0) }, to: call)
+                answers.expect(-line.count, for: peer.name)
+                return .answered(peer)
+            }
+        }
     }
 
     private func heedSignals() {
@@ -142,7 +240,7 @@ public final class ProcedureHost {
         isEnding = true
         manager.stopping("writing what was recorded")
         pool.end()
-        for (call, result) in pool.takeAnswers() { answer(call, result) }
+        for answer in pool.takeAnswers() { give(answer) }
         while let batch = recorder.takeBatch(at: .now, evenFew: true) {
             keeper.order(.save(batch))
             _ = recorder.didSave(0)
@@ -150,59 +248,14 @@ public final class ProcedureHost {
         keeper.order(.end)
     }
 
-    // MARK: The recorder
-
-    private func record() {
-        guard !isEnding else { return }
-        if let batch = recorder.takeBatch(at: .now) { keeper.order(.save(batch)) }
-        guard trimsAt <= .now else { return }
-        trimsAt = .now + Self.trimPause
-        keeper.order(.trim)
-        if fetched.isWanted { fetched.look() }
-    }
-
-    private func heed(_ news: DataKeeper.News) {
-        switch news {
-        case .opened: dataProblem = nil
-        case .failed(let error): note(error)
-        case .saved(let count):
-            dataProblem = nil
-            tell(recorder.didSave(count))
-        case .notSaved(let entries, let error): tell(recorder.didNotSave(entries, error, at: .now))
-        case .answer(let call, let result): answer(call, result)
-        case .ended: isOver = true
-        }
-    }
-
-    private func note(_ error: StoreError) {
-        if dataProblem?.description != error.description { log.write("error", "\(error)") }
-        dataProblem = error
-    }
-
-    /// Reports once that recording has stopped, and once that it continues.
-    private func tell(_ change: Recorder.Change?) {
-        switch change {
-        case nil: return
-        case .stopped(let error):
-            log.write("error", "nothing is recorded: \(error)")
-            post(["recording": false, "reason": .string("\(error)")])
-        case .goesOn(let lost):
-            log.write("info", "recording goes on\(lost == 0 ? "" : "; \(lost) events were lost meanwhile")")
-            post(["recording": true, "lost": .integer(Int64(lost))])
-        }
-    }
-
-    private func post(_ state: JSONValue) {
-        link.conversation.call("post", .value(["dataState", state]))
-    }
-
     // MARK: The daemon
 
-    private func heed(_ event: ClientConversation.Event) {
+    /// - Parameter work: what another thread has made of it.
+    private func heed(_ event: ClientConversation.Event, _ work: LineWork? = nil) {
         switch event {
-        case .called(let call): take(call)
+        case .called(let call): take(call, work?.order)
         case .cancelled(let number): pool.cancel(number)
-        case .happened(let name, let value): hear(name, value)
+        case .happened(let name, let value): hear(name, value, size: work?.size)
         case .refused(.subscription(let name), let failure):
             log.write("warning", "'\(name)' is not recorded: \(failure.message)")
         case .refused(_, let failure): log.write("warning", failure.message)
@@ -212,96 +265,14 @@ public final class ProcedureHost {
         }
     }
 
-    private func hear(_ name: String, _ value: JSONValue) {
-        guard settings.record.contains(where: { $0.event == name }),
-            let date = EntryDate(milliseconds: Clock.milliseconds)
-        else { return }
-        let size = value.text.utf8.count
-        guard size <= Entry.maximumDataBytes else {
-            return log.write(
-                "warning",
-                "an event '\(name)' of \(size >> 10) KiB is not recorded: too large for an entry"
-            )
-        }
-        recorder.take(Entry(date: date, kind: name, data: value, source: "event"), size: size, at: .now)
-    }
-
-    private func take(_ call: HandlerCall) {
-        let values = call.data.arrayValue ?? [call.data]
-        switch call.handler {
-        case "data": keeper.order(.answer(call))
-        case "execute":
-            guard let name = values.first?.stringValue else {
-                return refuse(call, .invalid, "the name of a procedure is missing", "/0")
-            }
-            pool.submit(call, name, .execute(name: name, arguments: Array(values.dropFirst())))
-        default: takeProcedures(call, values)
-        }
-    }
-
-    private func takeProcedures(_ call: HandlerCall, _ values: [JSONValue]) {
-        let name = values.count > 1 ? values[1].stringValue : nil
-        switch (values.first?.stringValue ?? "list", name) {
-        case ("list", _): answer(call, .success(list()))
-        case ("sync", _): fetched.look(for: call)
-        case ("show", let name?): show(call, name)
-        case ("check", let name?):
-            pool.submit(call, name, .check(name: name, text: values.count > 2 ? values[2].stringValue : nil))
-        default:
-            answer(call, .failure(Self.unknown(values)))
-        }
-    }
-
-    /// The error for an unknown verb, or one without the name that it needs.
-    private static func unknown(_ values: [JSONValue]) -> HandlerCall.Failure {
-        if let verb = values.first?.stringValue, ["show", "check"].contains(verb) {
-            let value = values.count > 1 ? values[1] : nil
-            return .expected("name, the procedure to \(verb)", at: "/1", got: value)
-        }
-        return .expected("verb, one of list, show, check, sync", at: "/0", got: values.first)
-    }
-
-    private func list() -> JSONValue {
-        let (files, problems) = folders.files()
-        let load = pool.load
-        var recording: JSONObject = [
-            "events": .array(settings.record.map { .string($0.event) }), "saved": .integer(Int64(recorder.saved)),
-            "waiting": .integer(Int64(recorder.pending.count)),
-        ]
-        recording["problem"] = (recorder.problem ?? dataProblem).map { .string("\($0)") }
-        return [
-            "procedures": .array(files.map { .object($0.json) }), "problems": .array(problems.map(JSONValue.string)),
-            "running": .integer(Int64(load.running)), "waiting": .integer(Int64(load.waiting)),
-            "recording": .object(recording), "sync": fetched.isWanted ? fetched.json : .null,
-        ]
-    }
-
-    private func show(_ call: HandlerCall, _ name: String) {
-        guard let file = folders.file(name) else {
-            let question = NearestNames.question(name, among: folders.files().files.map(\.name))
-            return refuse(call, .notFound, "there is no procedure '\(name.prefix(100))'\(question)", "/1")
-        }
-        switch file.text() {
-        case .failure(let problem): refuse(call, .unavailable, "\(file.path) \(problem.message)")
-        case .success(let text):
-            var members = file.json
-            members["text"] = .string(text)
-            answer(call, .success(.object(members)))
-        }
-    }
-
-    private func refuse(_ call: HandlerCall, _ code: CommandError.Code, _ message: String, _ field: String? = nil) {
-        answer(call, .failure(HandlerCall.Failure(code, message, field: field)))
-    }
-
-    private func answer(_ call: HandlerCall, _ result: Result<JSONValue, HandlerCall.Failure>) {
-        link.conversation.answer(call, with: result.map { HandlerCall.Answer($0) })
+    func answer(_ call: HandlerCall, _ result: Result<JSONValue, HandlerCall.Failure>) {
+        answers.append(result.map { HandlerCall.Answer($0) }, to: call)
     }
 
     /// Reports the state to systemd, if it has changed.
     private func tellStatus() {
         guard manager.isThere, !isEnding else { return }
-        let problem = (recorder.problem ?? dataProblem).map { "; \($0)" } ?? ""
+        let problem = problem.map { "; \($0)" } ?? ""
         let line = "\(settings.record.count) events recorded\(problem)"
         guard line != status else { return }
         if status == nil { manager.ready(line) } else { manager.status(line) }
@@ -311,6 +282,7 @@ public final class ProcedureHost {
 
 extension ProcedureHost: DaemonLink.Owner {
     public func didConnect(again: Bool) -> [UInt8] {
+        link.connection?.limitUnread(to: AnswerQueue.unreadBytes)
         link.conversation.register(handler: "execute", hearsCancel: true)
         link.conversation.register(handler: "procedures", hearsCancel: true)
         link.conversation.register(handler: "data")
@@ -322,18 +294,9 @@ extension ProcedureHost: DaemonLink.Owner {
     }
 
     public func didLose(_ reason: String) {
+        // Nobody waits for their answers any more.
+        answers.clear()
+        goOn()
         log.write("warning", "the connection to the daemon is lost (\(reason)); trying again")
-    }
-}
-
-/// The host's log.
-struct HostLog {
-    let hasLevels: Bool
-
-    func write(_ level: String, _ text: String) {
-        let number = ["error": 3, "warning": 4][level] ?? 6
-        let prefix = hasLevels ? "<\(number)>" : ""
-        let lines = text.split(separator: "\n").map { "\(prefix)procedures: \(String($0).escapingControls)\n" }
-        Descriptor.write(lines.joined(), to: STDERR_FILENO)
     }
 }

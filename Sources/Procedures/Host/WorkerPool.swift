@@ -1,31 +1,47 @@
 internal import Configuration
+internal import Fairness
 internal import Glibc
 internal import JSON
 internal import Linux
 internal import QuickConnect
 internal import QuickConnectClient
 
-/// The processes that run procedures, and the queue of jobs.
+/// The processes that run procedures, and the queue of jobs, in which the callers take turns.
 final class WorkerPool {
-    typealias Answer = (HandlerCall, Result<JSONValue, HandlerCall.Failure>)
+    /// What became of a job.
+    enum Answer {
+        case result(HandlerCall, Result<JSONValue, HandlerCall.Failure>)
+        /// A line that another thread should parse (``WorkerProcess/result(ofLine:)``).
+        case line(HandlerCall, [UInt8])
+    }
 
     private struct Waiting {
         let call: HandlerCall
         let name: String
-        let job: ProcedureJob
+        let peer: Peer
+        /// The job as the process reads it.
+        let line: [UInt8]
     }
 
     private let settings: ProcedureSettings
     private let command: [String]
     private let environment: [String: String]
+    private let queue: AnswerQueue
     /// What a process may open that begins now.
     private let ground: () -> Ground
     private var workers: [WorkerProcess] = []
-    private var waiting: [Waiting] = []
+    /// Those that were killed and have not ended yet.
+    private var ending: [WorkerProcess] = []
+    private var waiting = Ring<Peer, Waiting>()
+    private var peers: [HandlerCall.Number: Peer] = [:]
+    private var counts = Budget<Peer>(limit: WorkerPool.maxWaiting, minimum: 8)
+    private var bytes = Budget<Peer>(limit: WorkerPool.maxBytes, minimum: 1 << 16)
     private var answers: [Answer] = []
 
-    /// The most jobs that may wait.
-    private static let mostWaiting = 256
+    /// The most jobs that may wait; of one caller a quarter of that.
+    static let maxWaiting = 1024
+    /// The most bytes that they may have.
+    static let maxBytes = 48 << 20
     /// How often the time and memory of running jobs are checked.
     private static let period = Duration.milliseconds(20)
     /// The extra time in which a worker can itself report where it was.
@@ -33,61 +49,107 @@ final class WorkerPool {
     /// A process that is idle for this long is ended, to free its memory.
     private static let idleTime = Duration.seconds(30)
 
+    /// - Parameter queue: where the answers will wait. Who has its share of them gets its next turn later.
     init(
         _ settings: ProcedureSettings,
         _ command: [String],
         _ environment: [String: String],
+        _ queue: AnswerQueue,
         ground: @escaping () -> Ground
     ) {
         self.ground = ground
         self.settings = settings
         self.command = command
         self.environment = environment
+        self.queue = queue
     }
 
     /// How many run, and how many wait.
     var load: (running: Int, waiting: Int) { (workers.count { !$0.isIdle }, waiting.count) }
 
-    var processes: [pid_t] { workers.map(\.pid) }
+    /// The callers with the most procedures that wait, at most 8, the first one most of all.
+    var largest: [(caller: String, waiting: Int)] { counts.largest(8).map { ($0.peer.name, $0.used) } }
 
     // MARK: Jobs
 
-    func submit(_ call: HandlerCall, _ name: String, _ job: ProcedureJob) {
-        guard waiting.count < Self.mostWaiting else {
-            return fail(call, .overloaded, "\(Self.mostWaiting) procedures wait already")
+    /// - Parameter line: the job as a process reads it (``ProcedureJob/line``).
+    func submit(_ call: HandlerCall, _ name: String, _ line: [UInt8]) {
+        let peer = Peer(call)
+        guard counts.has(1, for: peer, peer.share), bytes.has(line.count, for: peer, peer.share) else {
+            return fail(
+                call,
+                .overloaded,
+                "\(counts.used(by: peer)) procedures of this caller, and \(waiting.count) of all callers, wait already"
+            )
         }
-        waiting.append(Waiting(call: call, name: name, job: job))
+        count(line, of: peer)
+        peers[call.number] = peer
+        var call = call
+        // The line has them.
+        call.data = .null
+        waiting.append(Waiting(call: call, name: name, peer: peer, line: line), of: peer)
         startWaiting()
+    }
+
+    private func count(_ line: [UInt8], of peer: Peer, _ sign: Int = 1) {
+        counts.add(sign, to: peer)
+        bytes.add(sign * line.count, to: peer)
+    }
+
+    private func isOver(_ job: Waiting) {
+        peers[job.call.number] = nil
+        count(job.line, of: job.peer, -1)
     }
 
     /// Nobody waits for the answer of a call any more.
     func cancel(_ number: HandlerCall.Number) {
-        waiting.removeAll { $0.call.number == number }
-        workers.removeAll { $0.task?.call.number == number }
+        if let peer = peers[number] {
+            waiting.removeAll(of: peer) { job in
+                guard job.call.number == number else { return false }
+                isOver(job)
+                return true
+            }
+        }
+        drop { $0.task?.call.number == number }
         startWaiting()
     }
 
     private func startWaiting() {
-        while !waiting.isEmpty, let worker = idleWorker() {
-            let next = waiting.removeFirst()
-            if worker.run(next.job, WorkerProcess.Task(call: next.call, name: next.name)) { continue }
-            // It was ended from outside while idle: another one does the job.
-            workers.removeAll { $0 === worker }
-            waiting.insert(next, at: 0)
+        while !waiting.isEmpty {
+            // A caller of whom none runs has one place more, so that nobody waits for the long ones of another.
+            let running = Set(workers.compactMap(\.task?.peer))
+            let places = settings.parallel - workers.count { !$0.isIdle }
+            let fits: (Peer) -> Bool = { [queue] peer in
+                (places > 0 || places == 0 && !running.contains(peer)) && !queue.isFull(for: peer.name)
+            }
+            guard waiting.contains(where: fits), let worker = idleWorker(), let job = waiting.next(where: fits) else {
+                return
+            }
+            isOver(job)
+            start(job, worker)
         }
+    }
+
+    private func start(_ job: Waiting, _ worker: WorkerProcess) {
+        var worker: WorkerProcess? = worker
+        while let one = worker {
+            let task = WorkerProcess.Task(call: job.call, name: job.name, peer: job.peer)
+            if one.run(job.line, task) { return }
+            // It was ended from outside while idle: another one does the job.
+            drop { $0 === one }
+            worker = idleWorker()
+        }
+        fail(job.call, .unavailable, "no process for a procedure can be started")
     }
 
     private func idleWorker() -> WorkerProcess? {
         let ground = ground()
         // Another set of procedures may have come, or another file of the data.
-        workers.removeAll { $0.isIdle && $0.ground != ground }
-        if let worker = workers.first(where: \.isIdle) { return worker }
-        guard workers.count < settings.parallel else { return nil }
+        drop { $0.isIdle && $0.ground != ground }
+        if let worker = workers.first(where: { $0.isIdle && !$0.isClosed }) { return worker }
+        guard workers.count <= settings.parallel else { return nil }
         guard let worker = WorkerProcess(command, environment, ground) else {
-            if workers.isEmpty {
-                for one in waiting { fail(one.call, .unavailable, "no process for a procedure can be started") }
-                waiting = []
-            }
+            if workers.isEmpty { failWaiting(.unavailable, "no process for a procedure can be started") }
             return nil
         }
         workers.append(worker)
@@ -95,16 +157,23 @@ final class WorkerPool {
     }
 
     private func fail(_ call: HandlerCall, _ code: CommandError.Code, _ message: String) {
-        answers.append((call, .failure(HandlerCall.Failure(code, message))))
+        answers.append(.result(call, .failure(HandlerCall.Failure(code, message))))
+    }
+
+    private func failWaiting(_ code: CommandError.Code, _ message: String) {
+        while let job = waiting.next() {
+            isOver(job)
+            fail(job.call, code, message)
+        }
     }
 
     // MARK: In the loop
 
-    var descriptors: [Int32] { workers.map(\.descriptor) }
+    var events: [pollfd] { workers.map(\.events) }
 
     /// When it must check again without an event.
     var nextMoment: ContinuousClock.Instant? {
-        if workers.contains(where: { !$0.isIdle }) { return .now + Self.period }
+        if !ending.isEmpty || workers.contains(where: { !$0.isIdle || $0.isClosed }) { return .now + Self.period }
         return workers.map { $0.idleSince + Self.idleTime }.min()
     }
 
@@ -116,24 +185,25 @@ final class WorkerPool {
 
     func advance() {
         for worker in workers {
-            guard let news = worker.read() else { continue }
-            heed(news, of: worker)
+            worker.write()
+            if let news = worker.read() { heed(news, of: worker) }
         }
         for worker in workers { watch(worker) }
-        workers.removeAll { $0.isIdle && $0.idleSince + Self.idleTime <= .now }
+        drop { $0.isIdle && $0.idleSince + Self.idleTime <= .now }
+        ending.removeAll { $0.reap() }
         startWaiting()
     }
 
     private func heed(_ news: WorkerProcess.News, of worker: WorkerProcess) {
         switch news {
-        case .answer(let task, let result):
-            answers.append((task.call, result))
-            // Memory that the garbage collector has not freed by now stays in use.
-            if worker.isSpent || worker.residentBytes > settings.memoryBytes / 4 * 3 { drop(worker) }
+        case .answer(let task, let result): answers.append(.result(task.call, result))
+        case .longAnswer(let task, let line): answers.append(.line(task.call, line))
         case .ended(let task, let end):
             if let task { fail(task.call, .scriptFailed, "\(task.name) has no answer: \(end)") }
-            drop(worker)
+            return drop { $0 === worker }
         }
+        // Memory that the garbage collector has not freed by now stays in use.
+        if worker.isSpent || worker.residentBytes > settings.memoryBytes / 4 * 3 { drop { $0 === worker } }
     }
 
     private func watch(_ worker: WorkerProcess) {
@@ -144,20 +214,29 @@ final class WorkerPool {
                 .scriptFailed,
                 "\(task.name) uses more than \(settings.memoryBytes >> 20) MiB (procedures: memoryBytes)"
             )
-            drop(worker)
         } else if .now - task.began > .seconds(settings.seconds) + Self.grace {
             fail(task.call, .timeout, ProcedureError.late(task.name, settings.seconds).message)
-            drop(worker)
+        } else {
+            return
         }
+        drop { $0 === worker }
     }
 
-    private func drop(_ worker: WorkerProcess) { workers.removeAll { $0 === worker } }
+    /// Kills processes, which are reaped when they have ended.
+    private func drop(where fits: (WorkerProcess) -> Bool) {
+        let dropped = workers.filter(fits)
+        for worker in dropped {
+            worker.kill()
+            if !worker.reap() { ending.append(worker) }
+        }
+        workers.removeAll { worker in dropped.contains { $0 === worker } }
+    }
 
     /// Ends all workers; waiting callers are told.
     func end() {
-        for call in workers.compactMap(\.task?.call) + waiting.map(\.call) {
-            fail(call, .unavailable, "the service of procedures is being stopped")
-        }
-        (workers, waiting) = ([], [])
+        let message = "the service of procedures is being stopped"
+        for call in workers.compactMap(\.task?.call) { fail(call, .unavailable, message) }
+        failWaiting(.unavailable, message)
+        drop { _ in true }
     }
 }

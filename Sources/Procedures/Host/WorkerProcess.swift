@@ -4,18 +4,22 @@ internal import Linux
 internal import QuickConnect
 internal import QuickConnectClient
 
-/// The host's side of one process that runs procedures. It does one job at a time.
+/// The host's side of one process that runs procedures. It does one job at a time. Nothing here waits for the process,
+/// which may not read, not answer, and not end.
 final class WorkerProcess {
     /// Its current job.
     struct Task {
         let call: HandlerCall
         let name: String
+        let peer: Peer
         let began = ContinuousClock.now
     }
 
     /// Its answer, or how it ended.
     enum News {
         case answer(Task, Result<JSONValue, HandlerCall.Failure>)
+        /// An answer that is too long to be parsed here.
+        case longAnswer(Task, [UInt8])
         case ended(Task?, String)
     }
 
@@ -25,11 +29,21 @@ final class WorkerProcess {
     /// Whether it can do no more: another process may.
     private(set) var isSpent = false
     private(set) var idleSince = ContinuousClock.now
+    /// What it has not read of its job.
+    private var unsent: ArraySlice<UInt8> = []
+    /// Whether it has closed its socket: it ends.
+    private(set) var isClosed = false
+    private var isReaped = false
     /// An answer has at most a few MiB; a process that sends more is out of control.
     private var splitter = LineSplitter(limit: 16 << 20)
 
     /// What it may open, as it was when it began.
     let ground: Ground
+
+    /// The most pieces of 64 KiB that are read or written at once.
+    private static let maxPieces = 4
+    /// A longer answer is parsed by another thread.
+    private static let longAnswer = 65_536
 
     init?(_ command: [String], _ environment: [String: String], _ ground: Ground) {
         self.ground = ground
@@ -41,11 +55,9 @@ final class WorkerProcess {
         (pid, descriptor) = child
     }
 
-    /// Kills it if it has not ended, and reaps it.
     deinit {
-        kill(pid, SIGKILL)
-        var status: Int32 = 0
-        while waitpid(pid, &status, 0) < 0, errno == EINTR {}
+        kill()
+        _ = reap()
         close(descriptor)
     }
 
@@ -53,33 +65,58 @@ final class WorkerProcess {
 
     var residentBytes: Int { ProcessFile.residentBytes(of: "\(pid)") }
 
-    /// Gives it a job. It is waiting for one, so it reads at once.
+    /// What to wait for in poll(2).
+    var events: pollfd {
+        pollfd(fd: isClosed ? -1 : descriptor, events: Int16(unsent.isEmpty ? POLLIN : POLLIN | POLLOUT), revents: 0)
+    }
+
+    // MARK: Its job
+
+    /// Gives it a job: a line, of which it gets as much as it reads now.
     /// - Returns: false if it is gone.
-    func run(_ job: ProcedureJob, _ task: Task) -> Bool {
+    func run(_ line: [UInt8], _ task: Task) -> Bool {
         self.task = task
-        var rest = Array("\(job.json.text)\n".utf8)[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return false }
-            rest = rest.dropFirst(count)
+        unsent = line[...]
+        return write()
+    }
+
+    /// Sends what it reads now.
+    /// - Returns: false if it is gone.
+    @discardableResult
+    func write() -> Bool {
+        for _ in 0..<Self.maxPieces where !unsent.isEmpty && !isClosed {
+            let count = unsent.prefix(65_536).withUnsafeBytes {
+                send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+            }
+            if count < 0, errno == EINTR || errno == EAGAIN { return true }
+            guard count > 0 else {
+                unsent = []
+                return false
+            }
+            unsent = count == unsent.count ? [] : unsent.dropFirst(count)
         }
         return true
     }
 
     /// Reads its output.
     func read() -> News? {
+        if isClosed { return end.map { .ended(task, $0) } }
         var buffer = [UInt8](repeating: 0, count: 65_536)
         var news: News?
-        while news == nil {
+        for _ in 0..<Self.maxPieces where news == nil {
             let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
             if count < 0, errno == EINTR { continue }
             if count < 0, errno == EAGAIN { return nil }
-            guard count > 0 else { return .ended(task, end) }
+            guard count > 0 else {
+                isClosed = true
+                // It may have closed its socket without an end.
+                kill()
+                return end.map { .ended(task, $0) }
+            }
             buffer.withUnsafeBufferPointer { bytes in
                 splitter.split(UnsafeBufferPointer(rebasing: bytes[..<count])) { line in
                     switch line {
-                    case .line(let line): news = answer((try? JSONParser.parse(line.span, maximumDepth: 1024)) ?? .null)
+                    case .line(let line): news = news ?? take(line)
                     case .overlong: news = .ended(task, "it said more than it may")
                     }
                 }
@@ -88,27 +125,58 @@ final class WorkerProcess {
         return news
     }
 
-    private func answer(_ json: JSONValue) -> News? {
+    private func take(_ line: UnsafeBufferPointer<UInt8>) -> News? {
         guard let task else { return nil }
         self.task = nil
         idleSince = .now
-        let object = json.objectValue ?? [:]
-        isSpent = object["isLast"] == true
-        guard var error = object["error"]?.objectValue else {
-            return .answer(task, .success(object["value"] ?? .null))
+        if line.count > Self.longAnswer {
+            isSpent = line.starts(with: Array(ProcedureWorker.lastAnswer.utf8))
+            return .longAnswer(task, Array(line))
         }
+        let json = Self.parsed(line)
+        isSpent = json.objectValue?["isLast"] == true
+        return .answer(task, Self.result(json))
+    }
+
+    private static func parsed(_ line: UnsafeBufferPointer<UInt8>) -> JSONValue {
+        (try? JSONParser.parse(line.span, maximumDepth: 1024)) ?? .null
+    }
+
+    /// What an answer says, on any thread.
+    static func result(ofLine line: [UInt8]) -> Result<JSONValue, HandlerCall.Failure> {
+        result(line.withUnsafeBufferPointer(parsed))
+    }
+
+    private static func result(_ json: JSONValue) -> Result<JSONValue, HandlerCall.Failure> {
+        let object = json.objectValue ?? [:]
+        guard var error = object["error"]?.objectValue else { return .success(object["value"] ?? .null) }
         let code = error["code"]?.stringValue.flatMap(CommandError.Code.init)
         var failure = HandlerCall.Failure(code, error["message"]?.stringValue ?? "it gave no reason")
         (error["code"], error["message"]) = (nil, nil)
         failure.details = error
-        return .answer(task, .failure(failure))
+        return .failure(failure)
     }
 
-    /// How a process ended that has closed its socket.
-    private var end: String {
+    // MARK: Its end
+
+    /// Ends it. It is gone when ``reap()`` says so.
+    func kill() { if !isReaped { Glibc.kill(pid, SIGKILL) } }
+
+    /// Whether it has ended. Until then its process id is its own.
+    func reap() -> Bool {
+        guard !isReaped else { return true }
+        var status: Int32 = 0
+        let result = waitpid(pid, &status, WNOHANG)
+        isReaped = result == pid || result < 0 && errno == ECHILD
+        return isReaped
+    }
+
+    /// How a process ended that has closed its socket; nil: it has not ended yet.
+    private var end: String? {
         var information = siginfo_t()
-        // Its process id stays reserved until this object is released.
-        while waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT) < 0, errno == EINTR {}
+        let result = waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT | WNOHANG)
+        guard result == 0 else { return errno == EINTR ? nil : "its process is gone" }
+        guard information._sifields._sigchld.si_pid == pid else { return nil }
         let status = information._sifields._sigchld.si_status
         return information.si_code == CLD_EXITED
             ? "its process ended with status \(status)" : "its process was ended by signal \(status)"

@@ -18,7 +18,10 @@ final class FetchedProcedures {
     private let done = Done()
     private var isTaking = false
     private var isAskedAgain = false
+    /// Who waits for what is being done.
     private var asking: [HandlerCall] = []
+    /// Who has asked since it began, and so waits for the next time.
+    private var askingAgain: [HandlerCall] = []
 
     /// The result of the thread.
     private final class Done: Sendable {
@@ -41,13 +44,14 @@ final class FetchedProcedures {
     /// Checks what is there now.
     /// - Parameter call: answered when that is done.
     func look(for call: HandlerCall? = nil) {
-        if let call { asking.append(call) }
         // The folder may exist by now.
         if descriptor >= 0, isWanted { _ = qc_watch_folder(descriptor, taker.staging) }
         guard !isTaking else {
             isAskedAgain = true
+            if let call { askingAgain.append(call) }
             return
         }
+        if let call { asking.append(call) }
         isAskedAgain = false
         isTaking = true
         let (taker, before, done, waker) = (taker, state, done, waker)
@@ -74,12 +78,11 @@ final class FetchedProcedures {
         else { return nil }
         isTaking = false
         state = new
+        let answered = asking
+        asking = askingAgain
+        askingAgain = []
         // Calls that came during the check may mean a newer set.
-        if isAskedAgain {
-            look()
-            return []
-        }
-        defer { asking = [] }
-        return asking
+        if isAskedAgain { look() }
+        return answered
     }
 }

@@ -91,10 +91,7 @@ final class ProcedureContext: JSExport {
             for item in items { bound.append(try SQLValue(item)) }
             return bound
         }
-        let session = try Self.session()
-        return JSONResult(
-            text: try session.use { store throws(StoreError) in try store.sql(text, bound, session.sqlLimits) }
-        )
+        return JSONResult(text: try Self.session().sql(text, bound))
     }
 
     // MARK: What they are given

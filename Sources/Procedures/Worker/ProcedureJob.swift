@@ -4,22 +4,21 @@ internal import QuickConnect
 /// A job for a worker: a line of JSON.
 enum ProcedureJob {
     case execute(name: String, arguments: [JSONValue])
-    case check(name: String, text: String?)
 
     var json: JSONValue {
         switch self {
         case .execute(let name, let arguments):
             ["verb": "execute", "name": .string(name), "arguments": .array(arguments)]
-        case .check(let name, let text):
-            ["verb": "check", "name": .string(name), "text": text.map(JSONValue.string) ?? .null]
         }
     }
+
+    /// The line that a worker reads.
+    var line: [UInt8] { Array("\(json.text)\n".utf8) }
 
     init?(_ json: JSONValue) {
         guard let object = json.objectValue, let name = object["name"]?.stringValue else { return nil }
         switch object["verb"]?.stringValue {
         case "execute": self = .execute(name: name, arguments: object["arguments"]?.arrayValue ?? [])
-        case "check": self = .check(name: name, text: object["text"]?.stringValue)
         default: return nil
         }
     }

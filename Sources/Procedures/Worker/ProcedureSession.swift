@@ -11,6 +11,7 @@ final class ProcedureSession {
     /// The source of entries that have none.
     let procedure: String
     let sqlLimits: SQLLimits
+    private let watch: SQLWatch?
     /// The most bytes of one query's result, as JSON.
     static let answerBytes = 16 << 20
     private var open: DataStore?
@@ -19,7 +20,15 @@ final class ProcedureSession {
     /// Why the transaction ended before the call.
     private var end: StoreError?
 
-    init(_ store: StoreKeeper, _ path: String, procedure: String, sqlLimits: SQLLimits, writesAtOnce: Bool) {
+    init(
+        _ store: StoreKeeper,
+        _ path: String,
+        procedure: String,
+        sqlLimits: SQLLimits,
+        writesAtOnce: Bool,
+        watch: SQLWatch?
+    ) {
+        self.watch = watch
         self.store = store
         self.path = path
         self.procedure = procedure
@@ -35,6 +44,16 @@ final class ProcedureSession {
         } catch {
             note(error)
             throw ProcedureFailure(error)
+        }
+    }
+
+    /// The rows of a statement, as JSON.
+    func sql(_ text: String, _ values: [SQLValue]) throws(ProcedureFailure) -> String {
+        try use { store throws(StoreError) in
+            guard let watch else { return try store.sql(text, values, sqlLimits) }
+            return try watch.limit(sqlLimits.time, of: procedure) { () throws(StoreError) in
+                try store.sql(text, values, sqlLimits)
+            }
         }
     }
 

@@ -3,7 +3,7 @@ internal import DataStore
 internal import Glibc
 internal import JSON
 internal import Layout
-internal import Linux
+public import Linux
 internal import QuickConnect
 
 /// Runs a procedure with the cases of its fixture: `NAME.test.json` beside it, a case or an array of cases `{name,
@@ -12,11 +12,26 @@ public struct ProcedureTest {
     private let settings: ProcedureSettings
     private let folders: ProcedureFolders
     private let environment: [String: String]
+    private let data: String
 
-    public init(_ settings: ProcedureSettings, _ folders: ProcedureFolders, environment: [String: String]) {
+    /// - Parameter data: an empty folder for the data of the cases, which its owner deletes with all in it.
+    public init(
+        _ settings: ProcedureSettings,
+        _ folders: ProcedureFolders,
+        data: String,
+        environment: [String: String]
+    ) {
         self.settings = settings
         self.folders = folders
+        self.data = data
         self.environment = environment
+    }
+
+    /// Gives up all but what these tests read and write, before anything of somebody else's runs.
+    /// - Parameter folders: those of all tests of this process.
+    public static func confine(_ folders: [ProcedureFolders], data: String) throws(SystemCallError) {
+        setenv("SQLITE_TMPDIR", data, 1)
+        try Confinement(readable: folders.flatMap(\.readable), writable: [data]).enter()
     }
 
     /// A case of the fixture.
@@ -101,13 +116,9 @@ public struct ProcedureTest {
     }
 
     private func problem(of one: Case, _ name: String) -> String? {
-        var template = Array("\(environment["TMPDIR"] ?? "/tmp")/quickconnect-test-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { return "no folder for its data: \(SystemCallError.text(errno))" }
-        let folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        let data = "\(folder)/data.db"
+        let data = "\(self.data)/data.db"
         defer {
             for ending in ["", "-wal", "-shm"] { unlink(data + ending) }
-            rmdir(folder)
         }
         do throws(StoreError) {
             try DataStore(data).save(one.entries)

@@ -25,6 +25,8 @@ public final class ProcedureWorker {
     private let store: StoreKeeper
     private let machine: JSVirtualMachine
     private let console: ProcedureConsole
+    /// Where a host is told; not in a test.
+    private var watch: SQLWatch?
     /// How often a call is run that conflicts with another write; the last attempt waits for other writers before it
     /// begins.
     private static let attempts = 4
@@ -71,6 +73,7 @@ public final class ProcedureWorker {
     }
 
     private func run() -> Int32 {
+        watch = SQLWatch(channel: Self.channel)
         var splitter = LineSplitter(limit: 64 << 20)
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {
@@ -89,24 +92,24 @@ public final class ProcedureWorker {
         }
     }
 
+    /// The beginning of an answer after which there are no more.
+    static let lastAnswer = #"{"isLast":true,"#
+
     private func tell(_ line: String) {
         Descriptor.write("\(line)\n", to: Self.channel)
     }
 
     private func answer(_ json: JSONValue) -> String {
         // Where it cannot open the data, the next process may.
-        let ends = store.problem == nil ? "" : #""isLast":true,"#
+        let start = store.problem == nil ? "{" : Self.lastAnswer
         do throws(ProcedureError) {
             switch ProcedureJob(json) {
             case .execute(let name, let arguments)?:
-                return #"{\#(ends)"value":\#(try execute(name, JSONValue.array(arguments).text, now: nil))}"#
-            case .check(let name, let text)?:
-                try check(name, text)
-                return #"{\#(ends)"value":null}"#
+                return #"\#(start)"value":\#(try execute(name, JSONValue.array(arguments).text, now: nil))}"#
             case nil: throw ProcedureError(.internal, "the host has asked for what no worker can do")
             }
         } catch {
-            return "{\(ends)\"error\":\(JSONValue.object(error.json).text)}"
+            return "\(start)\"error\":\(JSONValue.object(error.json).text)}"
         }
     }
 
@@ -123,7 +126,8 @@ public final class ProcedureWorker {
                 data,
                 procedure: name,
                 sqlLimits: sqlLimits,
-                writesAtOnce: attempt >= Self.attempts
+                writesAtOnce: attempt >= Self.attempts,
+                watch: watch
             )
             let result = Result { () throws(ProcedureError) in try run(name, arguments, session, now) }
             if session.hasConflict, attempt < Self.attempts {
@@ -174,24 +178,6 @@ public final class ProcedureWorker {
 
     /// A line of the daemon has at most 4 MiB.
     static let answerBytes = 3 << 20
-
-    private func check(_ name: String, _ text: String?) throws(ProcedureError) {
-        guard let context = JSContext(virtualMachine: machine) else {
-            throw ProcedureError(.unavailable, "there is not enough memory to parse \(name)")
-        }
-        let file = folders.file(name)
-        var source = text
-        if source == nil, case .success(let text)? = file?.text() { source = text }
-        guard let source else { throw ProcedureError(.notFound, "there is no procedure '\(name.prefix(100))'") }
-        let path = text == nil ? file?.path : "\(name).js"
-        guard let mistake = context.mistake(in: source, sourceURL: path) else { return }
-        var place: JSONObject = [:]
-        place["file"] = mistake.file.map(JSONValue.string)
-        place["line"] = mistake.line.map { .integer(Int64($0)) }
-        place["column"] = mistake.column.map { .integer(Int64($0)) }
-        place["source"] = mistake.line.flatMap { ProcedureRun.source($0, of: source) }
-        throw ProcedureError(.invalid, "\(mistake.name ?? "SyntaxError"): \(mistake.message)", place)
-    }
 }
 
 /// Whether a procedure's time was exceeded, and its call stack.

@@ -4,9 +4,6 @@ internal import Linux
 
 /// The files that the process of procedures has: those of the data, and the folders of procedures to read.
 enum WorkerGround {
-    /// What belongs to the file of the data, in its folder.
-    static func files(ofData path: String) -> [String] { ["", "-wal", "-shm"].map { path + $0 } }
-
     /// Where SQLite puts what does not fit into memory. Its files have no names for longer than it takes to make them.
     static func temporaryFolder(ofData path: String) -> String { "\(Folders.parent(of: path) ?? ".")/temporary" }
 
@@ -23,6 +20,6 @@ enum WorkerGround {
             try FileText.syncFolder(of: data)
             setenv("SQLITE_TMPDIR", temporary, 1)
         }
-        try Confinement(readable: folders.readable, writable: files(ofData: data) + [temporary]).enter()
+        try Confinement(readable: folders.readable, writable: DataFile.files(of: data) + [temporary]).enter()
     }
 }

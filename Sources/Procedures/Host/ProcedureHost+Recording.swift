@@ -1,0 +1,80 @@
+internal import Configuration
+internal import DataStore
+internal import Fairness
+internal import JSON
+internal import QuickConnectClient
+
+/// What the host records, and what it says of the data.
+extension ProcedureHost {
+    func record() {
+        guard !isEnding else { return }
+        if let batch = recorder.takeBatch(at: .now) { keeper.order(.save(batch)) }
+        guard trimsAt <= .now else { return }
+        trimsAt = .now + Self.trimPause
+        keeper.order(.trim)
+        if fetched.isWanted { fetched.look() }
+    }
+
+    func heed(_ news: DataKeeper.News) {
+        switch news {
+        case .opened: dataProblem = nil
+        case .failed(let error): note(error)
+        case .saved(let count):
+            dataProblem = nil
+            tell(recorder.didSave(count))
+        case .notSaved(let entries, let error): tell(recorder.didNotSave(entries, error, at: .now))
+        case .answered(let peer): asked.add(-1, to: peer)
+        case .ended: isOver = true
+        }
+    }
+
+    private func note(_ error: StoreError) {
+        if dataProblem?.description != error.description { log.write("error", "\(error)") }
+        dataProblem = error
+    }
+
+    /// Reports once that recording has stopped, and once that it continues.
+    private func tell(_ change: Recorder.Change?) {
+        switch change {
+        case nil: return
+        case .stopped(let error):
+            log.write("error", "nothing is recorded: \(error)")
+            post(["recording": false, "reason": .string("\(error)")])
+        case .goesOn(let lost):
+            log.write("info", "recording goes on\(lost == 0 ? "" : "; \(lost) events were lost meanwhile")")
+            post(["recording": true, "lost": .integer(Int64(lost))])
+        }
+    }
+
+    private func post(_ state: JSONValue) {
+        link.conversation.call("post", .value(["dataState", state]))
+    }
+
+    /// - Parameter size: the bytes of the value as JSON, if they are known.
+    func hear(_ name: String, _ value: JSONValue, size: Int?) {
+        guard settings.record.contains(where: { $0.event == name }),
+            let date = EntryDate(milliseconds: Clock.milliseconds)
+        else { return }
+        let size = size ?? value.text.utf8.count
+        guard size <= Entry.maximumDataBytes else {
+            return log.write(
+                "warning",
+                "an event '\(name)' of \(size >> 10) KiB is not recorded: too large for an entry"
+            )
+        }
+        recorder.take(Entry(date: date, kind: name, data: value, source: "event"), size: size, at: .now)
+    }
+
+    /// Why the data cannot be used, or what is to be known of them.
+    var problem: String? { (recorder.problem ?? dataProblem).map { "\($0)" } ?? notice }
+
+    /// In the form of `procedures list`: `{events, saved, waiting, problem}`.
+    var recordingState: JSONValue {
+        var state: JSONObject = [
+            "events": .array(settings.record.map { .string($0.event) }), "saved": .integer(Int64(recorder.saved)),
+            "waiting": .integer(Int64(recorder.pending.count)),
+        ]
+        state["problem"] = problem.map(JSONValue.string)
+        return .object(state)
+    }
+}

@@ -1,0 +1,48 @@
+internal import Concurrency
+internal import JSON
+internal import QuickConnectClient
+
+/// What other threads have done for the loop of the host.
+enum SideWork: Sendable {
+    /// A long line of the daemon.
+    case line(LineWork)
+    /// The answer to a call of that caller waits to be sent.
+    case answered(Peer)
+    /// What the procedure is that a call would have checked.
+    case found(HandlerCall, Result<ProcedureChecks.Source, HandlerCall.Failure>)
+}
+
+/// A long line of the daemon, parsed, and what the loop would else have to make of it.
+struct LineWork: Sendable {
+    var line: ParsedLine
+    /// The job, if it is a call that is one. The call has no data then.
+    var order: ProcedureOrder?
+    /// The bytes of an event's value, as JSON.
+    var size: Int?
+
+    init(_ line: LongLine) {
+        self.line = line.parsed()
+        size = self.line.event?.value.text.utf8.count
+        order = self.line.call.flatMap(ProcedureOrder.init)
+        if order != nil { self.line.call?.data = .null }
+    }
+}
+
+/// A job for a process, and the name of its procedure.
+struct ProcedureOrder: Sendable {
+    let name: String
+    /// The job as a process reads it.
+    let line: [UInt8]
+
+    /// Nil if a call to a handler is no such job.
+    init?(_ call: HandlerCall) {
+        let values = call.data.arrayValue ?? [call.data]
+        switch call.handler {
+        case "execute":
+            guard let name = values.first?.stringValue else { return nil }
+            self.name = name
+            line = ProcedureJob.execute(name: name, arguments: Array(values.dropFirst())).line
+        default: return nil
+        }
+    }
+}
