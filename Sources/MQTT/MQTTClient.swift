@@ -152,8 +152,19 @@ public final class MQTTClient {
 
     /// Reads and writes what is possible according to poll(2). If the connection is lost, that is an event.
     public func advance(_ revents: Int16) {
-        if revents & ~Int16(POLLOUT) != 0 { _ = mosquitto_loop_read(handle, 1) }
+        if revents & ~Int16(POLLOUT) != 0 { readSome() }
         if isOpen, mosquitto_want_write(handle) { _ = mosquitto_loop_write(handle, 1) }
+    }
+
+    /// Reads packets until there are none, for a slice of time: what one caller has sent must not wait in the socket until
+    /// the calls before it are done.
+    private func readSome() {
+        let end = ContinuousClock.now + .milliseconds(1)
+        var count = -1
+        while isOpen, happened.count > count, .now < end {
+            count = happened.count
+            _ = mosquitto_loop_read(handle, 1)
+        }
     }
 
     /// Keeps the connection alive, and detects that it is dead. Must be called at least twice per

@@ -6,6 +6,7 @@ import disturbed
 import home_assistant
 import lies
 import macros
+import neighbours
 import rights
 
-ALL = [test for part in (calls, rights, macros, attacks, lies, disturbed, command_line, home_assistant) for test in part.ALL]
+ALL = [test for part in (calls, rights, macros, attacks, lies, disturbed, command_line, home_assistant, neighbours) for test in part.ALL]

@@ -6,10 +6,10 @@ from broker import ROOT, Broker, Caller
 from device import Device
 
 ACL = (ROOT / "Examples" / "fleet" / "acl").read_text()
-USERS = ("kiosk1", "kiosk2", "kiosk3", "ann", "bob", "ha", "observer") + tuple(f"crowd{number}" for number in range(40))
+USERS = ("kiosk1", "kiosk2", "kiosk3", "ann", "bob", "ha", "observer") + tuple(f"crowd{number}" for number in range(50))
 # In addition to the example's: many callers, and one client that receives everything.
 MORE = "\nuser observer\ntopic read #\n" + "".join(
-    f"\nuser crowd{number}\ntopic write qc/kiosk1/call/crowd{number}/+\ntopic read qc/+/reply/crowd{number}/#\n" for number in range(40))
+    f"\nuser crowd{number}\ntopic write qc/kiosk1/call/crowd{number}/+\ntopic read qc/+/reply/crowd{number}/#\n" for number in range(50))
 SETTINGS = """groups: [lobby]
   events: [doorbell, playState, accel]
   values: [innerProgress]

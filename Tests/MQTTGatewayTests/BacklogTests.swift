@@ -48,6 +48,17 @@ struct BacklogTests {
         #expect(taken == ["r1", "4", "5", "s"])
     }
 
+    @Test func `the answers of callers take turns, in the places of answers`() {
+        var backlog = Backlog(messages: 100, bytes: 1 << 20)
+        for number in 1...4 { backlog.add(message("reply", "b\(number)"), .reply(of: "ping", to: "bob")) }
+        backlog.add(message("bell", "event"), .event)
+        backlog.add(message("reply", "a1"), .reply(of: "ping", to: "ann"))
+        #expect(backlog.next(at: now)?.message.payload == Array("b1".utf8))
+        backlog.putBack(message("reply", "b1"), .reply(of: "ping", to: "bob"))
+        let taken = all(&backlog)
+        #expect(taken == ["b1", "a1", "b2", "b3", "event", "b4"] && backlog.isEmpty && backlog.bytes == 0)
+    }
+
     @Test func `answers have as much room again, and no more`() {
         var backlog = Backlog(messages: 3, bytes: 1 << 20)
         for number in 1...8 { backlog.add(message("reply", "\(number)"), .reply(of: "ping", to: "ann")) }

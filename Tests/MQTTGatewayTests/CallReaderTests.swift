@@ -48,6 +48,17 @@ struct CallReaderTests {
         init(_ reading: CallReader.Reading) { description = "\(reading)" }
     }
 
+    @Test(arguments: [
+        ("[1,\n2]\r\n", "[1, 2]  "), ("\"a\\nb\"", "\"a\\nb\""), ("hello", "\"hello\""), ("1e999", "\"1e999\""),
+        ("\"\\ud800\"", "\"\\\"\\\\ud800\\\"\""), ("[", "\"[\""), (" {\"a\":1} ", " {\"a\":1} "), ("a\nb", "\"a\\nb\""),
+    ])
+    func `a payload goes on as JSON without being parsed, and what is none as one string`(payload: String, json: String)
+        throws
+    {
+        #expect(try call(read("qc/d/call/ann/ping", payload)).call.message == .json(json))
+        #expect(try call(read("qc/d/call/ann/ping", "undefined")).call.message == .none)
+    }
+
     @Test func `a call is read with its answer's address`() throws {
         let reading = read("qc/d/call/ann/rec", "[\"a.wav\"]") {
             $0.responseTopic = "qc/d/reply/ann/1"
@@ -55,7 +66,7 @@ struct CallReaderTests {
             $0.expirySeconds = 7
         }
         let (call, key) = try call(reading)
-        #expect(call.command == "rec" && call.message == .text("[\"a.wav\"]") && call.expiresAt == now + .seconds(7))
+        #expect(call.command == "rec" && call.message == .json("[\"a.wav\"]") && call.expiresAt == now + .seconds(7))
         #expect(
             call.answer.topic == "qc/d/reply/ann/1" && call.answer.correlationData == [1, 2] && call.answer.isAwaited
         )

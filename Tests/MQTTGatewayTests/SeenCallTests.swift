@@ -1,3 +1,4 @@
+import Foundation
 import TestRig
 import Testing
 
@@ -6,6 +7,18 @@ import Testing
 @Suite("Calls that are delivered again")
 struct SeenCallTests {
     private func key(_ number: Int) -> CallKey { CallKey(high: 1, low: UInt64(number)) }
+
+    /// Does what a file asks for, as the thread does that writes.
+    /// - Returns: how often.
+    @discardableResult
+    private func write(_ file: SeenFile, at moment: ContinuousClock.Instant = .now) -> Int {
+        var count = 0
+        while let job = file.takeJob(at: moment) {
+            count += 1
+            guard file.didWrite(job(), at: moment) else { break }
+        }
+        return count
+    }
 
     @Test func `a call is new once, until the broker cannot repeat it`() {
         var seen = SeenCalls(lifetime: 60)
@@ -43,6 +56,7 @@ struct SeenCallTests {
         do {
             let file = SeenFile(folder("calls"), lifetime: 3600) { complaints.append($0) }
             #expect(file.take(key(1), of: "ann") && file.take(key(2), of: "bob") && !file.take(key(1), of: "ann"))
+            #expect(write(file) == 1 && write(file) == 0)
         }
         let again = SeenFile(folder("calls"), lifetime: 3600) { complaints.append($0) }
         #expect(!again.take(key(1), of: "ann") && !again.take(key(2), of: "bob") && again.take(key(3), of: "ann"))
@@ -64,6 +78,7 @@ struct SeenCallTests {
             let file = SeenFile(folder("calls"), lifetime: 60, now: clock) { _ in }
             now = call
             #expect(file.take(key(1), of: "ann"))
+            write(file)
         }
         now = second
         let again = SeenFile(folder("calls"), lifetime: 60, now: clock) { _ in }
@@ -82,5 +97,19 @@ struct SeenCallTests {
         var complaints: [String] = []
         let file = SeenFile("/nonexistent/calls", lifetime: 60) { complaints.append($0) }
         #expect(file.take(key(1), of: "ann") && !file.take(key(1), of: "ann") && complaints.count == 1)
+    }
+
+    @Test func `a disk that fails is tried three times and told once, and again after a pause`() throws {
+        let folder = try TestFolder()
+        var complaints: [String] = []
+        let file = SeenFile(folder("no/calls"), lifetime: 60) { complaints.append($0) }
+        #expect(complaints.count == 1 && complaints[0].contains("3 attempts"), "\(complaints)")
+        #expect(file.take(key(1), of: "ann") && write(file) == 0, "it has just failed")
+        let later = ContinuousClock.now + .seconds(11)
+        #expect(write(file, at: later) == 3 && complaints.count == 2)
+        try FileManager.default.createDirectory(atPath: folder("no"), withIntermediateDirectories: false)
+        #expect(file.take(key(2), of: "ann") && write(file, at: later + .seconds(11)) == 1)
+        let again = SeenFile(folder("no/calls"), lifetime: 60) { complaints.append($0) }
+        #expect(!again.take(key(1), of: "ann") && !again.take(key(2), of: "ann") && complaints.count == 2)
     }
 }

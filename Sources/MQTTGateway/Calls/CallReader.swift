@@ -44,8 +44,21 @@ public struct CallReader: Sendable {
 
     private static let longestSpread = 600.0
 
+    /// Reads all of a message.
     /// - Parameter now: the start of its expiry interval.
     public func read(_ message: MQTTMessage, at now: ContinuousClock.Instant) -> Reading {
+        let reading = readHead(message, at: now)
+        guard case .call(var call, let key) = reading else { return reading }
+        switch Self.body(message.payload) {
+        case .failure(let error): return .refused(call.answer, error, key)
+        case .success(let body):
+            call.message = body
+            return .call(call, key)
+        }
+    }
+
+    /// Reads everything but the payload, which may be long: the call has no parameters yet.
+    func readHead(_ message: MQTTMessage, at now: ContinuousClock.Instant) -> Reading {
         guard let call = topics.readCall(message.topic), isForUs(call.target) else {
             return .ignored("a message to \(message.topic.prefix(200)), which is not a call to this device")
         }
@@ -55,12 +68,9 @@ public struct CallReader: Sendable {
         let address = address(of: call, message)
         do throws(CommandError) {
             let answer = try address.get()
-            let body = try self.message(message, call.command)
+            try check(message, call.command)
             let expiresAt = message.expirySeconds.map { now + .seconds(Int($0)) }
-            return .call(
-                IncomingCall(message: body, answer: answer, expiresAt: expiresAt),
-                key
-            )
+            return .call(IncomingCall(message: .none, answer: answer, expiresAt: expiresAt), key)
         } catch {
             let answer = (try? address.get()) ?? unusable(call, message)
             return .refused(answer, error, key)
@@ -120,7 +130,7 @@ public struct CallReader: Sendable {
 
     // MARK: What is asked for
 
-    private func message(_ message: MQTTMessage, _ command: String) throws(CommandError) -> CallMessage {
+    private func check(_ message: MQTTMessage, _ command: String) throws(CommandError) {
         guard !message.isRetained else {
             throw CommandError(
                 .badRequest,
@@ -146,12 +156,48 @@ public struct CallReader: Sendable {
         guard message.payload.count <= payloadBytes else {
             throw CommandError(.tooLarge, "a payload of more than \(payloadBytes) bytes")
         }
-        guard let text = String(validating: message.payload, as: UTF8.self) else {
-            throw CommandError(.badRequest, "the payload is not UTF-8")
+    }
+
+    /// The parameters in a payload, on any thread: JSON, else one string. It is looked through, and not parsed.
+    static func body(_ payload: [UInt8]) -> Result<CallMessage, CommandError> {
+        guard let text = String(validating: payload, as: UTF8.self) else {
+            return .failure(CommandError(.badRequest, "the payload is not UTF-8"))
         }
-        if case .failure(.tooDeep) = Result(catching: { () throws(JSONError) in try JSONParser.parse(text) }) {
-            throw CommandError(.tooLarge, "the payload has too many arrays and objects inside each other")
+        if ["", "undefined"].contains(text) { return .success(.none) }
+        switch kind(of: payload) {
+        case .json: return .success(.json(payload.contains(where: isBreak) ? unbroken(payload) : text))
+        case .text: return .success(.json(JSONValue.string(text).text))
+        case .tooDeep:
+            return .failure(CommandError(.tooLarge, "the payload has too many arrays and objects inside each other"))
         }
-        return text.isEmpty ? .none : .text(text)
+    }
+
+    private enum Kind {
+        case json, text, tooDeep
+    }
+
+    private static func kind(of payload: [UInt8]) -> Kind {
+        payload.withUnsafeBufferPointer { bytes in
+            var scanner = JSONScanner(bytes)
+            do throws(JSONError) {
+                try scanner.skipValue()
+                try scanner.finish()
+            } catch {
+                if case .tooDeep = error { return .tooDeep }
+                return .text
+            }
+            switch scanner.problem {
+            case nil: return .json
+            case .tooDeep?: return .tooDeep
+            case .number?, .halfPair?: return .text
+            }
+        }
+    }
+
+    private static func isBreak(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") }
+
+    /// JSON with spaces in place of line breaks, which are white space there: no string has one.
+    private static func unbroken(_ json: [UInt8]) -> String {
+        String(decoding: json.map { isBreak($0) ? UInt8(ascii: " ") : $0 }, as: UTF8.self)
     }
 }

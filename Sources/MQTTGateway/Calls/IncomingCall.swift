@@ -11,12 +11,6 @@ public struct IncomingCall: Sendable {
 
     public var caller: String { answer.caller }
     public var command: String { answer.command }
-
-    /// The memory that it uses while it waits.
-    var byteCount: Int {
-        guard case .text(let text) = message else { return answer.byteCount }
-        return text.utf8.count + answer.byteCount
-    }
 }
 
 /// Where and how to answer a call.
@@ -32,9 +26,8 @@ public struct AnswerAddress: Sendable, Hashable {
     /// The answer is sent at a random moment within this time, so that the members of a group do not answer all at
     /// once.
     public var spread: Duration?
-
-    /// The memory that it uses while its call is running; a caller may make it long.
-    var byteCount: Int { command.utf8.count + topic.utf8.count + (correlationData?.count ?? 0) }
+    /// The bytes of the caller's share that its call takes until it is answered.
+    var share = 0
 
     /// The message of a reply.
     func message(_ reply: FleetReply) -> MQTTMessage {

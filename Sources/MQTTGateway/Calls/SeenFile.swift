@@ -1,20 +1,35 @@
 import Glibc
 import Linux
 
-/// Stores recent calls for a restarted gateway: a line is written before each call is done. A killed process loses
-/// none, because the kernel has the line.
+/// Recent calls, and what must be written of them for a restarted gateway: a line is written before each call is done. A
+/// killed process loses none, because the kernel has the line.
+///
+/// Nothing here waits for the disk, except at the start: ``takeJob(at:)`` is for another thread, and the call waits for
+/// that.
 ///
 /// Times are seconds since the machine was started, because the time of day may be changed, by years on a machine
 /// without its own clock. After a restart of the machine, stored times never make a call look too old: a time in the
 /// future counts as now, and a time in the past is at least that old, since the machine has been running that long.
 final class SeenFile {
-    private let path: String?
+    typealias Instant = ContinuousClock.Instant
+    /// Writes, and returns what is wrong.
+    typealias Job = @Sendable () -> String?
+
+    private let writer: SeenWriter?
     private var seen: SeenCalls
-    private var descriptor: Int32 = -1
+    private var unwritten = ""
     private var lines = 0
     private let most: Int
     private let complain: (String) -> Void
     private let now: () -> Int64
+    /// How often writing has failed since it last succeeded.
+    private var failures = 0
+    /// Before that it is not tried again.
+    private var retryAt: Instant?
+
+    /// How often the same lines are tried at once.
+    private static let maxAttempts = 3
+    private static let pause = Duration.seconds(10)
 
     /// - Parameters:
     ///   - path: the file; nil stores nothing.
@@ -26,21 +41,23 @@ final class SeenFile {
         now: @escaping () -> Int64 = SeenFile.uptime,
         complain: @escaping (String) -> Void
     ) {
-        self.path = path
+        writer = path.map(SeenWriter.init)
         self.most = most
         self.now = now
         self.complain = complain
         seen = SeenCalls(most: most, lifetime: lifetime)
-        read()
+        if let path, let writer {
+            read(path)
+            lines = seen.count
+            while didWrite(writer.replace(with: seen), at: .now) {}
+        }
     }
-
-    deinit { if descriptor >= 0 { close(descriptor) } }
 
     /// Records a call, and returns whether it is new.
     func take(_ key: CallKey, of caller: String) -> Bool {
         let call = SeenCalls.Call(key: key, caller: caller, seconds: now())
         guard seen.take(key, of: caller, at: call.seconds) else { return false }
-        append(Self.line(call))
+        if writer != nil { unwritten += call.line }
         return true
     }
 
@@ -51,46 +68,43 @@ final class SeenFile {
         return Int64(time.tv_sec)
     }
 
-    /// No caller's name contains a space.
-    private static func line(_ call: SeenCalls.Call) -> String { "\(call.seconds) \(call.key.text) \(call.caller)\n" }
-
-    private func read() {
-        guard let path else { return }
-        if case .success(let text) = FileText.read(path, maximumBytes: 16 << 20) {
-            // A line that was cut off is ignored.
-            for line in text.split(separator: "\n") {
-                let words = line.split(separator: " ")
-                guard words.count == 3, let seconds = Int64(words[0]), let key = CallKey(words[1]) else { continue }
-                _ = seen.take(key, of: String(words[2]), at: min(seconds, now()))
-            }
+    private func read(_ path: String) {
+        guard case .success(let text) = FileText.read(path, maximumBytes: 16 << 20) else { return }
+        // A line that was cut off is ignored.
+        for line in text.split(separator: "\n") {
+            let words = line.split(separator: " ")
+            guard words.count == 3, let seconds = Int64(words[0]), let key = CallKey(words[1]) else { continue }
+            _ = seen.take(key, of: String(words[2]), at: min(seconds, now()))
         }
-        writeAnew()
     }
 
-    /// Rewrites the file without the lines of forgotten calls.
-    private func writeAnew() {
-        guard let path else { return }
-        if descriptor >= 0 { close(descriptor) }
-        descriptor = -1
+    // MARK: Writing
+
+    /// What must be written before the calls so far are done; nil if nothing, or if the disk has just failed.
+    func takeJob(at now: Instant) -> Job? {
+        guard let writer, !unwritten.isEmpty || failures > 0 else { return nil }
+        let text = unwritten
+        unwritten = ""
+        if let retryAt, now < retryAt { return nil }
+        lines += text.utf8.count(where: { $0 == UInt8(ascii: "\n") })
+        guard failures > 0 || lines > 4 * most else { return { writer.append(text) } }
+        // Without the lines of forgotten calls, and without half a line.
         lines = seen.count
-        do throws(SystemCallError) {
-            try FileText.replace(path, with: seen.all.map(Self.line).joined())
-            descriptor = try SystemCallError.check("open") { open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW) }
-        } catch {
-            complain("\(path): \(error); a gateway that is restarted may do a call twice")
-        }
+        let seen = seen
+        return { writer.replace(with: seen) }
     }
 
-    private func append(_ line: String) {
-        guard descriptor >= 0 else { return }
-        let code = Descriptor.write(line, to: descriptor)
-        lines += 1
-        if code != 0 {
-            complain("\(path ?? ""): \(SystemCallError.text(code)); a gateway that is restarted may do a call twice")
-            close(descriptor)
-            descriptor = -1
-        } else if lines > 4 * most {
-            writeAnew()
+    /// - Parameter problem: what the job has returned.
+    /// - Returns: whether the same calls should be tried again at once.
+    func didWrite(_ problem: String?, at now: Instant) -> Bool {
+        guard let problem else {
+            (failures, retryAt) = (0, nil)
+            return false
         }
+        failures += 1
+        guard failures % Self.maxAttempts == 0 else { return true }
+        retryAt = now + Self.pause
+        complain("\(problem) (\(Self.maxAttempts) attempts); a gateway that is restarted may do a call twice")
+        return false
     }
 }

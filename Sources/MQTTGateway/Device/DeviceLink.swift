@@ -54,7 +54,9 @@ final class DeviceLink {
 
     init(_ settings: MQTTSettings, _ feed: DeviceFeed, paths: [String]) {
         (self.settings, self.feed) = (settings, feed)
-        link = DaemonLink(paths: paths)
+        var bounds = ClientConversation.Bounds()
+        bounds.putAsideBytes = 65_536
+        link = DaemonLink(ClientConversation(bounds: bounds), paths: paths, patience: .milliseconds(10))
         link.isWanted = true
         link.conversation.register(handler: Self.handler)
         link.conversation.subscribe(to: Self.reloadEvent)
@@ -83,6 +85,12 @@ final class DeviceLink {
         defer { news = [] }
         return news
     }
+
+    /// Lines that another thread should parse.
+    func takeLongLines() -> [LongLine] { link.conversation.takeLongLines() }
+
+    /// Takes such a line again. ``advance()`` has what it says.
+    func take(_ line: ParsedLine) { link.conversation.take(line) }
 
     func answer(_ call: HandlerCall, _ result: Result<JSONValue, HandlerCall.Failure>) {
         link.conversation.answer(call, with: result.map { HandlerCall.Answer($0) })

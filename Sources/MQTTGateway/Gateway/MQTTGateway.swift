@@ -1,4 +1,5 @@
 internal import CLinux
+internal import Concurrency
 internal import Configuration
 internal import Fleet
 internal import Glibc
@@ -21,6 +22,9 @@ public final class MQTTGateway {
     private let waker: Waker
     private let broker: MQTTLink
     private let device: DeviceLink
+    /// Writes what must be on the disk, and parses and writes what is long.
+    private let files: SideThread<SideWork>
+    private let texts: SideThread<SideWork>
     private let calls: CallDesk
     private let presence: Presence
     private var feed: DeviceFeed
@@ -29,7 +33,7 @@ public final class MQTTGateway {
     private var subscribing: [Int32: String] = [:]
     private var signals: Int32 = -1
     private var endsBefore: ContinuousClock.Instant?
-    private var feedsAt: ContinuousClock.Instant?
+    private var watchdog: WatchdogFeed
     private var brokerProblem: String? = MQTTLink.notYet
     private var status: String?
 
@@ -39,6 +43,8 @@ public final class MQTTGateway {
     private static let suspicious = 3
     /// How long running calls have to finish when the gateway stops.
     private static let patience = Duration.seconds(5)
+    /// How long the loop works before it looks at what has come.
+    private static let slice = Duration.milliseconds(1)
 
     public init(
         _ options: MQTTOptions,
@@ -50,7 +56,10 @@ public final class MQTTGateway {
         self.manager = manager
         let settings = options.settings
         topics = FleetTopics(prefix: settings.prefix)
-        waker = try Waker()
+        let waker = try Waker()
+        self.waker = waker
+        files = SideThread("files") { waker.wake() }
+        texts = SideThread("texts") { waker.wake() }
         let status = topics.topic(.status, of: options.device)
         let session = MQTTSession(
             client: options.device,
@@ -68,11 +77,11 @@ public final class MQTTGateway {
         feed = DeviceFeed(settings, topics, device: options.device)
         device = DeviceLink(settings, feed, paths: options.daemonPaths)
         let warn: (String) -> Void = { log.write($0, .warning) }
-        calls = CallDesk(options, topics, complain: warn)
+        calls = CallDesk(options, topics, files: files, texts: texts, complain: warn)
         presence = Presence(options, topics, complain: warn)
         complaints = Complaints(warn)
         publisher = Publisher(messages: settings.queueMessages, bytes: settings.queueBytes, log: log)
-        feedsAt = manager.watchdogTime.map { .now + $0 / 2 }
+        watchdog = WatchdogFeed(manager)
     }
 
     /// Runs until SIGTERM or SIGINT, and returns the exit status.
@@ -95,29 +104,42 @@ public final class MQTTGateway {
         let fixed = [broker.events, device.events, pollfd(fd: signals, events: Int16(POLLIN), revents: 0)]
         var entries = fixed + calls.events
         _ = waker.sleep(watching: &entries, until: nextMoment)
+        watchdog.feed()
         for event in broker.advance(entries[0].revents) { heed(event) }
+        takeSideWork()
         for news in device.advance() { heed(news) }
-        for (address, reply) in calls.advance() { publisher.add(reply, to: address) }
+        for line in device.takeLongLines() { texts.run(for: "") { .line(session: nil, "", line.parsed()) } }
+        advanceCalls(entries[fixed.count...])
         publisher.add(presence.advance(isConnected: device.isConnected, since: device.since))
         heedSignals()
         if broker.isUp { publisher.handOver(to: broker.client) }
         noteBroker()
         publisher.noteDropped()
-        feedWatchdog()
+    }
+
+    private func takeSideWork() {
+        for work in files.takeValues() + texts.takeValues() {
+            if case .line(nil, _, let line) = work { device.take(line) } else { calls.take(work, publisher.isFull) }
+        }
+    }
+
+    private func advanceCalls(_ ready: ArraySlice<pollfd>) {
+        for answer in calls.advance(ready, until: .now + Self.slice, isFull: publisher.isFull) {
+            switch answer {
+            case .reply(let address, let reply): publisher.add(reply, to: address)
+            case .message(let address, let message, let isRefusal):
+                publisher.add(message, to: address, isRefusal: isRefusal)
+            }
+        }
     }
 
     private var nextMoment: ContinuousClock.Instant? {
         let times = [
-            broker.nextMoment, device.nextMoment, calls.nextMoment, presence.nextMoment, endsBefore, feedsAt,
+            broker.nextMoment, device.nextMoment, calls.nextMoment, presence.nextMoment, endsBefore,
+            watchdog.nextMoment,
             broker.isUp ? publisher.nextMoment : nil,
         ]
         return times.compactMap { $0 }.min()
-    }
-
-    private func feedWatchdog() {
-        guard let time = manager.watchdogTime, let at = feedsAt, at <= .now else { return }
-        manager.feedWatchdog()
-        feedsAt = .now + time / 2
     }
 
     // MARK: The broker
@@ -125,7 +147,7 @@ public final class MQTTGateway {
     private func heed(_ event: MQTTClient.Event) {
         switch event {
         case .connected(let isKnown): greet(isKnown)
-        case .message(let message): take(message)
+        case .message(let message): calls.take(message)
         case .published(let number, let reason): note(number, reason)
         case .subscribed(let number, let granted):
             let topic = subscribing.removeValue(forKey: number) ?? ""
@@ -137,10 +159,6 @@ public final class MQTTGateway {
             if reason == .takenOver { tellOfNamesake() }
         case .refused: break
         }
-    }
-
-    private func take(_ message: MQTTMessage) {
-        for (address, reply) in calls.take(message, isFull: publisher.isFull) { publisher.add(reply, to: address) }
     }
 
     private func note(_ number: Int32, _ reason: MQTTReason) {
@@ -208,7 +226,9 @@ public final class MQTTGateway {
             "broker": .string("\(options.broker.host):\(options.broker.port)"), "connected": .bool(broker.isUp),
             "problem": broker.problem.map(JSONValue.string) ?? .null, "device": .string(options.device),
             "groups": .array(options.settings.groups.map(JSONValue.string)),
-            "callers": .integer(Int64(calls.callerCount)), "waiting": .integer(Int64(publisher.waitingCount)),
+            "callers": .integer(Int64(calls.callerCount)),
+            "largest": .array(calls.largest.map { ["caller": .string($0.peer), "bytes": .integer(Int64($0.used))] }),
+            "waiting": .integer(Int64(publisher.waitingCount)),
             "droppedEvents": .integer(Int64(publisher.droppedEvents)),
             "droppedReplies": .integer(Int64(publisher.droppedReplies)),
         ]
@@ -242,13 +262,15 @@ public final class MQTTGateway {
         let end = ContinuousClock.now + .seconds(2)
         publisher.add([presence.goodbye])
         while broker.isUp, end > .now, !publisher.isEmpty || !publisher.isAcknowledged {
+            takeSideWork()
+            advanceCalls([])
             publisher.handOver(to: broker.client)
             var entries = [broker.events]
             _ = waker.sleep(watching: &entries, until: end)
             for event in broker.advance(entries[0].revents) {
                 switch event {
                 // A call that comes now is told that the gateway is stopping.
-                case .message(let message): take(message)
+                case .message(let message): calls.take(message)
                 case .published(let number, let reason): note(number, reason)
                 default: break
                 }

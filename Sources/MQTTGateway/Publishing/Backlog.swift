@@ -1,4 +1,5 @@
 import DequeModule
+import Fairness
 import MQTT
 
 /// Messages to be published that have not been handed over. Bounded, to limit the cost of a broker that is away or
@@ -42,7 +43,9 @@ struct Backlog: Sendable {
     private let mostBytes: Int
     /// By ascending numbers; some numbers in between have been removed.
     private var entries: [Int: Entry] = [:]
-    private var order: Deque<Int> = []
+    /// Nil is the place of an answer: whose it is, is decided when it goes, so that callers take turns.
+    private var order: Deque<Int?> = []
+    private var answers = Ring<String, Int>()
     /// The last replaceable message of each topic.
     private var last: [String: Int] = [:]
     private var number = 0
@@ -145,7 +148,12 @@ struct Backlog: Sendable {
     private mutating func append(_ message: MQTTMessage, _ kind: Kind) {
         number += 1
         entries[number] = Entry(message: message, kind: kind)
-        order.append(number)
+        if case .reply(_, let caller, _) = kind {
+            answers.append(number, of: caller)
+            order.append(nil)
+        } else {
+            order.append(number)
+        }
         if kind.key != nil { last[message.topic] = number }
         tally(message, kind)
     }
@@ -153,7 +161,7 @@ struct Backlog: Sendable {
     /// Drops the oldest events. There is one state per topic, and replies have their own limit.
     private mutating func makeRoom() {
         guard isFull else { return }
-        for number in order where count > mostMessages || bytes > mostBytes {
+        for case let number? in order where count > mostMessages || bytes > mostBytes {
             switch entries[number]?.kind {
             case .event?, .newest?:
                 remove(number)
@@ -167,8 +175,9 @@ struct Backlog: Sendable {
     /// Removes stale positions now and then: the queue may be long, and when it is full each new event leaves a stale
     /// position.
     private mutating func forgetPlaces() {
-        while let first = order.first, entries[first] == nil { order.removeFirst() }
-        if order.count > 2 * entries.count + 64 { order.removeAll { entries[$0] == nil } }
+        func isStale(_ place: Int?) -> Bool { place.map { entries[$0] == nil } ?? false }
+        while let first = order.first, isStale(first) { order.removeFirst() }
+        if order.count > 2 * entries.count + 64 { order.removeAll(where: isStale) }
     }
 
     @discardableResult
@@ -188,8 +197,8 @@ struct Backlog: Sendable {
             tally(first.entry.message, first.entry.kind, -1)
             return (first.entry.message, first.entry.kind)
         }
-        while let number = order.popFirst() {
-            if let entry = remove(number) { return entry }
+        while let place = order.popFirst() {
+            if let number = place ?? answers.next(), let entry = remove(number) { return entry }
         }
         return nil
     }

@@ -43,9 +43,14 @@ final class Publisher {
 
     /// The members of a group answer at random moments.
     func add(_ reply: FleetReply, to address: AnswerAddress) {
+        add(address.message(reply), to: address, isRefusal: reply.isRefusal)
+    }
+
+    /// The same with an answer that is written already.
+    func add(_ message: MQTTMessage, to address: AnswerAddress, isRefusal: Bool) {
         let moment = address.spread.map { Instant.now + $0 * Double.random(in: 0...1) }
-        let kind = Backlog.Kind.reply(of: address.command, to: address.caller, isRefusal: reply.isRefusal)
-        backlog.add(address.message(reply), kind, notBefore: moment)
+        let kind = Backlog.Kind.reply(of: address.command, to: address.caller, isRefusal: isRefusal)
+        backlog.add(message, kind, notBefore: moment)
     }
 
     // MARK: Out

@@ -9,15 +9,23 @@ import QuickConnectClient
 /// makes the caller's calls in the order in which they came.
 final class CallerSession {
     typealias Instant = ContinuousClock.Instant
-    typealias Outcome = Result<(command: String, value: JSONValue), CallFailure>
+    typealias Outcome = Swift.Result<(command: String, value: JSONValue), CallFailure>
 
+    /// What became of a call.
+    struct Result {
+        let answer: AnswerAddress
+        let outcome: Outcome
+        /// Whether it came on a long line.
+        let isLong: Bool
+    }
+
+    /// Its number among all sessions of the process.
+    let number: Int
     private let link: DaemonLink
     /// Calls that wait for a connection.
     private var waiting: Deque<(call: IncomingCall, until: Instant)> = []
     private var underWay: [CallID: AnswerAddress] = [:]
-    private var done: [(answer: AnswerAddress, outcome: Outcome)] = []
-    /// The memory of waiting calls and awaited answers, apart from what the link counts.
-    private var bytes = 0
+    private var done: [Result] = []
     /// Why the daemon refuses this gateway's calls, if it does.
     private var refusal: ErrorReply?
     private(set) var lastUse = Instant.now
@@ -25,19 +33,24 @@ final class CallerSession {
     /// How long a call without an expiry waits for an absent daemon: as long as a restart takes.
     private static let patience = Duration.seconds(10)
 
-    /// The most memory for one caller's calls, here and again in the link. In total this may be used once per session.
-    private static let mostBytes = 8 << 20
     /// How many of one caller's calls may wait for an absent daemon: as many as it runs at once.
     private static let mostWaiting = Limits().callsPerConnection
     private static let bounds: ClientConversation.Bounds = {
         var bounds = ClientConversation.Bounds()
-        bounds.waitingBytes = mostBytes
+        bounds.waitingBytes = 16 << 20
+        bounds.putAsideBytes = 65_536
         return bounds
     }()
 
-    init(_ caller: String, path: String) {
+    init(_ caller: String, path: String, number: Int) {
+        self.number = number
         let opening = (command: SocketRule.actFor, message: CallMessage.value([.string(caller)]))
-        link = DaemonLink(ClientConversation(bounds: Self.bounds, opening: [opening]), paths: [path])
+        // A daemon that does not accept at once is tried again.
+        link = DaemonLink(
+            ClientConversation(bounds: Self.bounds, opening: [opening]),
+            paths: [path],
+            patience: .milliseconds(10)
+        )
     }
 
     /// Whether nothing is waiting or running.
@@ -45,9 +58,8 @@ final class CallerSession {
 
     /// Takes a call; false if too many calls of this caller already wait.
     func submit(_ call: IncomingCall) -> Bool {
-        guard waiting.count < Self.mostWaiting, bytes + call.byteCount <= Self.mostBytes else { return false }
+        guard waiting.count < Self.mostWaiting else { return false }
         lastUse = .now
-        bytes += call.byteCount
         waiting.append((call, min(call.expiresAt ?? .now + Self.patience, .now + Self.patience)))
         link.isWanted = true
         return true
@@ -63,7 +75,7 @@ final class CallerSession {
 
     /// Receives, sends and connects as much as is possible now.
     /// - Returns: the results of calls.
-    func advance() -> [(answer: AnswerAddress, outcome: Outcome)] {
+    func advance() -> [Result] {
         link.receive()
         takeEvents()
         // Without a daemon, the link tries again by itself.
@@ -81,11 +93,9 @@ final class CallerSession {
 
     private func send() {
         while let (call, _) = waiting.popFirst() {
-            bytes -= call.byteCount
             if let end = call.expiresAt, end <= .now {
-                done.append((call.answer, .failure(.refused(Self.lateness))))
+                done.append(Result(answer: call.answer, outcome: .failure(.refused(Self.lateness)), isLong: false))
             } else {
-                bytes += call.answer.byteCount
                 underWay[link.conversation.call(call.command, call.message)] = call.answer
             }
         }
@@ -103,7 +113,6 @@ final class CallerSession {
         let late = waiting.filter { $0.until <= now }
         waiting.removeAll { $0.until <= now }
         for (call, _) in late {
-            bytes -= call.byteCount
             let isExpired = call.expiresAt.map { $0 <= now } ?? false
             let away = ErrorReply([
                 "code": .string(CommandError.Code.unavailable.rawValue),
@@ -111,17 +120,28 @@ final class CallerSession {
                     "the daemon does not answer: \(link.problem ?? "no connection"); the call was not done"
                 ),
             ])
-            done.append((call.answer, .failure(.refused(isExpired ? Self.lateness : away))))
+            let outcome = Outcome.failure(.refused(isExpired ? Self.lateness : away))
+            done.append(Result(answer: call.answer, outcome: outcome, isLong: false))
         }
         link.isWanted = !waiting.isEmpty
     }
 
-    private func takeEvents() {
+    /// Lines that another thread should parse.
+    func takeLongLines() -> [LongLine] { link.conversation.takeLongLines() }
+
+    /// Takes such a line again. ``advance()`` has the results.
+    func take(_ line: ParsedLine) {
+        link.conversation.take(line)
+        takeEvents(areLong: true)
+    }
+
+    private func takeEvents(areLong: Bool = false) {
         for event in link.conversation.takeEvents() {
             switch event {
-            case .replied(let id, let command, let value): finish(id, .success((command, value)))
-            case .failed(let id, .connectionLost(let reason)): finish(id, .failure(refused ?? .connectionLost(reason)))
-            case .failed(let id, let failure): finish(id, .failure(refused ?? failure))
+            case .replied(let id, let command, let value): finish(id, .success((command, value)), areLong)
+            case .failed(let id, .connectionLost(let reason)):
+                finish(id, .failure(refused ?? .connectionLost(reason)), false)
+            case .failed(let id, let failure): finish(id, .failure(refused ?? failure), areLong)
             case .refused(_, .refused(let error)), .fault(.told(let error)): refusal = error
             case .stands: refusal = nil
             case .happened, .called, .cancelled, .refused, .fault: break
@@ -131,10 +151,9 @@ final class CallerSession {
 
     private var refused: CallFailure? { refusal.map { .refused($0) } }
 
-    private func finish(_ id: CallID, _ outcome: Outcome) {
+    private func finish(_ id: CallID, _ outcome: Outcome, _ isLong: Bool) {
         guard let answer = underWay.removeValue(forKey: id) else { return }
-        bytes -= answer.byteCount
-        done.append((answer, outcome))
+        done.append(Result(answer: answer, outcome: outcome, isLong: isLong))
     }
 
     func close() { link.close() }
