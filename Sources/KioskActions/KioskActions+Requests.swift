@@ -21,8 +21,13 @@ extension KioskActions {
             switch request {
             case .evaluate(let script):
                 try desk.checkIsAllowed(run.action, on: run.site)
-                try Self.check(script, "the script", source: "script")
-                evaluate(script, run, reply)
+                check(script, "the script", source: "script") { [weak self] mistake in
+                    if let mistake { return reply(.failure(ActionFailure(mistake))) }
+                    guard let self, current === run else {
+                        return reply(.failure(ActionFailure(code: "cancelled", "this action has ended")))
+                    }
+                    evaluate(script, run, reply)
+                }
             case .call(let command, let message):
                 try desk.checkMayCall(command, run.action, on: run.site)
                 try run.beginCall()
@@ -63,7 +68,7 @@ extension KioskActions {
             case "shown":
                 kiosk.setTitle("Action: \(run.action)")
                 reply(.success(.null))
-            case "done": try finish(run, message[ActionResults.argumentKey] ?? .null, reply)
+            case "done": finish(run, message[ActionResults.argumentKey] ?? .null, reply)
             case "cancel":
                 if results.view == .editor { keep(message["text"]?.stringValue ?? "", run) }
                 reply(.success(.null))
@@ -91,11 +96,28 @@ extension KioskActions {
     private func scripts(_ run: ActionRun) -> JSONValue { desk.state.scripts().json(of: run.action, on: run.site) }
 
     /// Runs `finalize` in the same document. If it fails, the view and its text stay.
-    private func finish(_ run: ActionRun, _ argument: JSONValue, _ reply: @escaping Reply) throws(CommandError) {
+    private func finish(_ run: ActionRun, _ argument: JSONValue, _ reply: @escaping Reply) {
         let text = argument.objectValue?["customJavaScript"]?.stringValue ?? ""
         keep(text, run)
         // Syntax errors are reported before anything runs.
-        try Self.check(text, "the script", source: "script")
+        check(text, "the script", source: "script") { [weak self] mistake in
+            if let mistake { return reply(.failure(ActionFailure(mistake))) }
+            guard let self, current === run else {
+                return reply(.failure(ActionFailure(code: "cancelled", "this action has ended")))
+            }
+            do throws(CommandError) {
+                try finishChecked(run, argument, reply)
+            } catch {
+                reply(.failure(ActionFailure(error)))
+            }
+        }
+    }
+
+    private func finishChecked(
+        _ run: ActionRun,
+        _ argument: JSONValue,
+        _ reply: @escaping Reply
+    ) throws(CommandError) {
         try desk.checkIsAllowed(run.action, on: run.site)
         guard run.finishing == nil else { throw CommandError(.busy, "the script is already running") }
         run.hasRun = false

@@ -3,9 +3,9 @@ internal import Glibc
 internal import JSON
 public import KioskWindow
 public import Linux
-internal import MacroEngine
 internal import QuickConnect
 internal import QuickConnectClient
+internal import SyntaxChecking
 
 /// Actions in the window: its menu and the handler `action` start one; only one runs at a time.
 ///
@@ -26,6 +26,8 @@ public final class KioskActions {
     private var view: PageView?
     /// The action that runs or is shown.
     var current: ActionRun?
+    /// The texts that are being checked, in a process of their own; nil while there are none.
+    private var checks: CheckQueue<(CheckVerdict) -> Void>?
 
     /// - Parameter views: the folders with the files of the view.
     public init(_ kiosk: Kiosk, _ desk: ActionDesk, views: [String], _ log: ServiceLog) {
@@ -98,15 +100,28 @@ public final class KioskActions {
             let page = site
             let text = try desk.text(of: name, on: page)
             guard let page else { throw CommandError(.denied, "no action can run on this page: it has no site") }
-            try Self.check(text, ActionFolders.fileName, source: ActionFolders.fileName)
-            let run = ActionRun(name, page, completion)
-            current = run
-            let body = ActionScript.run(text, on: page, token: run.token, in: .window)
-            kiosk.page.call(body, in: Self.world, source: ActionScript.actionURL) { [weak self] result in
-                self?.begin(run, result)
+            check(text, ActionFolders.fileName, source: ActionFolders.fileName) { [weak self] mistake in
+                if let mistake { return completion(.failure(ActionFailure(mistake))) }
+                self?.start(name, text, page, completion)
             }
         } catch {
             completion(.failure(ActionFailure(error)))
+        }
+    }
+
+    /// Runs the text of an action, which is valid, unless the window has another page or another action by now.
+    private func start(_ name: String, _ text: String, _ page: WebOrigin, _ completion: @escaping ActionRun.Completion)
+    {
+        if let current {
+            let busy = CommandError(.busy, "the action \(current.action) is under way")
+            return completion(.failure(ActionFailure(busy)))
+        }
+        guard site == page else { return completion(.failure(.pageLeft)) }
+        let run = ActionRun(name, page, completion)
+        current = run
+        let body = ActionScript.run(text, on: page, token: run.token, in: .window)
+        kiosk.page.call(body, in: Self.world, source: ActionScript.actionURL) { [weak self] result in
+            self?.begin(run, result)
         }
     }
 
@@ -175,13 +190,47 @@ public final class KioskActions {
         kiosk.setTitle("Action: \(run.action)")
     }
 
-    /// Throws if a text is not a valid script.
-    static func check(_ text: String, _ what: String, source: String) throws(CommandError) {
-        try ActionDesk.checkLength(of: text, what)
-        guard let mistake = ScriptSyntax.mistake(in: text) else { return }
-        var details: JSONObject = ["source": .string(source)]
-        details["line"] = mistake.line.map { .integer(Int64($0)) }
-        details["column"] = mistake.column.map { .integer(Int64($0)) }
-        throw CommandError(.invalid, mistake.message, details: details)
+    // MARK: Syntax
+
+    /// How often the process that checks is asked, while it checks.
+    private static let checkPeriod = Duration.milliseconds(5)
+
+    /// Checks whether a text is a valid script. The window goes on meanwhile.
+    /// - Parameter then: gets the error; nil if there is none.
+    func check(_ text: String, _ what: String, source: String, then: @escaping (CommandError?) -> Void) {
+        do throws(CommandError) {
+            try ActionDesk.checkLength(of: text, what)
+        } catch {
+            return then(error)
+        }
+        let queue = checks ?? SyntaxChecker.installed.queue()
+        let isNew = checks == nil
+        checks = queue
+        let isTaken = queue.submit(CheckedText(.script, text), by: "") { then(Self.error($0, source)) }
+        if !isTaken { then(CommandError(.overloaded, "too many texts wait to be checked already")) }
+        if isNew { LoopSource.every(Self.checkPeriod) { [weak self] in self?.goOnChecking() ?? false } }
+    }
+
+    /// Returns whether something is left to check.
+    private func goOnChecking() -> Bool {
+        guard let queue = checks else { return false }
+        queue.advance()
+        for (then, verdict) in queue.takeVerdicts() { then(verdict) }
+        guard queue.isIdle else { return true }
+        checks = nil
+        return false
+    }
+
+    private static func error(_ verdict: CheckVerdict, _ source: String) -> CommandError? {
+        do throws(CommandError) {
+            guard let mistake = try verdict.mistake() else { return nil }
+            var details: JSONObject = ["source": .string(source)]
+            details["line"] = mistake["line"]
+            details["column"] = mistake["column"]
+            let message = mistake["message"]?.stringValue ?? "it is not valid JavaScript"
+            return CommandError(.invalid, message, details: details)
+        } catch {
+            return error
+        }
     }
 }

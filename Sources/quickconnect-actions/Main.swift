@@ -6,6 +6,7 @@ import Linux
 import NativeMessaging
 import QuickConnect
 import QuickConnectClient
+import SyntaxChecking
 
 /// The native messaging host of the browsers' extension: a browser starts it, with words of its own. Read from here: the
 /// settings, then ``BrowserHost``.
@@ -50,7 +51,7 @@ enum QuickConnectActions {
         }
         let desk = ActionDesk(ActionFolders(folders), ActionState(folders), commands: settings.actionCommands)
         let checker = SyntaxChecker.installed
-        let browserDesk = BrowserDesk(desk) { text throws(CommandError) in try checker.mistake(in: text) }
+        let browserDesk = BrowserDesk(desk) { text throws(CommandError) in try checker.verdict(on: text).mistake() }
         let paths = SocketPaths.candidates(named: nil, environment: environment)
         return BrowserHost(browserDesk, DaemonLink(paths: paths), log).run()
     }

@@ -50,6 +50,24 @@ def download(stage):
         assert opened.url() == f"{site.origin}/plain.html"
 
 
+def download_folder(stage):
+    """So does one whose folder, until it is whole, has a name that an address would read otherwise"""
+    stage.close_window()
+    stage.rig.variables = {"XDG_CACHE_HOME": str(stage.rig.folder / "a %41#b?c")}
+    try:
+        with Site(stage.rig.folder / "pages" / "kiosk") as site:
+            opened = stage.window(f"{site.origin}/plain.html")
+            stage.go(opened, f"{site.origin}/plain.html")
+            (stage.rig.folder / "media" / "thing.dat").unlink(missing_ok=True)
+            opened.run("location = '/file'")
+            wait_until(lambda: "thing.dat" in opened.log_text(), "the sentence")
+            assert "thing.dat is in the media folder" in opened.log_text(), opened.log_text()
+            assert (stage.rig.folder / "media" / "thing.dat").stat().st_size == 700_000
+    finally:
+        stage.close_window()
+        stage.rig.variables = {}
+
+
 def is_written(stage, name):
     """Whether a database of the engine, or its log, contains the word."""
     folder = stage.rig.folder / "home" / ".local" / "share" / "quickconnect-kiosk"

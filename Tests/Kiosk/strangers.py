@@ -1,9 +1,67 @@
 """Whose pages have the bridge, and what others may pass to it. Each test is a function of (stage), and its docstring's first line is its title."""
 import re
+import socket
 import subprocess
 
 from rig import ROOT, wait_until
 from stage import Site
+
+
+# What connects to an address in most browsers, before or without asking anybody; O is the address.
+FORERUNNERS = {
+    "a link": "const a = document.createElement('a'); a.href = O; document.body.append(a); a.click()",
+    "a link to a new window": "const a = document.createElement('a'); a.href = O; a.target = '_blank'; document.body.append(a); a.click()",
+    "a link to a file": "const a = document.createElement('a'); a.href = O; a.download = 'x'; document.body.append(a); a.click()",
+    "a link that pings": "const a = document.createElement('a'); a.href = '#here'; a.ping = O; document.body.append(a); a.click()",
+    "a form": "const form = document.createElement('form'); form.action = O; form.method = 'post'; document.body.append(form); form.submit()",
+    "a frame": "const frame = document.createElement('iframe'); frame.src = O; document.body.append(frame)",
+    "a new window": "window.open(O)",
+    "a beacon": "navigator.sendBeacon(O, 'x')",
+    "a worker": "new Worker(URL.createObjectURL(new Blob([`fetch('${O}').catch(() => {}); importScripts('${O}')`])))",
+    "rules": "document.head.append(Object.assign(document.createElement('script'), { type: 'speculationrules', text: JSON.stringify({ prefetch: [{ urls: [O] }], prerender: [{ urls: [O] }] }) }))",
+    **{f"rel={rel}": f"document.head.append(Object.assign(document.createElement('link'), {{ rel: '{rel}', href: O, as: 'script' }}))"
+       for rel in ("preconnect", "dns-prefetch", "prefetch", "preload", "modulepreload", "prerender", "icon", "manifest")},
+    "the address": "location = O",
+}
+
+
+def nothing_connects(stage):
+    """An address that may not be loaded is refused before anything connects to it, also for a link that is clicked"""
+    def listen():
+        listener = socket.create_server(("127.0.0.1", 0))
+        listener.setblocking(False)
+        return listener, f"http://127.0.0.1:{listener.getsockname()[1]}/"
+    with Site(stage.rig.folder / "pages" / "kiosk") as ours:
+        for base in (f"{ours.origin}/plain.html", "qc://app/kiosk/plain.html"):
+            opened = stage.window(base) if base.startswith("http") else stage.window()
+            tried = []
+            for name, script in FORERUNNERS.items():
+                stage.go(opened, base)
+                tried.append((name, *listen()))
+                opened.run(f"const O = '{tried[-1][2]}'; {script}; return null")
+                # A request of the page itself, after which the engine's process for the network has seen what was asked before.
+                opened.run("return fetch('plain.html').then(answer => answer.text()).then(() => null)")
+            # The last one is refused with a line, so all before it have been decided.
+            wait_until(lambda: f"{tried[-1][2].rstrip('/')} is neither in" in opened.log_text(), "the refusal")
+            for name, listener, address in tried:
+                try:
+                    listener.accept()
+                    raise AssertionError(f"{name} of {base} connects")
+                except BlockingIOError:
+                    listener.close()
+        stage.close_window()
+
+
+def hidden_files(stage):
+    """A page's folder serves no hidden file, by the rule of pages in browsers"""
+    folder = stage.rig.folder / "pages" / "kiosk"
+    (folder / ".git").mkdir(exist_ok=True)
+    for name in (".secret", ".git/config", "a..b", "c d.txt"):
+        (folder / name).write_text("served")
+    opened = stage.page("kiosk/plain.html")
+    told = opened.run("""return Promise.all(arguments[0].map(path => fetch(path).then(answer => answer.text(), () => 'refused')))""",
+                      ["a..b", "c%20d.txt", ".secret", "%2esecret", ".git/config", "%2Egit/config", "..%2fkiosk%2f.secret", "x/%2e%2e/.secret"])
+    assert told == ["served", "served"] + ["refused"] * 6, told
 
 
 def foreign_frame(stage):

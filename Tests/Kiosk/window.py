@@ -54,6 +54,8 @@ class KioskRig(Rig):
         super().__init__(programs)
         self.display = display
         self.more = more
+        # More of windows.
+        self.variables = {}
 
     def __enter__(self):
         try:
@@ -83,7 +85,7 @@ class KioskRig(Rig):
         for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "QUICKCONNECT_SOCKET", "WAYLAND_DISPLAY", "DBUS_SESSION_BUS_ADDRESS"):
             environment.pop(name, None)
         (self.folder / "run").mkdir(mode=0o700, exist_ok=True)
-        return environment
+        return {**environment, **self.variables}
 
     def arguments(self, page, *flags):
         return ["--config", str(self.folder / "settings.yaml"), "--socket", str(self.socket), *flags, str(page)]

@@ -1,6 +1,8 @@
 """The window itself: its dialogs, its keys, its log, and how it is started. Each test is a function of (stage), and its docstring's first line is its title."""
 import re
+import socket
 import subprocess
+import time
 
 import window
 from rig import wait_until
@@ -20,6 +22,48 @@ def dialogs(stage):
         # Calls from the window wait for it, and get their answers then.
         opened.press(*keys, window=dialog)
         wait_until(lambda: stage.evaluate("return window.answer ?? null") == answer, f"{text} to answer {answer}")
+
+
+def service_watchdog(stage):
+    """systemd's watchdog is fed by the window's own loop, whatever the page does"""
+    stage.close_window()
+    path = stage.rig.folder / "notify"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listener:
+        listener.bind(str(path))
+        listener.settimeout(10)
+        stage.rig.variables = {"NOTIFY_SOCKET": str(path), "WATCHDOG_USEC": "400000"}
+        try:
+            stage.window(settings="  hangTime: never", driven=False)
+            stage.wait_state(lambda state: state["title"] and not state["isLoading"], "the page")
+            stage.evaluate("setTimeout(() => { for (;;); })")
+            start = time.monotonic()
+            while time.monotonic() < start + 1.5:
+                assert listener.recv(100) == b"WATCHDOG=1"
+        finally:
+            stage.rig.variables = {}
+            stage.close_window()
+            path.unlink()
+
+
+def silent_visitor(stage):
+    """Who connects to the socket for links and says nothing is sent away, and others are heard meanwhile and afterwards"""
+    stage.window(settings="  schemes: [shop]\n  page: pages", driven=False)
+    stage.wait_state(lambda state: state["title"] and not state["isLoading"], "the page")
+    path = next((stage.rig.folder / "run").glob("quickconnect-kiosk*"))
+
+    def visit():
+        visitor = socket.socket(socket.AF_UNIX)
+        visitor.connect(str(path))
+        visitor.settimeout(10)
+        return visitor
+    silent = [visit() for _ in range(20)]
+    for round in range(2):
+        with visit() as speaker:
+            speaker.sendall(b"other://order\n")
+            assert b"'other' is not in 'schemes'" in speaker.recv(1000)
+        for each in silent if round == 0 else []:
+            with each:
+                assert each.recv(1) == b""
 
 
 def window_keys(stage):

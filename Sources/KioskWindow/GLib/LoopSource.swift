@@ -2,7 +2,7 @@ import CWebKit
 
 /// Something that the main loop does later, repeatedly, or when a descriptor is ready. It stays in the loop, even
 /// without references, until its function returns that it is over or it is cancelled.
-final class LoopSource {
+package final class LoopSource {
     private var id: guint = 0
     private let body: () -> Bool
 
@@ -19,7 +19,7 @@ final class LoopSource {
 
     /// Repeatedly, as long as the function returns true.
     @discardableResult
-    static func every(_ time: Duration, _ body: @escaping () -> Bool) -> LoopSource {
+    package static func every(_ time: Duration, _ body: @escaping () -> Bool) -> LoopSource {
         let source = LoopSource(body)
         let milliseconds = guint(min(max(time / .milliseconds(1), 0), 1e9).rounded(.up))
         source.id = g_timeout_add_full(G_PRIORITY_DEFAULT, milliseconds, run, source.retained, release)

@@ -22,7 +22,14 @@ final class Download {
                 let file: Download = owner(data)
                 file.name = Download.mediaName(String(cString: suggestion))
                 webkit_download_set_allow_overwrite(cast(download), 1)
-                webkit_download_set_destination(cast(download), "file://\(file.path)")
+                // Escapes what is not a part of a path in an address.
+                guard let destination = g_filename_to_uri(file.path, nil, nil) else {
+                    file.problem = "\(file.path) cannot be its place"
+                    webkit_download_cancel(cast(download))
+                    return 1
+                }
+                defer { g_free(destination) }
+                webkit_download_set_destination(cast(download), destination)
                 return 1
             }
         connect(download, "decide-destination", unsafeBitCast(decide, to: GCallback.self), self)

@@ -86,9 +86,24 @@ final class Engine {
             settings,
             options.settings.allowsMicrophone || options.settings.allowsCamera ? 1 : 0
         )
+        switchOff(Self.forerunners, in: settings)
         // A kiosk plays media without a gesture by the person.
         webkit_settings_set_media_playback_requires_user_gesture(settings, 0)
         return settings
+    }
+
+    /// The engine connects to a link's target and looks up names before anybody decides whether it may load them.
+    private static let forerunners = ["LinkPreconnect", "LinkPreconnectEarlyHints", "LinkDNSPrefetch", "LinkPrefetch"]
+
+    private func switchOff(_ names: [String], in settings: UnsafeMutablePointer<WebKitSettings>) {
+        guard let features = webkit_settings_get_all_features() else { return }
+        defer { webkit_feature_list_unref(features) }
+        for index in 0..<webkit_feature_list_get_length(features) {
+            guard let feature = webkit_feature_list_get(features, index),
+                let name = webkit_feature_get_identifier(feature), names.contains(String(cString: name))
+            else { continue }
+            webkit_settings_set_feature_enabled(settings, feature, 0)
+        }
     }
 
     /// A new view.

@@ -1,6 +1,7 @@
 import CLinux
 import CWebKit
 import Glibc
+import Linux
 
 /// Serves the files of folders as `qc://HOST/…`. This is an origin of its own, with modules, fetch, workers and
 /// storage, which `file:` does not have.
@@ -61,17 +62,16 @@ final class FolderScheme {
 /// The parts of an address `qc://HOST/PATH`.
 private struct FolderAddress {
     var host: String
-    /// Decoded, without the first slash. For a folder, the path of its `index.html`.
+    /// Without the first slash. For a folder, the path of its `index.html`. By the rule of pages in browsers: no hidden
+    /// file, and nothing that leads out.
     var path: String
 
     init?(_ address: String) {
         let rest = address.prefix { $0 != "?" && $0 != "#" }.dropFirst("qc://".count)
         let slash = rest.firstIndex(of: "/") ?? rest.endIndex
+        guard let page = PagePath(slash == rest.endIndex ? "/" : String(rest[slash...])) else { return nil }
         host = rest[..<slash].lowercased()
-        guard let decoded = g_uri_unescape_string(String(rest[slash...].drop { $0 == "/" }), nil) else { return nil }
-        defer { g_free(decoded) }
-        path = String(cString: decoded)
-        if path.isEmpty || path.hasSuffix("/") { path += "index.html" }
+        path = page.file
     }
 }
 

@@ -39,10 +39,7 @@ public final class Handover {
         }
         _ = fcntl(connection, F_SETFD, FD_CLOEXEC)
         _ = fcntl(connection, F_SETFL, O_NONBLOCK)
-        let visitor = Visitor(connection)
-        _ = LoopSource.watch(connection, G_IO_IN) { [take] in visitor.read(upTo: Self.mostBytes, take) }
-        // A connection that sends nothing is closed.
-        LoopSource.after(.seconds(5)) { visitor.close() }
+        Visitor(connection).listen(for: .seconds(5), upTo: Self.mostBytes, take)
         return true
     }
 
@@ -71,15 +68,24 @@ public final class Handover {
     }
 }
 
-/// A connection that passes an address.
+/// A connection that passes an address. It lives until it is closed.
 private final class Visitor {
     private var descriptor: Int32
     private var bytes: [UInt8] = []
+    private var sources: [LoopSource] = []
 
     init(_ descriptor: Int32) { self.descriptor = descriptor }
 
+    /// - Parameter time: how long it may take; it is closed after that.
+    func listen(for time: Duration, upTo limit: Int, _ take: @escaping (String) -> String?) {
+        sources = [
+            LoopSource.watch(descriptor, G_IO_IN) { self.read(upTo: limit, take) },
+            LoopSource.after(time) { self.close() },
+        ]
+    }
+
     /// - Returns: whether more is to come.
-    func read(upTo limit: Int, _ take: (String) -> String?) -> Bool {
+    private func read(upTo limit: Int, _ take: (String) -> String?) -> Bool {
         guard descriptor >= 0 else { return false }
         var buffer = [UInt8](repeating: 0, count: 4096)
         let count = recv(descriptor, &buffer, buffer.count, 0)
@@ -95,7 +101,10 @@ private final class Visitor {
         return false
     }
 
-    func close() {
+    /// The loop must not watch the number of a closed descriptor: the next one that is opened gets it.
+    private func close() {
+        for source in sources { source.cancel() }
+        sources = []
         if descriptor >= 0 { Glibc.close(descriptor) }
         descriptor = -1
     }

@@ -24,10 +24,21 @@ extension Kiosk {
             message?.show(sentence)
         }
         services.append(downloads)
+        feedWatchdog(of: ServiceManager(environment: OwnProcess.environment))
         if let seconds = settings.hangSeconds { watch(.seconds(seconds), dialogs) }
         if !settings.letsScreenSleep { ScreenSleep.prevent() }
         handover = options.handoverPath.flatMap { path in
             Handover(path) { [unowned self] address in takeFromOutside(address) }
+        }
+    }
+
+    /// Shows systemd that the window's loop runs; a page that hangs is the other watchdog's.
+    private func feedWatchdog(of manager: ServiceManager) {
+        guard let time = manager.watchdogTime else { return }
+        manager.feedWatchdog()
+        LoopSource.every(time / 2) {
+            manager.feedWatchdog()
+            return true
         }
     }
 
