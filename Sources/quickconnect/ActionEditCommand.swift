@@ -6,6 +6,7 @@ import JSON
 import Layout
 import Linux
 import QuickConnect
+import SyntaxChecking
 
 struct ActionEditCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -78,7 +79,7 @@ struct ActionEditCommand: ParsableCommand {
     /// The mistakes of a text, as lines for people.
     private func mistake(in text: String, _ file: EditedFile) throws -> [String]? {
         do throws(CommandError) {
-            guard let mistake = try SyntaxChecker.installed.mistake(in: text) else { return nil }
+            guard let mistake = try SyntaxChecker.installed.verdict(on: text).mistake() else { return nil }
             let line = mistake["line"]?.integerValue.map { "line \($0) below these: " } ?? ""
             return ["\(line)\(mistake["message"]?.stringValue ?? "it is not valid JavaScript")"]
                 + MacroPlace.marked(mistake)

@@ -34,9 +34,9 @@ struct BackupCommand: ParsableCommand {
     func run() throws {
         let places = try BackupPlaces.find(for: "backup")
         umask(0o077)
-        let parts = try parts(places)
-        let manifest = "\(file).manifest"
-        defer { unlink(manifest) }
+        let (manifest, data) = ("\(file).manifest", "\(file).data")
+        defer { for path in [manifest, data] { unlink(path) } }
+        let parts = try parts(places, data: data)
         do throws(SystemCallError) {
             let text = BackupManifest(parts: parts.map(\.name)).text
             try FileText.write(text, to: manifest, mode: 0o600)
@@ -54,11 +54,17 @@ struct BackupCommand: ParsableCommand {
     }
 
     /// The existing parts. The service makes a copy of the data, because it may be writing.
-    private func parts(_ places: BackupPlaces) throws -> [BackupPart] {
+    /// - Parameter data: where that copy is copied to: what is read is then what was looked at.
+    private func parts(_ places: BackupPlaces, data: String) throws -> [BackupPart] {
         let all = places.parts.filter { $0.isThere && $0.name != "data-shm" }
         guard all.contains(where: { $0.path == places.data }), let copy = try dataCopy() else { return all }
+        do throws(DataCopy.Refusal) {
+            try DataCopy(copy, ofFileAt: places.data).copy(to: data)
+        } catch {
+            throw ExitError(message: "the copy of the data is not used: \(error.reason)", status: 1)
+        }
         return all.filter { $0.name != "data-wal" }.map { part in
-            part.path == places.data ? BackupPart(name: part.name, path: copy) : part
+            part.path == places.data ? BackupPart(name: part.name, path: data) : part
         }
     }
 

@@ -68,10 +68,11 @@ struct DataBackupCommand: ParsableCommand {
             throw ExitError(message: "the service did not say where the backup is", status: 1)
         }
         guard let file else { return say(path) }
-        do throws(SystemCallError) {
-            try FileCopy.make(of: path, at: file)
+        let data = "\(Folders.parent(of: Folders.parent(of: path) ?? "") ?? "")/data.db"
+        do throws(DataCopy.Refusal) {
+            try DataCopy(path, ofFileAt: data).copy(to: file, isOwn: false)
         } catch {
-            throw ExitError(message: "\(path) → \(file): \(error)", status: 1)
+            throw ExitError(message: "the copy of the data is not used: \(error.reason)", status: 1)
         }
         say(file)
     }
@@ -79,10 +80,13 @@ struct DataBackupCommand: ParsableCommand {
 
 /// A private copy of a file.
 enum FileCopy {
-    static func make(of path: String, at copy: String) throws(SystemCallError) {
-        let source = try SystemCallError.check("open") { open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) }
-        defer { close(source) }
-        let flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC
+    /// - Parameters:
+    ///   - copy: its path; what is there is replaced.
+    ///   - isOwn: whether no link there is followed, because the caller has not chosen the name.
+    static func make(ofOpen source: Int32, at copy: String, isOwn: Bool) throws(SystemCallError) {
+        // A file that somebody has made there would keep its owner.
+        if isOwn { unlink(copy) }
+        let flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | (isOwn ? O_NOFOLLOW | O_EXCL : 0)
         let target = try SystemCallError.check("open") { open(copy, flags, 0o600) }
         defer { close(target) }
         while case let count = sendfile(target, source, nil, 1 << 20), count != 0 {

@@ -45,7 +45,7 @@ struct DoctorCommand: ParsableCommand {
         guard let report = DoctorReport(answer) else {
             throw ExitError(message: "the daemon's report cannot be read: \(answer.text)", status: 1)
         }
-        return DoctorReport(report.findings + fetchedProcedures() + fleet())
+        return DoctorReport(report.findings + dataService() + fleet())
     }
 
     /// The finding of the fleet's gateway, if one is running.
@@ -54,12 +54,16 @@ struct DoctorCommand: ParsableCommand {
         return answer?.objectValue.map { [FleetState($0).finding] } ?? []
     }
 
-    /// The finding about the server of procedures, if there is one. Only the data service may read its state, not the
-    /// daemon; it is normal that this service is not running.
-    private func fetchedProcedures() -> [Finding] {
-        let list = try? connection.dataService("procedures", ["list"])
-        guard let sync = list?.objectValue?["sync"], sync != .null else { return [] }
-        return [FetchedState(sync).finding]
+    /// The findings about the data and the server of procedures, if there are such. Only the data service may read their
+    /// state, not the daemon; it is normal that this service is not running.
+    private func dataService() -> [Finding] {
+        guard let list = (try? connection.dataService("procedures", ["list"]))?.objectValue else { return [] }
+        var findings: [Finding] = []
+        if let problem = list["recording"]?.objectValue?["problem"]?.stringValue {
+            findings.append(Finding("data", .error, problem, inspect: "journalctl -u quickconnect-data"))
+        }
+        if let sync = list["sync"], sync != .null { findings.append(FetchedState(sync).finding) }
+        return findings
     }
 
     /// A missing daemon is an error itself; other errors may be its cause.

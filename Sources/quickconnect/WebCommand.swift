@@ -15,10 +15,12 @@ struct WebCommand: ParsableCommand {
               quickconnect web open                    an address that logs one browser in, once, within two minutes
               quickconnect web user add ann --group staff
               quickconnect web sessions                who is logged in
+              quickconnect web sessions end ann        logs ann out everywhere
+              quickconnect web state                   who holds how much of the gateway
 
             Pages are off until the owner enables them: docs/web.md, quickconnect-web(8).
             """,
-        subcommands: [WebOpenCommand.self, WebUserCommand.self, WebSessionsCommand.self]
+        subcommands: [WebOpenCommand.self, WebUserCommand.self, WebSessionsCommand.self, WebStateCommand.self]
     )
 }
 
@@ -162,7 +164,7 @@ struct WebUserListCommand: ParsableCommand {
 struct WebUserRemoveCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove",
-        abstract: "Removes a user, and closes the user's open pages."
+        abstract: "Removes a user, and ends the user's sessions and open pages, also those by «web open»."
     )
 
     @OptionGroup var connection: ConnectionOptions
@@ -171,40 +173,4 @@ struct WebUserRemoveCommand: ParsableCommand {
     var name: String
 
     func run() throws { _ = try connection.web(["remove", .string(name)]) }
-}
-
-struct WebSessionsCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "sessions",
-        abstract: "Lists the login sessions, with their start and the number of open pages."
-    )
-
-    @OptionGroup var connection: ConnectionOptions
-
-    @Flag(help: "Print JSON, for programs.")
-    var json = false
-
-    func run() throws {
-        let answer = try connection.web(["sessions"])
-        guard !json else { return say(answer.text) }
-        let rows = (answer.arrayValue ?? []).compactMap(\.objectValue).map { session in
-            let since = Self.text(session["created"]?.integerValue ?? 0)
-            let until = Self.text(session["expires"]?.integerValue ?? 0)
-            let pages = session["pages"]?.integerValue ?? 0
-            return [
-                "web:\(session["user"]?.stringValue ?? "")",
-                "since \(since), until \(until), \(pages) \(pages == 1 ? "page" : "pages") open",
-            ]
-        }
-        say(rows.isEmpty ? "Nobody is logged in." : Table.text(rows, width: Terminal.width))
-    }
-
-    /// In the time zone of the device.
-    private static func text(_ seconds: Int64) -> String {
-        var (moment, parts) = (time_t(seconds), tm())
-        localtime_r(&moment, &parts)
-        var buffer = [CChar](repeating: 0, count: 32)
-        let count = strftime(&buffer, buffer.count, "%Y-%m-%d %H:%M", &parts)
-        return String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    }
 }
