@@ -3,7 +3,8 @@
 // A neighbour, in a process of its own, sends one ping after another and measures each wait: first alone, then
 // while this process sends the bytes of a file, reads the promised number of reply lines, and reads on for a
 // moment to see whether more come. All bytes are in memory before the start, and the received bytes are written to a file
-// afterwards, so that the disturbing client is as fast as possible.
+// afterwards, so that the disturbing client is as fast as possible. With --more N, so many other connections of it send the
+// same and read what comes, which is counted but not kept.
 
 #define _GNU_SOURCE
 #include <errno.h>
@@ -27,7 +28,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST_WAITS = 1 << 20, ALONE_MS = 500, AFTER_MS = 500, SUBSCRIBED_MS = 5000 };
+enum { MAX_MORE = 64, MOST_WAITS = 1 << 20, ALONE_MS = 500, AFTER_MS = 500, SUBSCRIBED_MS = 5000 };
 static const size_t most_received = (size_t)1 << 30;
 
 enum phase { STARTING, ALONE, DISTURBED, OVER };
@@ -151,21 +152,50 @@ static void receive(struct received *received) {
     received->last_time = now();
 }
 
+// Another connection that sends the same.
+struct other {
+    int fd;
+    size_t sent;
+    uint64_t lines;
+    bool is_closed;
+};
+
 struct job {
+    struct other others[MAX_MORE];
+    size_t more;
     const char *bytes;
     size_t length, sent;
     uint64_t replies, events;
     struct received client, subscriber;
 };
 
-// Waits once for both connections, then does what is possible.
+static void step_other(struct other *other, const struct job *job, short events) {
+    static char buffer[1 << 18];
+    if (events & POLLOUT) {
+        ssize_t count = send(other->fd, job->bytes + other->sent, job->length - other->sent, MSG_DONTWAIT | MSG_NOSIGNAL);
+        if (count > 0) other->sent += (size_t)count;
+    }
+    if (!(events & (POLLIN | POLLHUP | POLLERR))) return;
+    ssize_t count = recv(other->fd, buffer, sizeof buffer, MSG_DONTWAIT);
+    if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
+    if (count <= 0) other->is_closed = true;
+    for (ssize_t index = 0; index < count; index++) other->lines += buffer[index] == '\n';
+}
+
+// Waits once for all connections, then does what is possible.
 static void step(struct job *job, int milliseconds) {
     bool has_more = job->sent < job->length;
-    struct pollfd entries[2] = {
+    struct pollfd entries[2 + MAX_MORE] = {
         { .fd = job->client.is_closed ? -1 : job->client.fd, .events = (short)(POLLIN | (has_more ? POLLOUT : 0)) },
         { .fd = job->subscriber.is_closed ? -1 : job->subscriber.fd, .events = POLLIN },
     };
-    if (poll(entries, 2, milliseconds) <= 0) return;
+    for (size_t index = 0; index < job->more; index++) {
+        struct other *other = &job->others[index];
+        entries[2 + index].fd = other->is_closed ? -1 : other->fd;
+        entries[2 + index].events = (short)(POLLIN | (other->sent < job->length ? POLLOUT : 0));
+    }
+    if (poll(entries, 2 + job->more, milliseconds) <= 0) return;
+    for (size_t index = 0; index < job->more; index++) step_other(&job->others[index], job, entries[2 + index].revents);
     if (entries[0].revents & POLLOUT) {
         ssize_t count = send(job->client.fd, job->bytes + job->sent, job->length - job->sent, MSG_DONTWAIT | MSG_NOSIGNAL);
         if (count > 0) job->sent += (size_t)count;
@@ -175,8 +205,14 @@ static void step(struct job *job, int milliseconds) {
 }
 
 // Runs until all that is promised has come, a connection has closed, or the time is over. The result shows what is missing.
+static bool is_done(const struct job *job) {
+    for (size_t index = 0; index < job->more; index++)
+        if (!job->others[index].is_closed && job->others[index].lines < job->replies) return false;
+    return job->client.lines >= job->replies && job->subscriber.lines >= job->events;
+}
+
 static void drive(struct job *job) {
-    while (job->client.lines < job->replies || job->subscriber.lines < job->events) {
+    while (!is_done(job)) {
         if (job->client.is_closed || job->subscriber.is_closed || shared->is_wrong || now() >= deadline) return;
         step(job, 100);
     }
@@ -242,14 +278,14 @@ static void print_waits(const char *name, struct waits *waits) {
 
 static const char usage[] =
     "usage: fair --socket PATH --send FILE --replies N --received FILE [--subscribe FILE --events N] [--close]\n"
-    "            [--limit SECONDS]\n";
+    "            [--more N] [--limit SECONDS]\n";
 
 int main(int count, char **arguments) {
     static const struct option known[] = {
         { "socket", required_argument, NULL, 's' }, { "send", required_argument, NULL, 'f' },
         { "replies", required_argument, NULL, 'r' }, { "received", required_argument, NULL, 'o' },
         { "subscribe", required_argument, NULL, 'u' }, { "events", required_argument, NULL, 'e' },
-        { "close", no_argument, NULL, 'c' }, { "limit", required_argument, NULL, 'l' }, { NULL, 0, NULL, 0 },
+        { "close", no_argument, NULL, 'c' }, { "more", required_argument, NULL, 'm' }, { "limit", required_argument, NULL, 'l' }, { NULL, 0, NULL, 0 },
     };
     const char *socket_path = NULL, *send_path = NULL, *received_path = NULL, *subscribe_path = NULL;
     uint64_t limit = 60;
@@ -265,10 +301,12 @@ int main(int count, char **arguments) {
         case 'u': subscribe_path = optarg; break;
         case 'e': job.events = strtoull(optarg, NULL, 10); break;
         case 'c': closes = true; break;
+        case 'm': job.more = strtoull(optarg, NULL, 10); break;
         case 'l': limit = strtoull(optarg, NULL, 10); break;
         default: return fputs(usage, stderr), 2;
         }
     }
+    if (job.more > MAX_MORE) return fputs(usage, stderr), 2;
     if (optind != count || socket_path == NULL || send_path == NULL || received_path == NULL) return fputs(usage, stderr), 2;
 
     deadline = now() + limit * 1000000000u;
@@ -280,6 +318,7 @@ int main(int count, char **arguments) {
     job.bytes = read_file(send_path, &job.length);
     job.client.bytes = map(most_received, MAP_PRIVATE | MAP_NORESERVE);
     job.client.fd = connect_to(socket_path);
+    for (size_t index = 0; index < job.more; index++) job.others[index].fd = connect_to(socket_path);
     if (subscribe_path != NULL) {
         size_t length;
         job.subscriber.bytes = map(most_received, MAP_PRIVATE | MAP_NORESERVE);

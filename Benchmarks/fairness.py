@@ -14,7 +14,7 @@ ANY = object()
 class Disturbance:
     """`ids` are the ids of the replies, None for a reply without one. `code` is the code of the error, None for a success."""
 
-    def __init__(self, name, sent, ids, code, subscribe=None, event=None, closes=False):
+    def __init__(self, name, sent, ids, code, subscribe=None, event=None, closes=False, more=0):
         self.name = name
         self.sent = sent
         self.ids = ids
@@ -23,6 +23,8 @@ class Disturbance:
         # The only event that the subscriber must get.
         self.event = event
         self.closes = closes
+        # How many other connections send the same.
+        self.more = more
 
     def wrong(self, received):
         """What is wrong with the replies, or None: each id must come once, with the right outcome."""
@@ -72,6 +74,16 @@ def bridge(command, data, identifier):
 def disturbances():
     """Makes each one when its turn comes, since each is large."""
     many = [f"{index}" for index in range(90000)]
+    for senders in 2, 5, 50:
+        count = 2600 if senders < 50 else 260
+        yield Disturbance(
+            f"{count:,} times commands from each of {senders} senders",
+            b"call?cmd=commands&id=1\n" * count, ["1"] * count, None, more=senders - 1,
+        )  # fmt: skip
+        yield Disturbance(
+            f"20,000 pings from each of {senders} senders",
+            b"call?cmd=ping&id=1\n" * 20000, ["1"] * 20000, None, more=senders - 1,
+        )  # fmt: skip
     yield Disturbance(
         "numbers to a command without parameters", filled(b"call?cmd=ping&msg=[", b"]&id=n", b"1", b","), ["n"], "invalid"
     )

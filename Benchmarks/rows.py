@@ -559,6 +559,8 @@ def one_try(suite, program, server, disturbance, files):
         arguments += ["--subscribe", files["subscribe"], "--events", "1"]
     if disturbance.closes:
         arguments.append("--close")
+    if disturbance.more:
+        arguments += ["--more", str(disturbance.more)]
     output = suite.processes.run(arguments, suite.options.limit + 10)
     time.sleep(UNTIL_RSS_SECONDS)
     figures = {name: float(value) for name, _, value in (pair.partition("=") for pair in output.split())}

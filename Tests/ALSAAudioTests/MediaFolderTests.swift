@@ -103,6 +103,21 @@ import Testing
         #expect(folder.exists("secret.wav") && !folder.exists("new.wav") && !folder.exists(".new.wav.recording"))
     }
 
+    @Test func `who renames folders without end holds up nobody`() async throws {
+        let path = folder("media")
+        let opened = try await RefusedCall.openat2(EAGAIN) { () -> [Int32] in
+            let root = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            defer { close(root) }
+            return ["sub/../a.wav", "../secret.wav", "none"].map { name in
+                let result = qc_open_beneath(root, name, O_RDONLY, 0)
+                if result >= 0 { close(result) }
+                return min(result, 0)
+            }
+        }
+        // Nil where the kernel refuses filters.
+        if let opened { #expect(opened == [0, -EXDEV, -ENOENT]) }
+    }
+
     @Test func `without openat2 the path is walked by the same rule`() throws {
         let links = [
             "out.wav": "../secret.wav", "abs.wav": folder("secret.wav"), "dir": "..", "loop.wav": "loop.wav",

@@ -65,10 +65,33 @@ private final class PresentClient: CallConnection {
         _ name: String,
         at offset: Int,
         _ transfers: MediaTransfers,
-        _ client: PresentClient
+        _ client: PresentClient,
+        for rights: FileRights? = nil
     ) async -> CommandError.Code? {
         let piece = UploadPiece(file: name, offset: offset, data: .value("eHh4"))
-        return await outcome(transfers.write(piece, for: rights, on: client)).code
+        return await outcome(transfers.write(piece, for: rights ?? self.rights, on: client)).code
+    }
+
+    private func rights(of uid: UInt32, isPrivileged: Bool = false) -> FileRights {
+        FileRights(Caller(.peer(uid: uid, pid: 7, groups: [])), isPrivileged: isPrivileged)
+    }
+
+    /// Begins files on as many connections as it takes until one is refused.
+    /// - Returns: how many were begun, at most 100.
+    private func fill(
+        _ transfers: MediaTransfers,
+        for rights: FileRights,
+        on clients: inout [PresentClient]
+    ) async -> Int {
+        var begun = 0
+        while begun < 100 {
+            let client = begun % MediaTransfers.uploadsPerConnection == 0 ? PresentClient() : clients[clients.count - 1]
+            clients.append(client)
+            let name = "\(rights.caller.owner.uid ?? 0)-\(begun).bin"
+            guard await write(name, at: 0, transfers, client, for: rights) == nil else { break }
+            begun += 1
+        }
+        return begun
     }
 
     private var files: [String] {
@@ -108,7 +131,45 @@ private final class PresentClient: CallConnection {
         #expect(await write("0.bin", at: 0, transfers, PresentClient()) == nil)
     }
 
-    @Test func `clients take turns`() async throws {
+    @Test func `a user has a share of the uploads, on however many connections, and root always finds a place`()
+        async throws
+    {
+        let scripts: UInt32 = 900
+        let named = MediaOwners(
+            media,
+            index: nil,
+            account: { $0 == scripts ? "scripts" : "user\($0)" },
+            logger: LogRecord().logger
+        )
+        let transfers = MediaTransfers(media, owners: named, reserve: DiskReserve(bytes: 0), scripts: "scripts")
+        var clients: [PresentClient] = []
+        #expect(await fill(transfers, for: rights(of: 1000), on: &clients) == 16)
+        #expect(await fill(transfers, for: rights(of: scripts), on: &clients) == 32)
+        #expect(await fill(transfers, for: rights(of: 1001), on: &clients) == 16)
+        #expect(await fill(transfers, for: rights(of: 1002), on: &clients) == 0)
+        #expect(await fill(transfers, for: rights(of: 0, isPrivileged: true), on: &clients) == 8)
+        await transfers.close()
+        #expect(files == [])
+    }
+
+    @Test func `users take turns, with however many connections`() async throws {
+        let transfers = transfers()
+        try media.make()
+        try folder.write(Data(count: 1 << 20), to: "media/large.bin")
+        let (greedy, modest) = (rights(of: 1000, isPrivileged: true), rights(of: 1001, isPrivileged: true))
+        let clients = (0..<21).map { _ in PresentClient() }
+        let order = Mutex<[String]>([])
+        for client in clients.dropLast() {
+            transfers.read("large.bin", from: 0, atMost: 1 << 20, for: greedy, on: client)
+                .whenSettled { _ in order.withLock { $0.append("large") } }
+        }
+        transfers.read("large.bin", from: 0, atMost: 1, for: modest, on: clients[20])
+            .whenSettled { _ in order.withLock { $0.append("small") } }
+        try await eventually("all are read") { order.withLock { $0.count == 21 } }
+        #expect(order.withLock { $0.firstIndex(of: "small") } ?? 21 <= 2)
+    }
+
+    @Test func `connections take turns`() async throws {
         let transfers = transfers()
         try media.make()
         try folder.write(Data(count: 1 << 20), to: "media/large.bin")

@@ -1,4 +1,5 @@
 import Foundation
+import JSON
 import QuickConnect
 import TestRig
 import Testing
@@ -312,6 +313,63 @@ struct BackupTests {
 
     private func text(_ system: System, _ name: String) throws -> String {
         try String(contentsOfFile: system.device.folder(name), encoding: .utf8)
+    }
+
+    /// Answers each call of the command `data` with a path, as who takes the service's place would.
+    private func answer(_ client: SocketClient, _ path: String) async throws {
+        while let message = try await client.nextMessage() {
+            guard let id = message["callbackId"] else { continue }
+            let answer: JSONObject = ["responseId": id, "responseData": ["path": .string(path)]]
+            return client.send(JSONValue.object(answer).text)
+        }
+    }
+
+    @Test func `reads no file but a copy in the service's own folder, whoever answers for the service`() async throws {
+        let device = source
+        try device.fill("first")
+        let (data, backups) = (device.folder("var/quickconnect-data"), device.folder("var/quickconnect-data/backups"))
+        try FileManager.default.createDirectory(atPath: backups, withIntermediateDirectories: true)
+        chmod(backups, 0o750)
+        try device.folder.write("secret", to: "secret.db")
+        try device.folder.write("copy", to: "var/quickconnect-data/backups/good.db")
+        try device.folder.write("copy", to: "var/quickconnect-data/backups/open.txt")
+        for (name, target) in [("link.db", "secret.db"), ("folder.db", "etc")] {
+            symlink(device.folder(target), "\(backups)/\(name)")
+        }
+        mkfifo("\(backups)/pipe.db", 0o600)
+        link("\(backups)/good.db", "\(backups)/twice.db")
+        let daemon = try await device.daemon()
+        defer { withExtendedLifetime(daemon) {} }
+        let impostor = try SocketClient(path: device.folder("socket"))
+        #expect(try await impostor.value("registerHandler", ["data"]) == .null)
+        func backUp(_ path: String) async throws -> (exit: ChildProcess.Exit, errors: String) {
+            async let answered: Void = answer(impostor, path)
+            let made = try await device.run("backup", device.folder("x.tar.gz"))
+            try await answered
+            return (made.exit, made.errors)
+        }
+        let wrong = [
+            "/etc/passwd", device.folder("secret.db"), "\(data)/data.db", "\(backups)/../data.db", "\(backups)/link.db",
+            "\(backups)/folder.db", "\(backups)/pipe.db", "\(backups)/none.db", "\(backups)/open.txt",
+            "\(backups)/twice.db", "\(backups)//good.db", "\(backups)/.good.db", "", "backups/good.db",
+        ]
+        for path in wrong {
+            let (exit, errors) = try await backUp(path)
+            #expect(exit == .status(1) && errors.contains("the copy of the data is not used"), "\(path): \(errors)")
+        }
+        #expect(!device.folder.exists("x.tar.gz") && !device.folder.exists("x.tar.gz.data"))
+        unlink("\(backups)/twice.db")
+        if geteuid() == 0 {
+            chown("\(backups)/good.db", 65_534, 65_534)
+            #expect(try await backUp("\(backups)/good.db").errors.contains("belongs to user 65534"))
+            chown("\(backups)/good.db", 0, 0)
+        }
+        chmod(backups, 0o777)
+        #expect(try await backUp("\(backups)/good.db").errors.contains("can be changed by others"))
+        chmod(backups, 0o750)
+        #expect(try await backUp("\(backups)/good.db").exit == .status(0))
+        let held = try await ChildProcess.run("tar", ["-xzOf", device.folder("x.tar.gz"), "data"])
+        #expect(held.output == "copy")
     }
 
     @Test func `can be checked without being restored`() async throws {

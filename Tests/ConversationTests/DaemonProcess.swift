@@ -1,5 +1,6 @@
 import Foundation
 import TestRig
+import Testing
 
 /// The built daemon as a process of its own, on private paths.
 final class DaemonProcess: Sendable {
@@ -67,6 +68,12 @@ enum Products {
         }.first
         return "\(folder ?? root + "/.build/debug")/\(program)"
     }
+
+    /// Whether this is the run that measures what a neighbour waits. Nothing else may run meanwhile.
+    static var measureNeighbours: Bool { ProcessInfo.processInfo.environment["QUICKCONNECT_NEIGHBOURS"] != nil }
+    static let neighboursNote: Comment = "make test-neighbours measures it, with the release build"
+    /// Whether the programs were built to be shipped: others take several times as long for each call.
+    static var areReleased: Bool { ProcessInfo.processInfo.environment["QUICKCONNECT_PROGRAMS"] != nil }
 
     /// Copies a program to `bin` in a folder. It looks for other programs beside itself, and for Swift's library, where it
     /// shares one, in the folder `lib` beside `bin`.

@@ -74,6 +74,40 @@ struct ExplainTests {
         for option in ["volume ", "from ", "wait "] { #expect(play.contains { $0.hasPrefix(option) }, "\(play)") }
     }
 
+    @Test(.enabled(if: OtherUser.isPossible, "only root can connect as another user"))
+    func `tells what a call failed of to root and to its caller, and to others no more than the code`() async throws {
+        let folder = try TestFolder()
+        let files = FileManager.default
+        try files.copyItem(atPath: Products.root + "/mappings/daemon.yaml", toPath: folder("daemon.yaml"))
+        try folder.write("door: {help: Opens., parameters: [{name: pin, type: integer}], view: []}", to: "own.yaml")
+        let daemon = try await DaemonProcess(mappings: folder.path)
+        chmod(daemon.folder.path, 0o755)
+        let (caller, other, root) = (try daemon.stranger(), try daemon.connect(as: 47_113), try daemon.connect())
+        for _ in 0..<2 { #expect(try await caller.reply("door", ["my pin is 4711"]).code == "invalid") }
+        func lastError(_ client: SocketClient) async throws -> JSONObject {
+            let error = try await client.value("explain", ["door"]).objectValue?["lastError"]?.objectValue ?? [:]
+            #expect(error["code"] == "invalid" && error["count"] == 2 && error["secondsAgo"] != nil, "\(error)")
+            return error
+        }
+        #expect(try await lastError(other).names == ["code", "secondsAgo", "count"])
+        for client in [caller, root] {
+            let error = try await lastError(client)
+            #expect(error["message"]?.stringValue?.contains("my pin is 4711") == true)
+            #expect(error["caller"]?.objectValue?["uid"] == .integer(Int64(OtherUser.stranger)))
+        }
+        let seen = try await lines(daemon, "door").first { $0.hasPrefix("last error") } ?? ""
+        #expect(seen.contains(#/^last error invalid: .*4711.* \(\d+ s ago, 2 in all\)$/#), "\(seen)")
+        let command = [Products.path("quickconnect"), "explain", "door"]
+        let flags = ["--reuid", "47113", "--regid", "47113", "--clear-groups"]
+        let unseen = try await ChildProcess.run(
+            "setpriv",
+            flags + command,
+            environment: ["PATH": "/usr/bin:/bin", "QUICKCONNECT_SOCKET": daemon.socket]
+        )
+        let row = unseen.output.split(separator: "\n").first { $0.hasPrefix("last error") } ?? ""
+        #expect(row.contains(#/invalid \(\d+ s ago, 2 in all; root and its caller see its text\)/#), "\(unseen)")
+    }
+
     @Test func `of playSound says that it takes a number or a name`() async throws {
         let lines = try await lines(try await DaemonProcess(), "playSound")
         let parameter = lines.drop { !$0.hasPrefix("sound any") }.prefix(3).joined(separator: " ")

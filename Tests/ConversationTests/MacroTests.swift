@@ -58,6 +58,24 @@ struct MacroTests {
         }
     }
 
+    @Test func `a list has what was changed before it was asked for`() async throws {
+        let (daemon, host, client) = try await Self.start(["first": "() => 1"])
+        defer { withExtendedLifetime((daemon, host)) {} }
+        func names() async throws -> [String] {
+            let macros = try await client.value("macro", ["list"]).objectValue?["macros"]?.arrayValue ?? []
+            return macros.compactMap { $0.objectValue?["name"]?.stringValue }
+        }
+        for number in 1...10 {
+            try host.putMacro("() => \(number)", as: "new\(number)")
+            // The host has heard of the change by now, and looks at the folder a little later.
+            _ = try await client.value("scripts", [])
+            #expect(try await names().contains("new\(number)"))
+            try await eventually("it has looked") {
+                try await client.reply("macro", ["run", "new\(number)"]).code == nil
+            }
+        }
+    }
+
     @Test func `a mistake is told with its place, to the caller and as an event, and the old text stays`() async throws
     {
         let (daemon, host, client) = try await Self.start(["bad": "() => {\n  return nope.x\n}", "good": "() => 1"])
@@ -93,6 +111,71 @@ struct MacroTests {
         )
         #expect(try await daemon.client("macro", "list").output.contains("its newest text does not run: line 1"))
         #expect(try await daemon.client("macro", "show", "good").output.contains(">  1  () => { return ]"))
+    }
+
+    @Test func `no macro takes what the runtime and the others use`() async throws {
+        let replaced = """
+            Array.isArray = () => true; JSON.parse = JSON.stringify = () => '{}'; Promise.prototype.then = () => {};
+            Map.prototype.get = Map.prototype.has = () => undefined; Array.prototype.push = () => 0; Object.keys = () => [];
+            Array.prototype[Symbol.iterator] = () => ({next: () => ({done: true})}); String.prototype.startsWith = () => true;
+            Function.prototype.call = Reflect.apply = () => 0; globalThis.JSON = globalThis.Map = globalThis.Array = null;
+            console.error = console.warn = () => { throw 1 }; globalThis.onerror = () => { throw 2 };
+            WebViewJavascriptBridge.registerHandler = () => {}; Object.prototype.code = 'denied'; return 1
+            """
+        let (daemon, host, client) = try await Self.start([
+            "breaks": "() => { \(replaced) }", "good": "(...values) => values",
+            "own":
+                "function(x) { const e = new Error(x); e.toString = () => 'own'; class A extends Array {}; return [`${e}`, new A(3).length] }",
+            "late": "() => { setTimeout(() => { throw new Error('late') }, 1) }",
+            "takes": "name => { window.WebViewJavascriptBridge.registerHandler(name, () => 'taken') }",
+            "calls": "name => makeCall('removeHandler', [name])",
+        ])
+        defer { withExtendedLifetime((daemon, host)) {} }
+        #expect(try await client.value("macro", ["run", "breaks"]) == 1)
+        #expect(try await client.value("macro", ["run", "late"]) == .null)
+        for name in ["macros", "macroFiles", "macro:good"] {
+            for macro in ["takes", "calls"] {
+                let failure = try await client.failure("macro", ["run", .string(macro), .string(name)])
+                #expect(
+                    failure["message"]?.stringValue?.contains("is a handler of the runtime itself") == true,
+                    "\(failure)"
+                )
+            }
+        }
+        #expect(try await client.value("macro", ["run", "good", 1, ["a": [2]]]) == [1, ["a": [2]]])
+        #expect(try await client.value("macro", ["run", "own", "x"]) == ["own", 3])
+        #expect(try await client.failure("macro", ["check", "x", "() => ]"])["code"] == "invalid")
+        #expect(try await client.failure("macro", ["run", "nobody"])["code"] == "notFound")
+        #expect(
+            try await client.value("macro", ["save", "added", "() => [1].map(x => x + 1)"]).objectValue?["version"] == 1
+        )
+        #expect(try await client.value("macro", ["run", "added"]) == [2])
+        #expect(try await client.script("macros")["restarts"] == 0)
+    }
+
+    @Test func `a damaged version is told, and the others stay`() async throws {
+        let (daemon, host, client) = try await Self.start([:])
+        defer { withExtendedLifetime((daemon, host)) {} }
+        for number in 1...3 {
+            #expect(
+                try await client.value("macro", ["save", "m", .string("() => \(number)")]).objectValue?["version"]
+                    != nil
+            )
+        }
+        let folder = "state/macro-versions/m"
+        try host.folder.write("{\"version\": 2, \"te", to: "\(folder)/2.json")
+        try host.folder.write("", to: "\(folder)/3.json")
+        let history = try await client.value("macro", ["history", "m"]).arrayValue ?? []
+        #expect(history.count == 3 && history.last?.objectValue?["text"] == "() => 1")
+        for one in history.prefix(2) {
+            #expect(one.objectValue?["damaged"]?.stringValue?.contains("is damaged") == true, "\(one)")
+        }
+        let damaged = try await client.value("macro", ["show", "m"]).objectValue?["damaged"]?.arrayValue ?? []
+        #expect(damaged.count == 1 && damaged[0].stringValue?.contains("3.json is empty") == true, "\(damaged)")
+        #expect(host.errors.contains("version 3 of 'm' is damaged"))
+        #expect(try await client.failure("macro", ["revert", "m", 2])["code"] == "unavailable")
+        #expect(try await client.value("macro", ["revert", "m", 1]).objectValue?["version"] == 4)
+        #expect(try await client.value("macro", ["run", "m"]) == 1)
     }
 
     @Test func `what a value refuses is the macro's error`() async throws {

@@ -177,7 +177,7 @@ struct ProcedureTests {
     }
 
     /// The processes that another one has started.
-    private static func children(of parent: pid_t) -> [pid_t] {
+    static func children(of parent: pid_t) -> [pid_t] {
         let tasks = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(parent)/task")) ?? []
         return tasks.flatMap { task in
             let text = (try? String(contentsOfFile: "/proc/\(parent)/task/\(task)/children", encoding: .utf8)) ?? ""

@@ -41,7 +41,7 @@ struct RecordedDataTests {
         try await eventually("the last is there") {
             try await daemon.client("data", "export").output.contains(#""last""#)
         }
-        #expect(service.errors.contains("an event 'door' of 2048 KiB is not recorded"))
+        try await service.awaitErrors("an event 'door' of 2048 KiB is not recorded")
     }
 
     @Test(.enabled(if: OtherUser.isPossible, "only root can connect as another user"))
@@ -134,6 +134,46 @@ struct RecordedDataTests {
         defer { withExtendedLifetime(again) {} }
         try await client.awaitCommand("data")
         #expect(try await client.value("execute", ["save", "x"]) == 1)
+    }
+
+    @Test func `a file that has become empty is kept aside and told, and a new one is begun`() async throws {
+        let folder = try TestFolder()
+        try FileManager.default.createDirectory(atPath: folder("state"), withIntermediateDirectories: true)
+        try folder.write("", to: "state/data.db")
+        try folder.write("a log", to: "state/data.db-wal")
+        let (daemon, service, client) = try await ProcedureTests.start(["save": ProcedureTests.save], folder: folder)
+        #expect(service.errors.contains("data.db was empty when the service started"), "\(service.errors)")
+        #expect(try await client.value("execute", ["save", "x"]) == 1)
+        #expect(try await daemon.client("procedure", "list").output.contains("warning: "))
+        let doctor = try await daemon.client("doctor").output
+        #expect(doctor.contains("was empty when the service started"), "\(doctor)")
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder("state"))
+        let kept = names.filter { $0.hasPrefix("data.db.empty-") }.sorted()
+        #expect(kept.count == 2 && kept.last?.hasSuffix("-wal") == true, "\(names)")
+        #expect(try folder.data("state/\(kept.last ?? "")") == Data("a log".utf8))
+        service.process.send(SIGTERM)
+        #expect(try await service.end() == .status(0))
+        for name in kept { try folder.remove("state/\(name)") }
+        let again = try ScriptProcess.procedures([:], daemon: daemon, folder: folder)
+        try await client.awaitCommand("data")
+        #expect(try await client.value("data", ["info"]).objectValue?["entries"] == 1)
+        #expect(!again.errors.contains("was empty"))
+    }
+
+    @Test func `a trigger that somebody has left in the file is told, and runs for nobody`() async throws {
+        let folder = try TestFolder()
+        let (daemon, service, client) = try await ProcedureTests.start(["save": ProcedureTests.save], folder: folder)
+        #expect(try await client.value("execute", ["save", "x"]) == 1)
+        service.process.send(SIGTERM)
+        #expect(try await service.end() == .status(0))
+        let trigger = "CREATE TRIGGER spy AFTER INSERT ON entries BEGIN UPDATE entries SET kind = 'spied'; END"
+        _ = try await ChildProcess.run("/usr/bin/sqlite3", [folder("state/data.db"), trigger])
+        let again = try ScriptProcess.procedures([:], daemon: daemon, folder: folder)
+        try await client.awaitCommand("data")
+        let failure = try await client.failure("execute", ["save", "y"])
+        #expect(failure["code"] == "unavailable" && "\(failure)".contains("the trigger 'spy'"), "\(failure)")
+        #expect(try await daemon.client("doctor").output.contains("the trigger 'spy'"))
+        try await again.awaitErrors("the trigger 'spy'")
     }
 
     @Test(.enabled(if: OtherUser.isPossible, "only root can mount a small disk"))

@@ -196,6 +196,8 @@ struct ScriptFolderTests {
             try host.put(text, as: "lamp.js")
             try await client.awaitScript("lamp.js", "running")
         }
+        // A script runs before it has registered its handlers.
+        try await client.awaitCommand("lamp")
         #expect(try await client.value("lamp", []) == 1)
     }
 

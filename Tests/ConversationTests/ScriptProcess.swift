@@ -37,7 +37,8 @@ final class ScriptProcess: Sendable {
         macros: [String: String] = [:],
         daemon: DaemonProcess,
         settings: String = "{}",
-        disk: Disk? = nil
+        disk: Disk? = nil,
+        environment: [String: String] = [:]
     ) throws -> ScriptProcess {
         let folder = try TestFolder()
         for name in ["scripts", "macros"] {
@@ -49,7 +50,7 @@ final class ScriptProcess: Sendable {
         let words = ["--config", folder("settings.yaml"), "--scripts", folder("scripts"), "--macros", folder("macros")]
         let command = disk?.command(on: folder("state")) ?? []
         let all = command + [Products.path("quickconnect-scripts")] + words
-        return try ScriptProcess(all[0], Array(all.dropFirst()), folder, daemon.socket)
+        return try ScriptProcess(all[0], Array(all.dropFirst()), folder, daemon.socket, environment)
     }
 
     /// A disk for the state that is soon full.
@@ -80,17 +81,24 @@ final class ScriptProcess: Sendable {
         _ procedures: [String: String],
         daemon: DaemonProcess,
         settings: String = "{}",
-        folder: TestFolder? = nil
+        folder: TestFolder? = nil,
+        environment: [String: String] = [:]
     ) throws -> ScriptProcess {
         let folder = try folder ?? TestFolder()
         try FileManager.default.createDirectory(atPath: folder("procedures/lib"), withIntermediateDirectories: true)
         for (name, text) in procedures { try folder.write(text, to: "procedures/\(name).js") }
         try folder.write(settings, to: "settings.yaml")
         let words = ["--procedures", "--config", folder("settings.yaml"), "--procedure-folder", folder("procedures")]
-        return try ScriptProcess(Products.path("quickconnect-scripts"), words, folder, daemon.socket)
+        return try ScriptProcess(Products.path("quickconnect-scripts"), words, folder, daemon.socket, environment)
     }
 
-    private init(_ program: String, _ words: [String], _ folder: TestFolder, _ socket: String) throws {
+    init(
+        _ program: String,
+        _ words: [String],
+        _ folder: TestFolder,
+        _ socket: String,
+        _ environment: [String: String] = [:]
+    ) throws {
         self.folder = folder
         process = try ChildProcess(
             program,
@@ -98,7 +106,7 @@ final class ScriptProcess: Sendable {
             environment: [
                 "PATH": "/usr/bin:/bin", "HOME": folder("home"), "STATE_DIRECTORY": folder("state"),
                 "QUICKCONNECT_SOCKET": socket,
-            ]
+            ].merging(environment) { $1 }
         )
     }
 

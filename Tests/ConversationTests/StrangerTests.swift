@@ -61,6 +61,42 @@ struct StrangerTests {
         }
     }
 
+    @Test func `handlerCommands lets nobody answer for what a service of ours answers`() async throws {
+        let (daemon, _) = try await openDaemon(settings: "handlerCommands: {users: [nobody]}")
+        let stranger = try connect(Self.nobody, daemon.socket)
+        let handlers = [
+            "web", "kiosk", "data", "execute", "procedures", "macros", "macroFiles", "scriptHost", "mqtt", "action",
+            "showDate", "showList",
+        ]
+        for name in handlers {
+            stranger.send("call?cmd=registerHandler&msg=\(name)&id=1")
+            let refusal = try #require(try await stranger.nextReply())
+            #expect(refusal.code == "denied", "\(name)")
+            let details = refusal.value.objectValue
+            #expect(details?["location"]?.stringValue?.contains(".yaml:") == true, "\(name): \(refusal.message)")
+        }
+        // The daemon's user may, as where one user runs everything.
+        let own = try daemon.connect()
+        for name in handlers { #expect(try await code(own, "call?cmd=registerHandler&msg=\(name)") == nil, "\(name)") }
+        // There are no warnings of services that are not installed.
+        #expect(!daemon.log.contains("no user 'quickconnect-"))
+    }
+
+    @Test func `a squatter loses the name to who may make a command of it`() async throws {
+        let (daemon, _) = try await openDaemon(settings: "handlerCommands: {users: [nobody]}")
+        let (squatter, script) = (try connect(Self.ann, daemon.socket), try connect(Self.nobody, daemon.socket))
+        #expect(try await code(squatter, "call?cmd=registerHandler&msg=brighten") == nil)
+        #expect(try await code(script, "call?cmd=registerHandler&msg=brighten") == nil)
+        let told = try #require(try await squatter.next())
+        #expect(told.hasPrefix(#"{"error":{"cmd":"registerHandler","code":"denied""#), "\(told)")
+        let own = try daemon.connect()
+        own.send("call?cmd=brighten&msg=5&id=1")
+        #expect(try await script.next()?.hasPrefix(#"{"handlerName":"brighten","#) == true)
+        script.send(#"{"responseId":"q1","responseData":5}"#)
+        #expect(try await own.nextReply()?.value == 5)
+        #expect(try await code(squatter, "call?cmd=registerHandler&msg=brighten") == "busy")
+    }
+
     @Test func `events obey the rules of commands, on the ordinary socket and on a listed one`() async throws {
         let folder = try TestFolder()
         chmod(folder.path, 0o755)

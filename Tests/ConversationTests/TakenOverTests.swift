@@ -1,5 +1,7 @@
 import Foundation
+import Glibc
 import JSON
+import Linux
 import QuickConnect
 import TestRig
 import Testing
@@ -15,6 +17,7 @@ struct TakenOverTests {
             "read /etc/passwd", "list /", "make a file", "make a folder", "rename a file", "remove a file", "fork",
             "socket IPv4", "socket IPv6", "socket local", "listen", "signal its parent",
             "read its parent's environment",
+            "read /proc/self/net/unix", "read its thread's /proc/net/unix", "read /proc/self/environ",
             "use a memory file", "use a socket pair", "replace the filter", "read \(rig.folder("outside/secret"))",
             "write \(rig.folder("outside/secret"))", "empty \(rig.folder("outside/emptied"))",
         ] {
@@ -30,6 +33,23 @@ struct TakenOverTests {
         try await rig.expect(
             done: ["read \(rig.folder("scripts/a.js"))", "socket local", "connect \(daemon.socket)"],
             in: try rig.host(daemon, ["--scripts", rig.folder("scripts"), "--macros", rig.folder("macros")])
+        )
+    }
+
+    @Test(.enabled(if: TakenOver.kernelHasScopes, "Landlock has scopes from Linux 6.12 on"))
+    func `nor any abstract socket, which has no file`() async throws {
+        let (rig, free) = (try TakenOver(), try TakenOver())
+        let name = "@quickconnect-\(getpid())-\(UInt64.random(in: 0...(.max)))"
+        let listener = try UnixStreamSocket.make()
+        defer { close(listener) }
+        let bound = try UnixSocketAddress(name).withSocketAddress { bind(listener, $0, $1) }
+        try #require(bound == 0 && listen(listener, 8) == 0)
+        (rig.variables, free.variables) = (["TAKEN_OVER_CONNECTS": name], ["TAKEN_OVER_CONNECTS": name])
+        #expect(try await free.alone()["connect \(name)"] == "done")
+        try rig.put("1", in: "scripts/a.js")
+        try await rig.expect(
+            done: ["read \(rig.folder("scripts/a.js"))", "socket local"],
+            in: try rig.start([rig.folder("scripts/a.js")])
         )
     }
 
@@ -104,7 +124,18 @@ struct TakenOverTests {
             done: ["read \(rig.folder("procedures/p.js"))"],
             in: try rig.start(["--check-set", rig.folder("procedures")])
         )
-        try await rig.expect(done: [], in: try rig.start(["--check-script", rig.folder("procedures/p.js")]))
+        rig.variables = ["QUICKCONNECT_CHECK_HOST": "\(getpid())"]
+        try await rig.expect(done: [], in: try rig.start(["--check-texts"]))
+    }
+
+    @Test func `the test of a procedure has the procedures, and its own data`() async throws {
+        let rig = try TakenOver()
+        try rig.put("function execute(c) { c(1) }", in: "procedures/p.js")
+        try rig.put(#"[{"arguments": [], "expected": 1}]"#, in: "procedures/p.test.json")
+        try await rig.expect(
+            done: ["read \(rig.folder("procedures/p.js"))"],
+            in: try rig.start(["--test-procedure", rig.folder("procedures/p.js")])
+        )
     }
 }
 
@@ -115,6 +146,11 @@ final class TakenOver {
     var variables: [String: String] = [:]
     /// What it tries to read and to write, where it is there when that is tried.
     var files = ["outside/secret", "scripts/a.js", "macros/one.js", "procedures/p.js", "state/sets/q.js"]
+
+    static var kernelHasScopes: Bool {
+        let version = ProcessInfo.processInfo.operatingSystemVersion
+        return (version.majorVersion, version.minorVersion) >= (6, 12)
+    }
 
     static var isPossible: Bool { FileManager.default.isExecutableFile(atPath: "/usr/bin/cc") }
 

@@ -52,7 +52,8 @@ final class WebConnection: @unchecked Sendable {
 
     deinit { Foundation.close(descriptor) }
 
-    private static func with(
+    /// Calls a function of sockets with an address.
+    static func with(
         _ text: String,
         _ port: UInt16,
         _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32

@@ -176,6 +176,12 @@ final class WebProcess {
         return (lines + headers + ["", ""]).joined(separator: "\r\n") + (body ?? "")
     }
 
+    /// The headers that ask for a WebSocket.
+    static let upgrade = [
+        "Upgrade: websocket", "Connection: keep-alive, Upgrade", "Sec-WebSocket-Version: 13",
+        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+    ]
+
     /// Opens a page's WebSocket.
     func page(_ cookie: String) async throws -> WebConnection {
         let (connection, answer) = try await handshake(["Origin: \(origin)", "Cookie: \(cookie)"])
@@ -185,11 +191,7 @@ final class WebProcess {
 
     func handshake(_ headers: [String], host: String? = "") async throws -> (WebConnection, WebAnswer) {
         let connection = try connection()
-        let upgrade = [
-            "Upgrade: websocket", "Connection: keep-alive, Upgrade", "Sec-WebSocket-Version: 13",
-            "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
-        ]
-        connection.send(request("GET", "/bridge", upgrade + headers, host: host))
+        connection.send(request("GET", "/bridge", Self.upgrade + headers, host: host))
         return (connection, try await connection.answer())
     }
 }
@@ -201,6 +203,12 @@ extension ChildProcess {
     var memory: Int {
         let text = (try? String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)) ?? ""
         let line = text.split(separator: "\n").first { $0.hasPrefix("VmRSS:") } ?? ""
+        return Int(line.filter(\.isNumber)) ?? 0
+    }
+    /// The memory that is no file's, in KiB.
+    var anonymousMemory: Int {
+        let text = (try? String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)) ?? ""
+        let line = text.split(separator: "\n").first { $0.hasPrefix("RssAnon:") } ?? ""
         return Int(line.filter(\.isNumber)) ?? 0
     }
 }

@@ -113,8 +113,8 @@ struct WebTests {
         func call(_ target: String, _ body: String? = nil) async throws -> WebAnswer {
             try await web.ask("POST", target, token, body: body)
         }
-        let ping = try await call("/call?cmd=ping")
-        #expect(ping.status == 200 && ping.json == .null && ping["content-type"] == "application/json")
+        let one = try await call("/call?cmd=ping")
+        #expect(one.status == 200 && one.json == .null && one["content-type"] == "application/json")
         #expect(try await call("/call?cmd=innerProgress&msg=3").json == 3)
         #expect(try await call("/call?cmd=innerProgress&msg=%5B4%5D&id=x").json == 4)
         for (target, status, code) in [
@@ -136,9 +136,12 @@ struct WebTests {
         #expect(values[0]?["responseData"] == 5 && values[1]?["responseData"] == 5)
         #expect(values[2]?["error"]?.objectValue?["code"] == "badRequest")
         #expect(values[3]?["error"]?.objectValue?["code"] == "denied" && values[4]?["responseData"] == .null)
-        // More than may be under way.
-        let many = try await call("/call", String(repeating: "call?cmd=ping\n", count: 5000))
-        #expect(many.text == String(repeating: "{\"responseData\":null}\n", count: 5000))
+        // As many as a body may have, and one more.
+        let ping = "call?cmd=ping\n"
+        let many = try await call("/call", String(repeating: ping, count: 256))
+        #expect(many.text == String(repeating: "{\"responseData\":null}\n", count: 256))
+        let tooMany = try await call("/call", String(repeating: ping, count: 257))
+        #expect(tooMany.status == 413 && tooMany.code == "tooLarge" && tooMany.text.contains("up to 256 calls"))
         #expect(try await call("/call", String(repeating: "x", count: (4 << 20) + 2)).status == 413)
         #expect(try await web.ask("POST", "/login", body: String(repeating: "x", count: 20_000)).status == 413)
         let expecting = try web.connection()
@@ -158,6 +161,22 @@ struct WebTests {
         #expect(try await silent.nextLine(within: .seconds(20))?.contains(#""user":"ann""#) == true)
         connection.close()
         #expect(try await silent.nextLine(within: .seconds(20))?.contains("cancel") == true)
+    }
+
+    @Test func `calls of a user that is removed end`() async throws {
+        let web = try await WebProcess()
+        let silent = try web.connect()
+        _ = try await silent.value("registerHandler", ["silent", ["cancel": true]])
+        var token = try await web.token(of: "ann")
+        let connection = try web.connection()
+        for verb in ["add", "remove"] {
+            connection.send(web.request("POST", "/call?cmd=never", ["Authorization: Bearer \(token)"]))
+            #expect(try await silent.nextLine(within: .seconds(20))?.contains(#""user":"ann""#) == true)
+            let answer = try await web.connect().value("web", [.string(verb), "ann"])
+            #expect(try await connection.answer().status == 401)
+            #expect(try await silent.nextLine(within: .seconds(20))?.contains("cancel") == true)
+            token = answer.objectValue?["token"]?.stringValue ?? ""
+        }
     }
 
     @Test func `the daemon goes and comes back`() async throws {
@@ -234,12 +253,36 @@ struct WebTests {
         #expect(try await web.ask("POST", "/call?cmd=ping", ["Authorization: Bearer \(token)"]).status == 401)
     }
 
-    @Test func `more pages than the daemon takes are told so`() async throws {
-        let web = try await WebProcess(.init(connections: 2))
+    @Test func `who is logged out while a page is being opened gets none`() async throws {
+        let web = try await WebProcess()
+        let cookie = try await web.cookie(of: "ann")
+        let headers = ["Origin: \(web.origin)", "Cookie: \(cookie)"]
+        // Its body would come when it likes.
+        let bodied = try web.connection()
+        bodied.send(web.request("GET", "/bridge", WebProcess.upgrade + headers + ["Content-Length: 1"]))
+        let refused = try await bodied.answer()
+        #expect(refused.status == 400 && refused["connection"] == "close")
+        // The daemon takes its time.
+        web.daemon.send(SIGSTOP)
+        let late = try (0..<3).map { _ in try web.connection() }
+        for connection in late {
+            connection.send(web.request("GET", "/bridge", WebProcess.upgrade + headers))
+            await connection.flush()
+        }
+        #expect(try await web.ask("GET", "/session", headers).status == 200)
+        #expect(try await web.ask("POST", "/logout", headers).status == 204)
+        web.daemon.send(SIGCONT)
+        for connection in late { #expect(try await connection.answer().status == 401) }
+    }
+
+    @Test func `more pages than a quarter of what the daemon takes are told so`() async throws {
+        let web = try await WebProcess(.init(connections: 8))
         let cookie = try await web.cookie(of: "ann")
         let pages = [try await web.page(cookie), try await web.page(cookie)]
         let (_, answer) = try await web.handshake(["Origin: \(web.origin)", "Cookie: \(cookie)"])
-        #expect(answer.status == 503 && answer.code == "overloaded")
+        #expect(answer.status == 503 && answer.code == "overloaded" && answer.text.contains("a quarter of the 8"))
+        let other = try await web.page(web.cookie(of: "bob"))
+        #expect(try await other.ask("call?cmd=ping&id=1")?.contains("id=1") == true)
         pages[0].close()
         try await eventually("there is room") {
             try await web.handshake(["Origin: \(web.origin)", "Cookie: \(cookie)"]).1.status == 101

@@ -28,17 +28,23 @@ class Link:
             raise Cut(f"sending: {error}") from None
 
     def receive(self, seconds=None):
-        """Some lines; none if nothing came in time."""
-        self.connection.settimeout(self.patience if seconds is None else seconds)
-        try:
-            more = self.connection.recv(1 << 18)
-        except TimeoutError:
-            return []
-        except OSError as error:
-            raise Cut(f"receiving: {error}") from None
-        if not more:
-            raise Cut("the end")
-        *lines, self.rest = (self.rest + more).split(b"\n")
+        """Some lines; none if no whole one came in time."""
+        end = time.monotonic() + (self.patience if seconds is None else seconds)
+        while not (lines := self.take()) and (left := end - time.monotonic()) > 0:
+            self.connection.settimeout(left)
+            try:
+                more = self.connection.recv(1 << 18)
+            except TimeoutError:
+                break
+            except OSError as error:
+                raise Cut(f"receiving: {error}") from None
+            if not more:
+                raise Cut("the end")
+            self.rest += more
+        return lines
+
+    def take(self):
+        *lines, self.rest = self.rest.split(b"\n")
         return lines
 
     def end_input(self):
@@ -50,8 +56,9 @@ class Link:
 
 def unix_link(path, patience=90):
     connection = socket.socket(socket.AF_UNIX)
-    connection.settimeout(patience)
     try:
+        # The kernel's own patience: with one of Python's, a full queue would be an error at once.
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", int(patience), 0))
         connection.connect(str(path))
     except OSError as error:
         connection.close()
@@ -102,22 +109,6 @@ class WebSocketLink(Link):
             self.connection.sendall(frames)
         except OSError as error:
             raise Cut(f"sending: {error}") from None
-
-    def receive(self, seconds=None):
-        self.connection.settimeout(self.patience if seconds is None else seconds)
-        lines = self.take()
-        if lines:
-            return lines
-        try:
-            more = self.connection.recv(1 << 18)
-        except TimeoutError:
-            return []
-        except OSError as error:
-            raise Cut(f"receiving: {error}") from None
-        if not more:
-            raise Cut("the end")
-        self.rest += more
-        return self.take()
 
     def take(self):
         lines = []

@@ -74,6 +74,8 @@ class SoakDevice(Device):
         process = self.spawn("quickconnectd", *devices, "--mappings", self.folder / "mappings", "--media", self.folder / "media",
                              "--sounds", sounds, *more)
         self.waits_for(process, "quickconnectd", lambda: self.client("ping").returncode == 0, "the daemon")
+        # For the greedy clients, which are another user.
+        os.chmod(self.folder / "socket", 0o666)
 
     def start_scripts(self):
         process = self.spawn("quickconnect-scripts", "--macros", self.folder / "macros", "--scripts", self.folder / "scripts",
@@ -100,6 +102,7 @@ class SoakDevice(Device):
         for server in (self.sound, self.receiver, self.broker):
             if server:
                 server.start()
+        (self.folder / "pages" / "style.css").write_text("x" * 20_000)
         (self.folder / "macros" / "soakAdd.js").write_text(MACRO.format(1))
         (self.folder / "scripts" / "soak.js").write_text(SCRIPT.format(1))
         (self.folder / "procedures" / "soakSum.js").write_text(PROCEDURE.format(1))
@@ -108,6 +111,7 @@ class SoakDevice(Device):
             start()
         self.token = self.call("web", "add", "soak", {})["token"]
         self.rude_token = self.call("web", "add", "rude", {})["token"]
+        self.greedy_token = self.call("web", "add", "greedy", {})["token"]
         return self
 
     def start_part(self, name):

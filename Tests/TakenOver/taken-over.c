@@ -14,6 +14,7 @@
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,6 +76,10 @@ static void files(void) {
     each("TAKEN_OVER_MAKES", "make ", O_WRONLY | O_CREAT);
     tell("read ", "/etc/passwd", opened("/etc/passwd", O_RDONLY));
     tell("read ", "/bin/sh", opened("/bin/sh", O_RDONLY));
+    // All sockets of the machine, or of the unit's own network.
+    tell("read ", "/proc/self/net/unix", opened("/proc/self/net/unix", O_RDONLY));
+    tell("read ", "its thread's /proc/net/unix", opened("/proc/thread-self/net/unix", O_RDONLY));
+    tell("read ", "/proc/self/environ", opened("/proc/self/environ", O_RDONLY));
     tell("list ", "/", opened("/", O_RDONLY | O_DIRECTORY));
     tell("list ", "another folder", opened(own(""), O_RDONLY | O_DIRECTORY));
     tell("make ", "a file", opened(own("made"), O_WRONLY | O_CREAT));
@@ -96,6 +101,25 @@ static void devices(void) {
         tell("open ", paths[i], opened(paths[i], O_RDWR));
 }
 
+// Tries each kind of socket, because another one than the listener's is refused with another error.
+static long connected(const char *name) {
+    static const int kinds[] = {SOCK_STREAM, SOCK_DGRAM, SOCK_SEQPACKET};
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    strncpy(address.sun_path, name, sizeof address.sun_path - 1);
+    if (*name == '@') address.sun_path[0] = '\0';
+    socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(name) + (*name == '@' ? 0 : 1));
+    long result = -1;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        int socket_ = socket(AF_UNIX, kinds[i], 0);
+        result = socket_ < 0 ? -1 : connect(socket_, (struct sockaddr *)&address, size);
+        int error = errno;
+        if (socket_ >= 0) close(socket_);
+        errno = error;
+        if (result == 0 || error != EPROTOTYPE) break;
+    }
+    return result;
+}
+
 static void network(void) {
     tell("socket ", "IPv4", socket(AF_INET, SOCK_STREAM, 0));
     tell("socket ", "IPv6", socket(AF_INET6, SOCK_DGRAM, 0));
@@ -108,12 +132,11 @@ static void network(void) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     strncpy(address.sun_path, own("socket"), sizeof address.sun_path - 1);
     tell("listen", "", local < 0 ? -1 : bind(local, (struct sockaddr *)&address, sizeof address));
-    // For example the system's bus, which the unit hides.
-    const char *other = getenv("TAKEN_OVER_CONNECTS");
-    if (!other) return;
-    strncpy(address.sun_path, other, sizeof address.sun_path - 1);
-    int socket_ = socket(AF_UNIX, SOCK_STREAM, 0);
-    tell("connect ", other, socket_ < 0 ? -1 : connect(socket_, (struct sockaddr *)&address, sizeof address));
+    // For example the system's bus, which the unit hides. With @ in front it is an abstract name.
+    char *others = getenv("TAKEN_OVER_CONNECTS"), *rest = NULL;
+    if (!others || !(others = strdup(others))) return;
+    for (char *other = strtok_r(others, ":", &rest); other; other = strtok_r(NULL, ":", &rest)) tell("connect ", other, connected(other));
+    free(others);
 }
 
 static void processes(void) {

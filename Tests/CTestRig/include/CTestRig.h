@@ -8,4 +8,8 @@ int qct_become(unsigned user);
 /// Takes ``qct_become`` back.
 int qct_become_root(void);
 
+/// From now on openat2(2) fails in this thread, and in no other one of the process, with that error. Nothing takes it
+/// back. Returns 0, or the error number.
+int qct_refuse_openat2(int error);
+
 #endif
