@@ -1,11 +1,13 @@
 # make demo    installs what is needed, builds, and shows a tour of the commands with sound
 # make test    installs what is needed, builds, and runs all tests
 # make test-release    repeats the conversations with the release build
+# make test-neighbours    what peers that do the dearest legal thing all at once cost a neighbour
 # make test-readme    the blocks of README.md and docs/recipes.md, pasted into a shell
 # make test-pages    the pages in real browsers
 # make test-kiosk    the kiosk's window
 # make test-actions    actions in real browsers and in the kiosk's window
 # make test-fleet    a fleet over a real broker
+# make test-foreign    suites of others: Autobahn's for WebSockets, llhttp's requests, axe-core on the pages
 # make test-sanitized    the tests under the thread and the address sanitizer
 # make model    a million random histories of the core, compared with a small model
 # make soak TIME=30m SEED=7    chaos on one device for a time, and a table of what happened to each call
@@ -42,8 +44,8 @@ BUILT = $(addprefix $(RELEASE)/release/,$(PROGRAMS))
 LIBRARIES = $(RELEASE)/release/../lib/quickconnect
 RUNTIME = scripts/swift-runtime $(LIBRARIES) $(BUILT) $(addprefix $(RELEASE)/release/,$(1))
 
-.PHONY: all deps test-deps kiosk-deps demo demo-fleet build-tests test test-release test-package test-pages test-kiosk \
-  test-actions test-fleet test-home-assistant test-readme test-system pictures fuzz lint bench fuzz-build \
+.PHONY: test-neighbours all deps test-deps kiosk-deps demo demo-fleet build-tests test test-release test-package test-pages test-kiosk \
+  test-actions test-fleet test-foreign test-home-assistant test-readme test-system pictures fuzz lint bench fuzz-build \
   test-sanitized model soak year test-power-cut \
   release install install-browser-actions uninstall uninstall-browser-actions deb clean
 
@@ -80,6 +82,9 @@ demo-fleet: deps
 build-tests: test-deps
 	$(SWIFT_BUILD) --build-tests
 
+# After a crash of the tests' bundle a backtrace reads its symbols for more than ten minutes, without a word.
+test test-release test-neighbours: export SWIFT_BACKTRACE = enable=no
+
 test: lint build-tests
 	# One test after the other: several of them measure time on a sound card's clock.
 	$(SWIFT) test --skip-build --no-parallel
@@ -93,6 +98,16 @@ test-release: test-deps release
 	$(SWIFT_BUILD) --build-tests
 	QUICKCONNECT_PROGRAMS=$(CURDIR)/$(RELEASE)/release $(SWIFT) test --skip-build --no-parallel --filter ConversationTests
 	Tests/Package/prefix
+
+# A neighbour's waits while 1, 2, 5 and 50 peers do the dearest legal thing at once: at the daemon, the gateways, the hosts of
+# scripts and of procedures, with the release build. Nothing else should run meanwhile. PEERS="5 50" measures fewer.
+PEERS ?= 1 2 5 50
+test-neighbours: test-deps release
+	@scripts/install-packages --fleet
+	$(SWIFT_BUILD) --build-tests
+	Tests/Neighbours/run $(RELEASE)/release --peers "$(PEERS)"
+	QUICKCONNECT_NEIGHBOURS=yes QUICKCONNECT_PROGRAMS=$(CURDIR)/$(RELEASE)/release $(SWIFT) test --skip-build --no-parallel \
+	  --filter 'Neighbour.*Tests'
 
 # Pastes the blocks of README.md and docs/recipes.md into a shell, in a clean copy with the programs of the debug build.
 test-readme:
@@ -146,6 +161,18 @@ test-fleet:
 	$(SWIFT_BUILD) --product quickconnect-scripts
 	$(SWIFT_BUILD) --product quickconnect-mqtt
 	Tests/Fleet/run $(BUILD)/debug
+
+# Suites of others against the doors of this project, each fetched once into .build-foreign from PyPI, GitHub and Debian, and
+# skipped, with the reason, where it cannot be had. LLHTTP=FOLDER is a checkout of nodejs/llhttp, PYTHON2=FILE a CPython 2.7.
+test-foreign:
+	@scripts/install-packages --pages git python3-pip
+	$(SWIFT_BUILD) --product quickconnectd
+	$(SWIFT_BUILD) --product quickconnect
+	$(SWIFT_BUILD) --product quickconnect-scripts
+	$(SWIFT_BUILD) --product quickconnect-web
+	$(SWIFT_BUILD) --product quickconnect-actions
+	$(SWIFT_BUILD) --product frame-echo
+	Tests/Foreign/run $(BUILD)/debug
 
 # All programs of a device with a private sound server, gpsd and broker, while programs are killed and frozen, files are saved,
 # and disk, descriptors and memory run out. Filling a disk needs root.

@@ -83,10 +83,24 @@ let package = Package(
         .target(
             name: "Concurrency",
             dependencies: [
-                "CLinux",
+                "CLinux", "Fairness",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HeapModule", package: "swift-collections"),
             ],
+            swiftSettings: swiftSettings
+        ),
+
+        // Turns and shares of peers, as values.
+        .target(
+            name: "Fairness",
+            dependencies: [.product(name: "DequeModule", package: "swift-collections")],
+            swiftSettings: swiftSettings
+        ),
+
+        // Has another process, with an engine, check the syntax of scripts.
+        .target(
+            name: "SyntaxChecking",
+            dependencies: ["Fairness", "JSON", "Linux", "CLinux"],
             swiftSettings: swiftSettings
         ),
 
@@ -100,7 +114,7 @@ let package = Package(
         .target(
             name: "QuickConnect",
             dependencies: [
-                "JSON", "Concurrency",
+                "JSON", "Concurrency", "Fairness",
                 .product(name: "DequeModule", package: "swift-collections"),
             ],
             swiftSettings: swiftSettings
@@ -120,8 +134,7 @@ let package = Package(
         .target(
             name: "MediaFolder",
             dependencies: [
-                "QuickConnect", "JSON", "Concurrency", "Linux", "CLinux",
-                .product(name: "DequeModule", package: "swift-collections"),
+                "QuickConnect", "JSON", "Concurrency", "Linux", "CLinux", "Fairness",
                 .product(name: "Logging", package: "swift-log", condition: programs),
             ],
             swiftSettings: swiftSettings
@@ -185,7 +198,7 @@ let package = Package(
         .target(
             name: "UnixSocketListener",
             dependencies: [
-                "QuickConnect", "JSON", "Concurrency", "Linux", "Accepting",
+                "QuickConnect", "JSON", "Concurrency", "Fairness", "Linux", "CLinux", "Accepting",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log", condition: programs),
                 .product(name: "NIOCore", package: "swift-nio", condition: programs),
@@ -206,7 +219,7 @@ let package = Package(
         .target(
             name: "QuickConnectClient",
             dependencies: [
-                "QuickConnect", "JSON", "Concurrency", "Linux",
+                "QuickConnect", "JSON", "Concurrency", "Fairness", "Linux",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HeapModule", package: "swift-collections"),
             ],
@@ -248,6 +261,7 @@ let package = Package(
         .target(
             name: "ScriptHost",
             dependencies: [
+                "Fairness", "SyntaxChecking",
                 "QuickConnect", "QuickConnectClient", "Configuration", "JSON", "JavaScriptCore", "MacroEngine",
                 "Concurrency", "Layout", "Linux", "CLinux",
                 .product(name: "DequeModule", package: "swift-collections"),
@@ -255,6 +269,7 @@ let package = Package(
             ],
             resources: [
                 "errors", "console", "timers", "frontController", "calls", "bridge", "page", "start", "macros",
+                "intrinsics",
             ].map { .embedInCode("Runtime/\($0).js") },
             swiftSettings: swiftSettings
         ),
@@ -285,6 +300,7 @@ let package = Package(
         .target(
             name: "Procedures",
             dependencies: [
+                "Fairness", "SyntaxChecking",
                 "QuickConnect", "QuickConnectClient", "Configuration", "DataStore", "ProcedureSets", "JSON",
                 "JavaScriptCore", "Concurrency", "Layout", "Linux", "CLinux",
             ],
@@ -296,8 +312,7 @@ let package = Package(
             name: "quickconnect-scripts",
             dependencies: [
                 "QuickConnect", "QuickConnectClient", "ScriptHost", "Procedures", "Configuration", "JSON", "Layout",
-                "Linux",
-                "MacroEngine",
+                "Linux", "SyntaxChecking",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
             ],
             swiftSettings: swiftSettings
@@ -325,6 +340,7 @@ let package = Package(
             name: "quickconnect",
             dependencies: [
                 "QuickConnect", "QuickConnectClient", "Actions", "CommandLineText", "JSON", "Layout", "Linux",
+                "SyntaxChecking",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
             ],
             swiftSettings: swiftSettings
@@ -343,7 +359,7 @@ let package = Package(
         // Action scripts: where they lie, where they may run, and the JavaScript that runs them in a page.
         .target(
             name: "Actions",
-            dependencies: ["QuickConnect", "JSON", "Layout", "Linux"],
+            dependencies: ["QuickConnect", "JSON", "Layout", "Linux", "SyntaxChecking"],
             resources: [.embedInCode("Runtime/run.js")],
             swiftSettings: swiftSettings
         ),
@@ -358,7 +374,7 @@ let package = Package(
             name: "quickconnect-actions",
             dependencies: [
                 "NativeMessaging", "Actions", "QuickConnect", "QuickConnectClient", "Configuration", "JSON", "Layout",
-                "Linux",
+                "Linux", "SyntaxChecking",
             ],
             swiftSettings: swiftSettings
         ),
@@ -367,6 +383,7 @@ let package = Package(
         .target(
             name: "WebGateway",
             dependencies: [
+                "Fairness",
                 "QuickConnect", "QuickConnectClient", "QuickConnectClientNIO", "JSON", "Concurrency", "Linux", "CLinux",
                 "Digests", "Accepting",
                 .product(name: "NIOCore", package: "swift-nio", condition: programs),
@@ -412,7 +429,7 @@ let package = Package(
         .target(
             name: "KioskActions",
             dependencies: [
-                "KioskWindow", "KioskRules", "Actions", "MacroEngine", "QuickConnect", "QuickConnectClient", "JSON",
+                "KioskWindow", "KioskRules", "Actions", "SyntaxChecking", "QuickConnect", "QuickConnectClient", "JSON",
                 "Linux",
             ],
             swiftSettings: swiftSettings + [.defaultIsolation(MainActor.self)]
@@ -444,8 +461,9 @@ let package = Package(
         .target(
             name: "MQTTGateway",
             dependencies: [
+                "Fairness",
                 "Fleet", "MQTT", "QuickConnect", "QuickConnectClient", "Configuration", "JSON", "Digests", "Linux",
-                "CLinux",
+                "CLinux", "Concurrency",
                 .product(name: "DequeModule", package: "swift-collections"),
             ],
             swiftSettings: swiftSettings
@@ -487,6 +505,18 @@ let package = Package(
                 .product(name: "NIOWebSocket", package: "swift-nio", condition: programs),
             ],
             path: "Benchmarks/WebSocketEcho",
+            swiftSettings: swiftSettings
+        ),
+        .executableTarget(
+            name: "frame-echo",
+            dependencies: [
+                "WebGateway",
+                .product(name: "NIOCore", package: "swift-nio", condition: programs),
+                .product(name: "NIOHTTP1", package: "swift-nio", condition: programs),
+                .product(name: "NIOPosix", package: "swift-nio", condition: programs),
+                .product(name: "NIOWebSocket", package: "swift-nio", condition: programs),
+            ],
+            path: "Tests/Foreign/Echo",
             swiftSettings: swiftSettings
         ),
 
@@ -577,6 +607,7 @@ let package = Package(
             dependencies: ["KioskRules", "JSON"],
             swiftSettings: swiftSettings
         ),
+        .testTarget(name: "FairnessTests", dependencies: ["Fairness"], swiftSettings: swiftSettings),
         .testTarget(
             name: "ConcurrencyTests",
             dependencies: ["Concurrency", "QuickConnect", "TestRig"],
@@ -625,7 +656,8 @@ let package = Package(
         .testTarget(
             name: "ScriptHostTests",
             dependencies: [
-                "ScriptHost", "QuickConnect", "QuickConnectClient", "Configuration", "JSON", "Concurrency", "Linux",
+                "ScriptHost", "SyntaxChecking", "QuickConnect", "QuickConnectClient", "Configuration", "JSON",
+                "Concurrency", "Linux",
                 "TestRig",
             ],
             swiftSettings: swiftSettings
@@ -664,8 +696,11 @@ let package = Package(
         .testTarget(
             name: "WebGatewayTests",
             dependencies: [
-                "WebGateway", "JSON", "Digests",
+                "WebGateway", "JSON", "Digests", "Linux",
+                .product(name: "NIOCore", package: "swift-nio", condition: programs),
+                .product(name: "NIOEmbedded", package: "swift-nio", condition: programs),
                 .product(name: "NIOHTTP1", package: "swift-nio", condition: programs),
+                .product(name: "NIOPosix", package: "swift-nio", condition: programs),
             ],
             swiftSettings: swiftSettings
         ),
@@ -674,7 +709,7 @@ let package = Package(
             dependencies: [
                 "MQTTGateway", "FleetClient", "Fleet", "MQTT", "Configuration", "QuickConnect", "QuickConnectClient",
                 "JSON",
-                "TestRig",
+                "TestRig", "Concurrency", "Linux",
             ],
             swiftSettings: swiftSettings
         ),
@@ -682,8 +717,8 @@ let package = Package(
             name: "ConversationTests",
             dependencies: [
                 "QuickConnect", "QuickConnectClient", "QuickConnectClientNIO", "JSON", "Concurrency", "Conversations",
-                "Digests", "TestRig", "quickconnectd", "quickconnect", "quickconnect-picker", "quickconnect-sync",
-                "quickconnect-web",
+                "Configuration", "Digests", "Linux", "TestRig", "quickconnectd", "quickconnect", "quickconnect-picker",
+                "quickconnect-sync", "quickconnect-web",
                 "device-example",
                 .product(name: "Logging", package: "swift-log", condition: programs),
                 .product(name: "NIOCore", package: "swift-nio", condition: programs),
