@@ -25,7 +25,7 @@ public final class ConnectionLoop: Sendable {
     }
 
     /// What the connections share. For use on the loop only.
-    func resources(maximumDepth: Int, memory: PeerMemory, isIdle: @escaping @Sendable () -> Void) -> LoopResources {
+    func resources(maximumDepth: Int, memory: PeerMemory, trim: @escaping @Sendable () -> Void) -> LoopResources {
         if let resources = shared.value { return resources }
         longLines.start()
         let resources = LoopResources(
@@ -34,7 +34,7 @@ public final class ConnectionLoop: Sendable {
             polls: polls,
             thread: pthread_self(),
             longLines: longLines,
-            isIdle: isIdle
+            trim: trim
         )
         shared.value = resources
         return resources

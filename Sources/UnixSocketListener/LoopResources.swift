@@ -31,12 +31,13 @@ final class LoopResources {
     private var unreadLines = Ring<Owner, @Sendable () -> @Sendable () -> Void>()
     private var isReadingLines = false
     private let maximumDepth: Int
-    private let isIdle: @Sendable () -> Void
+    private let trim: @Sendable () -> Void
     private var trimming: Scheduled<Void>?
 
     /// Longer lines are read by another thread: checking four megabytes takes too long for the loop.
     static let longLine = 64 << 10
-    /// How long after the last long line memory is freed.
+    /// How long after something large memory is freed. Later ones do not put it off: what is free between the blocks of
+    /// those that remain would grow as long as they come.
     private static let trimTime = TimeAmount.milliseconds(300)
 
     /// - Parameters:
@@ -44,14 +45,14 @@ final class LoopResources {
     ///   - polls: those of the loop; nil for a loop that does not count them.
     ///   - thread: the loop's own thread.
     ///   - longLines: the thread that reads long lines.
-    ///   - isIdle: called some time after the last long line, to free its memory.
+    ///   - trim: gives the memory that is free back to the system.
     init(
         maximumDepth: Int,
         memory: PeerMemory,
         polls: Polls? = nil,
         thread: pthread_t? = nil,
         longLines: NIOThreadPool,
-        isIdle: @escaping @Sendable () -> Void
+        trim: @escaping @Sendable () -> Void
     ) {
         self.thread = thread
         self.memory = memory
@@ -59,7 +60,7 @@ final class LoopResources {
         busy = BusyConnections(polls)
         self.maximumDepth = maximumDepth
         self.longLines = longLines
-        self.isIdle = isIdle
+        self.trim = trim
         input = Input(reader: MessageReader(maximumDepth: maximumDepth))
     }
 
@@ -138,11 +139,14 @@ final class LoopResources {
         }
     }
 
-    /// Frees memory when no large message has come for a while.
+    /// Gives memory back to the system soon.
     func trimLater(on eventLoop: any EventLoop) {
-        trimming?.cancel()
-        let isIdle = isIdle
-        let pool = longLines
-        trimming = eventLoop.scheduleTask(in: Self.trimTime) { pool.submit { _ in isIdle() } }
+        guard trimming == nil else { return }
+        let (trim, pool) = (trim, longLines)
+        let resources = NIOLoopBound(self, eventLoop: eventLoop)
+        trimming = eventLoop.scheduleTask(in: Self.trimTime) {
+            resources.value.trimming = nil
+            pool.submit { _ in trim() }
+        }
     }
 }

@@ -159,7 +159,7 @@ public final class UnixSocketListener: Service {
         if let refusal = takePlace(for: caller, rule) { return refuse(channel, refusal, "\(caller)", rule) }
         let process = CallingProcess(of: caller)
         let memory = router.memory
-        let resources = loop.resources(maximumDepth: limits.depth, memory: memory, isIdle: giveBackMemory)
+        let resources = loop.resources(maximumDepth: limits.depth, memory: memory, trim: giveBackMemory)
         let handler = ConnectionHandler(limits: limits, logger: logger, resources: resources) { output in
             let connection = Connection(caller: caller, self.router, output: output, socketRule: rule, process: process)
             self.count(

@@ -82,7 +82,7 @@ final class TestConnections: Sendable {
                     maximumDepth: limits.depth,
                     memory: router.memory,
                     longLines: longLines,
-                    isIdle: {}
+                    trim: {}
                 )
             resources.value = shared
             let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
