@@ -23,6 +23,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
     /// How many events may be delivered in one turn.
     private static let maxDeliveries = 256
     private static let muchInput = 32 << 10
+    /// What one read can add to what is kept: the largest buffer (``UnixSocketListener/receiveSizes``), counted twice.
+    private static let maxReadAhead = 128 << 10
     private static let pauseMark = 256 << 10
     private static let resumeMark = 64 << 10
     private static let flushMark = 64 << 10
@@ -69,8 +71,11 @@ final class ConnectionHandler: ChannelDuplexHandler {
     /// What is left to do after an end.
     private var ending: ConnectionEnd?
     private var hasReceived = false
-    /// Whether as much came at once as fits.
-    private var sendsMuch = false
+    /// How much came last.
+    private var receivedBytes = 0
+    private var sendsMuch: Bool { receivedBytes >= Self.muchInput }
+    /// What the read that it waits for may add to an unfinished line.
+    private var readAhead = 0
     /// How many turns have ended lines.
     private(set) var lineCount = 0
 
@@ -202,7 +207,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         hasReceived = true
         lastReceived = .now()
         var buffer = unwrapInboundIn(data)
-        sendsMuch = buffer.readableBytes >= Self.muchInput
+        (receivedBytes, readAhead) = (buffer.readableBytes, 0)
         if input.readableBytes == 0 {
             input = buffer
         } else {
@@ -220,8 +225,18 @@ final class ConnectionHandler: ChannelDuplexHandler {
         if isPaused || isBusy || !mayRead {
             readIsPending = true
         } else {
-            context.read()
+            readMore(context)
         }
+    }
+
+    /// Counts what may come before it comes: hundreds of connections may read between two looks at the memory.
+    private func readMore(_ context: ChannelHandlerContext) {
+        if charge.counted > 0, input.readableBytes > 0 {
+            // Each buffer is at most twice as large as the one before.
+            readAhead = min(4 * receivedBytes, Self.maxReadAhead)
+            recount()
+        }
+        context.read()
     }
 
     /// Whether its peer may send more: who has nothing here may begin, whatever the others of its peer have.
@@ -247,7 +262,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         waitsToRead = false
         guard readIsPending, !isPaused, !isBusy else { return }
         readIsPending = false
-        context?.read()
+        if let context { readMore(context) }
     }
 
     /// Processes what has come, now or when others have had their turn.
@@ -562,7 +577,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private func recount() {
         // Input grows by doubling, and what is left free between such blocks cannot be used for others. Of a long line there
         // are a copy, its decoded text, and the places of its parameters.
-        let received = (input.readableBytes > 0 ? 2 * input.capacity : 0) + 4 * longLineBytes + (batch?.memory ?? 0)
+        let unread = input.readableBytes > 0 ? 2 * input.capacity + readAhead : 0
+        let received = unread + 4 * longLineBytes + (batch?.memory ?? 0)
         callBytes = min(callBytes, writtenBytes + queue.count)
         let kept = received + writtenBytes + queue.count + (calls?.copied ?? 0)
         guard let change = charge.change(to: kept) else { return }
