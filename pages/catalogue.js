@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The device catalogue: the handlers of the book's page under their original names, one for each button.
 import { $, bytes, clock, device, listen, make, onPress, placeOf, session, soon, tell, whenConnected } from './page.js'
+import { showSimulation } from './simulation.js'
 import { makeTrack } from './track.js'
 
 const { makeCall, mapCommandToVCF } = window
@@ -311,4 +312,5 @@ whenConnected(() => {
 	showMedia()
 	showWhatGoesOn()
 })
+showSimulation({ tilt: $('watch').closest('.card'), position: $('follow').closest('.card') })
 session.then(person => person && person.tiles && track.showMap(person.tiles))

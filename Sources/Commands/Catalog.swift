@@ -33,6 +33,7 @@ public enum Catalog {
             RegisterHandlerBCO(router),
             ReloadBCO(needs.reload),
             RemoveHandlerBCO(handlers),
+            SimulateBCO(needs.simulated, mediaPath: needs.mediaPath),
             SoundsBCO(needs.soundPlayer),
             StateBCO(needs.devices, router),
             StopBCO(needs.devices, permissions),

@@ -13,6 +13,10 @@ public struct Dependencies: Sendable {
     public var haptics: any Haptics
     public var motionSensor: any MotionSensor
     public var serviceBrowser: any ServiceBrowser
+    /// What `simulate` moves; none without `--simulate`.
+    public var simulated: [SimulatedInput]
+    /// The path of a file of the media folder. Blocks; throws `invalid` or `notFound`.
+    public var mediaPath: @Sendable (_ name: String) throws(CommandError) -> String
     /// The front controller, the events and the handlers.
     public var router: Router
     public var permissions: Permissions
@@ -42,6 +46,8 @@ public struct Dependencies: Sendable {
         haptics: any Haptics,
         motionSensor: any MotionSensor,
         serviceBrowser: any ServiceBrowser,
+        simulated: [SimulatedInput] = [],
+        mediaPath: @escaping @Sendable (_ name: String) throws(CommandError) -> String,
         examined: [any Examined],
         accounts: any UserAccounts,
         identity: Identity,
@@ -62,6 +68,8 @@ public struct Dependencies: Sendable {
         self.haptics = haptics
         self.motionSensor = motionSensor
         self.serviceBrowser = serviceBrowser
+        self.simulated = simulated
+        self.mediaPath = mediaPath
         self.examined = examined
         self.accounts = accounts
         self.identity = identity

@@ -40,9 +40,24 @@ public final class GPSDLocationProvider: LocationProvider {
         self.init(GPSDSource(host: host, port: port), answer: answer, logger: logger)
     }
 
+    /// A position that a person or a track says.
+    /// - Parameter simulated: see ``position(track:)``.
+    public convenience init(simulated: SimulatedInput, logger: Logger) {
+        self.init(SimulatedSource(input: simulated), answer: .seconds(5), logger: logger)
+        simulated.whenChanged { [weak self] in self?.shared.withLock { $0.waker }?.wake() }
+    }
+
+    /// Where the simulated device is.
     /// - Parameter track: a file of gpsd's lines, replayed as if they were current, one per second.
-    public convenience init(track: String, logger: Logger) {
-        self.init(TrackSource(path: track), answer: .seconds(5), logger: logger)
+    public static func position(track: String) -> SimulatedInput {
+        SimulatedInput(
+            "position",
+            [
+                .init("latitude", in: -90...90, "degrees"), .init("longitude", in: -180...180, "degrees"),
+                .init("altitude", in: -12_000...1_000_000, "metres", isOptional: true),
+            ],
+            track: track
+        )
     }
 
     init(_ source: any ReportSource, answer: Duration, logger: Logger) {

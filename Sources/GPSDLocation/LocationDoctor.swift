@@ -15,7 +15,9 @@ public final class LocationDoctor: Examined {
         self.init(GPSDSource(host: host, port: port), isLocal: isLocal, program: program)
     }
 
-    public convenience init(track: String) { self.init(TrackSource(path: track), isLocal: true) }
+    public convenience init(simulated: SimulatedInput) {
+        self.init(SimulatedSource(input: simulated), isLocal: true)
+    }
 
     init(_ source: any ReportSource, isLocal: Bool, program: String = "/usr/sbin/gpsd") {
         let look = LocationLook(source: source, isLocal: isLocal, program: program)

@@ -50,9 +50,22 @@ public final class IIOMotionSensor: MotionSensor {
         self.init(source, logger: logger)
     }
 
+    /// A sensor that measures what a person or a track says.
+    /// - Parameter simulated: see ``tilt(track:)``.
+    public convenience init(simulated: SimulatedInput, matrix: Matrix?, logger: Logger) {
+        self.init(SimulatedSource(input: simulated, matrix: matrix), logger: logger)
+        simulated.whenChanged { [weak self] in self?.waker?.wake() }
+    }
+
+    /// How the simulated device is tilted: `roll`, by which its right edge is higher than its left one, and `pitch`, by
+    /// which its top edge is higher than its bottom one, in degrees. At 0 and 0 it lies with its screen up.
     /// - Parameter track: a file of JSON lines, replayed as if they were current.
-    public convenience init(track: String, matrix: Matrix?, logger: Logger) {
-        self.init(TrackSource(path: track, matrix: matrix), logger: logger)
+    public static func tilt(track: String) -> SimulatedInput {
+        SimulatedInput(
+            "tilt",
+            [.init("roll", in: -180...180, "degrees"), .init("pitch", in: -180...180, "degrees")],
+            track: track
+        )
     }
 
     /// - Parameter deadline: how long a call of the sensor's driver may take.

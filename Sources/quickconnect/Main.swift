@@ -28,6 +28,7 @@ struct QuickConnectCommand: ParsableCommand {
               quickconnect action list                 list the actions for pages
               quickconnect fleet                       list the devices at the broker
               quickconnect --device kiosk1 call playSound 0
+              quickconnect simulate tilt 30 0          move a simulated sensor
               makecall playSound 0                     short for quickconnect call
 
             Exit status: 0 a result, 1 an error reply, 2 wrong usage, 3 no daemon or connection lost, 4 no answer in \
@@ -38,7 +39,7 @@ struct QuickConnectCommand: ParsableCommand {
             CallCommand.self, ListCommand.self, ExplainCommand.self, EventsCommand.self, CanCommand.self,
             DoctorCommand.self, RunCommand.self, ScriptsCommand.self, MacroCommand.self, ProcedureCommand.self,
             DataCommand.self, MediaCommand.self, WebCommand.self, ActionCommand.self, FleetCommand.self,
-            BackupCommand.self, RestoreCommand.self,
+            SimulateCommand.self, BackupCommand.self, RestoreCommand.self,
         ]
     )
 

@@ -231,6 +231,8 @@ struct Daemon {
                 haptics: devices.haptics.haptics,
                 motionSensor: devices.motion.sensor,
                 serviceBrowser: devices.nearby.browser,
+                simulated: devices.simulatedInputs,
+                mediaPath: devices.sound.mediaPath(of:),
                 examined: [DaemonDoctor(router.memory)] + devices.examined(environment),
                 accounts: BackgroundAccounts(accounts: accounts),
                 identity: Identity(version: ProjectVersion.text, simulated: settings.simulate ? Devices.simulated : []),
@@ -302,6 +304,7 @@ struct Devices {
         ]
     }
 
+    var simulatedInputs: [SimulatedInput] { [motion.simulated, location.simulated].compactMap(\.self) }
     var events: [any EventSource] { sound.events + location.events + motion.events + nearby.events }
 
     func examined(_ environment: [String: String]) -> [any Examined] {

@@ -7,19 +7,22 @@ import QuickConnect
 struct LocationDevices {
     let provider: GPSDLocationProvider
     private let doctor: LocationDoctor
-    private let track: String?
+    /// What a person may move by hand; nil for a real receiver.
+    let simulated: SimulatedInput?
 
     init(_ settings: Settings, logger: Logger) {
-        track = settings.simulate ? settings.track : nil
+        simulated = settings.simulate ? GPSDLocationProvider.position(track: settings.track) : nil
         let (host, port) = (settings.gpsd.host, settings.gpsd.port)
         provider =
-            track.map { GPSDLocationProvider(track: $0, logger: logger) }
+            simulated.map { GPSDLocationProvider(simulated: $0, logger: logger) }
             ?? GPSDLocationProvider(host: host, port: port, logger: logger)
-        doctor = track.map { LocationDoctor(track: $0) } ?? LocationDoctor(host: host, port: port)
+        doctor = simulated.map { LocationDoctor(simulated: $0) } ?? LocationDoctor(host: host, port: port)
     }
 
     /// What is simulated, a sentence each.
-    var simulationNotes: [String] { track.map { ["the position is simulated: it is that of the track \($0)"] } ?? [] }
+    var simulationNotes: [String] {
+        simulated.map { ["the position is simulated: it is that of the track \($0.track)"] } ?? []
+    }
 
     var events: [any EventSource] { [provider.event] }
     var examined: [any Examined] { [doctor] }

@@ -51,6 +51,13 @@ struct SoundDevices {
         mediaDoctor = MediaDoctor(folder: folder, settings: recording, account: account)
     }
 
+    /// The path of a file of the media folder. Blocks; throws `invalid` or `notFound`.
+    @Sendable func mediaPath(of name: String) throws(CommandError) -> String {
+        let name = try MediaName(name, field: "/1")
+        _ = try folder.open(name)
+        return "\(folder.path)/\(name.text)"
+    }
+
     /// What is simulated, a sentence each.
     var simulationNotes: [String] {
         guard let speaker else { return [] }

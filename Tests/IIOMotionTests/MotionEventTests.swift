@@ -270,7 +270,11 @@ private final class Subscriber: ConnectionOutput {
         let path =
             URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().path + "/tracks/in-the-hand.json"
-        let sensor = IIOMotionSensor(track: path, matrix: Matrix([[1, 0, 0], [0, 1, 0], [0, 0, -1]]), logger: quiet)
+        let sensor = IIOMotionSensor(
+            simulated: IIOMotionSensor.tilt(track: path),
+            matrix: Matrix([[1, 0, 0], [0, 1, 0], [0, 0, -1]]),
+            logger: quiet
+        )
         let value = try await sensor.acceleration(for: .daemon)
         #expect(abs(value.z + 1) < 0.02 && value.time?.clock == "realtime")
         try await eventually("it is left alone") { await sensor.examine().says.contains("lasts 30 s") }

@@ -15,7 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 # What the shipped settings list for pages, and what the tests' pages add.
 COMMANDS = re.search(r"gateway: web.*?commands: \[(.*?)\]", (ROOT / "config" / "quickconnectd.yaml").read_text(), re.S)[1].replace("#", " ").split(",")
-COMMANDS = [name.strip() for name in COMMANDS] + ["testObjcCallback", "brighten", "news", "execute", "procedures", "data"]
+COMMANDS = [name.strip() for name in COMMANDS] + ["testObjcCallback", "brighten", "news", "execute", "procedures", "data", "simulate"]
 # Who may save macros here.
 MAPPINGS = """
 macro:
@@ -24,6 +24,7 @@ macro:
     revert: {groups: ["web:editors"]}
 procedures: {allow: {users: ["web:ann", "web:bob"]}}
 data: {allow: {users: ["web:ann"]}}
+simulate: {allow: {users: ["web:ann"]}}
 """
 
 

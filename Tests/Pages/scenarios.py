@@ -218,6 +218,27 @@ def motion(stage):
     wait_until(lambda: "accel" in json.dumps(stage.rig.call("state")["watched"]), "the sensor")
 
 
+def simulation(stage):
+    """Catalogue: sliders move what the simulated sensors feel"""
+    stage.open("")
+    browser = stage.browser
+    browser.wait("document.querySelectorAll('.simulate').length === 2")
+    for name, value in ("roll", 90), ("latitude", -33.5):
+        browser.run("const [id, value] = arguments; const slider = document.getElementById(id); slider.value = value;"
+                    "slider.dispatchEvent(new Event('input'))", f"simulate-{name}", value)
+    browser.wait_text("#accelDisplay", "x: 1.000")
+    wait_until(lambda: stage.rig.call("simulate", "position").get("latitude") == -33.5, "the position")
+    browser.click("[data-run=getGPSLocation]")
+    browser.wait_text("#locDisplay", "latitude: -33.5")
+    # What another program moves is what a page shows that comes later.
+    stage.rig.call("simulate", "tilt", '{"roll": 0, "pitch": -30}')
+    stage.open("")
+    browser.wait("document.getElementById('simulate-pitch') && document.getElementById('simulate-pitch').value === '-30'")
+    for what, card in ("tilt", "watch"), ("position", "follow"):
+        browser.click(f".card:has(#{card}) .simulate button")
+        wait_until(lambda: stage.rig.call("simulate", what) == {"track": "default"}, f"the track of {what}")
+
+
 def pickers(stage):
     """Catalogue: without a picker on the device the browser's own asks"""
     stage.open("")
@@ -1071,7 +1092,7 @@ def pictures(stage):
 
 
 ALL = [
-    log_in, open_by_code, logged_out_elsewhere, sounds, volume, recording, upload, location, motion, pickers, nearby_and_journal, refusal,
+    log_in, open_by_code, logged_out_elsewhere, sounds, volume, recording, upload, location, motion, simulation, pickers, nearby_and_journal, refusal,
     macros_run, macro_mistake, macros_edit, macro_typing, macro_conflict, macro_history, macro_trace, macro_rights, macro_on_touch,
     procedures, procedure_plots, procedure_mistakes, procedure_stopped, procedures_closed, state, two_pages, left_pages, reload_in_a_call, daemon_restarts, gateway_restarts, sleep_and_wake, book, bridge, old_ways, library, live_reload,
     no_foreign_resource, contrast, names_and_roles, keyboard, narrow, pictures,

@@ -47,6 +47,9 @@ public struct MappingTableBuilder {
         }
     }
 
+    /// Forgets what the files say of a command, which does not exist here.
+    public mutating func drop(_ command: String) { declarations[ByteName(command)] = nil }
+
     /// Resolves every name.
     /// - Parameters:
     ///   - catalog: the native command objects.

@@ -22,6 +22,7 @@ public enum ShippedCatalog {
                 haptics: device,
                 motionSensor: device,
                 serviceBrowser: device,
+                mediaPath: { _ throws(CommandError) in throw CommandError(.unsupported, "this device has nothing") },
                 examined: [],
                 accounts: device,
                 identity: Identity(version: "test", simulated: []),

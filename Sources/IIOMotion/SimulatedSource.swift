@@ -4,42 +4,67 @@ import JSON
 import Linux
 internal import QuickConnect
 
-/// A recorded motion instead of a sensor: a JSON line for each moment, `{"time", "x", "y", "z"}` in seconds and g,
-/// replayed repeatedly as if it were current. Lines that begin with anything else are skipped.
-struct TrackSource: MotionSource {
-    let path: String
-    /// The owner's matrix.
+/// A simulated motion instead of a sensor: a tilt at which a person holds the device, or a recorded track, a JSON line for
+/// each moment, `{"time", "x", "y", "z"}` in seconds and g, replayed repeatedly as if it were current. Lines that begin
+/// with anything else are skipped.
+struct SimulatedSource: MotionSource {
+    let input: SimulatedInput
+    /// The owner's matrix, for tracks.
     let matrix: Matrix?
 
-    var description: String { "the simulated motion \(path)" }
+    var description: String {
+        switch input.current.source {
+        case .track(let path, _): "the simulated motion \(path)"
+        case .held: "the simulated motion"
+        }
+    }
 
-    private static let mostBytes = 16 << 20
+    private static let maxBytes = 16 << 20
 
     func check() throws(CommandError) {
-        guard !FileText.exists(path) else { return }
+        guard case .track(let path, _) = input.current.source, !FileText.exists(path) else { return }
         throw CommandError(.unsupported, "\(description) is missing")
     }
 
     func open(rate: Double) throws(CommandError) -> any MotionStream {
-        TrackStream(try track(), matrix ?? .identity, rate: rate, description)
+        let (source, changes) = input.current
+        let isOutdated = { input.current.changes != changes }
+        switch source {
+        case .track(let path, _):
+            let (track, matrix) = (try track(path), matrix ?? .identity)
+            return SimulatedStream(rate: rate, description, isOutdated) { matrix * track.value(at: $0) }
+        case .held(let numbers):
+            let value = Vector(roll: numbers["roll"] ?? 0, pitch: numbers["pitch"] ?? 0)
+            return SimulatedStream(rate: rate, "\(description), held by hand", isOutdated) { _ in value }
+        }
     }
 
     func examine(_ goesOn: () -> Void) -> Finding {
         do throws(CommandError) {
-            let track = try track()
-            return Finding("motion", .ok, "\(description) lasts \(Duration.seconds(track.duration).words)")
+            guard case .track(let path, _) = input.current.source else {
+                return Finding("motion", .ok, "\(description) is held by hand, at \(input.json.text)")
+            }
+            return Finding("motion", .ok, "\(description) lasts \(Duration.seconds(try track(path).duration).words)")
         } catch {
             return Finding("motion", error)
         }
     }
 
-    private func track() throws(CommandError) -> MotionTrack {
-        switch FileText.read(path, maximumBytes: Self.mostBytes) {
+    private func track(_ path: String) throws(CommandError) -> MotionTrack {
+        switch FileText.read(path, maximumBytes: Self.maxBytes) {
         case .failure(let problem): throw CommandError(.unavailable, "\(description) \(problem.message)")
         case .success(let text):
             if let track = MotionTrack(text) { return track }
             throw CommandError(.unavailable, "\(description) has no motion in it")
         }
+    }
+}
+
+extension SIMD3<Double> {
+    /// What a device at rest measures, in g, along x (to the right), y (to the top) and z (out of the screen).
+    fileprivate init(roll: Double, pitch: Double) {
+        let (roll, pitch) = (roll * .pi / 180, pitch * .pi / 180)
+        self.init(sin(roll) * cos(pitch), sin(pitch), cos(roll) * cos(pitch))
     }
 }
 
@@ -74,24 +99,34 @@ struct MotionTrack {
     }
 }
 
-private final class TrackStream: MotionStream {
+private final class SimulatedStream: MotionStream {
     let description: String
     let rate: Double
-    private let track: MotionTrack
-    private let matrix: Matrix
+    private let change: () -> Bool
+    private let value: (_ seconds: Double) -> Vector
     private let start = ContinuousClock.now
     private var due = ContinuousClock.now
 
-    init(_ track: MotionTrack, _ matrix: Matrix, rate: Double, _ description: String) {
-        (self.track, self.matrix, self.rate, self.description) = (track, matrix, rate, description)
+    /// - Parameters:
+    ///   - isOutdated: whether the input has been moved since.
+    ///   - value: what is measured so many seconds after the start.
+    init(
+        rate: Double,
+        _ description: String,
+        _ isOutdated: @escaping () -> Bool,
+        value: @escaping (_ seconds: Double) -> Vector
+    ) {
+        (self.rate, self.description, self.value, change) = (rate, description, value, isOutdated)
     }
+
+    var isOutdated: Bool { change() }
 
     func next(_ waker: Waker, until end: ContinuousClock.Instant) throws(CommandError) -> Acceleration? {
         if ContinuousClock.now < due { _ = waker.sleep(until: min(due, end)) }
         let now = ContinuousClock.now
         guard now >= due else { return nil }
         due = max(due, now - .seconds(1 / rate)) + .seconds(1 / rate)
-        let value = matrix * track.value(at: start.duration(to: now) / .seconds(1))
+        let value = value(start.duration(to: now) / .seconds(1))
         let time = SensorTime(milliseconds: Self.milliseconds, clock: "realtime")
         return Acceleration(x: value.x, y: value.y, z: value.z, time: time)
     }

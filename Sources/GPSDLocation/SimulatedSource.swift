@@ -1,0 +1,97 @@
+internal import Glibc
+import Linux
+internal import QuickConnect
+
+/// A simulated position instead of a receiver: one at which a person holds the device, or a recorded track: gpsd's own
+/// lines, one per second, replayed as if they were current.
+struct SimulatedSource: ReportSource {
+    let input: SimulatedInput
+    let name = "simulated"
+
+    var description: String {
+        switch input.current.source {
+        case .track(let path, _): "the simulated track \(path)"
+        case .held: "the simulated position"
+        }
+    }
+
+    func open() throws(Unreachable) -> any ReportStream { try SimulatedStream(input) }
+}
+
+private final class SimulatedStream: ReportStream, @unchecked Sendable {
+    // Sendable because one thread at a time uses it.
+    private let unpacker: LineUnpacker
+    private let input: SimulatedInput
+    private var changes: Int
+    /// One for each second.
+    private var lines: [String]
+    private var greetings: [Report] = [.devices(1), .service]
+    private var latest = Int.min
+
+    init(_ input: SimulatedInput) throws(Unreachable) {
+        let (source, changes) = input.current
+        lines = try Self.lines(of: source)
+        unpacker = try LineUnpacker()
+        (self.input, self.changes) = (input, changes)
+    }
+
+    func next(_ waker: Waker, until end: ContinuousClock.Instant?) throws(Unreachable) -> Report? {
+        if let greeting = greetings.popLast() { return greeting }
+        try noticeChange()
+        var now = WallClock.now
+        if Int(now) == latest {
+            let nextSecond = ContinuousClock.now + .seconds(Double(latest) + 1 - now)
+            _ = waker.sleep(until: end.map { min($0, nextSecond) } ?? nextSecond)
+            try noticeChange()
+            now = WallClock.now
+        }
+        guard Int(now) != latest else { return nil }
+        latest = Int(now)
+        return report(at: now)
+    }
+
+    /// What a person moves is told at once.
+    private func noticeChange() throws(Unreachable) {
+        let (source, count) = input.current
+        guard count != changes else { return }
+        (changes, latest) = (count, Int.min)
+        lines = try Self.lines(of: source)
+    }
+
+    /// The line for this second; the track is played forward and backward forever.
+    private func report(at now: Double) -> Report {
+        let step = Int(now) % max(1, 2 * lines.count - 2)
+        let line = lines[step < lines.count ? step : 2 * lines.count - 2 - step]
+        return unpacker.report(line, receiver: "simulated", at: now) ?? .service
+    }
+
+    private static func lines(of source: SimulatedInput.Source) throws(Unreachable) -> [String] {
+        switch source {
+        case .held(let numbers): return [line(numbers)]
+        case .track(let path, _):
+            guard let text = text(of: path) else {
+                throw Unreachable(reason: "fopen: \(SystemCallError.text(errno)) (\(errno))")
+            }
+            let lines = text.split(separator: "\n").filter { $0.hasPrefix("{") }.map(String.init)
+            guard !lines.isEmpty else { throw Unreachable(reason: "there is no track in it") }
+            return lines
+        }
+    }
+
+    /// As gpsd tells a fix, with the accuracy of a good receiver.
+    private static func line(_ numbers: [String: Double]) -> String {
+        let (latitude, longitude) = (numbers["latitude"] ?? 0, numbers["longitude"] ?? 0)
+        let altitude = numbers["altitude"].map { ",\"altMSL\":\($0),\"epv\":6" } ?? ""
+        let mode = altitude.isEmpty ? 2 : 3
+        return #"{"class":"TPV","mode":\#(mode),"lat":\#(latitude),"lon":\#(longitude),"eph":4\#(altitude),"speed":0}"#
+    }
+
+    private static func text(of path: String) -> String? {
+        guard let file = fopen(path, "re") else { return nil }
+        defer { fclose(file) }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while case let count = fread(&buffer, 1, buffer.count, file), count > 0 { bytes += buffer[..<count] }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

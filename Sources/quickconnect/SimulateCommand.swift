@@ -1,0 +1,65 @@
+import ArgumentParser
+import CommandLineText
+import JSON
+import QuickConnect
+
+struct SimulateCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "simulate",
+        abstract: "Moves a simulated sensor of a daemon with --simulate.",
+        usage: "quickconnect simulate [--socket <PATH>] [tilt|position [NUMBER ...|TRACK|default]]",
+        discussion: """
+            A sensor stays where it is put, until it is moved again. TRACK is a file of the media folder with a recorded \
+            motion or way; «default» is the one of the settings. Without an argument, shows what moves each sensor.
+
+            Examples:
+              quickconnect simulate tilt 30 0              the right edge is 30 degrees higher than the left one
+              quickconnect simulate tilt 0 -45             the top edge is 45 degrees lower than the bottom one
+              quickconnect simulate position 51.5007 -0.1246
+              quickconnect simulate position 47.42 10.98 2962      with the altitude in metres
+              quickconnect simulate position walk.json
+              quickconnect simulate tilt default
+            """
+    )
+
+    @OptionGroup var connection: ConnectionOptions
+
+    @Argument(
+        parsing: .captureForPassthrough,
+        help: ArgumentHelp("What to move, and to where.", valueName: "WHAT [NUMBER…|TRACK]"),
+        completion: .list(["tilt", "position"])
+    )
+    var words: [String] = []
+
+    /// The names of the numbers, in the order in which they are typed.
+    private static let numbers = ["tilt": ["roll", "pitch"], "position": ["latitude", "longitude", "altitude"]]
+
+    func run() throws {
+        if words.first == "--help" || words.first == "-h" { throw CleanExit.helpRequest(self) }
+        if let option = words.first, option.hasPrefix("-") { throw ValidationError("Unknown option '\(option)'.") }
+        say(try connection.call("simulate", message: try message()).text)
+    }
+
+    private func message() throws -> String? {
+        guard let what = words.first else { return nil }
+        guard let names = Self.numbers[what] else {
+            throw ValidationError(
+                "There is no '\(what)' to move, but \(Self.numbers.keys.sorted().joined(separator: " and "))."
+            )
+        }
+        let values = words.dropFirst()
+        guard let first = values.first else { return JSONValue.array([.string(what)]).text }
+        if values.count == 1, Double(first) == nil { return JSONValue.array([.string(what), .string(first)]).text }
+        guard values.count <= names.count, values.count >= 2 else {
+            throw ValidationError("\(what) takes \(names.joined(separator: " ")), or the name of a track.")
+        }
+        var members: [(String, JSONValue)] = []
+        for (name, text) in zip(names, values) {
+            guard let number = Double(text), number.isFinite else {
+                throw ValidationError("The \(name) is a number, not '\(text)'.")
+            }
+            members.append((name, .number(number)))
+        }
+        return JSONValue.array([.string(what), .object(JSONObject(members))]).text
+    }
+}

@@ -1,0 +1,109 @@
+import Foundation
+import JSON
+import QuickConnect
+import TestRig
+import Testing
+
+@Suite("What simulated sensors feel, moved by hand", .serialized)
+struct SimulationTests {
+    @Test func `a tilt is what accel and its subscribers get at once, until it follows its track again`() async throws {
+        let daemon = try await DaemonProcess()
+        let (person, watcher) = (try daemon.connect(), try daemon.connect())
+        #expect(try await person.ask("call?cmd=simulate&id=1")?.contains("default") == true)
+        _ = try await watcher.ask(#"{"handlerName":"subscribe","data":["accel",{"rate":1}],"callbackId":"1"}"#)
+        let set = try await person.ask(
+            #"{"handlerName":"simulate","data":["tilt",{"roll":90,"pitch":0}],"callbackId":"1"}"#
+        )
+        #expect(try #require(set).contains(#"{"roll":90.0,"pitch":0.0}"#))
+        let begin = ContinuousClock.now
+        try await eventually(watcher, "x") { $0 > 0.999 }
+        #expect(ContinuousClock.now - begin < .milliseconds(900), "not only with the next value, a second later")
+        // A device with its top edge down.
+        _ = try await person.ask(#"{"handlerName":"simulate","data":["tilt",{"roll":0,"pitch":-30}],"callbackId":"1"}"#)
+        let answer = try #require(try await person.ask(#"{"handlerName":"accel","callbackId":"1"}"#))
+        let value = try JSONParser.parse(answer)
+        let data = try #require(value.objectValue?["responseData"]?.objectValue)
+        #expect(data["x"]?.numberValue == 0 && data["y"]?.numberValue == -0.5)
+        #expect(abs((data["z"]?.numberValue ?? 0) - 0.866025) < 0.000_001)
+        #expect(try await daemon.client("doctor").output.contains("the simulated motion, held by hand"))
+        _ = try await person.ask(#"{"handlerName":"simulate","data":["tilt","default"],"callbackId":"1"}"#)
+        try await eventually(watcher, "z") { abs($0 - 1) < 0.05 }
+        #expect(try await daemon.stop() == .status(0))
+    }
+
+    private func eventually(_ client: SocketClient, _ axis: String, _ fits: (Double) -> Bool) async throws {
+        while true {
+            let message = try #require(try await client.nextMessage())
+            if let value = message["data"]?.objectValue?[axis]?.numberValue, fits(value) { return }
+        }
+    }
+
+    @Test func `a position stays where it is put, and a track of the media folder moves it`() async throws {
+        let daemon = try await DaemonProcess()
+        let client = try daemon.connect()
+        let put = try await daemon.client("simulate", "position", "-33.8", "-70.5")
+        #expect(put.exit == .status(0) && put.output == #"{"latitude":-33.8,"longitude":-70.5}"# + "\n")
+        let place = try await client.ask(#"{"handlerName":"loc","callbackId":"1"}"#)
+        #expect(place?.contains("[-33.8,-70.5,null,") == true)
+        #expect(try await daemon.client("simulate", "position", "47.42", "10.98", "2962").exit == .status(0))
+        #expect(try await daemon.client("call", "loc").output.hasPrefix("[47.42,10.98,2962.0,"))
+
+        let folder = try TestFolder()
+        try folder.write(#"{"class":"TPV","mode":2,"lat":1.5,"lon":2.5}"# + "\n", to: "way.json")
+        #expect(try await daemon.client("media", "put", folder("way.json")).exit == .status(0))
+        #expect(try await daemon.client("simulate", "position", "way.json").output == #"{"track":"way.json"}"# + "\n")
+        #expect(try await daemon.client("call", "loc").output.hasPrefix("[1.5,2.5,"))
+        #expect(try await daemon.client("simulate").output.contains(#""position":{"track":"way.json"}"#))
+        #expect(try await daemon.client("simulate", "position", "default").output.contains("default"))
+        #expect(try await daemon.client("call", "loc").output.hasPrefix("[51."))
+        #expect(try await daemon.stop() == .status(0))
+    }
+
+    @Test(arguments: [
+        (["position", "91", "0"], 1, "latitude, a number from -90 to 90"), (["tilt", "1"], 2, "tilt takes roll pitch"),
+        (["tilt", "1", "nan"], 2, "The pitch is a number, not 'nan'"),
+        (["speed", "1"], 2, "There is no 'speed' to move"),
+        (["tilt", "none.json"], 1, "there is no file 'none.json' in the media folder"),
+        (["tilt", "../../etc/passwd"], 1, "a name below the media folder"),
+    ])
+    func `what makes no sense is told`(words: [String], status: Int32, message: String) async throws {
+        let daemon = try await DaemonProcess()
+        let client = try ChildProcess(
+            Products.path("quickconnect"),
+            ["simulate"] + words,
+            environment: ["PATH": "/usr/bin:/bin", "QUICKCONNECT_SOCKET": daemon.socket]
+        )
+        #expect(try await client.wait() == .status(status))
+        let says = String(decoding: client.standardError, as: UTF8.self)
+        #expect(says.contains(message), "\(says)")
+        #expect(
+            try await daemon.client("simulate").output.contains(#"{"tilt":{"track":"default"},"#),
+            "nothing has moved"
+        )
+        #expect(try await daemon.stop() == .status(0))
+    }
+
+    @Test func `wrong values get the field and what was expected`() async throws {
+        let daemon = try await DaemonProcess()
+        let client = try daemon.connect()
+        for (value, field) in [
+            (#"["tilt",{"roll":1}]"#, "/1/pitch"), (#"["tilt",{"roll":1,"pitch":0,"yaw":3}]"#, "/1/yaw"),
+            (#"["tilt",3]"#, "/1"), (#"["speed"]"#, "/0"),
+            (#"["position",{"latitude":"1","longitude":2}]"#, "/1/latitude"),
+        ] {
+            let reply = try #require(
+                try await client.ask(#"{"handlerName":"simulate","data":\#(value),"callbackId":"1"}"#)
+            )
+            #expect(reply.contains("invalid") && reply.contains("\"\(field)\""), "\(reply)")
+        }
+        #expect(try await daemon.stop() == .status(0))
+    }
+
+    @Test func `without simulation there is no such command, whatever the owner's files say of it`() async throws {
+        let mappings = try TestFolder.mappings("simulate: {allow: {users: [daemon]}}\n")
+        let daemon = try await DaemonProcess([], mappings: mappings.path)
+        #expect(try await daemon.connect().ask("call?cmd=simulate&id=1")?.contains("unknownCommand") == true)
+        #expect(try await daemon.client("call", "commands").output.contains("\"simulate\"") == false)
+        #expect(try await daemon.stop() == .status(0))
+    }
+}
