@@ -61,6 +61,10 @@ public struct Explanation {
         let rule = answer["allow"]?.objectValue
         var rows = [["allowed to", rule?["rule"]?.stringValue ?? "everybody who may connect"]]
         if let rule = answer["set"]?.objectValue { rows.append(["set by", rule["rule"]?.stringValue ?? ""]) }
+        let gateways = (answer["gateways"]?.arrayValue ?? []).compactMap(\.stringValue)
+        if !gateways.isEmpty {
+            rows.append(["on the lists of", "\(gateways.joined(separator: ", ")), whose users its rules name"])
+        }
         for (verb, rule) in answer["verbs"]?.objectValue ?? [:] {
             rows.append(["  \(verb)", rule.objectValue?["rule"]?.stringValue ?? ""])
         }

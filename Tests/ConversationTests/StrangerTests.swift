@@ -204,4 +204,55 @@ struct StrangerTests {
         #expect(try await asked.nextReply()?.value.objectValue?["allowed"] == false)
         #expect(try await code(asked, "call?cmd=can&msg=%5B%22ping%22%2C%22mqtt%3Aann%22%5D") == "notFound")
     }
+
+    @Test func `an entry that names a gateway's user is on its list, and a rule for another's entry is not`()
+        async throws
+    {
+        let folder = try TestFolder()
+        chmod(folder.path, 0o755)
+        let (daemon, _) = try await openDaemon(
+            settings: """
+                sockets:
+                  - {path: \(folder("web")), mode: 0666, gateway: web, user: nobody, commands: [commands, explain, subscribe]}
+                  - {path: \(folder("mqtt")), mode: 0666, gateway: mqtt, user: nobody, commands: [commands]}
+                """,
+            mappings: [
+                "60-own.yaml": """
+                lamp: {value: {type: boolean, default: false}, allow: {groups: ["web:home"]}}
+                fan: {value: {type: integer, default: 1}, set: {users: ["web:ann"]}}
+                door: {view: [], allow: {users: ["mqtt:ha"]}}
+                own: {view: []}
+                volume: {allow: {users: ["web:ann"]}}
+                """,
+                "70-rule.yaml": "own: {allow: {users: [\"web:ann\"]}}",
+            ]
+        )
+        let ann = try connect(Self.nobody, folder("web"))
+        #expect(
+            try await code(ann, "call?cmd=actFor&msg=%5B%22ann%22%2C%7B%22groups%22%3A%5B%22home%22%5D%7D%5D") == nil
+        )
+        for command in ["lamp&msg=true", "fan&msg=2", "subscribe&msg=%5B%22lamp%22%2C%22fan%22%5D"] {
+            #expect(try await code(ann, "call?cmd=\(command)") == nil, "\(command)")
+        }
+        for command in ["door", "own", "volume", "ping", "subscribe&msg=door"] {
+            #expect(try await code(ann, "call?cmd=\(command)") == "denied", "\(command)")
+        }
+        let bob = try connect(Self.nobody, folder("web"))
+        #expect(try await code(bob, "call?cmd=actFor&msg=bob") == nil)
+        #expect(try await code(bob, "call?cmd=lamp") == "denied", "the list is not the rule")
+        #expect(try await code(bob, "call?cmd=fan") == nil, "who may set it is not who may read it")
+        #expect(try await code(bob, "call?cmd=fan&msg=3") == "denied")
+        bob.send("call?cmd=commands&id=1")
+        let listed = try await bob.nextReply()?.value.objectValue?.names.sorted()
+        #expect(listed == ["commands", "explain", "fan", "lamp", "subscribe"])
+        bob.send("call?cmd=explain&msg=fan&id=1")
+        #expect(try await bob.nextReply()?.value.objectValue?["gateways"] == ["web"])
+        let ha = try connect(Self.nobody, folder("mqtt"))
+        #expect(try await code(ha, "call?cmd=actFor&msg=ha") == nil)
+        #expect(try await code(ha, "call?cmd=door") == nil)
+        #expect(try await code(ha, "call?cmd=lamp") == "denied")
+        let asked = try daemon.connect()
+        asked.send(#"call?cmd=can&msg=["fan","web:bob"]&id=1"#)
+        #expect(try await asked.nextReply()?.value.objectValue?["allowed"] == true)
+    }
 }

@@ -13,18 +13,19 @@ struct CommandsBCO: WaitingBCO {
     init(_ controller: FrontController) { self.controller = controller }
 
     func handle(_ call: borrowing Call) throws(CommandError) -> Awaited<BusinessOutcome> {
-        let listed = call.connection.socketRule?.commands
-        guard controller.currentTable.count > Self.many else { return .now(.result(answer(listed))) }
-        return .wait { () async throws(CommandError) in .result(answer(listed)) }
+        let rule = call.connection.socketRule
+        guard controller.currentTable.count > Self.many else { return .now(.result(answer(rule))) }
+        return .wait { () async throws(CommandError) in .result(answer(rule)) }
     }
 
-    private func answer(_ listed: Set<ByteName>?) -> JSONValue {
-        var all = controller.currentTable.entries.map { (name: $0.command, value: JSONValue.object(describe($0))) }
-        all += controller.handlerCommands.map { name in
+    private func answer(_ rule: SocketRule?) -> JSONValue {
+        let entries = controller.currentTable.entries.filter { rule?.lists($0.command, $0) ?? true }
+        let handlers = controller.handlerCommands.filter { rule?.lists($0, nil) ?? true }
+        var all = entries.map { (name: $0.command, value: JSONValue.object(describe($0))) }
+        all += handlers.map { name in
             (name, ["help": "A handler that a client registered.", "parameters": nil, "handler": true])
         }
-        let shown = all.filter { listed?.contains(ByteName($0.name)) ?? true }.sorted { $0.name < $1.name }
-        return .object(JSONObject(shown.map { ($0.name, $0.value) }))
+        return .object(JSONObject(all.sorted { $0.name < $1.name }.map { ($0.name, $0.value) }))
     }
 
     private func describe(_ entry: MappingEntry) -> JSONObject {

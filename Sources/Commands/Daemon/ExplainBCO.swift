@@ -3,7 +3,8 @@ import QuickConnect
 
 /// `explain [command]`: its stack, as `{"command", "help", "answers", "parameters", "validation", "business", "view",
 /// "error", "allow", "verbs", "answeredBy", "timeout" s, "location", "lastError"}`. A rule is `{"rule", "location"}`,
-/// and `null` if there is none; `verbs` has one for each verb. A value also has `"value"`, its declaration, and
+/// and `null` if there is none; `verbs` has one for each verb; `gateways` names those on whose lists it is by its own rules,
+/// if there are such. A value also has `"value"`, its declaration, and
 /// `"set"`. The last error is `{"code", "secondsAgo", "count"}`; root, the daemon's user and the user whose call failed
 /// also get its `"message"`, which may hold what was sent, and its `"caller"`.
 struct ExplainBCO: BCO {
@@ -35,6 +36,8 @@ struct ExplainBCO: BCO {
             answer["value"] = value.json
             answer["set"] = describe(entry.setRule)
         }
+        let gateways = entry.gateways.map(\.text).sorted()
+        if !gateways.isEmpty { answer["gateways"] = .array(gateways.map(JSONValue.string)) }
         answer["timeout"] = entry.timeout.map { JSONValue.plainNumber($0 / .seconds(1)) } ?? .null
         answer["location"] = entry.location.map { .string($0.description) } ?? .null
         answer["lastError"] = controller.lastFailure(of: name).map { describe($0, to: call.caller) } ?? .null

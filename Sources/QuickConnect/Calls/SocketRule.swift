@@ -58,9 +58,18 @@ public struct SocketRule: Sendable, Hashable {
         )
     }
 
+    /// Whether its clients may call a command, or hear its event. On a gateway's list are also the entries that name one
+    /// of its users or groups themselves.
+    /// - Parameter entry: the command's; nil if none is mapped.
+    public func lists(_ command: String, _ entry: MappingEntry?) -> Bool {
+        if commands.contains(ByteName(command)) { return true }
+        guard let gateway else { return false }
+        return entry?.gateways.contains(ByteName(gateway.name)) ?? false
+    }
+
     /// `denied` if the command is not on the list.
-    func refusal(of command: String) -> CommandError? {
-        guard !commands.contains(ByteName(command)), gateway == nil || command != Self.actFor else { return nil }
+    func refusal(of command: String, _ entry: MappingEntry?) -> CommandError? {
+        guard !lists(command, entry), gateway == nil || command != Self.actFor else { return nil }
         let command = command.shortened
         let names = (commands.map(\.text) + [NameList.quoted(command)]).sorted()
         let line = "commands: [\(NameList.text(names, bytes: 400))]"

@@ -192,10 +192,10 @@ public final class Connection: CallConnection {
 extension Connection: RoutedConnection {
     func write(_ line: (OutputBuffer) -> Void) { output.write(line) }
 
-    func refusal(of command: String) -> CommandError? {
+    func refusal(of command: String, _ entry: MappingEntry?) -> CommandError? {
         // Most sockets have no rule.
         guard let socketRule else { return nil }
-        return gatewayUser?.refusal(of: command) ?? socketRule.refusal(of: command)
+        return gatewayUser?.refusal(of: command) ?? socketRule.refusal(of: command, entry)
     }
 
     var lackOfRoom: CommandError? {

@@ -44,6 +44,11 @@ public struct AllowRule: Sendable, Hashable {
         }
     }
 
+    /// The gateways whose users or groups the rule names.
+    var gateways: Set<ByteName> {
+        Set((gatewayUsers.union(gatewayGroups)).compactMap { GatewayName.parts($0.text).map { ByteName($0.gateway) } })
+    }
+
     private static func gatewayNames(_ names: [String]) -> Set<ByteName> {
         Set(names.filter(GatewayName.isOne).map { ByteName($0) })
     }

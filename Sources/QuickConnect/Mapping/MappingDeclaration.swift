@@ -61,6 +61,8 @@ public struct MappingDeclaration: Sendable {
     public var homeAssistant: JSONValue?
     /// Whether it replaces what earlier files declare.
     public var replaces = false
+    /// The files that say what the command does, by a phase or a value, once the files are merged.
+    var files: Set<String> = []
     /// Whether it removes the entry.
     public var removes = false
 

@@ -97,6 +97,9 @@ public final class MappingEntry: CommandDescription, @unchecked Sendable {
     public let value: ValueDeclaration?
     /// Who may set the value; `rule` applies, too.
     public let setRule: AllowRule?
+    /// The gateways whose users or groups `allow` or `set` names: it is on their lists by that, if the file of the rule
+    /// alone says what it does. A rule for another file's entry says who may call it, and puts it on no list.
+    public let gateways: Set<ByteName>
     /// Whether the arguments decide who may call it.
     let hasRulesOfArguments: Bool
     /// How long a call may wait; nil: forever.
@@ -133,13 +136,16 @@ public final class MappingEntry: CommandDescription, @unchecked Sendable {
         setRule: AllowRule? = nil,
         timeout: Duration? = nil,
         homeAssistant: JSONValue? = nil,
-        location: SourceLocation? = nil
+        location: SourceLocation? = nil,
+        files: Set<String> = []
     ) {
         self.homeAssistant = homeAssistant
         self.verbs = verbs
         self.answeredBy = answeredBy
         self.value = value
         self.setRule = setRule
+        let own = [rule, setRule].compactMap { $0 }.filter { files == [$0.location.file] }
+        gateways = own.reduce(into: []) { $0.formUnion($1.gateways) }
         hasRulesOfArguments = setRule != nil || !verbs.isEmpty
         self.help = help
         self.answers = answers

@@ -45,6 +45,7 @@ public struct MappingTableBuilder {
         } else {
             declarations[key, default: MappingDeclaration(declaration.command)].add(declaration)
         }
+        if !declaration.isEmpty { declarations[key]?.files.insert(declaration.command.location.file) }
     }
 
     /// Forgets what the files say of a command, which does not exist here.
@@ -177,7 +178,8 @@ public struct MappingTableBuilder {
                 setRule: declaration.set.map { rule($0) },
                 timeout: declaration.timeout ?? defaults?.timeout,
                 homeAssistant: declaration.homeAssistant,
-                location: declaration.command.location
+                location: declaration.command.location,
+                files: declaration.files
             )
         }
 

@@ -59,7 +59,8 @@ public final class FrontController: Sendable {
 
     private func handle(_ request: Request, by entry: MappingEntry, from connection: any RoutedConnection) {
         var stack = Stack(entry, request, on: connection)
-        if let refusal = connection.refusal(of: entry.command) ?? permissions.refusal(by: entry, connection.caller) {
+        let unlisted = connection.refusal(of: entry.command, entry)
+        if let refusal = unlisted ?? permissions.refusal(by: entry, connection.caller) {
             stack.refuse(refusal)
         } else {
             check(&stack, entry)
@@ -91,7 +92,7 @@ public final class FrontController: Sendable {
         defer { withExtendedLifetime(entry) {} }
         var stack = Stack(entry, request, on: connection)
         stack.leavesOutWaitingErrorSteps = connection.lackOfRoom != nil
-        if let refusal = connection.refusal(of: command) {
+        if let refusal = connection.refusal(of: command, nil) {
             stack.refuse(refusal)
         } else {
             stack.fail(unknownCommand(command, table))
@@ -136,7 +137,7 @@ public final class FrontController: Sendable {
         for caller: Caller,
         by rule: SocketRule? = nil
     ) -> CommandError? {
-        if let refusal = rule?.refusal(of: command.shortened) { return refusal }
+        if let refusal = rule?.refusal(of: command.shortened, currentTable[command]) { return refusal }
         do throws(CommandError) {
             let entry = try entry(of: command)
             if let refusal = permissions.refusal(by: entry, caller) { return refusal }
@@ -154,7 +155,7 @@ public final class FrontController: Sendable {
     ///
     /// Events follow the rules of commands: a device's event is open to those who may call one of its commands, any
     /// other event to those who may call the command of the same name, if there is one. On a socket with a list, the
-    /// command must be on the list.
+    /// command must be on the list (``SocketRule/lists(_:_:)``).
     /// - Parameter rule: the rule of the socket on which the caller is connected.
     public func refusal(ofEvent event: String, for caller: Caller, by rule: SocketRule? = nil) -> CommandError? {
         // A client may always know what it missed of its own subscriptions.
@@ -162,7 +163,7 @@ public final class FrontController: Sendable {
         let table = currentTable
         var refusal: CommandError?
         for command in DaemonEvents.commands(of: event) {
-            refusal = rule?.refusal(of: command.shortened)
+            refusal = rule?.refusal(of: command.shortened, table[command])
             if refusal == nil, let entry = table[command] {
                 refusal = permissions.refusal(by: entry, caller)
             } else if refusal == nil, DaemonEvents.needsCommand(event), !permissions.isPrivileged(caller) {

@@ -3,7 +3,8 @@ import JSON
 /// The connection of a call as the router uses it: where replies go, and which calls are waiting.
 protocol RoutedConnection: CallConnection {
     /// Why calls of this command are refused on the connection's socket; nil if they are not.
-    func refusal(of command: String) -> CommandError?
+    /// - Parameter entry: the command's; nil if none is mapped.
+    func refusal(of command: String, _ entry: MappingEntry?) -> CommandError?
 
     /// Why no further call may wait now, as `overloaded`; nil if one may.
     var lackOfRoom: CommandError? { get }
