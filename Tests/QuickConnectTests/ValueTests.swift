@@ -106,6 +106,31 @@ struct ValueTests {
         }
     }
 
+    @Test("A subscription with {value: true} is only to values, and has the rights of others")
+    func checkedSubscription() async throws {
+        try await withValue { daemon, client in
+            for (data, code, message) in [
+                (#"["rink",{"value":true}]"#, "notFound", "there is no value 'rink', did you mean 'ring'?"),
+                (#"["ring","ping",{"value":true}]"#, "notFound", "'ping' is a command, not a value"),
+                (#"["news",{"value":true}]"#, "notFound", "there is no value 'news'"),
+                (#"["ring",{"value":false}]"#, "invalid", "the event 'ring' takes no options"),
+                (#"["ring",{"value":true,"rate":1}]"#, "invalid", "the event 'ring' takes no options"),
+            ] {
+                client.send(#"{"handlerName":"subscribe","data":\#(data),"callbackId":"1"}"#)
+                let start = #"{"responseId":"1","error":{"cmd":"subscribe","code":"\#(code)","message":"\#(message)""#
+                #expect(await client.next().hasPrefix(start), "\(data)")
+            }
+            #expect(daemon.events.subscriberCounts.isEmpty)
+            #expect(await answer(client, #"["ring",{"value":true}]"#, "subscribe") == "null")
+            client.send(#"{"handlerName":"ring","data":3}"#)
+            #expect(await client.next() == #"{"handlerName":"ring","data":3}"#)
+        }
+        try await withValue(users: ["root"]) { daemon, client in
+            #expect(await answer(client, #"["ring",{"value":true}]"#, "subscribe") == "denied")
+            #expect(daemon.events.subscriberCounts.isEmpty)
+        }
+    }
+
     @Test("An event for many is written once, not once for each of them")
     func sharedEvents() throws {
         let hub = EventHub(limits: Limits())

@@ -48,7 +48,8 @@ public struct Router: Sendable {
     }
 
     /// Subscribes a connection to all of the events, or to none. Throws `denied` if it may not have one of them,
-    /// otherwise as ``EventHub/subscribe(_:to:options:form:)``.
+    /// `notFound` if the option `value` is true and one of them is not a value, otherwise as
+    /// ``EventHub/subscribe(_:to:options:form:)``.
     public func subscribe(
         _ client: any CallConnection,
         to names: [String],
@@ -56,12 +57,33 @@ public struct Router: Sendable {
         form: WireForm
     ) throws(CommandError) {
         if let refusal = refusal(ofEvents: names, for: client) { throw refusal }
+        var options = options
+        if options["value"] == true {
+            for name in names { try checkIsValue(name) }
+            options["value"] = nil
+        }
         try events.subscribe(client, to: names, options: options, form: form)
         // As in ``register(_:of:hearsCancel:)``.
         if let refusal = refusal(ofEvents: names, for: client) {
             events.unsubscribe(client, from: names)
             throw refusal
         }
+    }
+
+    /// So a client can ask for a value by its name, without the risk that it runs a command.
+    private func checkIsValue(_ name: String) throws(CommandError) {
+        let table = frontController.currentTable
+        if let entry = table[name] {
+            guard entry.value == nil else { return }
+            throw CommandError(.notFound, "'\(name.shortened)' is a command, not a value")
+        }
+        let values = table.entries.filter { $0.value != nil }.map(\.command)
+        let nearest = NearestNames.find(name, among: values)
+        throw CommandError(
+            .notFound,
+            "there is no value '\(name.shortened)'\(NearestNames.question(nearest))",
+            details: ["nearest": .array(nearest.map(JSONValue.string))]
+        )
     }
 
     /// The events, sorted, each with the reason why this client cannot subscribe to it now, if there is one.
