@@ -54,6 +54,16 @@ export interface Client extends Bridge {
 	call(command: string, ...parameters: unknown[]): Answer
 	/** Calls `listener` for each event of that name, until the function that it gives is called. */
 	on(name: string, listener: (value: any, name: string) => void, options?: object): Promise<() => Promise<unknown>>
+	/** Answers the calls to a handler with what `answer` returns or throws, until `removeHandler(name)`. */
+	handle(name: string, answer: (data: any, call: HandlerCall) => unknown): Promise<void>
+	/** The present value. Rejected with `notFound` where there is no value of that name. */
+	value(name: string): Promise<any>
+	/** Calls `listener` with the present value and at each change, also after a new connection, until the function that it gives is called. */
+	value(name: string, listener: (value: any, name: string) => void): Promise<() => Promise<unknown>>
+	/** Sets a value; gives what it became. */
+	set(name: string, value: unknown): Promise<any>
+	/** Sends an event to those who listen to it. */
+	post(event: string, data?: unknown): Promise<null>
 	/** Calls `watcher` with the state of the connection, now and at each change, until the function that it gives is called. */
 	watch(watcher: (state: State) => void): () => void
 	/** Looks at once whether the connection is alive, or connects. */
@@ -87,6 +97,10 @@ export default quickconnect
 export const makeCall: Client['makeCall']
 export const call: Client['call']
 export const on: Client['on']
+export const handle: Client['handle']
+export const value: Client['value']
+export const set: Client['set']
+export const post: Client['post']
 export const watch: Client['watch']
 export const wake: Client['wake']
 export const handleRequest: Client['handleRequest']

@@ -20,6 +20,10 @@ function parametersOf(message) {
 	}
 }
 
+function needsFunction(what, run) {
+	if (typeof run !== 'function') throw new TypeError(`${what} needs a function, not ${run}`)
+}
+
 function guarded(run, ...values) {
 	try {
 		run(...values)
@@ -31,8 +35,8 @@ function guarded(run, ...values) {
 // A page may replace its functions in `scope`.
 function connect({ url, WebSocket = globalThis.WebSocket, scope = {} }) {
 	const waiting = new Map(), underWay = new Map(), handlers = new Map(), listeners = new Map()
-	const subscribed = new Map(), mapped = new Map(), viewed = new Set(), watchers = new Set()
-	const commands = new Set(['error', 'default', 'showLoc', 'showPickResults', 'pagesChanged'])
+	const subscribed = new Map(), mapped = new Map(), viewed = new Set(), watchers = new Set(), looks = new Set()
+	const replies = new Set(['error', 'default', 'showLoc', 'showPickResults', 'pagesChanged']), commands = new Set()
 	let state = 'idle', socket, isOpen, timer, delay = impatience, count = 0, queued = 0, heardAt, tickedAt = Date.now()
 
 	function tell(next) {
@@ -69,6 +73,7 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {} }) {
 		for (const name of handlers.keys()) register(name)
 		for (const [name, options] of subscribed) ask('subscribe', [name, ...options], true).catch(warn)
 		tell('connected')
+		for (const look of looks) look().catch(warn)
 		pump()
 	}
 
@@ -189,7 +194,7 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {} }) {
 	function map(kind, command, run) {
 		if (typeof run !== 'function') throw new TypeError(command + ' is not mapped to a function')
 		mapped.set(kind + command, [...own(kind, command), run])
-		if (kind === 'V') setTimeout(() => commands.has(command) || viewed.add(command) && subscribe(command).catch(warn))
+		if (kind === 'V') setTimeout(() => replies.has(command) || viewed.add(command) && view(command))
 	}
 
 	const own = (kind, command) => mapped.get(kind + command) || []
@@ -231,9 +236,17 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {} }) {
 	}
 
 	function isCommand(name) {
+		if (commands.has(name)) return
 		commands.add(name)
-		if (viewed.delete(name)) subscribe(name)
+		if (viewed.has(name)) view(name)
 	}
+
+	// A VCF hears the events of its name, and where that is a command only those of a value.
+	const view = name => subscribe(name).catch(error => {
+		viewed.delete(name)
+		subscribe(name).catch(nothing)
+		error.code === 'notFound' || warn(error)
+	})
 
 	function happened(name, value) {
 		const { all = [] } = listeners.get(name) || {}
@@ -244,7 +257,7 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {} }) {
 
 	// A new connection gets all that is `subscribed`.
 	async function subscribe(name) {
-		const { all = [], options = [] } = listeners.get(name) || {}
+		const { all = [], options = commands.has(name) && !all.length ? [{ value: true }] : [] } = listeners.get(name) || {}
 		if (!all.length && !viewed.has(name)) return subscribed.delete(name) && isOpen && ask('unsubscribe', [name]).catch(nothing)
 		if (json(subscribed.get(name)) === json(options)) return
 		await ask('subscribe', [name, ...options]).catch(error => {
@@ -255,7 +268,8 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {} }) {
 	}
 
 	async function on(name, listener, options) {
-		const entry = listeners.get(name) || { all: [] }, own = { listener }
+		needsFunction('on', listener)
+		const entry = listeners.get(name) || { all: [] }, own = { listener }, before = entry.options
 		const off = () => {
 			entry.all = entry.all.filter(each => each !== own)
 			return subscribe(name)
@@ -263,9 +277,43 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {} }) {
 		listeners.set(name, entry)
 		entry.all = [...entry.all, own]
 		if (options) entry.options = [options]
-		await subscribe(name).catch(error => off().then(() => { throw error }))
+		await subscribe(name).catch(error => {
+			entry.options = before
+			return off().catch(nothing).then(() => { throw error })
+		})
 		return off
 	}
+
+	// Values
+
+	async function value(name, listener) {
+		const isOnce = arguments.length < 2, options = { value: true }
+		isOnce || needsFunction('value', listener)
+		let last, off = nothing
+		const changed = data => {
+			if (last === json(data)) return
+			last = json(data)
+			guarded(listener, data, name)
+		}
+		const look = () => ask(name, []).then(data => looks.has(look) && changed(data))
+		const end = () => {
+			looks.delete(look)
+			return off()
+		}
+		off = await on(name, isOnce ? nothing : changed, options)
+		if (isOnce) return ask(name, []).finally(() => { off().catch(nothing) })
+		looks.add(look)
+		// A new connection looks again.
+		await look().catch(error => error.code === 'connectionLost' && state !== 'closed' || end().then(() => { throw error }))
+		return end
+	}
+
+	async function set(name, value) {
+		if (json([value]) === '[null]') throw new TypeError(`${name} cannot be set to ${value}`)
+		return ask(name, [value])
+	}
+
+	const post = (event, data = null) => ask('post', [event, data])
 
 	// WebViewJavascriptBridge
 
@@ -281,6 +329,17 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {} }) {
 		handlers.set(name, handler)
 		if (isNew && isOpen) register(name)
 		begin()
+	}
+
+	async function handle(name, answer) {
+		needsFunction('handle', answer)
+		const handler = (...[data, , call]) => answer(data, call)
+		handlers.set(name, handler)
+		await ask('registerHandler', [name]).catch(error => {
+			if (error.code === 'connectionLost' && state !== 'closed') return
+			if (handlers.get(name) === handler) handlers.delete(name)
+			throw error
+		})
 	}
 
 	function removeHandler(name) {
@@ -315,7 +374,9 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {} }) {
 	}
 
 	const call = (command, ...parameters) => ask(command, parameters)
-	const client = { state, makeCall, handleRequest, handleJSONRequest, handleError, call, on, watch, wake, rest, close }
+	const client = {
+		state, makeCall, handleRequest, handleJSONRequest, handleError, call, on, handle, value, set, post, watch, wake, rest, close,
+	}
 	client.bridge = {
 		registerHandler, removeHandler, callHandler,
 		disableJavscriptAlertBoxSafetyTimeout: nothing, disableJavascriptAlertBoxSafetyTimeout: nothing,
@@ -343,7 +404,7 @@ const device = connect({
 device.base = document.currentScript?.src || document.baseURI
 window.quickconnect = window.qc = Object.assign(device, api)
 device.mapCommandToVCF('pagesChanged', () => location.reload()) // --watch
-for (const name in device) if (/^(makeCall|handle|mapCommand)/.test(name)) window[name] = device[name]
+for (const name in device) if (/^(makeCall|handle.|mapCommand)/.test(name)) window[name] = device[name]
 Object.assign(window, { messages: [], storeMessage: false, canSend: true, WebViewJavascriptBridge: device.bridge })
 window.setupWebViewJavascriptBridge = callback => callback(device.bridge)
 own || setTimeout(() => window.WVJBCallbacks?.splice(0).forEach(callback => callback(device.bridge)))

@@ -45,8 +45,8 @@ function device(answer = () => null) {
 
 const refused = (code, message = code) => ({ reply: { error: { code, message } } })
 
-test('it is smaller than 15 kB', () => {
-	assert.ok(readFileSync(new URL('../../pages/quickconnect.js', import.meta.url)).length < 15000)
+test('it is smaller than 18 kB', () => {
+	assert.ok(readFileSync(new URL('../../pages/quickconnect.js', import.meta.url)).length < 18000)
 })
 
 test('nothing connects before something is wanted', async () => {
@@ -168,7 +168,7 @@ test('a stack runs as in the book', async () => {
 })
 
 test('a VCF of an event subscribes to it, and what turns out to be a command is given up', async () => {
-	const each = device()
+	const each = device(({ data }) => data?.[1]?.value ? refused('notFound') : null)
 	const heard = []
 	each.client.mapCommandToVCF('accel', (data, value) => { heard.push(value) })
 	each.client.mapCommandToVCF('volume', () => {})
@@ -197,6 +197,107 @@ test('listeners: options, refusal, and the end of the last one', async () => {
 	assert.deepEqual(each.said('unsubscribe').map(({ data }) => data), [['accel']])
 	await assert.rejects(each.client.on('nose', () => {}), { code: 'unsupported' })
 	each.client.close()
+})
+
+// A device with the value `visitors`; `set` is what any client does.
+function counter(visitors = 1) {
+	const each = device(({ handlerName, data, ...others }) => {
+		if (handlerName === 'subscribe' && data[1]?.value && data[0] !== 'visitors') return refused('notFound')
+		if (handlerName !== 'visitors') return data ?? null
+		if (data?.length) each.set(data[0])
+		return visitors
+	})
+	each.set = value => {
+		visitors = value
+		each.client.state === 'connected' && each.socket.say({ handlerName: 'visitors', data: value })
+	}
+	return each
+}
+
+test('a value: now, at each change, and until it ends', async () => {
+	const each = counter(), heard = []
+	assert.equal(await each.client.value('visitors'), 1)
+	await until(() => each.said('unsubscribe').length === 1)
+	const off = await each.client.value('visitors', (value, name) => heard.push([value, name]))
+	assert.deepEqual(heard, [[1, 'visitors']])
+	assert.deepEqual(each.said('subscribe').at(-1).data, ['visitors', { value: true }])
+	assert.deepEqual(await each.client.set('visitors', [2]), [2])
+	each.set(3)
+	each.set(3)
+	assert.deepEqual(heard.map(([value]) => value), [1, [2], 3])
+	await off()
+	each.set(4)
+	assert.equal(heard.length, 3)
+	each.client.close()
+	await assert.rejects(each.client.value('visitors'), { code: 'connectionLost' })
+	await assert.rejects(each.client.value('visitors', () => {}), { code: 'connectionLost' })
+})
+
+test('a value that changed while there was no connection', async () => {
+	const each = counter(), heard = [], others = []
+	await each.client.value('visitors', value => heard.push(value))
+	const off = await each.client.value('visitors', value => others.push(value))
+	await off()
+	for (const value of [1, 7]) {
+		const asked = each.said('visitors').length
+		each.away = true
+		each.socket.close()
+		await until(() => each.client.state === 'waiting')
+		each.set(value)
+		each.away = false
+		await until(() => each.said('visitors').length === asked + 1)
+		await turn()
+	}
+	assert.deepEqual([heard, others], [[1, 7], [1]])
+	each.client.close()
+})
+
+test('wrong words are refused: no value, no function, nothing to set', async () => {
+	const each = counter(), { client } = each
+	await assert.rejects(client.value('stop'), { code: 'notFound' })
+	await assert.rejects(client.value('stop', () => {}), { code: 'notFound' })
+	assert.equal(each.said('stop').length, 0, 'a command is not run by that')
+	for (const word of ['on', 'value', 'handle']) {
+		for (const run of [undefined, null, 7, 'f']) await assert.rejects(client[word]('visitors', run), { name: 'TypeError', message: /needs a function, not/ })
+	}
+	for (const value of [undefined, null, NaN, Infinity, () => {}]) {
+		await assert.rejects(client.set('visitors', value), { name: 'TypeError', message: /visitors cannot be set to/ })
+	}
+	assert.deepEqual(each.said('visitors'), [])
+	client.close()
+})
+
+test('post and handle', async () => {
+	const each = device(({ handlerName, data }) => handlerName === 'registerHandler' && data[0] === 'mine' ? refused('busy') : null)
+	const { client } = each
+	await client.post('doorbell', { door: 'front' })
+	await client.post('doorbell')
+	assert.deepEqual(each.said('post').map(({ data }) => data), [['doorbell', { door: 'front' }], ['doorbell', null]])
+	await assert.rejects(client.handle('mine', () => 1), { code: 'busy' })
+	await client.handle('rings', (data, call) => { call.end = true; return [data, call.phase] })
+	await client.handle('nothing', () => {})
+	for (const name of ['rings', 'nothing']) each.socket.say({ handlerName: name, data: 3, callbackId: name, phase: 'business' })
+	const answer = id => each.socket.lines.find(({ responseId }) => responseId === id)
+	await until(() => answer('rings') && answer('nothing'))
+	assert.deepEqual(answer('rings'), { responseId: 'rings', responseData: [3, 'business'], end: true })
+	assert.deepEqual(answer('nothing'), { responseId: 'nothing', responseData: null })
+	client.close()
+})
+
+test('a VCF on a value always gets its event, whatever is called', async () => {
+	for (const first of ['call', 'map']) {
+		const each = counter(), heard = []
+		if (first === 'call') await each.client.makeCall('visitors')
+		each.client.mapCommandToVCF('visitors', (data, value) => { heard.push(value) })
+		each.client.mapCommandToVCF('echo', () => {})
+		if (first === 'map') await Promise.all([each.client.makeCall('visitors'), each.client.makeCall('echo', 1)])
+		await until(() => each.said('subscribe').some(({ data }) => data[0] === 'visitors'))
+		await turn()
+		each.set(2)
+		assert.equal(heard.at(-1), 2, first)
+		assert.equal(each.said('unsubscribe').some(({ data }) => data[0] === 'visitors'), false)
+		each.client.close()
+	}
 })
 
 test("one listener's mistake stops no other", async () => {

@@ -25,6 +25,7 @@ macro:
 procedures: {allow: {users: ["web:ann", "web:bob"]}}
 data: {allow: {users: ["web:ann"]}}
 simulate: {allow: {users: ["web:ann"]}}
+secret: {help: Nobody's., value: {type: string}, allow: {users: [root]}}
 """
 
 

@@ -873,6 +873,49 @@ def library(stage):
     assert browser.run("return failed") in ("unknownCommandunknownCommand", "denieddenied")
 
 
+def words(stage):
+    """on, call, handle, value, set and post: a value now and at each change, also over a restart; what is wrong is refused"""
+    browser, rig = stage.browser, stage.rig
+    browser.open(rig.url + "tests/plain.html")
+    rig.call("innerProgress", 2)
+    assert browser.run("return quickconnect.value('innerProgress')") == 2
+    browser.run("""window.seen = []; window.viewed = []; window.handled = []
+        mapCommandToVCF('outerProgress', (data, value) => { viewed.push(value) })
+        return makeCall('outerProgress').then(() => quickconnect.value('innerProgress', (value, name) => seen.push([value, name])))
+            .then(off => { window.off = off; return quickconnect.handle('brighten', (data, call) => [data, call.command]) })""")
+    assert browser.run("return seen") == [[2, "innerProgress"]]
+    assert browser.run("return quickconnect.set('innerProgress', 99)") == 10
+    rig.call("innerProgress", 10)
+    rig.call("innerProgress", 4)
+    browser.wait("seen.length === 3")
+    assert browser.run("return seen.map(([value]) => value)") == [2, 10, 4]
+    rig.call("outerProgress", 6)
+    browser.wait("viewed.at(-1) === 6")
+    assert rig.call("brighten", 7) == [[7], "brighten"]
+    # The daemon begins with the defaults.
+    rig.end(rig.running.pop("quickconnectd"))
+    browser.wait("quickconnect.state !== 'connected'")
+    rig.start_daemon()
+    browser.wait("seen.length === 4 && seen[3][0] === 0")
+    wait_until(lambda: "outerProgress" in json.dumps(rig.call("state")["watched"]), "the subscription of the VCF")
+    rig.call("outerProgress", 3)
+    browser.wait("viewed.at(-1) === 3")
+    browser.run("return off().then(() => null)")
+    rig.call("innerProgress", 5)
+    assert browser.run("return quickconnect.value('innerProgress')") == 5 and browser.run("return seen.length") == 4
+    codes = """return Promise.all([
+        quickconnect.value('stop'), quickconnect.value('stop', () => {}), quickconnect.value('media', () => {}), quickconnect.value('secret'),
+        quickconnect.value('innerProgress', 7), quickconnect.on('innerProgress'), quickconnect.handle('brighten', null),
+        quickconnect.set('innerProgress', 'x'), quickconnect.set('innerProgress', null), quickconnect.post('playState'), quickconnect.post(''), quickconnect.handle('', () => 1),
+    ].map(each => each.then(value => 'done: ' + value, ({ code, name }) => code ?? name)))"""
+    assert browser.run(codes) == ["notFound", "notFound", "notFound", "denied", "TypeError", "TypeError", "TypeError",
+                                  "invalid", "TypeError", "denied", "invalid", "invalid"], browser.run(codes)
+    # An element's id may be one of these words.
+    assert browser.run("return ['on', 'call', 'handle', 'value', 'set', 'post'].filter(name => name in window)") == []
+    wait_until(lambda: rig.client("macro", "list", check=False).returncode == 0, "the macros")
+    wait_until(lambda: rig.client("web", "list", check=False).returncode == 0, "the command web")
+
+
 def live_reload(stage):
     """--watch: a page whose files change is loaded anew"""
     browser = stage.browser
@@ -1094,7 +1137,7 @@ def pictures(stage):
 ALL = [
     log_in, open_by_code, logged_out_elsewhere, sounds, volume, recording, upload, location, motion, simulation, pickers, nearby_and_journal, refusal,
     macros_run, macro_mistake, macros_edit, macro_typing, macro_conflict, macro_history, macro_trace, macro_rights, macro_on_touch,
-    procedures, procedure_plots, procedure_mistakes, procedure_stopped, procedures_closed, state, two_pages, left_pages, reload_in_a_call, daemon_restarts, gateway_restarts, sleep_and_wake, book, bridge, old_ways, library, live_reload,
+    procedures, procedure_plots, procedure_mistakes, procedure_stopped, procedures_closed, state, two_pages, left_pages, reload_in_a_call, daemon_restarts, gateway_restarts, sleep_and_wake, book, bridge, old_ways, library, words, live_reload,
     no_foreign_resource, contrast, names_and_roles, keyboard, narrow, pictures,
 ]
 # Who does it; else ann, who may save macros.
