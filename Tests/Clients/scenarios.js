@@ -60,6 +60,40 @@ const scenarios = {
     other.close();
   },
 
+  async words(device) {
+    const wrong = async (name, word, ...values) => {
+      say(name, await device[word](...values).then((value) => ['done', value], (error) => [error.code ?? error.name]));
+    };
+    const [seen, heard] = [[], []];
+    say('present', await device.value('innerProgress'));
+    const off = await device.value('innerProgress', (value) => seen.push(value));
+    await device.on('doorbell', (data, name) => heard.push([name, data]));
+    say('set', [await device.set('innerProgress', 99), await device.set('innerProgress', 10), await device.set('innerProgress', 4)]);
+    await device.post('doorbell', { door: 'front' });
+    await device.post('doorbell');
+    await device.call('ping');
+    say('seen', seen);
+    say('heard', heard);
+    await off();
+    await device.set('innerProgress', 5);
+    say('ended', seen.length);
+    await wrong('nothing', 'value', 'inerProgress');
+    await wrong('command', 'value', 'stop');
+    await wrong('listened', 'value', 'stop', () => {});
+    await wrong('no value', 'set', 'inerProgress', 1);
+    await wrong('unfit', 'set', 'innerProgress', 'x');
+    await wrong('own', 'post', 'playState');
+    await wrong('no function', 'value', 'innerProgress', 7);
+    await wrong('on', 'on', 'doorbell', 7);
+    await wrong('handle', 'handle', 'rings', 7);
+    await wrong('null', 'set', 'innerProgress', null);
+  },
+
+  async values(device) {
+    await device.value('innerProgress', (value) => say('value', value));
+    await new Promise(() => {});
+  },
+
   async events(device) {
     const heard = [];
     const off = await device.on(['news', 'weather'], (data, name) => heard.push([name, data]));

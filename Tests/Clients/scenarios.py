@@ -5,6 +5,7 @@ import inspect
 import json
 import os
 import sys
+import threading
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../clients/python"))
@@ -77,6 +78,86 @@ async def handlers(device):
     except quickconnect.Error as error:
         say("unwritable", error.code)
     await other.close()
+
+
+async def wrong(name, word, *values):
+    try:
+        say(name, ["done", await word(*values)])
+    except quickconnect.Error as error:
+        say(name, [error.code])
+    except TypeError:
+        say(name, ["TypeError"])
+
+
+async def words(device):
+    seen, heard = [], []
+    say("present", await device.value("innerProgress"))
+    off = await device.value("innerProgress", seen.append)
+    await device.on("doorbell", lambda event: heard.append([event.name, event.data]))
+    say("set", [await device.set("innerProgress", 99), await device.set("innerProgress", 10), await device.set("innerProgress", 4)])
+    await device.post("doorbell", {"door": "front"})
+    await device.post("doorbell")
+    await device.call("ping")
+    say("seen", seen)
+    say("heard", heard)
+    await off()
+    await device.set("innerProgress", 5)
+    say("ended", len(seen))
+    await wrong("nothing", device.value, "inerProgress")
+    await wrong("command", device.value, "stop")
+    await wrong("listened", device.value, "stop", seen.append)
+    await wrong("no value", device.set, "inerProgress", 1)
+    await wrong("unfit", device.set, "innerProgress", "x")
+    await wrong("own", device.post, "playState")
+    await wrong("no function", device.value, "innerProgress", 7)
+    await wrong("on", device.on, "doorbell", 7)
+    await wrong("handle", device.handle, "rings", 7)
+    await wrong("null", device.set, "innerProgress", None)
+
+
+async def values(device):
+    await device.value("innerProgress", lambda value: say("value", value))
+    await asyncio.Event().wait()
+
+
+def blocking_words(device):
+    seen, heard, told = [], [], threading.Semaphore(0)
+
+    def changed(value):
+        seen.append(value)
+        told.release()
+
+    def await_told():
+        assert told.acquire(timeout=20)
+
+    say("present", device.value("innerProgress"))
+    off = device.value("innerProgress", changed)
+    await_told()
+    device.on("doorbell", lambda event: (heard.append([event.name, event.data]), told.release()))
+    say("set", [device.set("innerProgress", 99), device.set("innerProgress", 10), device.set("innerProgress", 4)])
+    device.post("doorbell", {"door": "front"})
+    for _ in range(3):
+        await_told()
+    say("seen", seen)
+    say("heard", heard)
+    off()
+    device.set("innerProgress", 5)
+    say("ended", [device.value("innerProgress"), len(seen)])
+    for name, word, *values in (
+        ("command", device.value, "stop"),
+        ("listened", device.value, "stop", changed),
+        ("own", device.post, "playState"),
+        ("no function", device.value, "innerProgress", 7),
+        ("on", device.on, "doorbell", 7),
+        ("handle", device.handle, "rings", 7),
+        ("null", device.set, "innerProgress", None),
+    ):
+        try:
+            say(name, ["done", word(*values)])
+        except quickconnect.Error as error:
+            say(name, [error.code])
+        except TypeError:
+            say(name, ["TypeError"])
 
 
 async def events(device):

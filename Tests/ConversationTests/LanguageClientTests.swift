@@ -82,6 +82,58 @@ struct LanguageClientTests {
     }
 
     @Test(arguments: ClientLanguage.installed)
+    func `the words value, set and post, and what is wrong with them`(language: ClientLanguage) async throws {
+        try await expect(
+            language,
+            "words",
+            says: [
+                "present 0", "set [10,10,4]", "seen [0,10,4]", #"heard [["doorbell",{"door":"front"}],["doorbell",null]]"#,
+                "ended 3", #"nothing ["notFound"]"#, #"command ["notFound"]"#, #"listened ["notFound"]"#,
+                #"no value ["unknownCommand"]"#, #"unfit ["invalid"]"#, #"own ["denied"]"#,
+                #"no function ["TypeError"]"#, #"on ["TypeError"]"#, #"handle ["TypeError"]"#, #"null ["TypeError"]"#,
+            ]
+        )
+    }
+
+    @Test(.enabled(if: ClientLanguage.python.isInstalled, "python3 is not installed: its client is not tested"))
+    func `without asyncio the same words wait`() async throws {
+        try await expect(
+            .python,
+            "blocking_words",
+            says: [
+                "present 0", "set [10,10,4]", "seen [0,10,4]", #"heard [["doorbell",{"door":"front"}]]"#, "ended [5,3]",
+                #"command ["notFound"]"#, #"listened ["notFound"]"#, #"own ["denied"]"#, #"no function ["TypeError"]"#,
+                #"on ["TypeError"]"#, #"handle ["TypeError"]"#, #"null ["TypeError"]"#,
+            ]
+        )
+    }
+
+    @Test(arguments: ClientLanguage.installed)
+    func `a value that a daemon's restart changed is told again, and only then`(language: ClientLanguage) async throws {
+        let folder = try TestFolder()
+        let first = try await DaemonProcess()
+        symlink(first.socket, folder("socket"))
+        let process = try language.start("scenarios", "values", socket: folder("socket"))
+        try await process.awaitLine("value 0")
+        _ = try await first.client("call", "innerProgress", "7")
+        try await process.awaitLine("value 7")
+        first.process.send(SIGKILL)
+        try await first.process.wait()
+
+        let second = try await DaemonProcess()
+        try folder.remove("socket")
+        symlink(second.socket, folder("socket"))
+        try await eventually("the value of the new daemon in \(process.outputLines), \(errors(process))") {
+            process.outputLines == ["value 0", "value 7", "value 0"]
+        }
+        _ = try await second.client("call", "innerProgress", "3")
+        try await process.awaitLine("value 3")
+        #expect(process.outputLines.count == 4)
+        process.send(SIGTERM)
+        try await process.wait()
+    }
+
+    @Test(arguments: ClientLanguage.installed)
     func `bursts of 10,000 calls and 3,000 waiting ones are all answered, in order`(language: ClientLanguage)
         async throws
     {

@@ -52,6 +52,7 @@ class Client {
   #subscriptions = new Map();
   #listeners = new Map();
   #streams = new Set();
+  #looks = new Set(); // Each reads a value that is listened to.
   #serving = new Map(); // The AbortController of each call to one of our handlers that ends with its caller.
   #timer;
 
@@ -108,6 +109,7 @@ class Client {
    * for the answer any more.
    */
   async handle(name, answer, { endsWithCaller = false } = {}) {
+    needsFunction('handle', answer);
     const parameters = endsWithCaller ? [name, { cancel: true }] : [name];
     await this.#request('registerHandler', parameters, {
       then: () => this.#handlers.set(name, { answer, parameters, endsWithCaller }),
@@ -120,6 +122,7 @@ class Client {
 
   /** Calls `listener(data, name)` for each event of a name or list of names. Resolves to an async function that stops it. */
   async on(names, listener, options) {
+    needsFunction('on', listener);
     names = [names].flat();
     const own = (data, name) => listener(data, name); // The same function may listen twice.
     for (const name of names) this.#listeners.set(name, [...(this.#listeners.get(name) ?? []), own]);
@@ -136,6 +139,44 @@ class Client {
       throw error;
     }
     return off;
+  }
+
+  /**
+   * Calls `listener(value, name)` with the present value, at each change, and after a lost connection if it has changed.
+   * Resolves to an async function that stops it. Without a listener, resolves to the present value. Rejects with 'notFound'
+   * if there is no value of that name.
+   */
+  async value(name, listener) {
+    const isOnce = arguments.length < 2;
+    if (!isOnce) needsFunction('value', listener);
+    let last;
+    const changed = (value) => {
+      const text = JSON.stringify(value);
+      if (text === last) return;
+      last = text;
+      listener(value, name);
+    };
+    const off = await this.on(name, isOnce ? () => {} : changed, { value: true });
+    if (isOnce) return this.call(name).finally(() => void off().catch(() => {}));
+    const look = async () => {
+      const value = await this.call(name);
+      if (this.#looks.has(look)) this.#guard(changed, value, name);
+    };
+    const end = () => (this.#looks.delete(look), off());
+    this.#looks.add(look);
+    await look().catch((error) => end().catch(() => {}).then(() => Promise.reject(error)));
+    return end;
+  }
+
+  /** Sets a value. Resolves to what it became, for example after clamping. */
+  async set(name, value) {
+    if (JSON.stringify([value]) === '[null]') throw new TypeError(`${name} cannot be set to ${value}`);
+    return this.call(name, value);
+  }
+
+  /** Sends an event to those who listen to it. */
+  post(event, data = null) {
+    return this.call('post', event, data);
   }
 
   /** The events of a name or list of names: `for await (const { name, data } of await device.events('playState'))`. */
@@ -233,6 +274,8 @@ class Client {
     for (const [name, options] of this.#subscriptions) {
       this.#restore('subscribe', options ? [name, options] : [name], this.#subscriptions);
     }
+    const failed = (error) => error.code === 'connectionLost' || console.error(`a value: ${error.message}`);
+    for (const look of this.#looks) look().catch(failed);
     this.#pump();
   }
 
@@ -272,12 +315,14 @@ class Client {
   }
 
   #tell(name, data) {
-    for (const listener of this.#listeners.get(name) ?? []) {
-      try {
-        listener(data, name);
-      } catch (error) {
-        console.error(`a function that was told of the event ${name} failed:`, error); // Must not stop the other listeners.
-      }
+    for (const listener of this.#listeners.get(name) ?? []) this.#guard(listener, data, name);
+  }
+
+  #guard(listener, data, name) {
+    try {
+      listener(data, name);
+    } catch (error) {
+      console.error(`a function that was told of the event ${name} failed:`, error); // Must not stop the other listeners.
     }
   }
 
@@ -323,6 +368,10 @@ class Client {
 
 /** Connects a client; takes the options of Client. */
 const connect = (options) => new Client(options).connect();
+
+function needsFunction(word, run) {
+  if (typeof run !== 'function') throw new TypeError(`${word} needs a function, not ${run}`);
+}
 
 function opened(path) {
   return new Promise((resolve, reject) => {

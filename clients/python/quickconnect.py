@@ -14,6 +14,7 @@ connection.
 import asyncio
 import collections
 import concurrent.futures
+import contextlib
 import inspect
 import itertools
 import json
@@ -78,6 +79,7 @@ class AsyncClient:
         self._handlers, self._subscriptions = {}, {}  # what the daemon was told, to be said again
         self._serving = {}  # (task, call) of each call to a handler of ours that ends with its caller
         self._listeners, self._streams, self._tasks = {}, set(), set()
+        self._looks = []  # Each reads a value that is listened to.
 
     async def connect(self):
         """Connects, as `async with` does; raises ConnectionLost where no daemon answers."""
@@ -122,6 +124,7 @@ class AsyncClient:
 
         With `ends_with_caller`, for what a person sees, such as a dialog: when nobody waits for the answer any more,
         `call.cancelled` is set, and the task of an async function is cancelled."""
+        _needs_function("handle", function)
         options = {"cancel": True} if ends_with_caller else None
         await self._request(
             "registerHandler",
@@ -135,6 +138,7 @@ class AsyncClient:
     async def on(self, names, function, options=None):
         """Calls `function(event)` for each event of a name or list of names; an event has name and data. Returns an
         async function that ends it."""
+        _needs_function("on", function)
         names = [names] if isinstance(names, str) else list(names)
         for name in names:
             self._listeners.setdefault(name, []).append(function)
@@ -156,6 +160,60 @@ class AsyncClient:
             await off()
             raise
         return off
+
+    async def value(self, name, function=None):
+        """Calls `function(value)` with the present value, at each change, and after a lost connection if it has changed.
+        Returns an async function that ends it. Without a function, returns the present value. Raises Error "notFound"
+        where there is no value of that name."""
+        if function is None:
+            return await self._present_value(name)
+        _needs_function("value", function)
+        last = None
+
+        def changed(value):
+            nonlocal last
+            text = json.dumps(value)
+            if text != last:
+                last = text
+                function(value)
+
+        async def look():
+            value = await self.call(name)
+            if look in self._looks:
+                self._guard(changed, value, name)
+
+        async def end():
+            if look in self._looks:
+                self._looks.remove(look)
+                await off()
+
+        off = await self.on(name, lambda event: changed(event.data), {"value": True})
+        self._looks.append(look)
+        try:
+            await look()
+        except BaseException:
+            with contextlib.suppress(Error):
+                await end()
+            raise
+        return end
+
+    async def _present_value(self, name):
+        off = await self.on(name, lambda event: None, {"value": True})
+        try:
+            return await self.call(name)
+        finally:
+            with contextlib.suppress(Error):
+                await off()
+
+    async def set(self, name, value):
+        """Sets a value. Returns what it became, for example after clamping."""
+        if value is None:
+            raise TypeError(f"{name} cannot be set to None")
+        return await self.call(name, value)
+
+    async def post(self, event, data=None):
+        """Sends an event to those who listen to it."""
+        await self.call("post", event, data)
 
     def events(self, names, options=None):
         """The events of a name or list of names: `async for event in device.events("playState")`. It subscribes at the
@@ -203,7 +261,17 @@ class AsyncClient:
             self._spawn(self._restore("registerHandler", [name] + ([options] if options else []), self._handlers))
         for name, options in self._subscriptions.items():
             self._spawn(self._restore("subscribe", [name] + ([options] if options else []), self._subscriptions))
+        for look in self._looks:
+            self._spawn(self._look_again(look))
         self._spawn(self._read(reader, writer))
+
+    async def _look_again(self, look):
+        try:
+            await look()
+        except ConnectionLost:
+            pass  # The next connection looks.
+        except Error as error:
+            log.error("a value: %s", error)
 
     async def _restore(self, command, parameters, wanted):
         while parameters[0] in wanted:
@@ -259,10 +327,13 @@ class AsyncClient:
 
     def _tell(self, event):
         for function in list(self._listeners.get(event.name, ())):
-            try:
-                function(event)
-            except Exception:  # Not the other listeners' fault.
-                log.exception("a function that was told of the event %s failed", event.name)
+            self._guard(function, event, event.name)
+
+    def _guard(self, function, told, name):
+        try:
+            function(told)
+        except Exception:  # Not the other listeners' fault.
+            log.exception("a function that was told of the event %s failed", name)
 
     def _begin_serving(self, message, writer):
         function, options = self._handlers.get(message["handlerName"], (None, None))
@@ -401,6 +472,8 @@ class Client:
         return asyncio.run_coroutine_threadsafe(self._client.call(command, *parameters, timeout=timeout), self._loop)
 
     def handle(self, name, function, ends_with_caller=False):
+        _needs_function("handle", function)
+
         def begin(data, call):
             return self._loop.run_in_executor(self._handling, function, data, call)
 
@@ -411,15 +484,26 @@ class Client:
 
     def on(self, names, function, options=None):
         """Returns a function that ends it."""
-
-        def tell(event):
-            try:
-                function(event)
-            except Exception:
-                log.exception("a function that was told of the event %s failed", event.name)
-
-        off = self._run(self._client.on(names, lambda event: self._listening.submit(tell, event), options))
+        _needs_function("on", function)
+        off = self._run(self._client.on(names, lambda event: self._tell(function, event, event.name), options))
         return lambda: self._run(off())
+
+    def value(self, name, function=None):
+        """Returns a function that ends it, or without a function the present value."""
+        if function is None:
+            return self._run(self._client.value(name))
+        _needs_function("value", function)
+        end = self._run(self._client.value(name, lambda value: self._tell(function, value, name)))
+        return lambda: self._run(end())
+
+    def _tell(self, function, told, name):
+        self._listening.submit(self._client._guard, function, told, name)
+
+    def set(self, name, value):
+        return self._run(self._client.set(name, value))
+
+    def post(self, event, data=None):
+        self._run(self._client.post(event, data))
 
     def events(self, names, options=None):
         """Iterates over events. It has subscribed when this returns; closing the iterator ends that."""
@@ -476,6 +560,11 @@ class Client:
         self._loop.close()
         self._handling.shutdown(wait=False)
         self._listening.shutdown(wait=False)
+
+
+def _needs_function(word, function):
+    if not callable(function):
+        raise TypeError(f"{word} needs a function, not {function!r}")
 
 
 def _call_line(command, parameters, number=None):
