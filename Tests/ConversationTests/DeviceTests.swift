@@ -9,7 +9,7 @@ import Testing
 /// The async API, against a real daemon.
 @Suite("A Swift program that drives a device")
 struct DeviceTests {
-    private func failure(_ body: () async throws(CallFailure) -> Void) async -> CallFailure? {
+    fileprivate func failure(_ body: () async throws(CallFailure) -> Void) async -> CallFailure? {
         do throws(CallFailure) {
             try await body()
             return nil
@@ -319,5 +319,79 @@ struct DeviceTests {
             return daemon.simulatedSounds > 0
         }
         #expect(example.poll() == nil)
+    }
+}
+
+extension DeviceTests {
+    /// What a closure was told.
+    private final class Told: Sendable {
+        private let values = Mutex<[JSONValue]>([])
+        var all: [JSONValue] { values.withLock { $0 } }
+        func add(_ value: JSONValue) { values.withLock { $0.append(value) } }
+    }
+
+    @Test func `a value is told now and at each change, also over a restart, until the task ends`() async throws {
+        let daemon = try await RestartedDaemon()
+        let device = DeviceClient(socket: daemon.socket)
+        let told = Told()
+        try await device.set("innerProgress", 2)
+        #expect(try await device.value("innerProgress") == 2)
+        let watching = Task { try await device.value("innerProgress") { told.add($0) } }
+        try await eventually("it has the present value") { told.all == [2] }
+        #expect(try await device.set("innerProgress", 99) == 10)
+        try await device.set("innerProgress", 10)
+        try await device.set("innerProgress", 4)
+        try await eventually("it has the changes: \(told.all)") { told.all == [2, 10, 4] }
+        try await daemon.kill()
+        try await daemon.start()
+        try await eventually("it has the new daemon's: \(told.all)") { told.all == [2, 10, 4, 0] }
+        try await device.set("innerProgress", 5)
+        try await eventually("it goes on") { told.all.last == 5 }
+        watching.cancel()
+        try await watching.value
+        try await device.set("innerProgress", 6)
+        #expect(try await device.value("innerProgress") == 6 && told.all.count == 5)
+    }
+
+    @Test func `events come to a closure, and posts go out`() async throws {
+        let daemon = try await DaemonProcess()
+        let device = DeviceClient(socket: daemon.socket)
+        let told = Told()
+        let listening = Task { try await device.on("doorbell") { data, name in told.add([.string(name), data]) } }
+        try await eventually("it listens") {
+            try await device.post("doorbell")
+            return !told.all.isEmpty
+        }
+        try await device.post("doorbell", ["door": "front"])
+        try await eventually("it has heard that") { told.all.last == ["doorbell", ["door": "front"]] }
+        struct Mine: Error {}
+        await #expect(throws: Mine.self) { try await device.value("innerProgress") { _ in throw Mine() } }
+        listening.cancel()
+        try await listening.value
+    }
+
+    @Test func `what is no value, or does not fit, is refused, and a closed device ends all`() async throws {
+        let daemon = try await DaemonProcess()
+        let device = DeviceClient(socket: daemon.socket)
+        let refusals: [(String, () async throws -> Void)] = [
+            ("notFound", { _ = try await device.value("inerProgress") }),
+            ("notFound", { _ = try await device.value("stop") }),
+            ("notFound", { try await device.value("stop") { _ in } }),
+            ("unknownCommand", { try await device.set("inerProgress", 1) }),
+            ("invalid", { try await device.set("innerProgress", "x") }),
+            ("invalid", { try await device.set("innerProgress", .null) }),
+            ("denied", { try await device.post("playState", 1) }),
+            ("invalid", { try await device.on("doorbell", ["rate": 1]) { _, _ in } }),
+        ]
+        for (code, attempt) in refusals {
+            let failure = await #expect(throws: CallFailure.self) { try await attempt() }
+            #expect(failure?.code == code, "\(String(describing: failure))")
+        }
+        let watching = Task { try await device.value("innerProgress") { _ in } }
+        #expect(try await device.value("innerProgress") == 0)
+        await device.close()
+        try await watching.value
+        let late = await failure { () throws(CallFailure) in _ = try await device.value("innerProgress") }
+        guard case .connectionLost = late else { return #expect(Bool(false), "\(String(describing: late))") }
     }
 }

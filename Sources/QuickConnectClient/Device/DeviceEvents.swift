@@ -23,6 +23,14 @@ public struct DeviceEvents: AsyncSequence, Sendable {
             device.thread.order(.subscribe(name, options, mailbox))
         }
 
+        /// A value: what it is, and what it becomes.
+        init(watching name: String, _ device: DeviceClient) {
+            self.name = name
+            self.device = device
+            mailbox = Mailbox(size: 64)
+            device.thread.order(.watch(name, mailbox))
+        }
+
         deinit { device.thread.order(.unsubscribe(name, mailbox)) }
     }
 

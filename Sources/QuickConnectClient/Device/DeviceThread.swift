@@ -14,6 +14,8 @@ final class DeviceThread: Sendable {
         case call(String, CallMessage, ContinuousClock.Instant?, Promise)
         case cancel(Promise)
         case subscribe(String, JSONObject?, Mailbox<JSONValue>)
+        /// Subscribes to a value, and reads it now and over each new connection.
+        case watch(String, Mailbox<JSONValue>)
         case unsubscribe(String, Mailbox<JSONValue>)
         case handle(String, hearsCancel: Bool, Mailbox<HandlerTask>)
         case unhandle(String, Mailbox<HandlerTask>)
@@ -80,7 +82,7 @@ final class DeviceThread: Sendable {
     private static func refuse(_ order: Order, _ failure: CallFailure) {
         switch order {
         case .call(_, _, _, let promise): promise.fulfil(.failure(failure))
-        case .subscribe(_, _, let mailbox): mailbox.finish(failure)
+        case .subscribe(_, _, let mailbox), .watch(_, let mailbox): mailbox.finish(failure)
         case .handle(_, _, let mailbox): mailbox.finish(failure)
         case .close(let promise): promise?.fulfil(())
         case .cancel, .unsubscribe, .unhandle, .answer: break
@@ -94,6 +96,9 @@ final class DeviceLoop {
     private var promises: [CallID: DeviceThread.Promise] = [:]
     private var calls: [ObjectIdentifier: CallID] = [:]
     private var listeners: [String: [Mailbox<JSONValue>]] = [:]
+    /// Those of the listeners that also get what the value is, and the calls that read it.
+    private var watchers: [String: [Mailbox<JSONValue>]] = [:]
+    private var reads: [CallID: String] = [:]
     private var handlers: [String: Mailbox<HandlerTask>] = [:]
     /// Tells the code that answers a call that the caller no longer waits.
     private var cancellations: [HandlerCall.Number: HandlerTask.Cancellation] = [:]
@@ -152,6 +157,9 @@ final class DeviceLoop {
         case .cancel(let promise):
             if let id = calls[ObjectIdentifier(promise)] { link.conversation.cancel(id) }
         case .subscribe(let name, let options, let mailbox): subscribe(name, options, mailbox)
+        case .watch(let name, let mailbox):
+            watchers[name, default: []].append(mailbox)
+            subscribe(name, ["value": true], mailbox)
         case .unsubscribe(let name, let mailbox): unsubscribe(name, mailbox)
         case .handle(let name, let hearsCancel, let mailbox): handle(name, hearsCancel: hearsCancel, mailbox)
         case .unhandle(let name, let mailbox): unhandle(name, mailbox)
@@ -171,6 +179,7 @@ final class DeviceLoop {
 
     private func unsubscribe(_ name: String, _ mailbox: Mailbox<JSONValue>) {
         mailbox.finish()
+        watchers[name]?.removeAll { $0 === mailbox }
         guard var others = listeners[name] else { return }
         others.removeAll { $0 === mailbox }
         listeners[name] = others.isEmpty ? nil : others
@@ -204,18 +213,37 @@ final class DeviceLoop {
     private func heedEvents() {
         for event in link.conversation.takeEvents() {
             switch event {
-            case .replied(let id, let command, let value): settle(id, .success((command, value)))
-            case .failed(let id, let failure): settle(id, .failure(failure))
+            case .replied(let id, let command, let value):
+                if !takeRead(id, .success(value)) { settle(id, .success((command, value))) }
+            case .failed(let id, let failure): if !takeRead(id, .failure(failure)) { settle(id, .failure(failure)) }
             case .happened(let name, let value): for mailbox in listeners[name] ?? [] { mailbox.put(value) }
             case .called(let call): pass(call)
             case .cancelled(let number): cancellations.removeValue(forKey: number)?.fulfil(())
-            case .stands(.subscription(let name)): for mailbox in listeners[name] ?? [] { mailbox.markReady() }
+            case .stands(.subscription(let name)): subscribed(name)
             case .refused(let standing, let failure): refuse(standing, failure)
             case .fault(.told(let error)): refusal = error.message
             case .fault(.unreadable(let problem)): refusal = problem
             case .stands: break
             }
         }
+    }
+
+    private func subscribed(_ name: String) {
+        for mailbox in listeners[name] ?? [] { mailbox.markReady() }
+        if watchers[name]?.isEmpty == false { reads[link.conversation.call(name)] = name }
+    }
+
+    /// Returns whether the call has read a value.
+    private func takeRead(_ id: CallID, _ result: Result<JSONValue, CallFailure>) -> Bool {
+        guard let name = reads.removeValue(forKey: id) else { return false }
+        for mailbox in watchers[name] ?? [] {
+            switch result {
+            case .success(let value): mailbox.put(value)
+            case .failure(.connectionLost): break  // The next connection reads it.
+            case .failure(let failure): mailbox.finish(failure)
+            }
+        }
+        return true
     }
 
     private func settle(_ id: CallID, _ answer: DeviceThread.Answer) {
@@ -241,6 +269,7 @@ final class DeviceLoop {
         case .opening: break
         case .handler(let name): handlers.removeValue(forKey: name)?.finish(failure)
         case .subscription(let name):
+            watchers[name] = nil
             for mailbox in listeners.removeValue(forKey: name) ?? [] { mailbox.finish(failure) }
         }
     }
