@@ -268,7 +268,7 @@ let package = Package(
                 .product(name: "HeapModule", package: "swift-collections"),
             ],
             resources: [
-                "errors", "console", "timers", "frontController", "calls", "bridge", "page", "start", "macros",
+                "errors", "console", "timers", "frontController", "calls", "bridge", "words", "page", "start", "macros",
                 "intrinsics",
             ].map { .embedInCode("Runtime/\($0).js") },
             swiftSettings: swiftSettings

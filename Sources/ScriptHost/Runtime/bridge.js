@@ -106,7 +106,7 @@
         }
         let members = ',"responseData":' + (text === undefined ? 'null' : text)
         if (call.replyCommand) members += ',"handlerName":' + JSON.stringify(String(call.replyCommand))
-        if (call.ends) members += ',"end":true'
+        if (call.ends || call.end === true) members += ',"end":true'
         answer(call, members)
     }
 

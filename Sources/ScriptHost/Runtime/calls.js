@@ -23,13 +23,16 @@
             this.reject = reject
             // Where the script made it; null if the runtime did. The runtime's calls do not keep the script alive.
             this.site = site
+            // Whether only its promise sees the reply.
+            this.isQuiet = false
         }
     }
 
     // The parameters of a call, as JSON: none, an array's items, or the one value. A text is the text of `msg`, as in the
     // book: JSON, or else a plain text.
     function parametersOf(message) {
-        if (message === undefined || message === null || message === '') return undefined
+        if (message === undefined || message === '') return undefined
+        if (message === null) return 'null'
         if (typeof message !== 'string') return Array.isArray(message) ? json(message) : '[' + json(message) + ']'
         let value
         try {
@@ -58,9 +61,10 @@
     host.guard = () => {}
 
     // A call of the script. Its promise may be ignored: the console shows an error that nobody handles.
-    function start(command, data, site) {
+    function start(command, data, site, isQuiet = false) {
         const promise = new Promise((resolve, reject) => {
             const call = new Call('c' + ++count, command, data, resolve, reject, site)
+            call.isQuiet = isQuiet
             if (host.trace) host.trace(call, data)
             remember(call)
             host.send(line(command, data, call.id))
@@ -112,17 +116,17 @@
             const error = Object.assign({cmd: call.command}, message.error)
             if (message.lost) error.message = 'the connection to the daemon was lost while ' + call.command + ' was under way'
             call.reject(call.site ? host.failure(call.site, error) : error)
-            if (call.site) host.replied('error', error)
+            if (call.site && !call.isQuiet) host.replied('error', error)
         } else {
             call.resolve(message.responseData)
-            if (call.site) succeeded(call.command, call.data, message)
+            if (call.site && !call.isQuiet) succeeded(call.command, call.data, message)
         }
     }
 
     // A success without a value goes to the promise only.
     function succeeded(command, data, message) {
         if (command === 'subscribe' || command === 'unsubscribe') host.subscribed(command, parsed(data))
-        host.isCommand(command)
+        host.isCommand(command, true)
         if (message.responseData === null && message.handlerName === undefined) return
         host.replied(message.handlerName || command, message.responseData)
     }
@@ -146,13 +150,30 @@
 
     // A promise that was rejected and that nobody handles. Returns whether it is a call's, so that it may be ignored.
     host.mayIgnore = (promise, reason) => {
-        if (!promises.has(promise)) return false
+        if (!promises.has(promise) || !reason || reason.cmd === undefined) return false
         if (!host.takesErrors()) host.console.error((reason.cmd ? reason.cmd + ': ' : '') + reason.message)
         return true
     }
 
+    // What the script may ignore: the console shows an error that nobody handles.
+    host.mayBeIgnored = promise => {
+        promises.add(promise)
+        return promise
+    }
+
+    // A call of the script whose reply only its promise sees. `parameters`: an array.
+    host.callQuietly = (command, parameters, site) => {
+        try {
+            const data = parameters.length > 0 ? json(parameters) : undefined
+            host.guard(command, data)
+            return start(command, data, site, true)
+        } catch (error) {
+            return Promise.reject(error)
+        }
+    }
+
     globalThis.makeCall = host.makeCall = function makeCall(command, message) {
-        host.isCommand(command)
+        host.isCommand(command, true)
         const site = new Error()
         let data
         try {
@@ -165,7 +186,7 @@
     }
 
     host.callHandler = (command, data, site) => {
-        host.isCommand(command)
+        host.isCommand(command, true)
         const text = json(data)
         host.guard(command, text)
         return start(command, text, site)
@@ -190,7 +211,7 @@
     }
 
     globalThis.makeCallSync = function makeCallSync(command, message) {
-        host.isCommand(command)
+        host.isCommand(command, true)
         command = String(command)
         const data = parametersOf(message)
         const reply = replyAtOnce(command, data)
@@ -201,16 +222,14 @@
     // Values of the device. Their replies do not go to the front controller: whoever wants each new value maps a VCF to its
     // name, which is also the name of its event.
     globalThis.getValue = function getValue(name) {
-        host.isCommand(name)
         return replyAtOnce(String(name), undefined).responseData
     }
 
     // Returns the new value.
     globalThis.setValue = function setValue(name, value) {
-        host.isCommand(name)
         // JSON has no form for undefined and infinite numbers, and null would read the value.
         if (value === undefined || value === null || typeof value === 'number' && !isFinite(value)) {
-            throw new TypeError(name + ' cannot be set to ' + value)
+            throw host.placed(new TypeError(name + ' cannot be set to ' + String(value)))
         }
         return replyAtOnce(String(name), json([value])).responseData
     }

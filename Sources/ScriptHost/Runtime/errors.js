@@ -34,9 +34,19 @@
     const longestText = 2000
     const shortened = text => text.length > longestText ? text.slice(0, longestText) + '…' : text
 
+    // An error that was thrown in the runtime itself, such as that of an accessor, gets the place of the script's call.
+    function placedOutside(thrown) {
+        try {
+            if (thrown instanceof Error && String(thrown.sourceURL).startsWith(ownFiles)) host.placed(thrown)
+        } catch {
+            // A frozen error keeps its place.
+        }
+    }
+
     // What callers learn about anything thrown: {code?, message, field?, file?, line?, column?, stack?}.
     host.describe = thrown => {
         if (thrown === null || typeof thrown !== 'object') return {message: shortened(String(thrown))}
+        placedOutside(thrown)
         const told = {}
         for (const name of ['cmd', 'code', 'field', 'line', 'column', 'source', 'macro']) {
             if (thrown[name] !== undefined) told[name] = thrown[name]

@@ -5,9 +5,14 @@
     const phases = {validation: new Map(), business: new Map(), view: new Map(), error: new Map()}
     // What a function returns to end a stack: the book's nil, and the words of its later versions.
     const ends = [null, 'stop', 'ExIt_StAcK', 'wait', 'wAiT']
-    // Names that came as replies, were called or are handled here: they are not events.
-    const noEvents = new Set(['error', 'default', 'showLoc', 'showPickResults'])
+    // The names under which the daemon replies: never events.
+    const replies = new Set(['error', 'default', 'showLoc', 'showPickResults'])
+    // Names that came as replies, were called or are handled here, and whether the script has called them. Of these only
+    // values have events.
+    const commands = new Map()
     const events = new Set()
+    // Commands of which the daemon is asked whether they are values, and whether the script stays alive for that.
+    const asked = new Map()
     const unlooked = new Set()
     // The event that is being handled.
     let happening
@@ -117,20 +122,54 @@
         }
     }
 
-    // Notes that a name is a command, so it is not an event.
-    host.isCommand = command => {
-        noEvents.add(command)
-        if (events.delete(command)) host.ask('unsubscribe', [command], () => {})
+    // Notes that a name is a command, so it is no event unless it is a value.
+    host.isCommand = (command, isCalled = false) => {
+        if (commands.get(command) || !isCalled && commands.has(command)) return
+        const isNew = !commands.has(command)
+        commands.set(command, isCalled)
+        if (asked.has(command)) asked.set(command, isCalled)
+        else if (isNew && events.delete(command)) askWhetherValue(command, true)
     }
+
+    // A VCF of a value gets its events, whatever else is done with the name.
+    function askWhetherValue(name, isSubscribed = false) {
+        asked.set(name, commands.get(name))
+        host.ask('subscribe', [name, {value: true}], refused(name, isSubscribed), accepted(name))
+    }
+
+    const accepted = name => () => { if (asked.delete(name)) events.add(name) }
+    const refused = (name, isSubscribed) => error => {
+        asked.delete(name)
+        if (error.code !== 'notFound') host.console.warn(name + ': ' + error.message)
+        if (isSubscribed && !host.isSubscribed(name)) host.ask('unsubscribe', [name], () => {})
+    }
+
+    host.hasQuestions = () => [...asked.values()].includes(true)
+
+    host.forgetEvents = names => {
+        for (const name of names || [...events, ...asked.keys()]) {
+            events.delete(name)
+            asked.delete(name)
+        }
+    }
+
+    // The lines that ask again over a new connection.
+    host.questions = () => [...asked.keys()].map(name => {
+        return host.lineOf('subscribe', [name, {value: true}], accepted(name), refused(name, false))
+    })
 
     // Subscribes to the names that VCFs were mapped to since the last time, unless they are known to be something else.
     host.subscribe = () => {
         if (unlooked.size === 0 || host.isFinishing()) return
         for (const name of unlooked) {
             unlooked.delete(name)
-            if (noEvents.has(name) || events.has(name)) continue
+            if (replies.has(name) || events.has(name) || asked.has(name)) continue
+            if (commands.has(name)) {
+                askWhetherValue(name)
+                continue
+            }
             events.add(name)
-            host.ask('subscribe', [name], error => {
+            host.ask('subscribe', host.subscriptionOf(name), error => {
                 events.delete(name)
                 host.console.warn(name + ': ' + error.message)
             })

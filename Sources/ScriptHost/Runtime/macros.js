@@ -2,6 +2,9 @@
 (function (host, native) {
     'use strict'
 
+    // Macros may have these names; they find them in `quickconnect`.
+    for (const name of host.words) delete globalThis[name]
+
     const {getValue, setValue} = globalThis
     const {apply} = Reflect
     // The names that scripts use already; no macro may take one of them.
@@ -142,7 +145,7 @@
         const calls = []
         const tracer = (call, data) => {
             const start = native.milliseconds()
-            const told = {command: call.command, arguments: data === undefined ? [] : [JSON.parse(data)].flat()}
+            const told = {command: call.command, arguments: data === undefined || data === 'null' ? [] : [JSON.parse(data)].flat()}
             const {resolve, reject} = call
             const end = () => { told.milliseconds = Math.round((native.milliseconds() - start) * 1000) / 1000 }
             calls.push(told)
@@ -356,6 +359,7 @@
     }
 
     Object.freeze(globalThis.WebViewJavascriptBridge)
+    Object.freeze(globalThis.quickconnect)
 
     // Who has one of these names hears the calls of all macros.
     const ownHandlers = new Set(['macros', 'macroFiles', 'scriptHost'])

@@ -54,6 +54,7 @@
             host.answered(message)
         } else if (message.handlerName !== undefined) {
             host.heard(message.handlerName, message.data)
+            host.listened(message.handlerName, message.data)
             host.happened(message.handlerName, message.data)
         } else {
             host.console.error('the daemon: ' + (message.error ? message.error.message : JSON.stringify(message)))
@@ -79,12 +80,23 @@
     host.registrations = () => {
         if (host.isFinishing()) return ''
         const names = [...host.handlers.keys()].map(name => host.lineOf('registerHandler', [name]))
-        const events = [...host.events].map(name => host.lineOf('subscribe', [name]))
-        const own = [...host.subscriptions.values()].map(parameters => host.lineOf('subscribe', parameters))
-        return [...names, ...events, ...own].join('')
+        const all = new Set([...host.events, ...host.subscriptions.keys(), ...host.listeners.keys()])
+        const events = [...all].map(name => host.lineOf('subscribe', host.subscriptionOf(name)))
+        return [...names, ...events, ...host.questions(), ...host.looks()].join('')
     }
 
-    host.isRegistered = () => host.handlers.size > 0 || host.events.size > 0 || host.subscriptions.size > 0
+    // The parameters of the subscription to an event: options that the script gave stay in force.
+    host.subscriptionOf = name => {
+        const {options} = host.listeners.get(name) || {}
+        return options ? [name, options] : host.subscriptions.get(name) || [name]
+    }
+
+    host.isSubscribed = name => host.events.has(name) || host.subscriptions.has(name) || host.listeners.has(name)
+
+    host.isRegistered = () => {
+        return host.handlers.size > 0 || host.events.size > 0 || host.subscriptions.size > 0 || host.listeners.size > 0
+            || host.hasQuestions()
+    }
 
     // What keeps the script alive.
     host.isWaiting = () => host.hasCalls() || host.hasTimers() || host.isRegistered()
@@ -98,12 +110,14 @@
             for (const name of names) host.subscriptions.set(name, [name, ...options])
         } else if (names.length === 0) {
             host.subscriptions.clear()
-            host.events.clear()
+            host.listeners.clear()
+            host.forgetEvents()
         } else {
             for (const name of names) {
                 host.subscriptions.delete(name)
-                host.events.delete(name)
+                host.listeners.delete(name)
             }
+            host.forgetEvents(names)
         }
     }
 

@@ -56,7 +56,7 @@ final class ScriptRuntime {
         ("errors", PackageResources.errors_js), ("console", PackageResources.console_js),
         ("timers", PackageResources.timers_js), ("frontController", PackageResources.frontController_js),
         ("calls", PackageResources.calls_js), ("bridge", PackageResources.bridge_js),
-        ("page", PackageResources.page_js), ("start", PackageResources.start_js),
+        ("words", PackageResources.words_js), ("page", PackageResources.page_js), ("start", PackageResources.start_js),
     ]
 
     init(
