@@ -64,9 +64,9 @@ public struct Entry: Sendable, Hashable {
         return id
     }
 
-    static func date(_ value: JSONValue) throws(StoreError) -> EntryDate {
+    static func date(_ value: JSONValue, _ what: String = "a date") throws(StoreError) -> EntryDate {
         guard let text = value.stringValue else {
-            throw StoreError(.invalid, "a date is a text of ISO 8601 with a zone, such as \"2026-11-21T10:00:00Z\"")
+            throw StoreError(.invalid, "\(what) is a text of ISO 8601 with a zone, such as \"2026-11-21T10:00:00Z\"")
         }
         return try EntryDate(text)
     }

@@ -39,7 +39,8 @@ public struct EntryQuery: Sendable, Hashable {
         self.to = to
     }
 
-    static let members = ["kind", "from", "to", "where", "order", "limit"]
+    /// The members of a query as JSON.
+    public static let members = ["kind", "from", "to", "where", "order", "limit"]
     private static let signs = ["eq": "IS", "ne": "IS NOT", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "in": "IN"]
 
     /// Reads `{kind, from, to, where, order, limit}`, all optional.
@@ -54,8 +55,8 @@ public struct EntryQuery: Sendable, Hashable {
         for (name, value) in object where value != .null {
             switch name {
             case "kind": kind = try Entry.name(value, "kind")
-            case "from": from = try Entry.date(value)
-            case "to": to = try Entry.date(value)
+            case "from": from = try Entry.date(value, name)
+            case "to": to = try Entry.date(value, name)
             case "where": try readConditions(value)
             case "order": order = try Self.order(value)
             case "limit": limit = try Self.limit(value)

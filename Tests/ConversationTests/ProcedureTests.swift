@@ -243,6 +243,69 @@ struct ProcedureTests {
         #expect(try await client.failure("execute", ["sql", .string(many)])["code"] == "tooLarge")
     }
 
+    /// What is no JSON would be a missing member, and all entries would be found.
+    private static let lost: KeyValuePairs = [
+        "count({from: new Date('gone')})": "from is Invalid Date",
+        "count({to: NaN})": "to is NaN",
+        "query({from: '2026-01-01', to: new Date(NaN)})": "to is Invalid Date",
+        "query({from: Infinity})": "from is Infinity",
+        "count({kind: Symbol.iterator})": "kind is",
+        "query({limit: NaN})": "limit is NaN",
+        "query({from: {toJSON: () => null}})": "from is",
+        "queryEntriesBetweenDateStartEnd(new Date(NaN), '2027-01-01')": "the start is not a date",
+        "queryEntriesBetweenDateStartEnd('2020-01-01', NaN)": "the end is not a date",
+        "count({where: {date: {ge: new Date(NaN)}}})": "a date is a text of ISO 8601",
+        "save({kind: 'x', date: new Date(NaN)})": "date is Invalid Date",
+        "update(1, {date: NaN})": "date is NaN",
+    ]
+
+    @Test func `an invalid date or NaN is an error wherever a member may be missing, on the device and under Node`()
+        async throws
+    {
+        var procedures = ["save": Self.save, "count": Self.count]
+        for (index, one) in Self.lost.enumerated() {
+            procedures["p\(index)"] = "function execute(callback) { callback(Context.context().\(one.key)) }"
+        }
+        procedures["missing"] = """
+            function execute(callback) {
+                const context = Context.context()
+                callback([context.count({from: undefined, to: null}), context.count(), context.query({limit: null}).length])
+            }
+            """
+        procedures["sql"] = """
+            function execute(callback) {
+                const rows = value => { try { return Context.context().sql('SELECT ? AS x', [value]).length } catch (e) { return e.message } }
+                callback([rows(null), rows(undefined), rows(NaN), rows(new Date(NaN))])
+            }
+            """
+        let (daemon, service, client) = try await Self.start(procedures)
+        #expect(try await client.value("execute", ["save", "x"]) == 1)
+        for (index, one) in Self.lost.enumerated() {
+            let failure = try await client.failure("execute", ["p\(index)"])
+            #expect(failure["code"] == "scriptFailed", "\(one.key)")
+            #expect(failure["message"]?.stringValue?.contains(one.value) == true, "\(one.key): \(failure)")
+        }
+        #expect(try await client.value("execute", ["missing"]) == [1, 1, 1])
+        #expect(
+            try await client.value("execute", ["sql"]) == [
+                1, 1, "parameter 1 of sql is NaN: give a value that JSON can express",
+                "parameter 1 of sql is Invalid Date: give a value that JSON can express",
+            ]
+        )
+        guard ChildProcess.isInstalled("node") else { return }
+        #expect(try await daemon.client("data", "export", service.folder("entries.jsonl")).exit == .status(0))
+        func node(_ name: String) async throws -> (exit: ChildProcess.Exit, output: String) {
+            let file = service.folder("procedures/\(name).js")
+            let words = [Products.root + "/clients/procedures/procedure.js", file, service.folder("entries.jsonl")]
+            return try await ChildProcess.run("node", words)
+        }
+        for (index, one) in Self.lost.enumerated() {
+            let done = try await node("p\(index)")
+            #expect(done.exit == .status(1) && done.output.isEmpty, "\(one.key): \(done.output)")
+        }
+        #expect(try await node("missing").output == "[1,1,1]\n")
+    }
+
     @Test(.enabled(if: ["node", "sqlite3"].allSatisfy(ChildProcess.isInstalled), "node or sqlite3 is not installed"))
     func `sql says the same under Node as on the device`() async throws {
         let (daemon, service, client) = try await Self.start([

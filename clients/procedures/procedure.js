@@ -204,15 +204,25 @@ function start(file, entries, values, depth, store) {
   }
   const setUp = vm.runInContext(`(function (natives) {
     const json = value => JSON.stringify(value) ?? 'null'
+    // JSON writes an invalid Date and NaN as null, which would be a missing member.
+    const whole = (value, names) => {
+      const text = json(value), object = JSON.parse(text)
+      for (const name of names) {
+        if (value?.[name] != null && object?.[name] == null) natives.refuse(name + ' is ' + value[name] + ', which JSON cannot express: '
+          + 'give another value, or leave it out')
+      }
+      return text
+    }
+    const inQuery = ['kind', 'from', 'to', 'where', 'order', 'limit'], inEntry = ['date', 'source']
     const context = Object.freeze({
       queryEntriesBetweenDateStartEnd: (start, end) => {
         if (start == null || end == null) natives.refuse('the start or the end is not a date')
-        return JSON.parse(natives.query(json({ from: start, to: end })))
+        return JSON.parse(natives.query(whole({ from: start, to: end }, inQuery)))
       },
-      query: what => JSON.parse(natives.query(json(what))),
-      count: what => JSON.parse(natives.query(json(what))).length,
-      save: entry => natives.save(json(entry)),
-      update: (id, changes) => natives.update(id, json(changes)),
+      query: what => JSON.parse(natives.query(whole(what, inQuery))),
+      count: what => JSON.parse(natives.query(whole(what, inQuery))).length,
+      save: entry => natives.save(whole(entry, inEntry)),
+      update: (id, changes) => natives.update(id, whole(changes, inEntry)),
       delete: id => natives.delete(id),
       sql: (statement, values) => JSON.parse(natives.sql(json(statement), json(values))),
     })

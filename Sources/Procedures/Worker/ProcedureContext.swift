@@ -61,12 +61,12 @@ final class ProcedureContext: JSExport {
 
     private func save(_ entry: JSValue) throws -> Double {
         let session = try Self.session()
-        let entry = try entryOf(try json(entry), session.procedure)
+        let entry = try entryOf(try json(entry, losing: ["date", "source"]), session.procedure)
         return Double(try session.use { store throws(StoreError) in try store.save(entry) })
     }
 
     private func update(_ id: JSValue, _ changes: JSValue) throws -> Bool {
-        let (id, changes) = (try number(id), try json(changes))
+        let (id, changes) = (try number(id), try json(changes, losing: ["date", "source"]))
         guard let changes = changes.objectValue else {
             throw ProcedureFailure(.scriptFailed, "update takes an id and an object of what changes")
         }
@@ -85,6 +85,11 @@ final class ProcedureContext: JSExport {
         let values = try json(parameters)
         guard let items = values == .null ? [] : values.arrayValue else {
             throw ProcedureFailure(.scriptFailed, "the parameters of sql are an array")
+        }
+        for (index, item) in items.enumerated() where item == .null && !Self.isMissing(parameters[index]) {
+            let gist = Self.gist(parameters[index])
+            let sentence = "parameter \(index + 1) of sql is \(gist): give a value that JSON can express"
+            throw ProcedureFailure(.scriptFailed, sentence)
         }
         let bound = try reading { () throws(StoreError) in
             var bound: [SQLValue] = []
@@ -113,7 +118,7 @@ final class ProcedureContext: JSExport {
     }
 
     private func entryQuery(_ what: JSValue) throws -> EntryQuery {
-        let json = try json(what)
+        let json = try json(what, losing: EntryQuery.members)
         return try reading { () throws(StoreError) in try EntryQuery(json) }
     }
 
@@ -142,6 +147,30 @@ final class ProcedureContext: JSExport {
         } catch {
             throw ProcedureFailure(.scriptFailed, "the value cannot be kept as JSON: \(error.message)")
         }
+    }
+
+    /// The same for an object where a missing member means something. JSON writes an invalid `Date`, NaN and functions
+    /// as `null` or not at all, which would be missing.
+    private func json(_ value: JSValue, losing names: [String]) throws -> JSONValue {
+        let json = try json(value)
+        guard value.isObject, let object = json.objectValue else { return json }
+        for name in names where (object[name] ?? .null) == .null {
+            let member = value[name]
+            guard !Self.isMissing(member) else { continue }
+            let sentence = "\(name) is \(Self.gist(member))\(Self.remedy(name)), or leave it out"
+            throw ProcedureFailure(.scriptFailed, sentence)
+        }
+        return json
+    }
+
+    private static func isMissing(_ value: JSValue) -> Bool { value.isUndefined || value.isNull }
+
+    private static func gist(_ value: JSValue) -> String { (value.toString() ?? "no JSON value").shortened }
+
+    private static func remedy(_ name: String) -> String {
+        ["from", "to", "date"].contains(name)
+            ? ", not a date: give a valid Date, or a text in ISO 8601 with a zone such as 2026-11-21T10:00:00Z"
+            : ", which JSON cannot express: give another value"
     }
 
     private func reading<Value>(_ body: () throws(StoreError) -> Value) throws -> Value {
