@@ -1,7 +1,9 @@
+import JSON
 import Logging
 import QuickConnect
 
-/// `logMessage`: writes its parameters to the log, with the caller's name. The log escapes control characters.
+/// `logMessage`: writes its parameters to the log, with the caller's name. The log escapes control characters. Without a
+/// message the line is empty, as in the original; for `null` it is `null`.
 struct LoggingVCO: VCO {
     private let logger: Logger
     /// The most bytes of a message that are written.
@@ -10,8 +12,8 @@ struct LoggingVCO: VCO {
     init(_ logger: Logger) { self.logger = logger }
 
     func show(_ call: borrowing Call) throws(CommandError) -> ViewOutcome {
-        var text = ""
-        for index in 0..<call.argumentCount where text.utf8.count < Self.mostBytes {
+        var text = call.request.message?.isNull == true ? "null" : ""
+        for index in 0..<call.request.parameterCount where text.utf8.count < Self.mostBytes {
             if index > 0 { text += " " }
             text += call.argument(index).excerpt(atMost: Self.mostBytes - text.utf8.count)
         }
