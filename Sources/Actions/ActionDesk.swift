@@ -70,6 +70,9 @@ public struct ActionDesk: Sendable {
         throw CommandError(.notFound, "there is no action '\(name.prefix(100))'\(question)")
     }
 
+    /// The path of its Action.js; throws `notFound`.
+    public func path(of name: String) throws(CommandError) -> String { try file(name).path }
+
     public func checkIsAllowed(_ name: String, on page: WebOrigin?) throws(CommandError) {
         guard let page else { throw CommandError(.denied, "no action can run on this page: it has no site") }
         guard !state.rules().all.allows(name, on: page) else { return }

@@ -40,7 +40,8 @@ public struct ActionResults: Sendable, Equatable {
 
 /// Why an action failed.
 public struct ActionFailure: Error, Sendable, Equatable {
-    /// {code, message, source?, line?, column?}; source is `script` for what was typed, `Action.js` for the action.
+    /// {code, message, source?, line?, column?, file?, text?}; source is `script` for what was typed, `Action.js` for the
+    /// action; text is the line.
     public let members: JSONObject
 
     public init(_ members: JSONObject) { self.members = members }
@@ -51,6 +52,21 @@ public struct ActionFailure: Error, Sendable, Equatable {
 
     public var code: String { members["code"]?.stringValue ?? "scriptFailed" }
     public var message: String { members["message"]?.stringValue ?? "" }
+
+    /// The same, with the path and the line if it is an error in Action.js.
+    /// - Parameters:
+    ///   - text: the text of Action.js.
+    ///   - path: its path.
+    public func placed(in text: String, at path: String) -> ActionFailure {
+        guard members["source"]?.stringValue == ActionFolders.fileName else { return self }
+        var members = members
+        members["file"] = .string(path)
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        if let number = members["line"]?.integerValue, number >= 1, number <= lines.count {
+            members["text"] = .string(String(lines[Int(number) - 1].prefix(200)))
+        }
+        return ActionFailure(members)
+    }
 
     /// Another page than at the beginning is shown; nothing has run.
     public static let pageChanged = ActionFailure(

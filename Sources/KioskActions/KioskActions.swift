@@ -100,9 +100,13 @@ public final class KioskActions {
             let page = site
             let text = try desk.text(of: name, on: page)
             guard let page else { throw CommandError(.denied, "no action can run on this page: it has no site") }
+            let path = try desk.path(of: name)
+            let placing: ActionRun.Completion = { result in
+                completion(result.mapError { $0.placed(in: text, at: path) })
+            }
             check(text, ActionFolders.fileName, source: ActionFolders.fileName) { [weak self] mistake in
-                if let mistake { return completion(.failure(ActionFailure(mistake))) }
-                self?.start(name, text, page, completion)
+                if let mistake { return placing(.failure(ActionFailure(mistake))) }
+                self?.start(name, text, page, placing)
             }
         } catch {
             completion(.failure(ActionFailure(error)))

@@ -51,7 +51,11 @@ struct ActionRunCommand: ParsableCommand {
                 ? "no window is open; start it with «quickconnect-kiosk»" : OwnPrograms.missing("quickconnect-kiosk")
             end.message = "unavailable: \(fix)"
         }
-        let place = MacroPlace(error.members).text
+        // An action's `source` says whether Action.js or a typed script failed; the line is `text`.
+        var members = error.members
+        members["file"] = members["file"] ?? members["source"]
+        members["source"] = members["text"]
+        let place = MacroPlace(members).text
         if !place.isEmpty { end.message += "\n\(place)" }
         return end
     }

@@ -125,6 +125,23 @@ struct ActionScriptTests {
         #expect(try context.evaluate("got").toString() == text && context.evaluate("shown.length").toString() == "0")
     }
 
+    @Test func `an error in Action.js has its path and its line, one in a typed script has neither`() throws {
+        let text = "var a\nnothing.at.all\n"
+        let thrown = ActionFailure([
+            "code": "scriptFailed", "message": "m", "source": "Action.js", "line": 2, "column": 1,
+        ])
+        let placed = thrown.placed(in: text, at: "/x/Action.js").members
+        #expect(
+            placed["file"] == "/x/Action.js" && placed["text"] == "nothing.at.all" && placed["source"] == "Action.js"
+        )
+        for line: JSONValue in [0, -1, 9, "2", 1.5] {
+            let failure = ActionFailure(["source": "Action.js", "line": line]).placed(in: text, at: "/x/Action.js")
+            #expect(failure.members["file"] == "/x/Action.js" && failure.members["text"] == nil, "\(line)")
+        }
+        let typed = ActionFailure(["code": "scriptFailed", "source": "script", "line": 1])
+        #expect(typed.placed(in: text, at: "/x/Action.js") == typed)
+    }
+
     @Test func `makeCall asks the program, which knows the run`() throws {
         let results = try ActionResults(run(shipped("address-to-log")))
         #expect(results.view == .none)

@@ -169,9 +169,13 @@ def calls(stage):
     assert stage.rig.action("run", "address-to-log").stdout.startswith("Done: ")
     wait_until(lambda: f"{stage.site.origin}/strict-log" in stage.rig.log("quickconnectd"), "the line in the log")
     assert "'rec' is not listed" in stage.refused("records")
-    assert "nothing" in stage.refused("throws")
+    thrown = stage.refused("throws").split("\n")
+    assert thrown[0] == "quickconnect: scriptFailed: ReferenceError: Can't find variable: nothing", thrown
+    assert thrown[1].endswith("/own/actions/throws/Action.js:3:12") and thrown[2].strip() == "nothing.at.all", thrown
+    assert thrown[3].index("^") == thrown[2].index("nothing") + 7, thrown
     broken = stage.refused("broken")
     assert broken.startswith("quickconnect: invalid: SyntaxError"), broken
+    assert "/own/actions/broken/Action.js:3:1\n      }\n" in broken, broken
 
 
 def busy(stage):

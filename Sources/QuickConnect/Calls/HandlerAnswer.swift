@@ -28,7 +28,7 @@ public struct HandlerFailure: Error, Sendable, Hashable {
     /// Where a script failed, and for a macro what its editor needs: those of ``placeNames`` that the handler gave.
     public var place: JSONObject = [:]
 
-    static let placeNames = ["file", "line", "column", "stack", "source", "macro", "base", "version"]
+    static let placeNames = ["file", "line", "column", "stack", "source", "text", "macro", "base", "version"]
 }
 
 /// How a call to a handler ends: with its answer, its error, or the reason why neither will come.
