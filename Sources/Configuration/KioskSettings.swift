@@ -1,3 +1,4 @@
+public import KioskRules
 public import QuickConnect
 
 /// The section `kiosk`: what the window shows, and what its page may do. docs/kiosk.md describes each setting.
@@ -15,6 +16,8 @@ public struct KioskSettings: Sendable, Equatable {
     /// The folder or address to show if the command line names none.
     public var page: String?
     public var isFullScreen = false
+    /// The monitor that shows the window; nil: the primary one, or the first.
+    public var monitor: MonitorChoice?
     /// Further origins whose pages have the bridge, each such as `https://example.org`.
     public var origins: Set<String> = []
     /// Further origins that may be loaded, without the bridge.

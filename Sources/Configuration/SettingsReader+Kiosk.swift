@@ -6,7 +6,7 @@ extension SettingsReader {
         "page", "fullScreen", "origins", "resources", "urlCalls", "schemes", "cookies", "keepData", "cache",
         "userAgent",
         "zoom", "cursor", "screenSleep", "sandbox", "leaveKey", "contextMenu", "location", "microphone", "camera",
-        "downloads", "memoryBytes", "hangTime", "logMaxLength",
+        "downloads", "memoryBytes", "hangTime", "logMaxLength", "monitor",
     ]
 
     mutating func readKiosk(_ node: YAMLNode, into settings: inout Settings) {
@@ -26,6 +26,7 @@ extension SettingsReader {
         case "userAgent": kiosk.userAgent = userAgent(value) ?? kiosk.userAgent
         case "zoom": kiosk.zoom = zoom(value) ?? kiosk.zoom
         case "leaveKey": kiosk.leaveKey = leaveKey(value)
+        case "monitor": kiosk.monitor = monitor(value)
         // The engine alone needs some 80 MiB.
         case "memoryBytes": kiosk.memoryBytes = file.integer(value, "'\(name)'", in: (128 << 20)...(1 << 40))
         case "hangTime": kiosk.hangSeconds = time(value, name)
@@ -132,6 +133,13 @@ extension SettingsReader {
     private mutating func leaveKey(_ node: YAMLNode) -> Located<String>? {
         guard let text = file.string(node, "'leaveKey'"), text != "none" else { return nil }
         return Located(text, at: file.location(node))
+    }
+
+    private mutating func monitor(_ node: YAMLNode) -> MonitorChoice? {
+        if let choice = node.text.flatMap(MonitorChoice.init) { return choice }
+        let names = "the name of a monitor's connector, such as HDMI-1, or its number, from 1 to \(MonitorChoice.maximumNumber)"
+        file.mistake("'monitor' must be \(names)", got: node)
+        return nil
     }
 
     private mutating func time(_ node: YAMLNode, _ name: String) -> Double? {

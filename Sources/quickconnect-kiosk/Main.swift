@@ -25,7 +25,7 @@ struct QuickConnectKiosk: ParsableCommand {
     @Argument(help: ArgumentHelp("The page (default: the page in the settings).", valueName: "FOLDER|ADDRESS"))
     var page: String?
 
-    @Flag(help: "Cover the whole screen.")
+    @Flag(help: "Cover the whole monitor.")
     var fullScreen = false
 
     @Option(help: ArgumentHelp("\(SocketPaths.help)", valueName: "PATH"))

@@ -45,13 +45,24 @@ struct DoctorCommand: ParsableCommand {
         guard let report = DoctorReport(answer) else {
             throw ExitError(message: "the daemon's report cannot be read: \(answer.text)", status: 1)
         }
-        return DoctorReport(report.findings + dataService() + fleet())
+        return DoctorReport(report.findings + dataService() + fleet() + kiosk())
     }
 
     /// The finding of the fleet's gateway, if one is running.
     private func fleet() -> [Finding] {
         let answer = try? connection.call("mqtt", message: JSONValue.array(["state"]).text)
         return answer?.objectValue.map { [FleetState($0).finding] } ?? []
+    }
+
+    /// The finding of the kiosk's window, if one is open and this user may ask it.
+    private func kiosk() -> [Finding] {
+        guard let state = (try? connection.call("kiosk", message: JSONValue.array(["state"]).text))?.objectValue,
+            let monitor = state["monitor"]?.objectValue, let name = monitor["name"]?.stringValue
+        else { return [] }
+        let place = "the window is on \(name), \(monitor["width"]?.text ?? "?")×\(monitor["height"]?.text ?? "?")"
+        guard let missing = monitor["missing"]?.stringValue else { return [Finding("kiosk", .ok, place)] }
+        let says = "\(place): 'monitor' of the kiosk's settings, \(missing), is not connected"
+        return [Finding("kiosk", .warning, says, inspect: "xrandr --listmonitors")]
     }
 
     /// The findings about the data and the server of procedures, if there are such. Only the data service may read their

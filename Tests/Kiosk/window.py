@@ -14,27 +14,37 @@ from browser import BrowserError, WebDriver
 from rig import ROOT, Rig, ends_with_caller, wait_until
 
 DRIVER = "WebKitWebDriver"
+# A window manager.
+MANAGER = "openbox"
 
 
 def missing():
     """Why no window can be opened here; None if one can."""
-    absent = [name for name in (DRIVER, "Xvfb", "xdotool", "import") if not shutil.which(name)]
+    absent = [name for name in (DRIVER, MANAGER, "Xvfb", "Xorg", "xdotool", "xprop", "xrandr", "xwininfo", "import") if not shutil.which(name)]
     return f"{', '.join(absent)} is not installed" if absent else None
 
 
 class Display:
-    """An X server without a screen."""
+    """An X server without a screen. Its size is not the usual one of a window, so that it shows whether a window fills it."""
+
+    output = "screen"
+
+    def __init__(self, width=1152, height=864):
+        self.width, self.height = width, height
 
     def __enter__(self):
         read, write = os.pipe()
-        # Without -noreset it begins anew when the last window closes, and refuses the next one meanwhile.
-        self.server = subprocess.Popen(["Xvfb", "-displayfd", str(write), "-screen", "0", "1024x768x24", "-nolisten", "tcp", "-noreset"],
-                                       pass_fds=[write], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=ends_with_caller)
+        self.server = subprocess.Popen([*self.words(), "-displayfd", str(write), "-nolisten", "tcp", "-noreset"], pass_fds=[write],
+                                       stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=ends_with_caller)
         os.close(write)
         with os.fdopen(read) as told:
             self.name = f":{told.readline().strip()}"
-        assert self.name != ":", "Xvfb has ended"
+        assert self.name != ":", f"{self.words()[0]} has ended"
         return self
+
+    def words(self):
+        # Without -noreset it begins anew when the last window closes, and refuses the next one meanwhile.
+        return ["Xvfb", "-screen", "0", f"{self.width}x{self.height}x24"]
 
     def __exit__(self, *_):
         self.server.terminate()
@@ -43,8 +53,56 @@ class Display:
     def run(self, *words, **options):
         return subprocess.run(words, env={**os.environ, "DISPLAY": self.name}, capture_output=True, text=True, timeout=30, **options)
 
+    def change(self, *monitors):
+        """Gives the monitors these places, (width, height, left, top) of each; None: it is off."""
+        words = ["xrandr"]
+        for number, place in enumerate(monitors):
+            output = self.output.format(number)
+            words += ["--output", output, *(["--mode", self.mode(output, *place[:2]), "--pos", "{}x{}".format(*place[2:])] if place else ["--off"])]
+        self.run(*words, check=True)
+        # The driver of several monitors notices by this question that one of them is connected now.
+        self.run("xrandr", check=True)
+
+    def mode(self, output, width, height):
+        mode = f"{width}x{height}:test"
+        across, down = (list(map(str, range(size, size + 4))) for size in (width, height))
+        # It may be there already.
+        self.run("xrandr", "--newmode", mode, "30", *across, *down)
+        self.run("xrandr", "--addmode", output, mode, check=True)
+        return mode
+
     def picture(self, path):
         self.run("import", "-window", "root", str(path), check=True)
+
+
+class Monitors(Display):
+    """An X server with several monitors, DUMMY0, DUMMY1, …, of which the first is there at first."""
+
+    output = "DUMMY{}"
+
+    def __enter__(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="qc-monitors.")
+        (Path(self.folder.name) / "xorg.conf").write_text("""
+Section "ServerFlags"
+    Option "AutoAddDevices" "false"
+    Option "AutoAddGPU" "false"
+    Option "DontVTSwitch" "true"
+EndSection
+Section "Device"
+    Identifier "monitors"
+    Driver "dummy"
+    VideoRam 65536
+EndSection
+""")
+        return super().__enter__()
+
+    def words(self):
+        # It shares the machine's console, so that it leaves the one of a person alone.
+        return ["Xorg", "-config", f"{self.folder.name}/xorg.conf", "-logfile", f"{self.folder.name}/log", "-novtswitch", "-sharevts"]
+
+    def __exit__(self, *_):
+        super().__exit__()
+        self.folder.cleanup()
 
 
 class KioskRig(Rig):

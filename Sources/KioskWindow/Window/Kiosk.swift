@@ -60,6 +60,7 @@ public final class Kiosk {
     var dialogs: Dialogs?
     var handover: Handover?
     let message: Message?
+    let placement: Placement
 
     /// Makes the window, which ``run()`` shows. For the main thread, once in a process.
     public init(_ options: KioskOptions, log: ServiceLog) throws(Failure) {
@@ -81,6 +82,10 @@ public final class Kiosk {
         stack = cast(box)
         notice = Notice()
         message = Message()
+        let settings = options.settings
+        placement = Placement(window, on: settings.monitor, isFullScreen: settings.isFullScreen) { text, isProblem in
+            log.write(text, isProblem ? .warning : .info)
+        }
         home = Self.home(options)
         shown = home
         bridge = Bridge(page, Self.rule(options, home), library: options.library, paths: options.daemonPaths)
@@ -119,7 +124,6 @@ public final class Kiosk {
 
     private func build() {
         let window: UnsafeMutablePointer<GtkWindow> = cast(self.window)
-        gtk_window_set_default_size(window, 1024, 768)
         gtk_window_set_title(window, "QuickConnect")
         if let box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0) {
             gtk_container_add(cast(self.window), box)
@@ -181,9 +185,9 @@ public final class Kiosk {
 
     /// Shows the window, and returns the exit status when it is closed.
     public func run() -> Int32 {
+        placement.begin()
         gtk_widget_show_all(window)
         gtk_stack_set_visible_child(stack, page.widget)
-        if options.settings.isFullScreen { gtk_window_fullscreen(cast(window)) }
         daemon.start()
         startServices()
         afterFilter { [self] in

@@ -51,7 +51,7 @@ final class KioskCommand {
             "generation": .integer(Int64(document.generation)),
             "zoom": .number(webkit_web_view_get_zoom_level(kiosk.page.view)),
             "isLoading": .bool(webkit_web_view_is_loading(kiosk.page.view) != 0),
-            "problem": kiosk.notice.text.map { .string($0) } ?? .null,
+            "problem": kiosk.notice.text.map { .string($0) } ?? .null, "monitor": kiosk.placement.state,
         ]
     }
 

@@ -36,12 +36,7 @@ enum ScreenSleep {
 
     /// A bare X server has a screen saver that nobody else switches off.
     private static func tellServer() {
-        let type = g_type_from_name("GdkX11Display")
-        guard type != 0, let display = gdk_display_get_default(),
-            g_type_check_instance_is_a(cast(UnsafeMutableRawPointer(display)), type) != 0,
-            let server = gdk_x11_display_get_xdisplay(display)
-        else { return }
-        XSetScreenSaver(server, 0, 0, DontPreferBlanking, DontAllowExposures)
+        if let server = XServer.display { XSetScreenSaver(server, 0, 0, DontPreferBlanking, DontAllowExposures) }
     }
 
     private static var hasSessionBus: Bool {
