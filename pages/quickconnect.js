@@ -354,6 +354,14 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {} }) {
 		return promise
 	}
 
+	// What the native side of the original calls.
+	const ownHandlers = { __proto__: null, _disableJavascriptAlertBoxSafetyTimeout: nothing }
+
+	function missing(name) {
+		const message = `the page has no handler '${name}'; it adds one by registerHandler('${name}', data => …)`
+		throw Object.assign(new Error(message), { code: 'unavailable' })
+	}
+
 	// A handler with a callback answers by it, others by their return value.
 	async function called(call, to) {
 		const { callbackId: responseId, handlerName: name, data } = call, each = to || socket
@@ -364,7 +372,8 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {} }) {
 		}
 		const succeed = (responseData = null) => answer({ responseData, handlerName: call.replyCommand, end: call.end })
 		try {
-			const handler = handlers.get(name), result = handler(data, succeed, call), value = await result
+			const handler = handlers.get(name) || ownHandlers[name] || missing(name)
+			const result = handler(data, succeed, call), value = await result
 			if (handler.length < 2 || value !== undefined && value !== result) succeed(value)
 		} catch (error) {
 			const { code, field, message = String(error) } = Object(error)

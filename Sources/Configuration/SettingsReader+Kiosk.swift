@@ -137,8 +137,8 @@ extension SettingsReader {
 
     private mutating func monitor(_ node: YAMLNode) -> MonitorChoice? {
         if let choice = node.text.flatMap(MonitorChoice.init) { return choice }
-        let names = "the name of a monitor's connector, such as HDMI-1, or its number, from 1 to \(MonitorChoice.maximumNumber)"
-        file.mistake("'monitor' must be \(names)", got: node)
+        let number = "its number, from 1 to \(MonitorChoice.maximumNumber)"
+        file.mistake("'monitor' must be the name of a monitor's connector, such as HDMI-1, or \(number)", got: node)
         return nil
     }
 

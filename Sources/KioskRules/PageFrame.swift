@@ -3,7 +3,7 @@
 /// From the page: `d` a document begins; `o` opens a connection to the daemon, `l` has
 /// lines for it, `c` closes it; `p` asks for what has come; `r` answers a call of the window. To the page: `o` a connection
 /// is open, `l` lines of the daemon, `c` it is closed; `u` a call by an address, `b` the bridge is asked for, `q` its
-/// messages are to be fetched, `h` a call of the window.
+/// messages are to be fetched, `h` a call of the window, with the number 0 if nobody waits for its answer.
 public struct PageFrame: Sendable, Hashable {
     public enum Kind: Character, Sendable {
         case document = "d"

@@ -23,15 +23,19 @@ public struct ScriptMistake: Error, Sendable, Hashable, CustomStringConvertible 
         self.column = column
     }
 
-    /// Parses the engine's message for a script that was run under an address: `quickconnect:///x:3:5: TypeError: …`.
+    /// Parses the engine's message for a script that was run under an address: `quickconnect:///x:3:5: TypeError: …`,
+    /// or without a column.
     public init(engine text: String, source: String) {
-        let parts = text.hasPrefix("\(source):") ? text.dropFirst(source.count + 1) : Substring(text)
-        let fields = parts.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
-        if text.hasPrefix("\(source):"), fields.count == 3, let line = Int(fields[0]), let column = Int(fields[1]) {
-            self.init(.script, String(fields[2].drop { $0 == " " }), line: line, column: column)
-        } else {
+        guard text.hasPrefix("\(source):"), case let parts = text.dropFirst(source.count + 1),
+            let colon = parts.firstIndex(of: ":"), let line = Int(parts[..<colon])
+        else {
             self.init(.script, text)
+            return
         }
+        var rest = parts[parts.index(after: colon)...]
+        let column = rest.firstIndex(of: ":").flatMap { Int(rest[..<$0]) }
+        if column != nil, let end = rest.firstIndex(of: ":") { rest = rest[rest.index(after: end)...] }
+        self.init(.script, String(rest.drop { $0 == " " }), line: line, column: column)
     }
 
     public var description: String { line.map { "line \($0): \(message)" } ?? message }

@@ -57,9 +57,10 @@ def echo_page(stage):
     for name in ("disableJavscriptAlertBoxSafetyTimeout", "disableJavascriptAlertBoxSafetyTimeout"):
         opened.run(f"WebViewJavascriptBridge.{name}()")
     assert stage.kiosk("call", "jsRcvResponseTest") == "Response from JS"
-    # A missing handler gives an error with a message.
+    assert stage.kiosk("call", "_disableJavascriptAlertBoxSafetyTimeout") is None
+    # A missing handler gives an error with its name.
     done = stage.rig.client("kiosk", "call", "nobody", check=False)
-    assert done.returncode != 0, done.stdout
+    assert done.returncode != 0 and "unavailable: the page has no handler 'nobody'; it adds one by registerHandler('nobody'" in done.stderr, done
     opened.wait_connected()
     opened.run("WebViewJavascriptBridge.removeHandler('echoHandler')")
     assert stage.rig.client("kiosk", "call", "echoHandler", 1, check=False).returncode != 0
@@ -85,11 +86,41 @@ def own_bridge(stage):
     """A page with the bridge's own script: its queue is fetched, and its handlers are called"""
     opened = stage.page("kiosk/bridge/own.html")
     opened.wait("window.bridge && bridge.registerHandler && window.WebViewJavascriptBridge === bridge")
+    # Each callback is called once, by whoever comes first.
+    opened.wait("!('WVJBCallbacks' in window)")
+    assert opened.value("called === 1 && mistakes.length === 0"), opened.value("[called, mistakes]")
     assert "_fetchQueue" in opened.value("Object.keys(bridge)") and not opened.value("bridge === quickconnect.bridge")
     assert stage.kiosk("call", "double", 21) == 42
     opened.run(f"window.got = []; for (let n = 0; n < {MANY}; n++) bridge.callHandler('counter', n, value => got.push(value))")
     opened.wait(f"got.length === {MANY}")
     assert opened.value("got") == list(range(MANY))
+    # Without the safety timeout, a message is handled in the turn in which it comes.
+    turns = """let turn = 0; const own = bridge._handleMessageFromObjC
+        bridge._handleMessageFromObjC = text => { turn++; own(text); turn = 0 }
+        bridge.registerHandler('turn', (data, answer) => answer(turn))"""
+    opened.run(turns)
+    assert stage.kiosk("call", "turn") == 0
+    assert stage.kiosk("call", "_disableJavascriptAlertBoxSafetyTimeout") is None
+    wait_until(lambda: stage.kiosk("call", "turn") == 1, "a handler in the same turn", 5)
+
+
+def evaluated(stage):
+    """What the window evaluates: the value of a return or of the last expression, and errors with their line"""
+    for page in ("kiosk/plain.html", "kiosk/strict.html"):
+        stage.page(page)
+        for text, value in (("document.title", stage.state()["title"]), ("return 1 + 1", 2), ("let a = 1; a + 1", 2), ("let a = 1\nlet b = 2\n\na + b;\n", 3),
+                            ("await Promise.resolve(5)", 5), ("Promise.resolve([6])", [6]), ("data.x", 7), ("({a: data})", {"a": {"x": 7}}), ("{a: 1}", {"a": 1}),
+                            ("let a = 5\n+ 2; a", 7), ("let f = () => 'x; y'; f()", "x; y"), ("if (data.x) 'yes'; else 'no'", None), ("f(); function f() { globalThis.ran = 8 }", None),
+                            ("globalThis.ran", 8), ("document.body", None), ("() => 1", None), ("// nothing; here", None), ("", None), ("let a = 9; return a;", 9),
+                            ("for (let n = 0; n < 3; n++) ; 'end'", "end"), ("var quiet = 1; quiet", 1), ("typeof quiet", "undefined"), ("`a;b`", "a;b"), ("await 1\nreturn 2", 2)):
+            got = stage.evaluate(text, {"x": 7})
+            assert got == value, (page, text, got)
+        for text, words in (("let a = 1\n\nnowhere.x", "line 3: ReferenceError: Can't find variable: nowhere"), ("return nowhere", "line 1: ReferenceError"),
+                            ("let a = 1\nlet = = 2", "line 2: SyntaxError"), ("\nthrow new Error('mine')", "line 2: Error: mine"), ("throw 'text'", "text"),
+                            ("1\nPromise.reject(new TypeError('late'))", "line 2: TypeError: late"), ("\nJSON.parse('{')", "line 2: SyntaxError: JSON Parse error"),
+                            ("return document.body", "its value is none that JSON has")):
+            done = stage.rig.client("kiosk", "evaluate", text, check=False)
+            assert done.returncode != 0 and words in done.stderr, (page, text, done)
 
 
 def strict_page(stage):

@@ -22,15 +22,6 @@ struct PageFrameTests {
         #expect(MessageLog.line(.received, "abcdéf", maximumLength: 5) == "RCVD: abcdé [...]")
     }
 
-    @Test("the engine's words become a mistake with its place")
-    func mistakes() {
-        let source = "quickconnect:///x"
-        let mistake = ScriptMistake(engine: "quickconnect:///x:3:5: TypeError: a: b", source: source)
-        #expect(mistake == ScriptMistake(.script, "TypeError: a: b", line: 3, column: 5))
-        #expect(ScriptMistake(engine: "Error: x", source: source) == ScriptMistake(.script, "Error: x"))
-        #expect(ScriptMistake(engine: "quickconnect:///x:y", source: source).line == nil)
-    }
-
     @Test("the filter lets through what is listed, its WebSockets, and what a page has itself")
     func filter() throws {
         let rules = try #require(JSONParser.parse(ContentFilter.json(["https://a.org", "http://b.org:81"])).arrayValue)

@@ -84,6 +84,13 @@ public final class Bridge {
         channel.callHandler(name, data, completion: completion)
     }
 
+    /// The page's handler by which the native side of the original asks a page's bridge to handle messages at once.
+    public static let safetyTimeoutHandler = "_disableJavascriptAlertBoxSafetyTimeout"
+
+    /// Asks the page's bridge to handle messages at once, not in a later turn. Only a bridge that the page itself brings
+    /// waits for a turn; like the original's, it does not answer.
+    public func disableJavascriptAlertBoxSafetyTimeout() { channel.callHandler(Self.safetyTimeoutHandler) }
+
     /// Forgets a call whose answer nobody waits for any more.
     func giveUp(_ number: Int) { channel.giveUp(number) }
 

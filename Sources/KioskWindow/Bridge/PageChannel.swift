@@ -217,6 +217,13 @@ final class PageChannel {
         return lastCall
     }
 
+    /// Calls a handler of the page whose answer nobody waits for.
+    func callHandler(_ name: String) {
+        let message: JSONValue = ["handlerName": .string(name)]
+        log(.sent, message.text)
+        say(PageFrame(.handlerCall, 0, message.text))
+    }
+
     /// Forgets a call whose answer nobody waits for any more; the page need not hear of it if it has not yet.
     func giveUp(_ number: Int) {
         guard results.removeValue(forKey: number) != nil else { return }

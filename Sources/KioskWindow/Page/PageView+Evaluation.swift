@@ -110,7 +110,9 @@ private final class PendingCall {
         let (code, text) = takeMessage(error)
         // WEBKIT_JAVASCRIPT_ERROR_INVALID_RESULT stands for both.
         if code == Int32(WEBKIT_JAVASCRIPT_ERROR_INVALID_RESULT.rawValue) {
-            return ScriptMistake(text.contains("Unsupported") ? .unsupportedValue : .pageLost, text)
+            guard text.contains("Unsupported") else { return ScriptMistake(.pageLost, text) }
+            let what = "its value is none that JSON has, but such as a function or an element"
+            return ScriptMistake(.unsupportedValue, what)
         }
         var mistake = ScriptMistake(engine: text, source: source)
         if mistake.line == 1, let column = mistake.column { mistake.column = max(1, column - firstColumn) }

@@ -61,7 +61,7 @@ function (origins, library) {
 		if (kind === 'u' && number === '1') makeCall(...JSON.parse(text))
 		if (kind === 'b') drain()
 		if (kind === 'q') fetchQueue(window.WebViewJavascriptBridge)
-		if (kind === 'h') called(text)
+		if (kind === 'h') called(text, number === '0' ? () => {} : reply)
 	}
 
 	// An address with one of the owner's schemes is the only parameter of its command.
@@ -89,15 +89,16 @@ function (origins, library) {
 
 	function drain() {
 		if (document.readyState === 'loading' || !window.WVJBCallbacks) return
-		const callbacks = window.WVJBCallbacks
-		delete window.WVJBCallbacks
+		const callbacks = window.WVJBCallbacks.splice(0)
+		// The bridge's own script takes the list itself, a little later.
+		if (window.WebViewJavascriptBridge === window.quickconnect.bridge) delete window.WVJBCallbacks
 		for (const callback of callbacks) callback(window.WebViewJavascriptBridge)
 	}
 
 	// The window calls a handler of the page.
-	function called(text) {
+	function called(text, send) {
 		const bridge = window.WebViewJavascriptBridge || window.quickconnect
-		bridge._handleMessageFromObjC(text, { send: reply })
+		bridge._handleMessageFromObjC(text, { send })
 	}
 
 	// No caller can be given more, and the window would not get it.

@@ -84,6 +84,10 @@ final class KioskCommand {
         guard let name = value?.stringValue else {
             return answer(.failure(.expected("name, the name of a handler", at: "/1", got: value)))
         }
+        if name == Bridge.safetyTimeoutHandler {
+            kiosk.bridge.disableJavascriptAlertBoxSafetyTimeout()
+            return answer(.success(.null))
+        }
         let number = kiosk.bridge.callHandler(name, data) { result in
             answer(result.mapError { Failure(CommandError.Code(rawValue: $0.code), $0.message) })
         }
@@ -91,17 +95,16 @@ final class KioskCommand {
         kiosk.daemon.whenAbandoned(call) { [unowned self] in kiosk.bridge.giveUp(number) }
     }
 
-    /// Runs a function's body in the page. Its data is in the variable `data`, not in the text.
+    /// Runs a text in the page. Its data is in the variable `data`, not in the text.
     private func evaluate(
         _ value: JSONValue?,
         _ data: JSONValue,
         _ answer: @escaping (Result<JSONValue, Failure>) -> Void
     ) {
-        guard let body = value?.stringValue else {
-            return answer(.failure(.expected("body, a string of JavaScript", at: "/1", got: value)))
+        guard let text = value?.stringValue else {
+            return answer(.failure(.expected("text, a string of JavaScript", at: "/1", got: value)))
         }
-        // On the first line, so that lines count from 1.
-        kiosk.page.call("const data = JSON.parse(input); \(body)", ["input": data.text], in: .page) { result in
+        kiosk.page.run(text, data: data.text) { result in
             switch result {
             case .success(let json): answer(.success(json.flatMap { try? JSONParser.parse($0) } ?? .null))
             case .failure(let mistake): answer(.failure(Failure(nil, "\(mistake)")))
