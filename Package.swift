@@ -599,7 +599,7 @@ let package = Package(
         ),
         .testTarget(
             name: "ConfigurationTests",
-            dependencies: ["Configuration", "Layout", "QuickConnect", "JSON", "TestRig"],
+            dependencies: ["Configuration", "KioskRules", "Layout", "QuickConnect", "JSON", "TestRig"],
             swiftSettings: swiftSettings
         ),
         .testTarget(

@@ -26,6 +26,8 @@ public struct KioskSettings: Sendable, Equatable {
     public var urlCalls: Bool?
     /// The schemes whose addresses call the command of the same name.
     public var schemes: [String] = []
+    /// The commands that the page has as functions of its window, by their names.
+    public var functions: [String] = []
     public var cookies = Cookies.noThirdParty
     /// Whether cookies and what pages store are kept over restarts.
     public var keepsData = true

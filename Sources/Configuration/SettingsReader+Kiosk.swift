@@ -6,7 +6,7 @@ extension SettingsReader {
         "page", "fullScreen", "origins", "resources", "urlCalls", "schemes", "cookies", "keepData", "cache",
         "userAgent",
         "zoom", "cursor", "screenSleep", "sandbox", "leaveKey", "contextMenu", "location", "microphone", "camera",
-        "downloads", "memoryBytes", "hangTime", "logMaxLength", "monitor",
+        "downloads", "memoryBytes", "hangTime", "logMaxLength", "monitor", "functions",
     ]
 
     mutating func readKiosk(_ node: YAMLNode, into settings: inout Settings) {
@@ -21,6 +21,7 @@ extension SettingsReader {
         case "origins": kiosk.origins = origins(value, name)
         case "resources": kiosk.resources = origins(value, name)
         case "schemes": kiosk.schemes = schemes(value)
+        case "functions": kiosk.functions = functions(value)
         case "cookies": kiosk.cookies = choice(value, name) ?? kiosk.cookies
         case "cache": kiosk.cache = choice(value, name) ?? kiosk.cache
         case "userAgent": kiosk.userAgent = userAgent(value) ?? kiosk.userAgent
@@ -85,6 +86,19 @@ extension SettingsReader {
                 let what =
                     "'\(word.value)' cannot be a scheme of your own; a scheme is a letter, then letters, digits, +, - and ."
                 file.mistake(what, at: word.location)
+                return nil
+            }
+            return word.value
+        }
+    }
+
+    /// Names that a script can call without quotes.
+    private mutating func functions(_ node: YAMLNode) -> [String] {
+        file.words(node, "'functions'").compactMap { word in
+            let isName = word.value.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) || "_$".contains($0) }
+            guard isName, word.value.first?.isNumber == false else {
+                let what = "'\(word.value)' in 'functions' cannot be a function's name; "
+                file.mistake(what + "write a command's name of letters, digits, _ and $", at: word.location)
                 return nil
             }
             return word.value

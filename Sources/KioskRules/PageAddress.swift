@@ -44,6 +44,14 @@ public struct PageAddress: Sendable, Hashable {
         character.isASCII && (character.isLetter || character.isNumber || "+-.".contains(character))
     }
 
+    /// The authority without its port.
+    public var host: String {
+        guard let colon = authority.lastIndex(of: ":"), authority[colon...].dropFirst().allSatisfy(\.isNumber) else {
+            return authority
+        }
+        return String(authority[..<colon])
+    }
+
     /// The origin: `qc://app`, `https://example.org`, `http://127.0.0.1:8080`. Nil for files, and for addresses without
     /// a host.
     public var origin: String? {

@@ -1,4 +1,5 @@
 """What a page may do. Each test is a function of (stage), and its docstring's first line is its title."""
+import time
 
 from rig import wait_until
 from stage import Site
@@ -72,6 +73,36 @@ def is_written(stage, name):
     """Whether a database of the engine, or its log, contains the word."""
     folder = stage.rig.folder / "home" / ".local" / "share" / "quickconnect-kiosk"
     return any(b"kept" in file.read_bytes() for file in folder.rglob(f"{name}*"))
+
+
+def set_cookies(stage):
+    """Cookies are set, listed and removed from outside of pages, also those that pages do not see"""
+    with Site(stage.rig.folder / "pages" / "kiosk") as site:
+        opened = stage.window(f"{site.origin}/plain.html", "  keepData: false")
+        address = f"{site.origin}/plain.html"
+        stage.go(opened, address)
+        assert stage.kiosk("setCookie", {"name": "shown", "value": "yes"}) is None
+        assert stage.kiosk("setCookie", {"name": "secret", "value": "a=b", "domain": "127.0.0.1", "path": "/echo", "maxAge": 1000, "httpOnly": True}) is None
+        assert opened.value("document.cookie") == "shown=yes", opened.value("document.cookie")
+        assert opened.run("return (await (await fetch('/echo')).json()).Cookie").split("; ") in (["shown=yes", "secret=a=b"], ["secret=a=b", "shown=yes"])
+        shown, = stage.kiosk("cookies", address)
+        assert shown == {"name": "shown", "value": "yes", "domain": "127.0.0.1", "path": "/", "expires": None, "secure": False, "httpOnly": False}, shown
+        secret = next(each for each in stage.kiosk("cookies", f"{site.origin}/echo") if each["name"] == "secret")
+        assert secret["httpOnly"] and 900 < secret["expires"] - time.time() <= 1001, secret
+        stage.kiosk("setCookie", {"name": "shown", "value": "", "maxAge": 0})
+        assert opened.value("document.cookie") == "" and stage.kiosk("cookies", address) == []
+        for cookie, words in (({"name": "a b", "value": "x"}, "expected 'name', a name without spaces"), ({"name": "a", "value": "x;y"}, "expected 'value', a text without"),
+                              ({"name": "a"}, "expected 'value'"), ({"name": "a", "value": "x", "maxage": 3}, "secure, httpOnly, and no 'maxage'"), ("a=b", "expected cookie"),
+                              ({"name": "a", "value": "x", "domain": "http://x/"}, "expected 'domain', a host"), ({"name": "a", "value": "x", "maxAge": -1}, "expected 'maxAge', whole")):
+            done = stage.rig.client("kiosk", "setCookie", cookie, check=False)
+            assert done.returncode != 0 and words in done.stderr, (cookie, done)
+        done = stage.rig.client("kiosk", "cookies", "shop", check=False)
+        assert done.returncode != 0 and "expected address, such as https://example.org/" in done.stderr, done
+        stage.close_window()
+    stage.window()
+    wait_until(stage.state, "the window")
+    done = stage.rig.client("kiosk", "setCookie", {"name": "a", "value": "x"}, check=False)
+    assert done.returncode != 0 and "expected 'domain', a host" in done.stderr, done
 
 
 def kept_data(stage):

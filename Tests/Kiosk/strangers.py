@@ -2,7 +2,9 @@
 import re
 import socket
 import subprocess
+import time
 
+import quickconnect
 from rig import ROOT, wait_until
 from stage import Site
 
@@ -50,6 +52,63 @@ def nothing_connects(stage):
                 except BlockingIOError:
                     listener.close()
         stage.close_window()
+
+
+def asked_navigation(stage):
+    """A program's handler decides on what the settings allow, with why it is loaded; without one, or when it has gone, all goes"""
+    heard = []
+
+    def decide(message, call):
+        heard.append(message)
+        if "late" in message["address"]:
+            time.sleep(4)
+        if "broken" in message["address"]:
+            raise quickconnect.Error("unavailable", "the list is not there")
+        return None if "nothing" in message["address"] else "no" not in message["address"]
+    first = "qc://app/kiosk/plain.html"
+    opened = stage.page("kiosk/plain.html")
+    with quickconnect.Client(str(stage.rig.socket)) as program:
+        program.handle("kioskNavigation", decide)
+        program.call("ping")
+        opened.run("location.hash = 'here'; location.href = 'strict.html'")
+        opened.wait("location.pathname === '/kiosk/strict.html' && document.readyState === 'complete'")
+        assert heard[-1] == {"address": "qc://app/kiosk/strict.html", "navigationType": "other", "page": first + "#here"}, heard
+        stage.go(opened, first)
+        # A link, and a form.
+        for script, kind in (("const a = document.createElement('a'); a.href = '?no=1'; document.body.append(a); a.click()", "linkClicked"),
+                             ("const f = document.createElement('form'); f.innerHTML = '<input name=no value=1>'; document.body.append(f); f.submit()", "formSubmitted"),
+                             ("location.reload()", "reload")):
+            count = len(heard)
+            opened.run(script + "; return null")
+            wait_until(lambda: len(heard) > count, kind)
+            assert heard[-1]["navigationType"] == kind, (kind, heard[-1])
+        opened.wait("document.readyState === 'complete'")
+        assert opened.value("location.search") == "", opened.value("location.href")
+        for name, words in (("no", "the handler kioskNavigation refuses it"), ("nothing", "must answer true or false; got null"),
+                            ("broken", "was asked, and failed: unavailable: the list is not there"), ("late", "was asked, and failed: timeout")):
+            stage.kiosk("open", f"{first}?{name}")
+            wait_until(lambda: re.search(rf"«qc://app/kiosk/plain.html.{name}» is not loaded: .*{words}", opened.log_text()), words, 10)
+        assert opened.value("location.search") == "", opened.value("location.href")
+        # What the settings refuse is not asked for.
+        count = len(heard)
+        opened.run("location.href = 'https://elsewhere.example/'; return null")
+        wait_until(lambda: "https://elsewhere.example is neither in" in opened.log_text(), "the refusal")
+        assert len(heard) == count, heard[count:]
+    stage.go(opened, first + "?no")
+    # It is asked again after the daemon has restarted.
+    stage.rig.restart("quickconnectd")
+    opened.wait_connected()
+    stage.device.call("ping")
+    with quickconnect.Client(str(stage.rig.socket)) as program:
+        program.handle("kioskNavigation", lambda message, call: False)
+        program.call("ping")
+        count = opened.log_text().count("refuses it")
+        wait_until(lambda: opened.run("location.href = 'strict.html'; return null") or opened.log_text().count("refuses it") > count, "a refusal", 10)
+        # A window without any page says so, and tries again.
+        stage.close_window()
+        opened = stage.window(driven=False)
+        stage.wait_state(lambda state: "The page may not be shown." in (state["problem"] or ""), "the notice")
+    stage.wait_state(lambda state: not state["problem"] and not state["isLoading"] and state["title"], "the page")
 
 
 def hidden_files(stage):

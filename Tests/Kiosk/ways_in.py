@@ -1,6 +1,27 @@
 """How a page makes calls, a thousand of them in one turn. Each test is a function of (stage), and its docstring's first line is its title."""
+from browser import BrowserError
 from rig import wait_until
 from stage import HEAR, MANY, in_order
+
+
+def named_functions(stage):
+    """Commands that the settings list are functions of the page's window, there before its own scripts, and replace none"""
+    folder = stage.rig.folder / "pages" / "kiosk"
+    (folder / "functions.html").write_text("<!doctype html><title>Functions</title><script>var early = typeof counter; var greet = greet || null</script>")
+    stage.device.handle("greet", lambda data, call: f"Hello, {' and '.join(data)}!")
+    opened = stage.window(settings="  functions: [counter, greet, alert, nobody]")
+    stage.go(opened, "qc://app/kiosk/functions.html")
+    assert opened.value("early") == "function"
+    assert opened.run("await counter(3); return counter()") == 3
+    assert opened.run("return greet('ann', 'bob')") == "Hello, ann and bob!"
+    assert "[native code]" in opened.value("String(alert)")
+    wait_until(lambda: "the page's window already has 'alert'" in stage.rig.log("quickconnectd").replace("\\'", "'"), "the line in the journal")
+    try:
+        opened.run("return nobody()")
+        raise AssertionError("a command that does not exist has an answer")
+    except BrowserError as error:
+        assert "nobody" in str(error), error
+    stage.device.remove_handler("greet")
 
 
 def many_make_call(stage):

@@ -16,8 +16,9 @@ public final class Bridge {
 
     /// - Parameters:
     ///   - library: the text of quickconnect.js.
+    ///   - functions: the commands that the page has as functions of its window.
     ///   - paths: the paths of the daemon's socket to try.
-    init(_ page: PageView, _ rule: NavigationRule, library: String, paths: [String]) {
+    init(_ page: PageView, _ rule: NavigationRule, library: String, functions: [String], paths: [String]) {
         self.page = page
         self.rule = rule
         channel = PageChannel(paths: paths)
@@ -27,7 +28,8 @@ public final class Bridge {
         // Each script checks the origin itself, because WebKit's own lists do not support ports.
         page.addScript("(\(link))(\(origins));", in: Self.world)
         let function = String(decoding: PackageResources.page_js, as: UTF8.self)
-        page.addScript("(\(function))(\(origins), function () {\n\(library)\n});", in: .page)
+        let names = JSONValue.array(functions.map { .string($0) }).text
+        page.addScript("(\(function))(\(origins), \(names), function () {\n\(library)\n});", in: .page)
     }
 
     var log: (MessageLog.Direction, String) -> Void {

@@ -27,6 +27,9 @@ public final class DaemonHost {
     private var watched: Int32 = -1
     private var refused: Set<String> = []
     var log: (String) -> Void = { _ in }
+    /// There is another connection.
+    var didConnect: () -> Void = {}
+    var isConnected: Bool { link.connection != nil }
 
     init(paths: [String]) {
         link = DaemonLink(ClientConversation(), paths: paths, patience: Self.patience)
@@ -100,6 +103,7 @@ public final class DaemonHost {
             output?.cancel()
             (input, output) = (nil, nil)
             watched = descriptor
+            if descriptor >= 0 { didConnect() }
         }
         if descriptor >= 0, input == nil {
             let events = GIOCondition(rawValue: G_IO_IN.rawValue | G_IO_HUP.rawValue | G_IO_ERR.rawValue)

@@ -73,22 +73,23 @@ extension PageView {
         connect(view, "decide-policy", unsafeBitCast(decide, to: GCallback.self), self)
     }
 
-    /// Handles each decision once: it is used, ignored or becomes a download here.
+    /// Handles each decision once: it is used, ignored or becomes a download.
     private func decide(_ decision: UnsafeMutablePointer<WebKitPolicyDecision>, _ type: WebKitPolicyDecisionType) {
         if type == WEBKIT_POLICY_DECISION_TYPE_RESPONSE { return decideResponse(decision) }
-        let navigation: UnsafeMutablePointer<WebKitNavigationPolicyDecision> = cast(decision)
-        let action = webkit_navigation_policy_decision_get_navigation_action(navigation)
-        guard let request = webkit_navigation_action_get_request(action),
-            let address = webkit_uri_request_get_uri(request)
-        else { return webkit_policy_decision_ignore(decision) }
         let isNewWindow = type == WEBKIT_POLICY_DECISION_TYPE_NEW_WINDOW_ACTION
-        let mayLoad = decideNavigation(String(cString: address), isNewWindow)
-        // A kiosk has one window, so an allowed new window is shown in it.
-        if mayLoad, isNewWindow { load(String(cString: address)) }
-        if mayLoad, !isNewWindow {
-            webkit_policy_decision_use(decision)
-        } else {
-            webkit_policy_decision_ignore(decision)
+        guard let navigation = Navigation(decision, isNewWindow: isNewWindow) else {
+            return webkit_policy_decision_ignore(decision)
+        }
+        g_object_ref(decision)
+        decideNavigation(navigation) { [weak self] mayLoad in
+            defer { g_object_unref(decision) }
+            // A kiosk has one window, so an allowed new window is shown in it.
+            if mayLoad, isNewWindow { self?.load(navigation.address) }
+            if mayLoad, !isNewWindow {
+                webkit_policy_decision_use(decision)
+            } else {
+                webkit_policy_decision_ignore(decision)
+            }
         }
     }
 

@@ -44,8 +44,8 @@ public final class PageView {
     public internal(set) var generation = 0
 
     // Callbacks. Each is set once, before the first page.
-    /// Decides on an address: true lets it load.
-    var decideNavigation: (_ address: String, _ isNewWindow: Bool) -> Bool = { _, _ in true }
+    /// Decides on an address, at once or later: true lets it load.
+    var decideNavigation: (Navigation, _ decide: @escaping (Bool) -> Void) -> Void = { _, decide in decide(true) }
     /// Another document begins to load.
     var didStart: () -> Void = {}
     /// Another document is shown.

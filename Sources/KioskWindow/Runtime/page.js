@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // In a kiosk, quickconnect.js uses this instead of WebSocket: the window's own connection to the daemon, and what only a
 // window can do. It runs quickconnect.js in the page's world.
-function (origins, library) {
+function (origins, functions, library) {
 	'use strict'
 	if (!origins.includes(location.origin)) return
 	// A page may replace the properties of its window.
@@ -121,5 +121,10 @@ function (origins, library) {
 	document.addEventListener('quickconnect-linked', () => unlinked.splice(0).forEach(pass))
 	library()
 	delete window.WebViewJavascriptBridge
+	for (const name of functions) {
+		const taken = `the page's window already has '${name}', so that the setting 'functions' adds none`
+		if (name in window) window.quickconnect.call('logMessage', 'quickconnect-kiosk: ' + taken)
+		else window[name] = (...parameters) => window.quickconnect.call(name, ...parameters)
+	}
 	document.addEventListener('DOMContentLoaded', beginBridge)
 }

@@ -7,7 +7,7 @@ import Linux
 /// The reactions to events of the page.
 extension Kiosk {
     func connectPage() {
-        page.decideNavigation = { [unowned self] address, _ in bridge.decide(address) { note($0) } }
+        page.decideNavigation = { [unowned self] navigation, answer in decide(navigation, answer) }
         page.didStart = { [unowned self] in bridge.loadBegins() }
         page.didCommit = { [unowned self] in
             bridge.loadIsCommitted()
@@ -44,6 +44,20 @@ extension Kiosk {
             }
         }
         connectMenu()
+    }
+
+    /// The settings decide first, then the owner's code.
+    private func decide(_ navigation: Navigation, _ answer: @escaping (Bool) -> Void) {
+        guard bridge.decide(navigation.address, log: { note($0) }) else { return answer(false) }
+        // A new window is asked for when it is loaded, and an empty page has nothing to ask for.
+        if navigation.isNewWindow || navigation.address.hasPrefix("about:") { return answer(true) }
+        question.ask(navigation, from: page.address) { [unowned self] refusal in
+            guard let refusal else { return answer(true) }
+            answer(false)
+            note("«\(navigation.address.prefix(200))» is not loaded: \(refusal)")
+            // Without any page there would be nothing to see, and nothing to try again.
+            if page.generation == 0 { showProblem("The page may not be shown.", "\(navigation.address): \(refusal)") }
+        }
     }
 
     /// The window has the page's title, as long as the page is shown and has one.

@@ -42,6 +42,7 @@ public final class Kiosk {
     public let bridge: Bridge
     /// The window's own connection to the daemon.
     public let daemon: DaemonHost
+    let question: NavigationQuestion
     /// The current menu entries. Called each time the menu opens; without entries there is no menu.
     public var menuEntries: () -> [MenuEntry] = { [] }
     /// Called when the document is no longer shown: another one is, or its process has ended.
@@ -88,8 +89,15 @@ public final class Kiosk {
         }
         home = Self.home(options)
         shown = home
-        bridge = Bridge(page, Self.rule(options, home), library: options.library, paths: options.daemonPaths)
+        bridge = Bridge(
+            page,
+            Self.rule(options, home),
+            library: options.library,
+            functions: settings.functions,
+            paths: options.daemonPaths
+        )
         daemon = DaemonHost(paths: options.daemonPaths)
+        question = NavigationQuestion(daemon)
         build()
         connectPage()
         connectWindow()

@@ -11,7 +11,7 @@ final class KioskCommand {
 
     /// The handler's name, mapped as `script:kiosk`.
     static let handler = "kiosk"
-    private static let verbs = "state, reload, home, open, zoom, reset, call, evaluate"
+    private static let verbs = "state, reload, home, open, zoom, reset, call, evaluate, cookies, setCookie"
 
     private unowned let kiosk: Kiosk
 
@@ -40,7 +40,16 @@ final class KioskCommand {
             answer(.success(.null))
         case "call": callHandler(call, second, parameters.count > 2 ? parameters[2] : .null, answer)
         case "evaluate": evaluate(second, parameters.count > 2 ? parameters[2] : .null, answer)
+        case "cookies": cookies?.list(second, answer)
+        case "setCookie": cookies?.set(second, answer)
         default: answer(.failure(.expected("verb, one of \(Self.verbs)", at: "/0", got: parameters.first)))
+        }
+    }
+
+    private var cookies: CookieCommand? {
+        let home = PageAddress(kiosk.home)
+        return webkit_web_context_get_cookie_manager(kiosk.engine.context).map {
+            CookieCommand(manager: $0, host: home?.scheme == "qc" ? nil : home?.host)
         }
     }
 

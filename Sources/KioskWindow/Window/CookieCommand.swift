@@ -1,0 +1,88 @@
+import CWebKit
+import JSON
+import KioskRules
+import QuickConnectClient
+
+/// The verbs `cookies` and `setCookie` of the command `kiosk`: the cookies of pages, from outside of them.
+struct CookieCommand {
+    typealias Answer = (Result<JSONValue, HandlerCall.Failure>) -> Void
+
+    let manager: UnsafeMutablePointer<WebKitCookieManager>
+    /// The host of the window's own page; nil if it is a folder.
+    let host: String?
+
+    /// Answers the cookies of requests to an address.
+    func list(_ value: JSONValue?, _ answer: @escaping Answer) {
+        guard let text = value?.stringValue, let address = PageAddress(text),
+            ["http", "https"].contains(address.scheme)
+        else { return answer(.failure(.expected("address, such as https://example.org/", at: "/1", got: value))) }
+        let done: GAsyncReadyCallback = { object, result, data in
+            guard let object, let data else { return }
+            var error: UnsafeMutablePointer<GError>?
+            let list = webkit_cookie_manager_get_cookies_finish(cast(object), result, &error)
+            defer { g_list_free_full(list) { soup_cookie_free($0.map { OpaquePointer($0) }) } }
+            CookieWait.finish(data, error, .array(CookieCommand.all(list)))
+        }
+        webkit_cookie_manager_get_cookies(manager, text, nil, done, CookieWait(answer).retained)
+    }
+
+    /// Sets one.
+    func set(_ value: JSONValue?, _ answer: @escaping Answer) {
+        guard let object = value?.objectValue else {
+            return answer(.failure(.expected("cookie, {name, value, domain, …}", at: "/1", got: value)))
+        }
+        let cookie: PageCookie
+        do throws(PageCookie.Mistake) {
+            cookie = try PageCookie(object, host: host)
+        } catch {
+            return answer(.failure(.expected(error.expected, at: "/1/\(error.member)", got: object[error.member])))
+        }
+        let made = soup_cookie_new(cookie.name, cookie.value, cookie.domain, cookie.path, Int32(cookie.maxAge ?? -1))
+        defer { soup_cookie_free(made) }
+        soup_cookie_set_secure(made, cookie.isSecure ? 1 : 0)
+        soup_cookie_set_http_only(made, cookie.isHTTPOnly ? 1 : 0)
+        let done: GAsyncReadyCallback = { object, result, data in
+            guard let object, let data else { return }
+            var error: UnsafeMutablePointer<GError>?
+            _ = webkit_cookie_manager_add_cookie_finish(cast(object), result, &error)
+            CookieWait.finish(data, error, .null)
+        }
+        webkit_cookie_manager_add_cookie(manager, made, nil, done, CookieWait(answer).retained)
+    }
+
+    private static func all(_ list: UnsafeMutablePointer<GList>?) -> [JSONValue] {
+        var found: [JSONValue] = []
+        var each = list
+        while let link = each {
+            if let data = link.pointee.data { found.append(json(OpaquePointer(data))) }
+            each = link.pointee.next
+        }
+        return found
+    }
+
+    private static func json(_ cookie: OpaquePointer) -> JSONValue {
+        let text = { (value: UnsafePointer<CChar>?) in JSONValue.string(value.map { String(cString: $0) } ?? "") }
+        return [
+            "name": text(soup_cookie_get_name(cookie)), "value": text(soup_cookie_get_value(cookie)),
+            "domain": text(soup_cookie_get_domain(cookie)), "path": text(soup_cookie_get_path(cookie)),
+            "expires": soup_cookie_get_expires(cookie).map { .integer(Int64(g_date_time_to_unix($0))) } ?? .null,
+            "secure": .bool(soup_cookie_get_secure(cookie) != 0),
+            "httpOnly": .bool(soup_cookie_get_http_only(cookie) != 0),
+        ]
+    }
+}
+
+/// Who waits for the engine's cookies.
+private final class CookieWait {
+    private let answer: CookieCommand.Answer
+
+    init(_ answer: @escaping CookieCommand.Answer) { self.answer = answer }
+
+    var retained: UnsafeMutableRawPointer { Unmanaged.passRetained(self).toOpaque() }
+
+    static func finish(_ data: UnsafeMutableRawPointer, _ error: UnsafeMutablePointer<GError>?, _ value: JSONValue) {
+        let wait = Unmanaged<CookieWait>.fromOpaque(data).takeRetainedValue()
+        if error != nil { return wait.answer(.failure(HandlerCall.Failure(nil, takeMessage(error).text))) }
+        wait.answer(.success(value))
+    }
+}
