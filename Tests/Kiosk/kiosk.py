@@ -3,7 +3,7 @@ from hostile import connections, cut_file, flood, huge_answers, huge_messages, l
 from lifetime import abandoned, daemon_restart, hanging, killed, network, opened_early, start_up_queue
 from originals import book, echo_page, evaluated, example_app, own_bridge, reset_bridge, strict_page
 from permissions import download, download_folder, kept_data, set_cookies, owners_settings, position, refused, set_cookies
-from screens import each_size, manager_later, small_screen, two_monitors, with_manager
+from screens import each_size, keyboard_room, manager_later, small_screen, two_monitors, with_manager
 from strangers import asked_navigation, foreign_frame, foreign_frame_with_url_calls, hidden_files, nothing_connects, other_programs_links
 from ways_in import location_calls, many_bridge, many_frames, many_links, many_make_call, many_messages, many_schemes, named_functions, ten_thousand
 from windows import dialogs, message_log, service_watchdog, silent_visitor, window_keys, wrong_use
@@ -13,5 +13,5 @@ ALL = [
     location_calls, ten_thousand, flood, huge_messages, cut_file, connections, left_behind, many_lines, hidden_files, position, refused, daemon_restart, many_schemes, other_programs_links, message_log,
     foreign_frame_with_url_calls, foreign_frame, asked_navigation, nothing_connects, download, download_folder, kept_data, set_cookies, owners_settings, killed, dialogs, no_way_out,
     long_texts, too_much_memory, huge_answers, long_questions, hanging, network, window_keys, silent_visitor, service_watchdog, start_up_queue, opened_early, abandoned, wrong_use,
-    each_size, two_monitors, with_manager, manager_later, small_screen,
+    each_size, two_monitors, with_manager, manager_later, small_screen, keyboard_room,
 ]

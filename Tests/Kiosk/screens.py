@@ -8,6 +8,7 @@ import signal
 import subprocess
 
 import window
+from keyboard import on_screen_keyboard
 from rig import ends_with_caller, wait_until
 
 
@@ -173,3 +174,28 @@ def small_screen(stage):
         stage.wait_state(lambda state: state["problem"], "the notice")
         assert place(opened) == (320, 480, 0, 0), place(opened)
         display.picture(stage.pictures / "screen-notice.png")
+
+
+def keyboard_room(stage):
+    """An on-screen keyboard over the window: the page gets smaller, the field with the focus stays in sight, and all of it comes back"""
+    def room(height, why):
+        wait_until(lambda: stage.evaluate("innerHeight") == height, f"a page of {height} for {why}", 10)
+
+    for managed in (False, True):
+        with screen(stage, window.Display(800, 480)) as display, manager(display) if managed else contextlib.nullcontext():
+            opened = full_screen(stage)
+            fills(stage, opened, 800, 480)
+            stage.evaluate("document.body.innerHTML = '<div style=\"height: 400px\"></div><input id=last>'; last.focus({ preventScroll: true }); scrollTo(0, 0)")
+            if not managed:
+                # What takes keys is a program, and what is narrow leaves room beside it.
+                with on_screen_keyboard(display, 800, 200, 0, 280, takes_keys=True), on_screen_keyboard(display, 300, 200, 0, 280):
+                    stage.evaluate("await new Promise(done => setTimeout(done, 500))")
+                    assert stage.evaluate("innerHeight") == 480
+            with on_screen_keyboard(display, 800, 200, 0, 280, unmanaged=managed) as move:
+                room(280, "the keyboard")
+                assert place(opened) == (800, 480, 0, 0), place(opened)
+                wait_until(lambda: stage.evaluate("last.getBoundingClientRect().bottom <= innerHeight"), "the field in sight", 5)
+                display.picture(stage.pictures / f"keyboard-{managed}.png")
+                move(800, 120, 0, 360)
+                room(360, "a smaller one")
+            room(480, "the end of it")

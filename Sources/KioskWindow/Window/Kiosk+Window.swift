@@ -1,5 +1,6 @@
 import CWebKit
 import Configuration
+import KioskRules
 import Linux
 import QuickConnect
 
@@ -35,6 +36,18 @@ extension Kiosk {
             },
             Unmanaged.passUnretained(self).toOpaque()
         )
+    }
+
+    /// Makes what is shown smaller by a keyboard's part of the window, with the field that has the focus in sight.
+    func leaveRoom(_ overlap: KeyboardOverlap, in box: UnsafeMutablePointer<GtkWidget>) {
+        gtk_widget_set_margin_top(box, Int32(overlap.top))
+        gtk_widget_set_margin_bottom(box, Int32(overlap.bottom))
+        let visible = gtk_stack_get_visible_child(stack)
+        guard let view = ([page] + others).first(where: { $0.widget == visible }) else { return }
+        let script = """
+            addEventListener('resize', () => document.activeElement?.scrollIntoView({ block: 'nearest' }), { once: true })
+            """
+        view.evaluate(script, in: .named("keyboard")) { _ in }
     }
 
     /// The leaving key is handled before the page gets it.

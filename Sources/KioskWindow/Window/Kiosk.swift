@@ -42,6 +42,7 @@ public final class Kiosk {
     public let bridge: Bridge
     /// The window's own connection to the daemon.
     public let daemon: DaemonHost
+    var keyboard: ScreenKeyboard?
     let question: NavigationQuestion
     /// The current menu entries. Called each time the menu opens; without entries there is no menu.
     public var menuEntries: () -> [MenuEntry] = { [] }
@@ -135,6 +136,7 @@ public final class Kiosk {
         gtk_window_set_title(window, "QuickConnect")
         if let box = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0) {
             gtk_container_add(cast(self.window), box)
+            keyboard = ScreenKeyboard(over: self.window) { [unowned self] in leaveRoom($0, in: box) }
             gtk_box_pack_start(cast(box), cast(stack), 1, 1, 0)
             if let message { gtk_box_pack_end(cast(box), message.widget, 0, 0, 0) }
         }
@@ -196,6 +198,7 @@ public final class Kiosk {
         placement.begin()
         gtk_widget_show_all(window)
         gtk_stack_set_visible_child(stack, page.widget)
+        keyboard?.begin()
         daemon.start()
         startServices()
         afterFilter { [self] in
