@@ -1,8 +1,10 @@
 """What a person does with actions in the kiosk's window. Each test is a function of (stage), and its docstring is its title."""
+import contextlib
 import json
 import select
 import subprocess
 
+from keyboard import on_screen_keyboard
 from rig import wait_until
 
 
@@ -93,12 +95,22 @@ def cancelled(stage):
 
 def small(stage):
     """At 320 × 480 with a keyboard's height taken away, the line that is typed in stays in sight"""
+    line_in_sight(stage, lambda: stage.display.run("xdotool", "windowsize", "--sync", stage.frame, "320", "230", check=True), "small")
+
+
+def covered(stage):
+    """At 320 × 480 with an on-screen keyboard over the lower half, the line that is typed in stays in sight"""
+    with contextlib.ExitStack() as ended:
+        line_in_sight(stage, lambda: ended.enter_context(on_screen_keyboard(stage.display, 320, 250, 0, 230)), "covered")
+
+
+def line_in_sight(stage, shrink, picture):
     stage.page_with("page-title")
     stage.display.run("xdotool", "windowsize", "--sync", stage.frame, "320", "480", check=True)
     try:
         process = stage.editor()
         stage.write("\n".join(f"a{number}" for number in range(1, 31)))
-        stage.display.run("xdotool", "windowsize", "--sync", stage.frame, "320", "230", check=True)
+        shrink()
         # Somewhere in the visible part of the window the line must grow, by three letters and not by a blinking caret.
         before = stage.settled()
         stage.display.run("xdotool", "type", "--delay", "8", "WWW", check=True)
@@ -107,7 +119,7 @@ def small(stage):
             left, top, right, bottom = stage.difference(before, stage.pixels())
             return right - left >= 15 and 46 < top and bottom < 230
         wait_until(grown, "the line that is typed in", 10)
-        stage.picture("small")
+        stage.picture(picture)
         assert process.poll() is None
     finally:
         stage.display.run("xdotool", "windowsize", "--sync", stage.frame, "1024", "768")
@@ -206,4 +218,4 @@ def event(stage):
         listener.stdout.close()
 
 
-ALL = [title, variables, changed, syntax, thrown, cancelled, small, saved, off, texts, calls, busy, event]
+ALL = [title, variables, changed, syntax, thrown, cancelled, small, covered, saved, off, texts, calls, busy, event]

@@ -94,7 +94,8 @@ private struct XWindows {
     /// Nil if it is not shown.
     func area(of window: Window) -> KeyboardOverlap.Area? {
         var attributes = XWindowAttributes()
-        guard XGetWindowAttributes(server, window, &attributes) != 0, attributes.map_state == IsViewable else { return nil }
+        guard XGetWindowAttributes(server, window, &attributes) != 0, attributes.map_state == IsViewable
+        else { return nil }
         return KeyboardOverlap.Area(
             left: Int(attributes.x),
             top: Int(attributes.y),
