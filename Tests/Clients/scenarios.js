@@ -68,7 +68,9 @@ const scenarios = {
     say('present', await device.value('innerProgress'));
     const off = await device.value('innerProgress', (value) => seen.push(value));
     await device.on('doorbell', (data, name) => heard.push([name, data]));
-    say('set', [await device.set('innerProgress', 99), await device.set('innerProgress', 10), await device.set('innerProgress', 4)]);
+    const became = [];
+    for (const value of [99, 10, 4]) became.push(await device.set('innerProgress', value));
+    say('set', became);
     await device.post('doorbell', { door: 'front' });
     await device.post('doorbell');
     await device.call('ping');

@@ -94,7 +94,7 @@ async def words(device):
     say("present", await device.value("innerProgress"))
     off = await device.value("innerProgress", seen.append)
     await device.on("doorbell", lambda event: heard.append([event.name, event.data]))
-    say("set", [await device.set("innerProgress", 99), await device.set("innerProgress", 10), await device.set("innerProgress", 4)])
+    say("set", [await device.set("innerProgress", value) for value in (99, 10, 4)])
     await device.post("doorbell", {"door": "front"})
     await device.post("doorbell")
     await device.call("ping")
@@ -134,7 +134,7 @@ def blocking_words(device):
     off = device.value("innerProgress", changed)
     await_told()
     device.on("doorbell", lambda event: (heard.append([event.name, event.data]), told.release()))
-    say("set", [device.set("innerProgress", 99), device.set("innerProgress", 10), device.set("innerProgress", 4)])
+    say("set", [device.set("innerProgress", value) for value in (99, 10, 4)])
     device.post("doorbell", {"door": "front"})
     for _ in range(3):
         await_told()

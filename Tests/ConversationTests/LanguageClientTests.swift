@@ -87,7 +87,8 @@ struct LanguageClientTests {
             language,
             "words",
             says: [
-                "present 0", "set [10,10,4]", "seen [0,10,4]", #"heard [["doorbell",{"door":"front"}],["doorbell",null]]"#,
+                "present 0", "set [10,10,4]", "seen [0,10,4]",
+                #"heard [["doorbell",{"door":"front"}],["doorbell",null]]"#,
                 "ended 3", #"nothing ["notFound"]"#, #"command ["notFound"]"#, #"listened ["notFound"]"#,
                 #"no value ["unknownCommand"]"#, #"unfit ["invalid"]"#, #"own ["denied"]"#,
                 #"no function ["TypeError"]"#, #"on ["TypeError"]"#, #"handle ["TypeError"]"#, #"null ["TypeError"]"#,

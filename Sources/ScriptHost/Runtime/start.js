@@ -80,9 +80,13 @@
     host.registrations = () => {
         if (host.isFinishing()) return ''
         const names = [...host.handlers.keys()].map(name => host.lineOf('registerHandler', [name]))
-        const all = new Set([...host.events, ...host.subscriptions.keys(), ...host.listeners.keys()])
-        const events = [...all].map(name => host.lineOf('subscribe', host.subscriptionOf(name)))
-        return [...names, ...events, ...host.questions(), ...host.looks()].join('')
+        const events = [...host.events].map(name => host.lineOf('subscribe', [name]))
+        const own = [...host.subscriptions.values()].map(parameters => host.lineOf('subscribe', parameters))
+        // After them, so that its options replace none.
+        const heard = [...host.listeners].filter(([name, {options}]) => {
+            return options || !host.events.has(name) && !host.subscriptions.has(name)
+        }).map(([name]) => host.lineOf('subscribe', host.subscriptionOf(name)))
+        return [...names, ...events, ...own, ...heard, ...host.questions(), ...host.looks()].join('')
     }
 
     // The parameters of the subscription to an event: options that the script gave stay in force.
