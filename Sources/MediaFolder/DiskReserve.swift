@@ -1,3 +1,4 @@
+internal import JSON
 public import QuickConnect
 
 /// The space that must stay free on the disk of the media folder, for recordings and uploads.
@@ -16,7 +17,7 @@ public struct DiskReserve: Sendable {
         let reserve = bytes(of: space.total)
         guard space.free - more < reserve else { return nil }
         let text = "the disk is full: \(space.free.inMegabytes) MB are free, and \(reserve.inMegabytes) MB are kept so"
-        return CommandError(.unavailable, text)
+        return CommandError(.unavailable, text, details: ["reserveBytes": .integer(Int64(reserve))])
     }
 }
 

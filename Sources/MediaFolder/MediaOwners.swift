@@ -66,7 +66,12 @@ public final class MediaOwners: Sendable {
     }
 
     /// Never blocks.
-    public func owner(of name: MediaName) -> Owner { state.withLock { $0.index.owner(of: name) } }
+    public func owner(of name: MediaName) -> Owner { entry(of: name).owner }
+
+    /// Whether its owner shares it with everybody. Never blocks.
+    public func isShared(_ name: MediaName) -> Bool { entry(of: name).isShared }
+
+    private func entry(of name: MediaName) -> OwnerIndex.Entry { state.withLock { $0.index.entry(of: name) } }
 
     /// The name of an owner's account; nil if there is none.
     public func accountName(of owner: Owner) -> String? { owner.uid.flatMap(account) }
@@ -79,7 +84,7 @@ extension MediaOwners {
     func open(_ name: MediaName, for rights: FileRights) throws(CommandError) -> OpenFile {
         try changes.withLock { _ throws(CommandError) in
             let file = try folder.open(name)
-            try check(name, rights, to: "read")
+            try check(name, rights, to: .read)
             return file
         }
     }
@@ -89,22 +94,38 @@ extension MediaOwners {
     public func remove(_ name: MediaName, for rights: FileRights) throws(CommandError) {
         try changes.withLock { isKept throws(CommandError) in
             _ = try folder.open(name)
-            try check(name, rights, to: "remove")
+            try check(name, rights, to: .remove)
             try folder.remove(name)
             change(isKept) { $0.forget(name) }
         }
     }
 
-    private func check(_ name: MediaName, _ rights: FileRights, to verb: String) throws(CommandError) {
-        let owner = owner(of: name)
-        guard !rights.mayChange(fileOf: owner) else { return }
-        let account = accountName(of: owner)
-        let words = account.map { "\($0) (\(owner))" } ?? owner.text
+    private enum Verb: String {
+        case read, remove, replace
+    }
+
+    private func check(_ name: MediaName, _ rights: FileRights, to verb: Verb) throws(CommandError) {
+        let entry = entry(of: name)
+        guard !rights.mayChange(fileOf: entry.owner), !entry.isShared || verb == .replace else { return }
+        let account = accountName(of: entry.owner)
+        let words = account.map { "\($0) (\(entry.owner))" } ?? entry.owner.text
         throw CommandError(
             .denied,
-            "'\(name)' belongs to \(words): only its owner and root may \(verb) it",
-            details: ["file": .string(name.text), "owner": owner.json(account: account)]
+            """
+            '\(name)' belongs to \(words): only its owner and root may \(verb.rawValue) it; \
+            \(remedy(verb, rights.caller.owner, isShared: entry.isShared))
+            """,
+            details: ["file": .string(name.text), "owner": entry.owner.json(account: account)]
         )
+    }
+
+    private func remedy(_ verb: Verb, _ caller: Owner, isShared: Bool) -> String {
+        if verb == .replace { return isShared ? "remove it first, or choose another name" : "choose another name" }
+        let name = caller.gateway == nil ? accountName(of: caller) ?? "NAME" : "\"\(caller.text)\""
+        return """
+            make it with {"shared": true} (rec, media write), so that all may, or allow this in a mapping: \
+            «media: {verbs: {\(verb.rawValue): {users: [\(name)]}}}»
+            """
     }
 
     /// Removes the entries of files that are gone.
@@ -130,16 +151,18 @@ extension MediaOwners {
     public func begin(
         _ name: MediaName,
         _ kind: UnfinishedFile.Kind,
-        for rights: FileRights
+        for rights: FileRights,
+        isShared: Bool = false
     ) throws(CommandError) -> OwnedFile {
         let owner = rights.caller.owner
         let number = try reserve(name, for: owner)
         do throws(CommandError) {
             try folder.make()
-            if try folder.holds(name) { try check(name, rights, to: "replace") }
+            if try folder.holds(name) { try check(name, rights, to: .replace) }
             if !rights.isPrivileged { try measure(owner, beginning: name) }
             let file = try folder.create(name, kind)
-            return OwnedFile(file, owner, number, quota: rights.isPrivileged ? nil : quota.bytes, self)
+            let entry = OwnerIndex.Entry(owner: owner, isShared: isShared)
+            return OwnedFile(file, entry, number, quota: rights.isPrivileged ? nil : quota.bytes, self)
         } catch {
             release(name, number)
             throw error
@@ -161,7 +184,7 @@ extension MediaOwners {
 
     /// Measures an owner's files, which may have been changed by hand.
     private func measure(_ owner: Owner, beginning new: MediaName) throws(CommandError) {
-        let names = state.withLock { $0.index.files.filter { $0.value == owner }.map(\.key) }
+        let names = state.withLock { $0.index.files.filter { $0.value.owner == owner }.map(\.key) }
         var (bytes, files) = (0, 0)
         for name in names {
             guard let status = try folder.status(of: name) else { continue }
@@ -198,8 +221,8 @@ extension MediaOwners {
     }
 
     /// Stores the owner of a file before the file is complete.
-    fileprivate func announce(_ name: MediaName, of owner: Owner) {
-        changes.withLock { isKept in change(isKept) { $0.announce(name, of: owner) } }
+    fileprivate func announce(_ name: MediaName, as entry: OwnerIndex.Entry) {
+        changes.withLock { isKept in change(isKept) { $0.announce(name, as: entry) } }
     }
 
     /// Discards a file that will not be completed.
@@ -211,14 +234,14 @@ extension MediaOwners {
     }
 
     /// Gives a file its name and its owner.
-    fileprivate func publish(_ file: UnfinishedFile, as owner: Owner) throws(CommandError) {
+    fileprivate func publish(_ file: UnfinishedFile, as entry: OwnerIndex.Entry) throws(CommandError) {
         // The slow part is done before other callers have to wait.
         try file.sync()
         try changes.withLock { isKept throws(CommandError) in
-            change(isKept) { $0.announce(file.name, of: owner) }
+            change(isKept) { $0.announce(file.name, as: entry) }
             try file.publish()
-            change(isKept) { $0.commit(file.name, to: owner) }
-            state.withLock { $0.used[owner, default: 0] += file.file.bytes }
+            change(isKept) { $0.commit(file.name, as: entry) }
+            state.withLock { $0.used[entry.owner, default: 0] += file.file.bytes }
         }
     }
 }
@@ -226,28 +249,29 @@ extension MediaOwners {
 /// A file that is being written, with its future owner.
 public final class OwnedFile: Sendable {
     public let unfinished: UnfinishedFile
-    public let owner: Owner
+    private let entry: OwnerIndex.Entry
     private let number: UInt64
     private let quota: Int?
     private let owners: MediaOwners
 
     public var name: MediaName { unfinished.name }
+    public var owner: Owner { entry.owner }
 
     fileprivate init(
         _ unfinished: UnfinishedFile,
-        _ owner: Owner,
+        _ entry: OwnerIndex.Entry,
         _ number: UInt64,
         quota: Int?,
         _ owners: MediaOwners
     ) {
-        (self.unfinished, self.owner, self.number, self.quota) = (unfinished, owner, number, quota)
+        (self.unfinished, self.entry, self.number, self.quota) = (unfinished, entry, number, quota)
         self.owners = owners
     }
 
     deinit { owners.release(name, number) }
 
     /// Stores its owner, so that the next start knows it if this process ends before the file is complete.
-    public func announce() { owners.announce(name, of: owner) }
+    public func announce() { owners.announce(name, as: entry) }
 
     /// Records its size.
     /// - Throws: `tooLarge` if its owner then exceeds the quota.
@@ -256,7 +280,7 @@ public final class OwnedFile: Sendable {
     /// Gives the complete and synced file its name, replacing an older one.
     public func publish() throws(CommandError) {
         defer { leave() }
-        do throws(CommandError) { try owners.publish(unfinished, as: owner) } catch {
+        do throws(CommandError) { try owners.publish(unfinished, as: entry) } catch {
             if unfinished.kind == .upload { owners.discard(unfinished) }
             throw error
         }
@@ -322,14 +346,14 @@ extension MediaOwners {
     /// An announced file that is no longer hidden has got its name.
     private func settleAnnounced(_ index: inout OwnerIndex) {
         guard let hidden = try? folder.unfinishedNames(.recording) else { return }
-        for (name, owner) in index.unfinished where !hidden.contains(name) {
-            if (try? folder.holds(name)) == true { index.commit(name, to: owner) } else { index.takeBack(name) }
+        for (name, entry) in index.unfinished where !hidden.contains(name) {
+            if (try? folder.holds(name)) == true { index.commit(name, as: entry) } else { index.takeBack(name) }
         }
     }
 
     /// Gives a recording that was cut off its name.
     public func recover(_ file: UnfinishedFile) throws(CommandError) {
-        try publish(file, as: state.withLock { $0.index.unfinished[file.name] } ?? .root)
+        try publish(file, as: state.withLock { $0.index.unfinished[file.name] } ?? .none)
     }
 
     /// Renames an unreadable file to `NAME.damaged`.
@@ -339,7 +363,7 @@ extension MediaOwners {
             let text = try file.publishDamaged()
             change(isKept) { index in
                 if let name = MediaName(validating: text) {
-                    index.setOwner(index.unfinished[file.name] ?? .root, of: name)
+                    index.set(index.unfinished[file.name] ?? .none, of: name)
                 }
                 index.takeBack(file.name)
             }

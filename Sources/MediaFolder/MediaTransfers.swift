@@ -117,9 +117,11 @@ extension MediaTransfers {
         if piece.begins { take(name, of: client)?.discard() }
         let upload = running.withLock { $0[client]?[name] }
         let bytes = try bytes(of: piece, name, at: upload?.offset ?? 0)
-        let going = if let upload { upload } else { try begin(name, rights, connection) }
+        let going = if let upload { upload } else { try begin(name, rights, connection, isShared: piece.isShared) }
         do throws(CommandError) {
-            if let problem = reserve.problem(in: folder, adding: bytes.count) { throw problem }
+            let size = upload == nil ? piece.size : nil
+            if let size { try going.expect(size) }
+            if let problem = reserve.problem(in: folder, adding: size ?? bytes.count) { throw problem }
             try going.append(bytes)
         } catch {
             // A later piece may be sent again; a failed first piece leaves nothing.
@@ -156,11 +158,13 @@ extension MediaTransfers {
     private func begin(
         _ name: MediaName,
         _ rights: FileRights,
-        _ connection: any CallConnection
+        _ connection: any CallConnection,
+        isShared: Bool
     ) throws(CommandError) -> Upload {
         let client = ObjectIdentifier(connection)
         try checkRoom(for: client, of: rights)
-        let upload = Upload(try owners.begin(name, .upload, for: rights), for: rights.caller.owner)
+        let file = try owners.begin(name, .upload, for: rights, isShared: isShared)
+        let upload = Upload(file, for: rights.caller.owner)
         // In one step, because the client may go at any time and take its uploads with it.
         let isFirst = running.withLock { running in
             defer { running[client, default: [:]][name] = upload }
@@ -256,6 +260,12 @@ private final class Upload: Sendable {
         self.owner = owner
     }
 
+    /// Refuses a file of that size if its owner may not store so much.
+    func expect(_ size: Int) throws(CommandError) {
+        try file.grow(to: size)
+        try file.grow(to: 0)
+    }
+
     func append(_ bytes: [UInt8]) throws(CommandError) {
         let offset = offset
         try file.grow(to: offset + bytes.count)
@@ -280,7 +290,8 @@ private final class Upload: Sendable {
 extension OpenFile {
     /// Reads as much as there is.
     fileprivate func piece(from offset: Int, atMost most: Int, of name: MediaName) throws(CommandError) -> MediaPiece {
-        let size = bytes
+        guard let status else { throw SystemFailure(call: "fstat", code: EIO).commandError(about: name) }
+        let size = Int(status.st_size)
         let wanted = max(0, min(most, size - offset))
         var buffer = [UInt8](repeating: 0, count: wanted)
         var filled = 0
@@ -294,6 +305,6 @@ extension OpenFile {
             filled += count
         }
         let data = buffer.withUnsafeBytes { Base64.encode(UnsafeRawBufferPointer(rebasing: $0[..<filled])) }
-        return MediaPiece(data: data, offset: offset, size: size)
+        return MediaPiece(data: data, offset: offset, size: size, tag: status.tag, modified: status.modified)
     }
 }

@@ -3,68 +3,93 @@ internal import QuickConnect
 
 /// The owners of files, as a value and as the text in which it is stored:
 ///
-///     {"version": 1, "files": {"take.caf": "uid 1000"}, "unfinished": {"talk.wav": "web:ann"}}
+///     {"version": 1, "files": {"take.caf": "uid 1000"}, "unfinished": {"talk.wav": "web:ann"},
+///      "shared": {"files": ["take.caf"], "unfinished": []}}
 ///
-/// A file that is not in it belongs to root.
+/// A file that is not in it belongs to root. `shared` is absent if nothing is.
 struct OwnerIndex: Sendable, Equatable {
-    /// The owners of files under their names. Root's files are left out.
-    private(set) var files: [MediaName: Owner] = [:]
+    /// Whose a file is, and whether its owner shares it with all.
+    struct Entry: Sendable, Equatable {
+        var owner = Owner.root
+        var isShared = false
+
+        /// What is not in the index.
+        static let none = Entry()
+    }
+
+    /// The owners of files under their names. Root's files are left out, unless they are shared.
+    private(set) var files: [MediaName: Entry] = [:]
     /// The owners of files that will get these names, known before they have them, so that a crash in between is
     /// harmless.
-    private(set) var unfinished: [MediaName: Owner] = [:]
+    private(set) var unfinished: [MediaName: Entry] = [:]
 
     private static let version: Int64 = 1
 
-    func owner(of name: MediaName) -> Owner { files[name] ?? .root }
+    func entry(of name: MediaName) -> Entry { files[name] ?? .none }
 
-    mutating func setOwner(_ owner: Owner, of name: MediaName) { files[name] = owner == .root ? nil : owner }
+    mutating func set(_ entry: Entry, of name: MediaName) { files[name] = entry == .none ? nil : entry }
 
     mutating func forget(_ name: MediaName) { files[name] = nil }
 
     /// A file is about to get its name.
-    mutating func announce(_ name: MediaName, of owner: Owner) {
+    mutating func announce(_ name: MediaName, as entry: Entry) {
         // For root only if the name has another owner; otherwise it is root's anyway.
-        unfinished[name] = owner == .root && files[name] == nil ? nil : owner
+        unfinished[name] = entry == .none && files[name] == nil ? nil : entry
     }
 
     mutating func takeBack(_ name: MediaName) { unfinished[name] = nil }
 
     /// It has its name.
-    mutating func commit(_ name: MediaName, to owner: Owner) {
+    mutating func commit(_ name: MediaName, as entry: Entry) {
         unfinished[name] = nil
-        setOwner(owner, of: name)
+        set(entry, of: name)
     }
 }
 
 extension OwnerIndex {
     var text: String {
-        JSONValue.object([
+        var root: JSONObject = [
             "version": .integer(Self.version), "files": Self.json(files), "unfinished": Self.json(unfinished),
-        ]).text + "\n"
+        ]
+        let shared = (Self.shared(files), Self.shared(unfinished))
+        if !shared.0.isEmpty || !shared.1.isEmpty {
+            root["shared"] = ["files": .array(shared.0), "unfinished": .array(shared.1)]
+        }
+        return JSONValue.object(root).text + "\n"
     }
 
-    private static func json(_ owners: [MediaName: Owner]) -> JSONValue {
-        let sorted = owners.sorted { $0.key.text.utf8.lexicographicallyPrecedes($1.key.text.utf8) }
-        return .object(JSONObject(sorted.map { ($0.key.text, .string($0.value.text)) }))
+    private typealias Entries = [MediaName: Entry]
+
+    private static func json(_ entries: Entries) -> JSONValue {
+        .object(JSONObject(sorted(entries).map { ($0.key.text, .string($0.value.owner.text)) }))
+    }
+
+    private static func shared(_ entries: Entries) -> [JSONValue] {
+        sorted(entries.filter(\.value.isShared)).map { .string($0.key.text) }
+    }
+
+    private static func sorted(_ entries: Entries) -> [(key: MediaName, value: Entry)] {
+        entries.sorted { $0.key.text.utf8.lexicographicallyPrecedes($1.key.text.utf8) }
     }
 
     /// Parses what ``text`` writes; nil if it is anything else.
     init?(text: String) {
         guard let root = (try? JSONParser.parse(text))?.objectValue, root["version"] == .integer(Self.version),
-            let files = Self.owners(root["files"]), let unfinished = Self.owners(root["unfinished"])
+            let files = Self.entries("files", of: root), let unfinished = Self.entries("unfinished", of: root)
         else { return nil }
         (self.files, self.unfinished) = (files, unfinished)
     }
 
-    private static func owners(_ json: JSONValue?) -> [MediaName: Owner]? {
-        guard let object = json?.objectValue else { return nil }
-        var owners: [MediaName: Owner] = [:]
+    private static func entries(_ key: String, of root: JSONObject) -> Entries? {
+        guard let object = root[key]?.objectValue else { return nil }
+        let shared = Set((root["shared"]?.objectValue?[key]?.arrayValue ?? []).compactMap(\.stringValue))
+        var entries: Entries = [:]
         for (text, value) in object {
             guard let name = MediaName(validating: text), name.text.utf8.elementsEqual(text.utf8),
                 let owner = value.stringValue.flatMap(Owner.init(text:))
             else { return nil }
-            owners[name] = owner
+            entries[name] = Entry(owner: owner, isShared: shared.contains(text))
         }
-        return owners
+        return entries
     }
 }

@@ -92,16 +92,32 @@ public final class ALSARecorder: Recorder {
 
     public func start(_ file: String, _ options: RecordingOptions, for rights: FileRights) -> Promise<Void> {
         let promise = Promise<Void>()
-        do throws(CommandError) {
-            let plan = try RecordingPlan(file, options, settings)
-            let job = RecordingJob(plan, rights, started: promise, self)
-            try admit(job)
-            let code = PThread.start("qc-record") { job.run() }
-            if code != 0 { job.finish(.failure(CommandError(.unavailable, "no thread could be started (\(code))"))) }
-        } catch {
+        do throws(CommandError) { try begin(file, options, rights, started: promise, ended: nil) } catch {
             promise.fail(error)
         }
         return promise
+    }
+
+    public func record(_ file: String, _ options: RecordingOptions, for rights: FileRights) -> Promise<Recording> {
+        let promise = Promise<Recording>()
+        do throws(CommandError) { try begin(file, options, rights, started: Promise(), ended: promise) } catch {
+            promise.fail(error)
+        }
+        return promise
+    }
+
+    private func begin(
+        _ file: String,
+        _ options: RecordingOptions,
+        _ rights: FileRights,
+        started: Promise<Void>,
+        ended: Promise<Recording>?
+    ) throws(CommandError) {
+        let plan = try RecordingPlan(file, options, settings)
+        let job = RecordingJob(plan, rights, started: started, ended: ended, self)
+        try admit(job)
+        let code = PThread.start("qc-record") { job.run() }
+        if code != 0 { job.finish(.failure(CommandError(.unavailable, "no thread could be started (\(code))"))) }
     }
 
     private func admit(_ job: RecordingJob) throws(CommandError) {

@@ -21,8 +21,8 @@ final class RecordingJob: Sendable {
         /// The promises that wait for its end.
         var stopping: [Promise<Recording>] = []
         var closing: [@Sendable () -> Void] = []
-        /// Whether somebody asked for its end.
-        var isStopped = false
+        /// Whether somebody asked for its end, or waits for it.
+        var isAwaited = false
     }
 
     private let rights: FileRights
@@ -44,13 +44,24 @@ final class RecordingJob: Sendable {
     /// much.
     private static let syncInterval = Duration.milliseconds(500)
 
-    init(_ plan: RecordingPlan, _ rights: FileRights, started: Promise<Void>, _ recorder: ALSARecorder) {
+    /// - Parameters:
+    ///   - started: fulfilled when it runs.
+    ///   - ended: settled when it is over; nil: nobody waits for that.
+    init(
+        _ plan: RecordingPlan,
+        _ rights: FileRights,
+        started: Promise<Void>,
+        ended: Promise<Recording>?,
+        _ recorder: ALSARecorder
+    ) {
         self.plan = plan
         self.rights = rights
         self.started = started
         self.recorder = recorder
         tap = CaptureTap(rate: plan.options.rate, channels: plan.options.channels)
         number = Self.numbers.add(1, ordering: .relaxed).newValue
+        guard let ended else { return }
+        state.withLock { ($0.stopping, $0.isAwaited) = ([ended], true) }
     }
 
     /// - Throws: `denied` if another user started it.
@@ -65,7 +76,7 @@ final class RecordingJob: Sendable {
     func stop(_ promise: Promise<Recording>?) -> Bool {
         let result = state.withLock { state -> Result<Recording, CommandError>? in
             if let result = state.result { return result }
-            (state.isStopped, state.isEnding) = (true, true)
+            (state.isAwaited, state.isEnding) = (true, true)
             if let promise { state.stopping.append(promise) }
             return nil
         }
@@ -91,7 +102,7 @@ extension RecordingJob {
         do throws(CommandError) {
             try recorder.folder.make()
             if let problem = freeSpaceProblem { throw problem }
-            let file = try recorder.owners.begin(name, .recording, for: rights)
+            let file = try recorder.owners.begin(name, .recording, for: rights, isShared: plan.options.isShared)
             do throws(CommandError) {
                 finish(.success(try record(into: file)))
             } catch {
@@ -214,7 +225,7 @@ extension RecordingJob {
         var failure = CommandError(.cancelled, "the recording '\(name)' was stopped before it began")
         if case .failure(let error) = result { failure = error }
         // Before the callers get their replies, because they may start it again at once.
-        recorder.remove(self, result, isAwaited: last.isStopped || !last.hasBegun)
+        recorder.remove(self, result, isAwaited: last.isAwaited || !last.hasBegun)
         if last.hasBegun { tell(result) } else { started.fail(failure) }
         for promise in last.stopping { promise.settle(result) }
         for closed in last.closing { closed() }

@@ -62,7 +62,8 @@ public final class ALSAMediaLibrary: MediaLibrary {
             seconds: known.seconds,
             format: known.format,
             owner: owner,
-            account: accounts[owner]
+            account: accounts[owner],
+            isShared: owners.isShared(entry.name)
         )
     }
 

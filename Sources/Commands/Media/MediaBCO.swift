@@ -24,9 +24,9 @@ struct MediaBCO: WaitingBCO {
             return .wait { () async throws(CommandError) in .result(.array(try await listed.value().map(\.json))) }
         case .remove(let file):
             return Self.wait(for: library.remove(file, for: rights))
-        case .read(let file, let offset, let bytes):
+        case .read(let file, let offset, let bytes, let isTagged):
             let read = transfer.read(file, from: offset, atMost: bytes, for: rights, on: call.connection)
-            return .wait { () async throws(CommandError) in .result(try await read.value().json) }
+            return .wait { () async throws(CommandError) in .result(try await read.value().json(isTagged: isTagged)) }
         case .write(let piece):
             return Self.wait(for: transfer.write(piece, for: rights, on: call.connection))
         }
@@ -41,17 +41,24 @@ struct MediaBCO: WaitingBCO {
 }
 
 extension MediaFile {
+    /// `shared` is absent unless it is true.
     var json: JSONValue {
-        [
+        var members: JSONObject = [
             "name": .string(name), "seconds": seconds.map { .number($0) } ?? .null,
             "format": format.map { .string($0) } ?? .null, "bytes": .integer(Int64(bytes)),
             "owner": owner.json(account: account),
         ]
+        if isShared { members["shared"] = true }
+        return .object(members)
     }
 }
 
 extension MediaPiece {
-    var json: JSONValue {
-        ["data": .string(data), "offset": .integer(Int64(offset)), "size": .integer(Int64(size))]
+    func json(isTagged: Bool) -> JSONValue {
+        var members: JSONObject = [
+            "data": .string(data), "offset": .integer(Int64(offset)), "size": .integer(Int64(size)),
+        ]
+        if isTagged { (members["tag"], members["modified"]) = (.string(tag), .integer(Int64(modified))) }
+        return .object(members)
     }
 }

@@ -1,12 +1,12 @@
 import JSON
 import QuickConnect
 
-/// A call of `media`: `[list]`, `[remove, file]`, `[read, file, offset, bytes]` or `[write, file, offset, data, {end,
-/// begin}]`.
+/// A call of `media`: `[list]`, `[remove, file]`, `[read, file, offset, bytes, {tag}]` or `[write, file, offset, data,
+/// {end, begin, size, shared}]`.
 enum MediaRequest {
     case list
     case remove(String)
-    case read(String, offset: Int, bytes: Int)
+    case read(String, offset: Int, bytes: Int, isTagged: Bool)
     case write(UploadPiece)
 
     /// - Throws: `invalid`, with everything that does not fit.
@@ -17,8 +17,7 @@ enum MediaRequest {
         switch action {
         case "read":
             let (offset, bytes) = (Self.offset(call, &problems), Self.bytes(call, &problems))
-            Self.expectNothing(behind: 3, call, &problems)
-            self = .read(file, offset: offset ?? 0, bytes: bytes)
+            self = .read(file, offset: offset ?? 0, bytes: bytes, isTagged: false)
         case "write":
             if call.argument(2).isNull {
                 problems.add("/2", expected: "offset, the bytes written before", got: "nothing")
@@ -31,11 +30,24 @@ enum MediaRequest {
             self = action == "remove" ? .remove(file) : .list
         }
         guard problems.isEmpty else { throw problems.error }
-        guard case .write(var piece) = self else { return }
-        var options = try OptionReader(call.object(4), field: "/4", known: ["end", "begin"])
-        (piece.ends, piece.begins) = (options.boolean("end") ?? false, options.boolean("begin") ?? false)
-        try options.finish()
-        self = .write(piece)
+        try readOptions(call)
+    }
+
+    private mutating func readOptions(_ call: borrowing Call) throws(CommandError) {
+        switch self {
+        case .list, .remove: break
+        case .read(let file, let offset, let bytes, _):
+            var options = try OptionReader(call.object(4), field: "/4", known: ["tag"])
+            self = .read(file, offset: offset, bytes: bytes, isTagged: options.boolean("tag") ?? false)
+            try options.finish()
+        case .write(var piece):
+            var options = try OptionReader(call.object(4), field: "/4", known: ["end", "begin", "size", "shared"])
+            (piece.ends, piece.begins) = (options.boolean("end") ?? false, options.boolean("begin") ?? false)
+            piece.size = options.integer("size", in: Self.offsets, "bytes of the whole file")
+            piece.isShared = options.boolean("shared") ?? false
+            try options.finish()
+            self = .write(piece)
+        }
     }
 
     private static func file(of action: String, _ call: borrowing Call, _ problems: inout FieldProblems) -> String {

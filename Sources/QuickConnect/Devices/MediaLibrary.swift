@@ -14,6 +14,8 @@ public struct MediaFile: Sendable, Hashable {
     public var owner: Owner
     /// The name of the owner's account; nil if it has none.
     public var account: String?
+    /// Whether all callers may read and remove it.
+    public var isShared: Bool
 
     /// A file of the media folder.
     public init(
@@ -22,7 +24,8 @@ public struct MediaFile: Sendable, Hashable {
         seconds: Double?,
         format: String?,
         owner: Owner = .root,
-        account: String? = nil
+        account: String? = nil,
+        isShared: Bool = false
     ) {
         self.name = name
         self.bytes = bytes
@@ -30,6 +33,7 @@ public struct MediaFile: Sendable, Hashable {
         self.format = format
         self.owner = owner
         self.account = account
+        self.isShared = isShared
     }
 }
 

@@ -8,12 +8,18 @@ public struct MediaPiece: Sendable, Hashable {
     public var offset: Int
     /// The size of the whole file in bytes.
     public var size: Int
+    /// Changes when the file does.
+    public var tag: String
+    /// When the file was written, in milliseconds since 1970.
+    public var modified: Int
 
-    /// A part of a file: its data in Base64, where it begins, and the size of the whole file, in bytes.
-    public init(data: String, offset: Int, size: Int) {
+    /// A part of a file: its data in Base64, where it begins, and the whole file's size in bytes, tag and time.
+    public init(data: String, offset: Int, size: Int, tag: String, modified: Int) {
         self.data = data
         self.offset = offset
         self.size = size
+        self.tag = tag
+        self.modified = modified
     }
 
     /// The most bytes of one piece, read or written.
@@ -32,6 +38,10 @@ public struct UploadPiece: Sendable {
     public var begins: Bool
     /// Whether this is the last piece of the file.
     public var ends: Bool
+    /// With the first piece: how long the whole file will be, so that what has no room is refused at once.
+    public var size: Int?
+    /// With the first piece: whether all callers may read and remove the file.
+    public var isShared = false
 
     /// A piece to write, its data in Base64.
     public init(file: String, offset: Int, data: Message, begins: Bool = false, ends: Bool = false) {

@@ -10,13 +10,23 @@ public struct RecordingOptions: Sendable, Hashable {
     public var limit: Double?
     /// The gain in decibels; negative makes it quieter.
     public var gain: Double
+    /// Whether all callers may read and remove the file.
+    public var isShared: Bool
 
-    /// What to record: frames per second, channels, the longest duration in seconds, and a gain in decibels.
-    public init(rate: Int = 48_000, channels: Int = 1, limit: Double? = nil, gain: Double = 0) {
+    /// What to record: frames per second, channels, the longest duration in seconds, a gain in decibels, and whether
+    /// the file is for all.
+    public init(
+        rate: Int = 48_000,
+        channels: Int = 1,
+        limit: Double? = nil,
+        gain: Double = 0,
+        isShared: Bool = false
+    ) {
         self.rate = rate
         self.channels = channels
         self.limit = limit
         self.gain = gain
+        self.isShared = isShared
     }
 }
 
@@ -93,6 +103,10 @@ public protocol Recorder: Device {
     /// `unavailable` (the disk is full, or the PCM is missing or went away), `timeout`, `overloaded` (too many
     /// recordings), `tooLarge` (the caller's quota) or `cancelled`.
     func start(_ file: String, _ options: RecordingOptions, for rights: FileRights) -> Promise<Void>
+
+    /// Starts a recording as ``start(_:_:for:)`` does. The promise is fulfilled when it has ended, however that comes,
+    /// and its file is complete. Fails with the same errors, and those of ``stop(_:mayEnd:)``.
+    func record(_ file: String, _ options: RecordingOptions, for rights: FileRights) -> Promise<Recording>
 
     /// Ends a recording. The promise is fulfilled when the file is complete and has its name. The result of a recording
     /// that ended by itself can be fetched once, in the same way.

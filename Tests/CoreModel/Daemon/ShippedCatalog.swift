@@ -45,6 +45,7 @@ public enum ShippedCatalog {
         func play(sound number: Int, for caller: Caller) -> Promise<Void> { unsupported() }
         func start(_ file: String, _ options: PlayOptions, for caller: Caller) -> Promise<Void> { unsupported() }
         func start(_: String, _: RecordingOptions, for rights: FileRights) -> Promise<Void> { unsupported() }
+        func record(_: String, _: RecordingOptions, for rights: FileRights) -> Promise<Recording> { unsupported() }
         func list() -> Promise<[MediaFile]> { unsupported() }
         func remove(_ file: String, for rights: FileRights) -> Promise<Void> { unsupported() }
         func write(_: UploadPiece, for _: FileRights, on _: any CallConnection) -> Promise<Void> { unsupported() }
