@@ -143,6 +143,12 @@ final class WebConnection: @unchecked Sendable {
         return answer
     }
 
+    /// All that comes until the other end closes the connection.
+    func rest(within time: Duration = patience) async throws -> [UInt8] {
+        try await end(within: time)
+        return take(received.count)
+    }
+
     /// Waits until the other end has closed the connection.
     func end(within time: Duration = patience) async throws {
         while try await receive(until: { [count = received.count] in $0.count > count }, within: time) {}

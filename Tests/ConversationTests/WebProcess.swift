@@ -26,6 +26,8 @@ final class WebProcess {
         var connections = 1024
         /// Below `web:` of the settings.
         var web = ""
+        /// Further settings.
+        var settings = ""
         var flags: [String] = []
         var listen = "127.0.0.1:0"
     }
@@ -42,6 +44,7 @@ final class WebProcess {
                 connections: \(options.connections)
                 commands: [\(options.commands.joined(separator: ", "))]
             web: {\(options.web)}
+            \(options.settings)
             """
         try folder.write(settings, to: "settings.yaml")
         try FileManager.default.createDirectory(atPath: folder("pages"), withIntermediateDirectories: true)

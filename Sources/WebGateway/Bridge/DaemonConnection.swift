@@ -44,6 +44,8 @@ final class DaemonDialer {
     /// How many connections the daemon takes on this socket.
     private let limit: Int
     private var lines: [String: [Line]] = [:]
+    /// How many files a user may be writing: each keeps a connection, and leaves half of the user's to pages.
+    var uploadLimit: Int { max(1, Share.quarter.part(of: limit) / 2) }
     /// Connections that are being made.
     private var starting: [String: Int] = [:]
 

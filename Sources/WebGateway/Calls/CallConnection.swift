@@ -8,15 +8,17 @@ internal import QuickConnectClient
 /// It is made for the first call, and again if the user changes or the daemon was away meanwhile.
 final class CallConnection {
     private let dialer: DaemonDialer
-    private let holding: Holding
+    let holding: Holding
     private let fair: Fairly
     private var line: CallLine?
-    private var user: Users.User?
+    private var user: DaemonUser?
     /// Whether somebody may still come in.
-    private let knows: (Users.User) -> Bool
+    private let knows: (WebRequest.Sender) -> Bool
     private var isClosed = false
+    /// Whether the next call must go over the same connection as the last one, which belongs to a file being written.
+    var isHeld = false
 
-    init(_ dialer: DaemonDialer, _ holding: Holding, _ fair: Fairly, knows: @escaping (Users.User) -> Bool) {
+    init(_ dialer: DaemonDialer, _ holding: Holding, _ fair: Fairly, knows: @escaping (WebRequest.Sender) -> Bool) {
         self.dialer = dialer
         self.holding = holding
         self.fair = fair
@@ -52,18 +54,25 @@ final class CallConnection {
         fair.parser.run(for: holding.peer, body)
     }
 
+    /// Takes memory of its user's share, if there is that much left.
+    func take(_ bytes: Int) -> Bool { holding.take(bytes) }
+
     /// Makes calls.
     /// - Returns: their replies in the same order, or a ``DaemonRefusal``.
-    func make(_ calls: [[UInt8]], for user: Users.User) -> EventLoopFuture<[CallReply]> {
+    func make(_ calls: [[UInt8]], for sender: WebRequest.Sender) -> EventLoopFuture<[CallReply]> {
+        guard let user = sender.user else {
+            return dialer.loop.makeFailedFuture(DaemonRefusal(code: "denied", message: "the caller is not logged in"))
+        }
         if let line, line.isAlive, self.user == user { return line.make(calls) }
-        line?.close()
-        line = nil
-        let isIdle = { [weak self] in self?.line.map { $0.isIdle } ?? false }
-        let session = Sessions.key(ofProgramsOf: user.identity.name)
-        let connected = dialer.connect(for: user.identity, session: session, isIdle: isIdle)
+        if isHeld, line != nil {
+            return dialer.loop.makeFailedFuture(DaemonRefusal.away("it has closed the connection"))
+        }
+        release()
+        let isIdle = { [weak self] in self.map { !$0.isHeld && $0.line?.isIdle ?? false } ?? false }
+        let connected = dialer.connect(for: user.identity, session: user.session, isIdle: isIdle)
         return connected.assumeIsolated().flatMapThrowing { channel in
             let line = try CallLine(channel, self.holding, self.fair.turns)
-            guard !self.isClosed, self.knows(user) else {
+            guard !self.isClosed, self.knows(sender) else {
                 line.close()
                 throw DaemonRefusal.away("the caller is gone")
             }
@@ -74,8 +83,14 @@ final class CallConnection {
 
     func close() {
         isClosed = true
+        release()
+    }
+
+    /// Ends the connection to the daemon; the next call makes another one.
+    func release() {
         line?.close()
         line = nil
+        isHeld = false
     }
 }
 

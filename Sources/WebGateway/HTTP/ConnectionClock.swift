@@ -7,6 +7,8 @@ final class ConnectionClock {
         /// Until the first request is complete, and from the first byte of each further one.
         case head
         case body
+        /// A piece of an upload. Shorter than the daemon keeps what nobody continues.
+        case piece
         /// The client does not control how long its answer takes, so there is no deadline.
         case work
         case answer
@@ -19,6 +21,7 @@ final class ConnectionClock {
             switch self {
             case .head: .seconds(10)
             case .body, .rest: .seconds(60)
+            case .piece: .seconds(50)
             case .work: nil
             case .answer: .seconds(300)
             case .end: .seconds(2)

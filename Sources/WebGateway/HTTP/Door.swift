@@ -51,6 +51,16 @@ struct Door: Sendable {
         }
     }
 
+    /// Refuses what a page of another site has a browser ask for, where the browser says so.
+    func checkSameSite(_ head: HTTPRequestHead, host: String) throws(Refusal) {
+        try checkOrigin(of: head, host: host, mustHaveOrigin: false)
+        let sites = head.headers["sec-fetch-site"]
+        guard sites.allSatisfy({ $0 == "same-origin" || $0 == "none" }) else {
+            let message = "only pages of this gateway may have this, and this one is of another site"
+            throw Refusal(status: .forbidden, code: "denied", message: message)
+        }
+    }
+
     /// Whether the reverse proxy in front reports that the browser used TLS. A client that pretends this gains nothing.
     static func isEncrypted(_ head: HTTPRequestHead) -> Bool {
         head.headers["x-forwarded-proto"].first?.lowercased() == "https"

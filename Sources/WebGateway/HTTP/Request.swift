@@ -1,3 +1,4 @@
+internal import Linux
 internal import NIOCore
 internal import NIOHTTP1
 
@@ -12,6 +13,16 @@ struct WebRequest {
         case program(Users.User)
         /// A token that lets nobody in.
         case refused(Doorkeeper.Refusal)
+
+        /// For whom the daemon would act; nil: for nobody.
+        var user: DaemonUser? {
+            switch self {
+            case .session(let key, let identity, _): DaemonUser(identity: identity, session: key)
+            case .program(let user):
+                DaemonUser(identity: user.identity, session: Sessions.key(ofProgramsOf: user.identity.name))
+            case .unknown, .refused: nil
+            }
+        }
     }
 
     var head: HTTPRequestHead
@@ -29,14 +40,11 @@ struct WebRequest {
     var isBridge: Bool { path == "/bridge" }
     var isLogIn: Bool { path == "/login" && head.method == .POST }
     var isCall: Bool { path == "/call" && head.method == .POST }
+    var isMedia: Bool { head.isMedia }
+    /// A file that is written as its bytes come, and never kept whole.
+    var isUpload: Bool { isMedia && (head.method == .PUT || head.method == .POST) }
 
-    var identity: Identity? {
-        switch sender {
-        case .session(_, let identity, _): identity
-        case .program(let user): user.identity
-        case .unknown, .refused: nil
-        }
-    }
+    var identity: Identity? { sender.user?.identity }
 
     /// For whom it counts.
     var peer: Peer { identity.map { .user($0.name) } ?? .stranger(at: address) }
@@ -51,7 +59,19 @@ struct WebRequest {
     }
 }
 
+/// For whom a connection to the daemon is, and the session with which it ends.
+struct DaemonUser: Equatable {
+    var identity: Identity
+    var session: String
+}
+
 extension HTTPRequestHead {
+    /// Whether its address is one of files of the media folder.
+    var isMedia: Bool {
+        guard let path = PagePath(uri) else { return uri.hasPrefix("/media") }
+        return path.names.first == "media"
+    }
+
     /// How long the body is; nil: it comes in chunks. The parser has checked that there is one length.
     var bodyCount: Int? {
         if headers.contains(name: "transfer-encoding") { return nil }

@@ -24,6 +24,8 @@ final class RequestGate: ChannelDuplexHandler, RemovableChannelHandler, Worker {
     struct NoShare: Error {}
 
     var wants = Wants.head
+    /// Whether the rest of a body waits until what came before has been written.
+    var isPaused = false { didSet { if oldValue, !isPaused { proceed() } } }
     /// Passes on what the last slice of a chunked body had after its end; false if there is nothing.
     var replay: () -> Bool = { false }
 
@@ -93,6 +95,7 @@ final class RequestGate: ChannelDuplexHandler, RemovableChannelHandler, Worker {
         switch wants {
         case .nothing: false
         case .end: true
+        case .body where isPaused: false
         case .head, .body: !hasPiece && input.readableBytes <= HTTPHandlers.headBytes
         }
     }
@@ -113,7 +116,7 @@ final class RequestGate: ChannelDuplexHandler, RemovableChannelHandler, Worker {
     /// The answer has been sent, so the next request may come.
     func nextRequest() {
         guard let context else { return }
-        wants = .head
+        (wants, isPaused) = (.head, false)
         isReceivingHead = false
         headBytes = 0
         count()
@@ -184,6 +187,7 @@ final class RequestGate: ChannelDuplexHandler, RemovableChannelHandler, Worker {
         guard input.readableBytes > 0 else { return 0 }
         switch wants {
         case .head: return headCount()
+        case .body where isPaused: return 0
         case .body(let left?): return min(left, input.readableBytes, Self.pieceBytes)
         case .body(nil): return min(input.readableBytes, Self.chunkBytes)
         case .nothing, .end: return 0

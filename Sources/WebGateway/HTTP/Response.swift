@@ -9,11 +9,15 @@ struct Response {
         case bytes(ByteBuffer)
         /// A file that the kernel sends, and that is closed after that.
         case file(NIOFileHandle, count: Int)
+        /// A file of the media folder, piece by piece.
+        case stream(NIOLoopBound<MediaStream>, count: Int)
     }
 
     var status: HTTPResponseStatus
     var headers: HTTPHeaders = [:]
     var body = Body.bytes(ByteBuffer())
+    /// Whether it comes from the folders of pages, also at an address of media.
+    var isPage = false
 
     init(_ status: HTTPResponseStatus, headers: HTTPHeaders = [:]) {
         self.status = status
@@ -58,12 +62,17 @@ struct Response {
         switch body {
         case .bytes(let buffer): buffer.readableBytes
         case .file(_, let count): count
+        case .stream(_, let count): count
         }
     }
 
-    /// Closes the file that would have been sent.
+    /// Closes what would have been sent.
     func drop() {
-        if case .file(let handle, _) = body { try? handle.close() }
+        switch body {
+        case .bytes: break
+        case .file(let handle, _): try? handle.close()
+        case .stream(let stream, _): stream.value.end()
+        }
     }
 }
 
@@ -74,9 +83,15 @@ struct SecurityHeaders: Sendable {
     /// A further origin, for map tiles.
     var tileOrigin: String?
 
-    /// - Parameter host: the checked host.
-    func add(to headers: inout HTTPHeaders, host: String?, isEncrypted: Bool) {
-        headers.add(name: "content-security-policy", value: policy(host, isEncrypted: isEncrypted))
+    /// Of files that anybody may have written: a browser that shows one lets it do nothing.
+    private static let mediaPolicy = "sandbox; default-src 'none'"
+
+    /// - Parameters:
+    ///   - host: the checked host.
+    ///   - isMedia: whether it is an answer about a file of the media folder.
+    func add(to headers: inout HTTPHeaders, host: String?, isEncrypted: Bool, isMedia: Bool = false) {
+        let policy = isMedia ? Self.mediaPolicy : policy(host, isEncrypted: isEncrypted)
+        headers.add(name: "content-security-policy", value: policy)
         headers.add(name: "x-content-type-options", value: "nosniff")
         headers.add(name: "referrer-policy", value: "no-referrer")
         headers.add(name: "cross-origin-resource-policy", value: "same-origin")

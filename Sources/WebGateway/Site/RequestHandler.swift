@@ -7,30 +7,32 @@ final class RequestHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
 
-    private enum State {
+    enum State {
         case waiting
         /// Its head was accepted. With an answer, that is what it gets when it is complete.
         case receiving(WebRequest, Response?)
+        /// Its body is written as it comes.
+        case uploading(WebRequest, MediaUpload)
         case answering
         /// The connection ends.
         case over
     }
 
-    private let site: Site
-    private let slot: ConnectionSlot
-    private let gate: RequestGate
-    private let clock: ConnectionClock
+    let site: Site
+    let slot: ConnectionSlot
+    let gate: RequestGate
+    let clock: ConnectionClock
     private let http: HTTPHandlers
     /// Has its connection count for another peer from now on; false if that one has too many.
     private let count: (Peer) -> Bool
-    private var state = State.waiting { didSet { noteIdle() } }
+    var state = State.waiting { didSet { noteIdle() } }
     private var body = ByteBuffer()
     private var bodyLimit = 0
     /// What the last piece of a chunked body had after its end.
     private var parts: [HTTPServerRequestPart] = []
     private var hasFailed = false
     private var calls: CallConnection?
-    private var context: ChannelHandlerContext?
+    var context: ChannelHandlerContext?
 
     init(
         _ site: Site,
@@ -53,11 +55,12 @@ final class RequestHandler: ChannelInboundHandler, RemovableChannelHandler {
 
     func handlerRemoved(context: ChannelHandlerContext) {
         self.context = nil
+        dropBody()
         calls?.close()
-        body = ByteBuffer()
     }
 
     func channelInactive(context: ChannelHandlerContext) {
+        dropBody()
         calls?.close()
         calls = nil
         clock.stop()
@@ -68,7 +71,7 @@ final class RequestHandler: ChannelInboundHandler, RemovableChannelHandler {
     private func noteIdle() {
         switch state {
         case .waiting, .over: slot.isIdle = true
-        case .receiving, .answering: slot.isIdle = false
+        case .receiving, .uploading, .answering: slot.isIdle = false
         }
     }
 
@@ -82,7 +85,8 @@ final class RequestHandler: ChannelInboundHandler, RemovableChannelHandler {
         switch state {
         case .over: break
         case .answering: parts.append(part)
-        case .waiting, .receiving: take(part, context)
+        case .uploading(_, let upload) where upload.hasAll: parts.append(part)
+        case .waiting, .receiving, .uploading: take(part, context)
         }
     }
 
@@ -91,6 +95,8 @@ final class RequestHandler: ChannelInboundHandler, RemovableChannelHandler {
         case (.head(let head), _): begin(head, context)
         case (.body(var part), .receiving): add(&part)
         case (.end, .receiving(let request, let response)): finish(request, response, context)
+        case (.body(var part), .uploading(_, let upload)): add(&part, to: upload, context)
+        case (.end, .uploading(_, let upload)): end(upload, context)
         default: break
         }
     }
@@ -119,7 +125,7 @@ final class RequestHandler: ChannelInboundHandler, RemovableChannelHandler {
         hasFailed = true
         switch state {
         case .answering, .over: break
-        case .waiting, .receiving:
+        case .waiting, .receiving, .uploading:
             refuse(response, to: HTTPRequestHead(version: .http1_1, method: .GET, uri: "/"), nil, context)
         }
     }
@@ -133,12 +139,12 @@ final class RequestHandler: ChannelInboundHandler, RemovableChannelHandler {
             let refusal = refusal(of: request)
             let count = head.bodyCount
             if let refusal, count != 0 { return refuse(refusal, to: head, request.host, context) }
+            if refusal == nil, request.isUpload { return beginUpload(request, context) }
             state = .receiving(request, refusal)
             gate.wants = .body(left: count)
             clock.begin(.body, context.channel)
             guard count != 0, head.headers[canonicalForm: "expect"].contains("100-continue") else { return }
-            let part = HTTPServerResponsePart.head(HTTPResponseHead(version: .http1_1, status: .continue))
-            context.writeAndFlush(wrapOutboundOut(part), promise: nil)
+            sendContinue(context)
         } catch {
             refuse(Response(error), to: head, nil, context)
         }
@@ -149,7 +155,7 @@ final class RequestHandler: ChannelInboundHandler, RemovableChannelHandler {
         bodyLimit = site.bodyLimit(of: request)
         guard count(request.peer) else { return .overloaded("\(request.peer.words) has too many connections") }
         if let refusal = site.refusal(of: request) { return refusal }
-        if let count = request.head.bodyCount, count > bodyLimit { return tooLarge }
+        if !request.isUpload, let count = request.head.bodyCount, count > bodyLimit { return tooLarge }
         return slot.holding.isUsedUp ? .overloaded("\(request.peer.words) has too much under way") : nil
     }
 
@@ -170,12 +176,13 @@ final class RequestHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     private func dropBody() {
+        if case .uploading(_, let upload) = state { upload.stop() }
         slot.holding.add(-body.readableBytes)
         body = ByteBuffer()
     }
 
     /// Answers before the request is complete, and closes the connection; further input is dropped.
-    private func refuse(
+    func refuse(
         _ response: Response,
         to head: HTTPRequestHead,
         _ host: String?,
@@ -205,9 +212,7 @@ final class RequestHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     private func answer(_ request: WebRequest, _ context: ChannelHandlerContext) {
-        let calls = self.calls ?? site.makeCallConnection(slot.holding)
-        self.calls = calls
-        site.answer(request, calls).assumeIsolated().whenComplete { [weak self] result in
+        site.answer(request, callConnection).assumeIsolated().whenComplete { [weak self] result in
             let response = (try? result.get()) ?? .error(.internalServerError, "internal", "the log says what failed")
             guard let self, let context = self.context else { return response.drop() }
             self.dropBody()
@@ -215,9 +220,20 @@ final class RequestHandler: ChannelInboundHandler, RemovableChannelHandler {
         }
     }
 
+    var callConnection: CallConnection {
+        let calls = self.calls ?? site.makeCallConnection(slot.holding)
+        self.calls = calls
+        return calls
+    }
+
+    func sendContinue(_ context: ChannelHandlerContext) {
+        let part = HTTPServerResponsePart.head(HTTPResponseHead(version: .http1_1, status: .continue))
+        context.writeAndFlush(wrapOutboundOut(part), promise: nil)
+    }
+
     // MARK: The answer
 
-    private func write(
+    func write(
         _ response: Response,
         to head: HTTPRequestHead,
         host: String?,
@@ -239,7 +255,14 @@ final class RequestHandler: ChannelInboundHandler, RemovableChannelHandler {
         case .file(let handle, let count):
             let region = FileRegion(fileHandle: handle, readerIndex: 0, endIndex: count)
             context.write(wrapOutboundOut(.body(.fileRegion(region)))).whenComplete { _ in try? handle.close() }
+        case .stream(let stream, _):
+            context.flush()
+            return send(stream.value, isLast: isLast)
         }
+        finishAnswer(context, kept: kept, isLast: isLast)
+    }
+
+    func finishAnswer(_ context: ChannelHandlerContext, kept: Int, isLast: Bool) {
         context.writeAndFlush(wrapOutboundOut(.end(nil))).assumeIsolated().whenComplete { [self, kept] _ in
             slot.holding.add(-kept)
             sent(isLast: isLast)

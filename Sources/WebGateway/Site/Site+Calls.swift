@@ -7,28 +7,28 @@ internal import QuickConnectClient
 /// Calls of programs, without a WebSocket.
 extension Site {
     func call(_ request: WebRequest, _ calls: CallConnection) -> EventLoopFuture<Response> {
-        guard case .program(let user) = request.sender else { return now(Self.unauthorized) }
-        return answer(request, calls, user).assumeIsolated().map { response in
+        guard case .program = request.sender else { return now(Self.unauthorized) }
+        return answers(request, calls).assumeIsolated().map { response in
             self.isStillIn(request.sender) ? response : Self.unauthorized
         }.nonisolated()
     }
 
-    private func answer(
-        _ request: WebRequest,
-        _ calls: CallConnection,
-        _ user: Users.User
-    ) -> EventLoopFuture<Response> {
-        if request.query.isEmpty { return many(request.body, calls, user) }
+    private func answers(_ request: WebRequest, _ calls: CallConnection) -> EventLoopFuture<Response> {
+        if request.query.isEmpty { return many(request.body, calls, request.sender) }
         guard request.body.readableBytesView.allSatisfy({ $0 == 0x0A || $0 == 0x0D }) else {
             return now(.error(.badRequest, "badRequest", "put the call into the address or into the body, not both"))
         }
-        return one(CallLines(query: request.query), calls, user)
+        return one(CallLines(query: request.query), calls, request.sender)
     }
 
-    private func one(_ lines: CallLines, _ calls: CallConnection, _ user: Users.User) -> EventLoopFuture<Response> {
+    private func one(
+        _ lines: CallLines,
+        _ calls: CallConnection,
+        _ sender: WebRequest.Sender
+    ) -> EventLoopFuture<Response> {
         switch lines.lines.first {
         case .call(let command, let line)?:
-            return calls.make([line], for: user).map { replies in Self.answer(replies.first, command) }
+            return calls.make([line], for: sender).map { replies in Self.answer(replies.first, command) }
                 .flatMapErrorThrowing { try Self.refusal($0) }
         case .unreadable(let problem)?:
             return now(.json(problem.error.payload(command: problem.command), CallLines.status(problem.code.rawValue)))
@@ -36,7 +36,7 @@ extension Site {
         }
     }
 
-    private static func answer(_ reply: CallReply?, _ command: String) -> Response {
+    static func answer(_ reply: CallReply?, _ command: String) -> Response {
         switch reply {
         case .value(let text)?: return .text(text, type: "application/json")
         case .error(let text)?:
@@ -49,14 +49,18 @@ extension Site {
     }
 
     /// One line of the answer for each line of the body, in order.
-    private func many(_ body: ByteBuffer, _ calls: CallConnection, _ user: Users.User) -> EventLoopFuture<Response> {
+    private func many(
+        _ body: ByteBuffer,
+        _ calls: CallConnection,
+        _ sender: WebRequest.Sender
+    ) -> EventLoopFuture<Response> {
         calls.read(body).assumeIsolated().flatMap { lines in
             guard !lines.lines.isEmpty else {
                 let message = "put the call into the address, /call?cmd=…&msg=…, or into lines of the body"
                 return self.now(.error(.badRequest, "badRequest", message))
             }
             let good = lines.lines.compactMap { if case .call(_, let line) = $0 { line } else { nil } }
-            return calls.make(good, for: user).assumeIsolated().flatMap { replies in
+            return calls.make(good, for: sender).assumeIsolated().flatMap { replies in
                 guard replies.reduce(0, { $0 + $1.count }) > CallLines.smallBody else {
                     return self.now(Self.answer(replies, lines))
                 }

@@ -9,13 +9,15 @@ final class Site {
     let door: Door
     let security: SecurityHeaders
     let doorkeeper: Doorkeeper
-    private let pages: Pages
+    let pages: Pages
     let dialer: DaemonDialer
     let bridges: Bridges
     let fair: Fairly
     /// What `GET /session` tells pages in addition to the user.
     let facts: JSONObject
     let log: (String) -> Void
+    /// How many files each user is writing.
+    var uploads: [Peer: Int] = [:]
 
     /// One byte more than the longest line that the daemon accepts by default, so that the daemon refuses it.
     static let longestMessage = Limits().lineBytes + 1
@@ -44,7 +46,7 @@ final class Site {
     }
 
     func makeCallConnection(_ holding: Holding) -> CallConnection {
-        CallConnection(dialer, holding, fair) { [doorkeeper] user in doorkeeper.users[user.identity.name] == user }
+        CallConnection(dialer, holding, fair) { [weak self] sender in self?.isStillIn(sender) == true }
     }
 
     // MARK: The door
@@ -66,16 +68,16 @@ final class Site {
             try door.checkOrigin(
                 of: head,
                 host: host,
-                mustHaveOrigin: request.isBridge && request.bearerToken == nil
+                mustHaveOrigin: (request.isBridge || request.isMedia) && request.bearerToken == nil
             )
         }
         request.sender = sender(of: request)
         return request
     }
 
-    /// Tokens are for programs: only calls and WebSockets look at them.
+    /// Tokens are for programs: only calls, WebSockets and media look at them.
     private func sender(of request: WebRequest) -> WebRequest.Sender {
-        if request.isCall || request.isBridge, let token = request.bearerToken {
+        if request.isCall || request.isBridge || request.isMedia, let token = request.bearerToken {
             do throws(Doorkeeper.Refusal) {
                 return .program(try doorkeeper.user(token: token, from: request.address))
             } catch {
@@ -92,7 +94,8 @@ final class Site {
     func refusal(of request: WebRequest) -> Response? {
         switch request.sender {
         case .refused(let refusal): refused(refusal, request)
-        case .unknown where request.isCall: Self.unauthorized
+        case .unknown where request.isCall || request.isUpload: Self.unauthorized
+        case _ where request.isUpload: uploadRefusal(of: request)
         // Who is let in would be decided long before it is complete.
         case _ where request.isBridge && request.head.method == .GET && request.head.bodyCount != 0:
             .error(.badRequest, "badRequest", "a request for a WebSocket has no body")
@@ -127,6 +130,8 @@ final class Site {
         case ("/call", .POST): call(request, calls)
         case ("/login", _), ("/logout", _), ("/call", _): now(Self.notAllowed("POST"))
         case ("/session", _): now(Self.notAllowed("GET"))
+        case (_, .GET) where request.isMedia, (_, .HEAD) where request.isMedia: media(request, calls)
+        case _ where request.isMedia: now(Self.notAllowed("GET, HEAD, PUT"))
         case (_, .GET), (_, .HEAD): page(request)
         default: now(Self.notAllowed("GET, HEAD"))
         }
@@ -134,7 +139,7 @@ final class Site {
 
     func now(_ response: Response) -> EventLoopFuture<Response> { dialer.loop.makeSucceededFuture(response) }
 
-    private static func notAllowed(_ methods: String) -> Response {
+    static func notAllowed(_ methods: String) -> Response {
         var response = Response.error(.methodNotAllowed, "badRequest", "this takes \(methods)")
         response.headers.add(name: "allow", value: methods)
         return response
@@ -151,7 +156,7 @@ final class Site {
     }
 
     /// A person is sent to the log-in page, a program gets an error.
-    private static func logInFirst(_ request: WebRequest, _ path: PagePath) -> Response {
+    static func logInFirst(_ request: WebRequest, _ path: PagePath) -> Response {
         let isPerson = request.head.headers["accept"].contains { $0.contains("text/html") }
         guard isPerson else { return unauthorized }
         let next = path.file == "index.html" ? "" : "?next=\(Location.encode(path))"
@@ -178,7 +183,8 @@ extension Site {
     ) -> HTTPResponseHead {
         var head = HTTPResponseHead(version: .http1_1, status: response.status, headers: response.headers)
         if response.status != .notModified { head.headers.add(name: "content-length", value: "\(response.count)") }
-        security.add(to: &head.headers, host: host, isEncrypted: Door.isEncrypted(request))
+        let isMedia = request.isMedia && !response.isPage
+        security.add(to: &head.headers, host: host, isEncrypted: Door.isEncrypted(request), isMedia: isMedia)
         if isLast { head.headers.add(name: "connection", value: "close") }
         return head
     }

@@ -1,0 +1,63 @@
+internal import JSON
+internal import NIOHTTP1
+internal import QuickConnect
+
+/// What the daemon's `media ["read", …, {"tag": true}]` answers, and what of it a request asks for.
+struct MediaFacts: Sendable {
+    var data: [UInt8]
+    var size: Int
+    var tag: String
+    /// Milliseconds since 1970.
+    var modified: Int
+
+    /// Nil if it is anything else.
+    init?(_ answer: [UInt8]) {
+        guard let members = (try? JSONParser.parse(String(decoding: answer, as: UTF8.self)))?.objectValue,
+            let data = members["data"]?.stringValue.flatMap(Base64.decode), let tag = members["tag"]?.stringValue,
+            let size = members["size"]?.numberValue, let modified = members["modified"]?.numberValue
+        else { return nil }
+        (self.data, self.tag) = (data, tag)
+        (self.size, self.modified) = (Int(size), Int(modified))
+    }
+
+    private var etag: String { "\"\(tag)\"" }
+    private var lastModified: String? { HTTPDate.text(modified / 1000) }
+
+    var headers: HTTPHeaders {
+        var headers: HTTPHeaders = ["etag": etag, "accept-ranges": "bytes"]
+        if let lastModified { headers.add(name: "last-modified", value: lastModified) }
+        return headers
+    }
+
+    /// Whether the browser has it already.
+    func isKnown(_ head: HTTPRequestHead) -> Bool {
+        let tags = head.headers[canonicalForm: "if-none-match"]
+        guard tags.isEmpty else {
+            return tags.contains { $0 == "*" || $0 == etag || $0 == "W/\(etag)" }
+        }
+        return lastModified.map { head.headers["if-modified-since"] == [$0] } ?? false
+    }
+
+    /// The part that is asked for. With `If-Range` only as long as the file is the same.
+    func range(_ head: HTTPRequestHead) -> ByteRange {
+        let ranges = head.headers["range"]
+        let conditions = head.headers["if-range"]
+        guard ranges.count == 1, conditions.allSatisfy({ $0 == etag || $0 == lastModified }) else { return .whole }
+        return ByteRange(ranges.first, size: size)
+    }
+}
+
+/// Calls of the daemon's command `media`, as lines up to their ids.
+enum MediaCall {
+    static func read(_ name: String, from offset: Int, atMost count: Int) -> [UInt8] {
+        line(["read", .string(name), .integer(Int64(offset)), .integer(Int64(count)), ["tag": true]])
+    }
+
+    static func write(_ name: String, at offset: Int, _ bytes: [UInt8], _ options: JSONObject) -> [UInt8] {
+        line(["write", .string(name), .integer(Int64(offset)), .string(Base64.encode(bytes)), .object(options)])
+    }
+
+    private static func line(_ parameters: JSONValue) -> [UInt8] {
+        Array(#"{"handlerName":"media","data":\#(parameters.text),"callbackId":""#.utf8)
+    }
+}
