@@ -422,7 +422,7 @@ let package = Package(
                 "KioskRules", "Configuration", "QuickConnectClient", "QuickConnect", "JSON", "Linux", "CLinux",
                 "CWebKit",
             ],
-            resources: ["evaluate", "link", "page"].map { .embedInCode("Runtime/\($0).js") },
+            resources: ["evaluate", "link", "media", "page"].map { .embedInCode("Runtime/\($0).js") },
             swiftSettings: swiftSettings + [.defaultIsolation(MainActor.self)]
         ),
         // Actions in the window.

@@ -1,4 +1,4 @@
-import NIOCore
+import Linux
 import NIOHTTP1
 import Testing
 
@@ -36,14 +36,14 @@ struct MediaTests {
         "a.svg", "a.html", "a.htm", "a.js", "a.mjs", "a.xml", "a.pdf", "a.css", "a.txt", "a.wav.html", "a.",
     ])
     func `what could be a page, and all that is not known, is not shown`(name: String) {
-        #expect(MediaType.shown(name) == nil)
+        #expect(ShownType.of(name) == nil)
     }
 
     @Test func `sound, pictures and video are shown, a recording without an ending too`() {
-        #expect(MediaType.shown("a/B.WAV") == "audio/wav" && MediaType.shown("a.b/c") == "audio/x-caf")
-        #expect(MediaType.shown("x.jpeg") == "image/jpeg" && MediaType.shown("x.mp4") == "video/mp4")
+        #expect(ShownType.of("a/B.WAV") == "audio/wav" && ShownType.of("a.b/c") == "audio/x-caf")
+        #expect(ShownType.of("x.jpeg") == "image/jpeg" && ShownType.of("x.mp4") == "video/mp4")
         let types = ["caf", "wav", "flac", "ogg", "opus", "mp3", "png", "webp", "webm"].map {
-            MediaType.shown("x.\($0)")
+            ShownType.of("x.\($0)")
         }
         #expect(types.allSatisfy { ["audio", "image", "video"].contains($0?.prefix { $0 != "/" }) })
     }
@@ -111,17 +111,17 @@ struct FormReaderTests {
     /// All events of a form that comes in pieces of a length; bytes of a file are put together.
     private func read(_ text: String, pieces length: Int) -> [String] {
         var reader = FormReader(boundary: "B")
-        var (input, rest, words, bytes) = (ByteBuffer(), text.utf8[...], [String](), "")
+        var (input, rest, words, bytes) = ([UInt8](), text.utf8[...], [String](), [UInt8]())
         while true {
             switch reader.next(&input, isAll: rest.isEmpty) {
             case .more:
-                input.writeBytes(rest.prefix(length))
+                input += rest.prefix(length)
                 rest = rest.dropFirst(length)
             case .file(let name): words.append("file \(name)")
-            case .bytes(let piece): bytes += String(buffer: piece)
+            case .bytes(let piece): bytes += piece
             case .fileEnd:
-                words.append("«\(bytes)»")
-                bytes = ""
+                words.append("«\(String(decoding: bytes, as: UTF8.self))»")
+                bytes = []
             case .end: return words + ["end"]
             case .broken(let why): return words + ["broken: \(why)"]
             }
@@ -162,12 +162,12 @@ struct FormReaderTests {
     @Test func `pieces of a long file are small, and all of it comes`() {
         var reader = FormReader(boundary: "B")
         let text = String(repeating: "0123456789abcdef", count: 20_000)
-        var input = ByteBuffer(string: "--B\r\n\(Self.file)\"a\"\r\n\r\n\(text)\r\n--B--")
+        var input = Array("--B\r\n\(Self.file)\"a\"\r\n\r\n\(text)\r\n--B--".utf8)
         #expect(reader.next(&input, isAll: true) == .file("a"))
         var whole = ""
         while case .bytes(let piece) = reader.next(&input, isAll: true) {
-            #expect(piece.readableBytes <= 64 << 10)
-            whole += String(buffer: piece)
+            #expect(piece.count <= 64 << 10)
+            whole += String(decoding: piece, as: UTF8.self)
         }
         #expect(whole == text && reader.next(&input, isAll: true) == .end)
     }

@@ -30,6 +30,8 @@ public final class Bridge {
         let function = String(decoding: PackageResources.page_js, as: UTF8.self)
         let names = JSONValue.array(functions.map { .string($0) }).text
         page.addScript("(\(function))(\(origins), \(names), function () {\n\(library)\n});", in: .page)
+        let media = String(decoding: PackageResources.media_js, as: UTF8.self)
+        page.addScript("(\(media))(\(origins));", in: .page)
     }
 
     var log: (MessageLog.Direction, String) -> Void {

@@ -23,6 +23,7 @@ enum Property {
     case flag(Bool)
     case object(UnsafeMutableRawPointer)
     case boxed(GType, UnsafeMutableRawPointer)
+    case enumeration(GType, UInt32)
 
     // The macros G_TYPE_… are not imported; a fundamental type is its number shifted left.
     private static let booleanType = GType(5 << 2)
@@ -40,6 +41,9 @@ enum Property {
         case .object(let object):
             g_value_init(value, Self.objectType)
             g_value_set_object(value, object)
+        case .enumeration(let type, let number):
+            g_value_init(value, type)
+            g_value_set_enum(value, gint(number))
         case .boxed(let type, let pointer):
             g_value_init(value, type)
             g_value_set_boxed(value, pointer)

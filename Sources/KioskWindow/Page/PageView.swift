@@ -68,9 +68,16 @@ public final class PageView {
     ) {
         guard let manager = webkit_user_content_manager_new() else { return nil }
         content = manager
+        // The setting for gestures does not cover sound: without this, a page may only play what is muted.
+        let autoplay = [
+            ("autoplay", Property.enumeration(webkit_autoplay_policy_get_type(), WEBKIT_AUTOPLAY_ALLOW.rawValue))
+        ]
+        guard let policies = Property.make(webkit_website_policies_get_type(), autoplay) else { return nil }
+        defer { g_object_unref(policies) }
         let made = Property.make(
             webkit_web_view_get_type(),
             [
+                ("website-policies", .object(policies)),
                 ("web-context", .object(context)), ("settings", .object(settings)),
                 ("user-content-manager", .object(manager)), ("is-controlled-by-automation", .flag(isAutomated)),
             ]

@@ -7,6 +7,9 @@ import Linux
 /// storage, which `file:` does not have.
 final class FolderScheme {
     private var folders: [String: [String]] = [:]
+    /// Serves `qc://app/media/…`, unless the folder has a file of that address.
+    var media: MediaScheme?
+    private static let mediaHost = "app"
 
     init(_ context: UnsafeMutablePointer<WebKitWebContext>) {
         let answer: WebKitURISchemeRequestCallback = { request, data in
@@ -17,6 +20,9 @@ final class FolderScheme {
         webkit_web_context_register_uri_scheme(context, "qc", answer, Unmanaged.passUnretained(self).toOpaque(), nil)
         let security = webkit_web_context_get_security_manager(context)
         webkit_security_manager_register_uri_scheme_as_secure(security, "qc")
+        // The engine sends no Origin to a scheme, so it must itself keep pages of other origins, also in frames, from
+        // showing, fetching and sending anything here.
+        webkit_security_manager_register_uri_scheme_as_display_isolated(security, "qc")
     }
 
     /// Serves the files of folders under a host; the first folder that has a file is used.
@@ -26,11 +32,18 @@ final class FolderScheme {
         let address = webkit_uri_scheme_request_get_uri(request).map { String(cString: $0) } ?? ""
         let place = FolderAddress(address)
         guard let place, let paths = folders[place.host] else { return fail(request, "\(address) is not served") }
+        let isMedia = place.host == Self.mediaHost && place.page.names.first == "media"
+        let asked = isMedia ? SchemeRequest(request) : nil
         for path in paths {
-            guard let file = File(place.path, in: path) else { continue }
+            guard let file = File(place.page.file, in: path) else { continue }
+            if let asked, asked.method != "GET", asked.method != "HEAD" {
+                let message = "the page's folder has a file of this address, which wins; choose another name"
+                return asked.refuse(409, "busy", message)
+            }
             return finish(request, file)
         }
-        fail(request, "\(place.path) is not a file of the page's folder")
+        if let asked, let media { return media.answer(place.page, asked) }
+        fail(request, "\(place.page.file) is not a file of the page's folder")
     }
 
     private func finish(_ request: UnsafeMutablePointer<WebKitURISchemeRequest>, _ file: File) {
@@ -62,16 +75,15 @@ final class FolderScheme {
 /// The parts of an address `qc://HOST/PATH`.
 private struct FolderAddress {
     var host: String
-    /// Without the first slash. For a folder, the path of its `index.html`. By the rule of pages in browsers: no hidden
-    /// file, and nothing that leads out.
-    var path: String
+    /// By the rule of pages in browsers: no hidden file, and nothing that leads out.
+    var page: PagePath
 
     init?(_ address: String) {
         let rest = address.prefix { $0 != "?" && $0 != "#" }.dropFirst("qc://".count)
         let slash = rest.firstIndex(of: "/") ?? rest.endIndex
         guard let page = PagePath(slash == rest.endIndex ? "/" : String(rest[slash...])) else { return nil }
         host = rest[..<slash].lowercased()
-        path = page.file
+        self.page = page
     }
 }
 

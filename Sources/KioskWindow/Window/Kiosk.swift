@@ -142,7 +142,10 @@ public final class Kiosk {
         }
         gtk_container_add(cast(stack), page.widget)
         gtk_container_add(cast(stack), notice.widget)
-        if case .folder(let path) = options.page { engine.folders.serve([path], as: "app") }
+        if case .folder(let path) = options.page {
+            engine.folders.serve([path], as: "app")
+            engine.folders.media = MediaScheme(daemon)
+        }
         if !options.settings.showsCursor { page.addStyle("*, *::before, *::after { cursor: none !important }") }
     }
 

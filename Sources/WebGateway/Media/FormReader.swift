@@ -1,12 +1,11 @@
 internal import Glibc
-internal import NIOCore
 
 /// Reads a form with files (`multipart/form-data`, RFC 7578), as its bytes come. A value, tested with bytes.
 struct FormReader {
     enum Event: Equatable {
         /// A file begins.
         case file(String)
-        case bytes(ByteBuffer)
+        case bytes([UInt8])
         /// The file has ended.
         case fileEnd
         /// The form has ended.
@@ -33,7 +32,8 @@ struct FormReader {
 
     /// How long the headers of a part may be.
     private static let headerBytes = 8 << 10
-    private static let pieceBytes = MediaStream.pieceBytes
+    /// How many bytes of a file come at a time.
+    static let pieceBytes = 64 << 10
 
     init(boundary: String) { delimiter = Array("\r\n--\(boundary)".utf8) }
 
@@ -49,7 +49,7 @@ struct FormReader {
 
     /// Takes the next event out of what has come.
     /// - Parameter isAll: whether nothing more comes.
-    mutating func next(_ input: inout ByteBuffer, isAll: Bool) -> Event {
+    mutating func next(_ input: inout [UInt8], isAll: Bool) -> Event {
         while true {
             if endsFile {
                 endsFile = false
@@ -69,19 +69,21 @@ struct FormReader {
     }
 
     /// The first boundary has no line break before it.
-    private mutating func readPreamble(_ input: inout ByteBuffer) -> Event? {
+    private mutating func readPreamble(_ input: inout [UInt8]) -> Event? {
         let first = delimiter.dropFirst(2)
-        guard input.readableBytes >= first.count else { return .more }
-        guard input.readableBytesView.starts(with: first) else {
+        guard input.count >= first.count else { return .more }
+        guard input.starts(with: first) else {
             return .broken("the form does not begin with its boundary")
         }
-        input.moveReaderIndex(forwardBy: first.count)
+        input.removeFirst(first.count)
         state = .boundary
         return nil
     }
 
-    private mutating func readBoundary(_ input: inout ByteBuffer) -> Event? {
-        guard let bytes = input.readBytes(length: 2) else { return .more }
+    private mutating func readBoundary(_ input: inout [UInt8]) -> Event? {
+        guard input.count >= 2 else { return .more }
+        let bytes = Array(input.prefix(2))
+        input.removeFirst(2)
         switch bytes {
         case [0x0D, 0x0A]: state = .headers
         case [0x2D, 0x2D]: state = .end
@@ -90,44 +92,44 @@ struct FormReader {
         return nil
     }
 
-    private mutating func readHeaders(_ input: inout ByteBuffer) -> Event? {
-        let view = input.readableBytesView
+    private mutating func readHeaders(_ input: inout [UInt8]) -> Event? {
         // A part without headers begins with the empty line.
-        if view.starts(with: [0x0D, 0x0A]) {
-            input.moveReaderIndex(forwardBy: 2)
+        if input.starts(with: [0x0D, 0x0A]) {
+            input.removeFirst(2)
             state = .part(isFile: false)
             return nil
         }
         guard let end = Self.find(Array("\r\n\r\n".utf8), in: input) else {
-            return view.count > Self.headerBytes ? .broken("the head of a part is too long") : .more
+            return input.count > Self.headerBytes ? .broken("the head of a part is too long") : .more
         }
         guard end <= Self.headerBytes else { return .broken("the head of a part is too long") }
-        guard let bytes = input.readBytes(length: end), let text = String(validating: bytes, as: UTF8.self) else {
+        guard let text = String(validating: input.prefix(end), as: UTF8.self) else {
             return .broken("the head of a part is not UTF-8")
         }
-        input.moveReaderIndex(forwardBy: 4)
+        input.removeFirst(end + 4)
         let name = Self.fileName(text)
         state = .part(isFile: name != nil)
         return name.map { .file($0) }
     }
 
     /// Passes on what cannot be the beginning of a boundary.
-    private mutating func readPart(_ input: inout ByteBuffer, isFile: Bool) -> Event? {
+    private mutating func readPart(_ input: inout [UInt8], isFile: Bool) -> Event? {
         let end = Self.find(delimiter, in: input)
-        let count = end ?? max(0, input.readableBytes - delimiter.count + 1)
+        let count = end ?? max(0, input.count - delimiter.count + 1)
         guard end != nil || count >= Self.pieceBytes || (!isFile && count > 0) else { return .more }
         // Of a last piece that is too long, the rest follows.
-        let bytes = input.readSlice(length: min(count, Self.pieceBytes)) ?? ByteBuffer()
+        let bytes = Array(input.prefix(min(count, Self.pieceBytes)))
+        input.removeFirst(bytes.count)
         if end != nil, count <= Self.pieceBytes {
-            input.moveReaderIndex(forwardBy: delimiter.count)
+            input.removeFirst(delimiter.count)
             state = .boundary
             endsFile = isFile
         }
-        return isFile && bytes.readableBytes > 0 ? .bytes(bytes) : nil
+        return isFile && !bytes.isEmpty ? .bytes(bytes) : nil
     }
 
-    private static func find(_ bytes: [UInt8], in input: ByteBuffer) -> Int? {
-        input.withUnsafeReadableBytes { input in
+    private static func find(_ bytes: [UInt8], in input: [UInt8]) -> Int? {
+        input.withUnsafeBytes { input in
             guard let base = input.baseAddress, let first = bytes.first else { return nil }
             var start = 0
             while start + bytes.count <= input.count,

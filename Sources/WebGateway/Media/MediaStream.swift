@@ -1,3 +1,4 @@
+internal import Linux
 internal import NIOCore
 
 /// A part of a file of the media folder, read from the daemon piece by piece, each when the one before has been sent. For
@@ -15,7 +16,7 @@ final class MediaStream {
     /// The file is not the one with which the answer began.
     struct Changed: Error {}
 
-    static let pieceBytes = 64 << 10
+    static let pieceBytes = FormReader.pieceBytes
     /// What a piece takes on its way, of its user's share: itself, its Base64, and the copy that is parsed.
     static let reserve = 256 << 10
     private static let pause = TimeAmount.milliseconds(50)

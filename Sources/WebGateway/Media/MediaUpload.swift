@@ -1,4 +1,5 @@
 internal import JSON
+internal import Linux
 internal import NIOCore
 internal import NIOHTTP1
 
@@ -14,7 +15,7 @@ final class MediaUpload {
 
     private enum Step {
         case open(String, size: Int?)
-        case write(ByteBuffer)
+        case write([UInt8])
         case close
         case end
         case wait
@@ -27,7 +28,7 @@ final class MediaUpload {
     private let calls: CallConnection
     private let promise: EventLoopPromise<Response>
     private var release: (() -> Void)?
-    private var input = ByteBuffer()
+    private var input: [UInt8] = []
     private var (isAll, isBusy) = (false, false)
     private var received = 0
     private var isAccepted = false
@@ -62,7 +63,7 @@ final class MediaUpload {
     var answer: EventLoopFuture<Response> { promise.futureResult }
 
     /// Whether more of the body may come.
-    var wantsMore: Bool { release != nil && !isAll && input.readableBytes < Self.pieceBytes && isOpen }
+    var wantsMore: Bool { release != nil && !isAll && input.count < Self.pieceBytes && isOpen }
     /// Of a body that is one file nothing is taken before the daemon has accepted its name.
     private var isOpen: Bool { if case .file = source { isAccepted } else { true } }
     /// Whether the whole body has come.
@@ -71,10 +72,10 @@ final class MediaUpload {
     func begin() { step() }
 
     /// - Returns: whether a further piece is complete with it.
-    func add(_ bytes: inout ByteBuffer) -> Bool {
+    func add(_ bytes: ByteBuffer) -> Bool {
         let before = received
         received += bytes.readableBytes
-        input.writeBuffer(&bytes)
+        input += bytes.readableBytesView
         step()
         return received / Self.pieceBytes > before / Self.pieceBytes
     }
@@ -88,7 +89,7 @@ final class MediaUpload {
     func stop() {
         guard let release else { return }
         self.release = nil
-        input = ByteBuffer()
+        input = []
         calls.holding.add(-Self.reserve)
         // With the connection the daemon drops what is not complete.
         calls.release()
@@ -119,7 +120,7 @@ final class MediaUpload {
             if let size { options["size"] = .integer(Int64(size)) }
             if isShared { options["shared"] = true }
             write([], options)
-        case .write(let bytes): write(Array(bytes.readableBytesView), [:])
+        case .write(let bytes): write(bytes, [:])
         case .close:
             let (name, count) = file ?? ("", 0)
             write([], ["end": true]) {
@@ -133,8 +134,10 @@ final class MediaUpload {
         switch source {
         case .file(let name, let size):
             guard file != nil else { return saved.isEmpty ? .open(name, size: size) : .end }
-            if input.readableBytes >= Self.pieceBytes || (isAll && input.readableBytes > 0) {
-                return input.readSlice(length: min(input.readableBytes, Self.pieceBytes)).map { .write($0) } ?? .wait
+            if input.count >= Self.pieceBytes || (isAll && !input.isEmpty) {
+                let piece = Array(input.prefix(Self.pieceBytes))
+                input.removeFirst(piece.count)
+                return .write(piece)
             }
             return isAll ? .close : .wait
         case .form(var reader):
@@ -148,7 +151,7 @@ final class MediaUpload {
             case .broken(let message): return .fail(.error(.badRequest, "badRequest", message))
             case .end:
                 // What follows the form means nothing.
-                input = ByteBuffer()
+                input = []
                 guard isAll else { return .wait }
                 return saved.isEmpty ? .fail(.error(.badRequest, "badRequest", "the form has no file")) : .end
             }

@@ -33,9 +33,9 @@ extension RequestHandler {
         }
     }
 
-    func add(_ part: inout ByteBuffer, to upload: MediaUpload, _ context: ChannelHandlerContext) {
+    func add(_ part: ByteBuffer, to upload: MediaUpload, _ context: ChannelHandlerContext) {
         // Each piece has its own deadline, and so have those that the daemon takes.
-        if upload.add(&part) { clock.begin(.piece, context.channel) }
+        if upload.add(part) { clock.begin(.piece, context.channel) }
         gate.isPaused = !upload.wantsMore
     }
 

@@ -67,8 +67,8 @@ extension Site {
             refusal.headers.add(name: "content-range", value: "bytes */\(facts.size)")
             return refusal
         }
-        response.headers.add(name: "content-type", value: MediaType.shown(name) ?? "application/octet-stream")
-        if MediaType.shown(name) == nil {
+        response.headers.add(name: "content-type", value: ShownType.of(name) ?? "application/octet-stream")
+        if ShownType.of(name) == nil {
             let file = PercentEncoding.encode(name.split(separator: "/").last.map(String.init) ?? name)
             response.headers.add(name: "content-disposition", value: "attachment; filename*=UTF-8''\(file)")
         }
@@ -128,6 +128,7 @@ extension Site {
             }
         return MediaUpload(source, isShared: isShared, request.sender, calls, dialer.loop) {
             self.uploads[peer] = self.uploads[peer].flatMap { $0 > 1 ? $0 - 1 : nil }
+            self.fair.holdings.trimLater()
         }
     }
 

@@ -95,7 +95,7 @@ final class RequestHandler: ChannelInboundHandler, RemovableChannelHandler {
         case (.head(let head), _): begin(head, context)
         case (.body(var part), .receiving): add(&part)
         case (.end, .receiving(let request, let response)): finish(request, response, context)
-        case (.body(var part), .uploading(_, let upload)): add(&part, to: upload, context)
+        case (.body(let part), .uploading(_, let upload)): add(part, to: upload, context)
         case (.end, .uploading(_, let upload)): end(upload, context)
         default: break
         }

@@ -1,5 +1,5 @@
 /// The part of a file that a request asks for (RFC 9110, section 14).
-enum ByteRange: Equatable {
+package enum ByteRange: Equatable {
     case whole
     case part(Range<Int>)
     /// It begins behind the end.
@@ -7,7 +7,7 @@ enum ByteRange: Equatable {
 
     /// One range of bytes; what is anything else, or several ranges, is answered with the whole file, as the RFC allows.
     /// - Parameter header: the value of `Range`; nil if there is none.
-    init(_ header: String?, size: Int) {
+    package init(_ header: String?, size: Int) {
         self = .whole
         guard let header, header.lowercased().hasPrefix("bytes=") else { return }
         let parts = header.dropFirst("bytes=".count).split(separator: "-", omittingEmptySubsequences: false)

@@ -1,6 +1,6 @@
 /// How files of the media folder are served: sound, pictures and video as what they are; everything else as bytes that a
 /// browser saves and never shows, because whoever wrote them could have written a page.
-enum MediaType {
+package enum ShownType {
     private static let shown = [
         "aac": "audio/aac", "aif": "audio/aiff", "aiff": "audio/aiff", "caf": "audio/x-caf", "flac": "audio/flac",
         "m4a": "audio/mp4", "mp3": "audio/mpeg", "oga": "audio/ogg", "ogg": "audio/ogg", "opus": "audio/ogg",
@@ -12,7 +12,7 @@ enum MediaType {
     ]
 
     /// The type of a file that may be shown; nil for all others. Without an ending it is a recording, as in the book.
-    static func shown(_ name: String) -> String? {
+    package static func of(_ name: String) -> String? {
         let file = name.split(separator: "/").last ?? ""
         guard let dot = file.lastIndex(of: ".") else { return shown["caf"] }
         return shown[file[file.index(after: dot)...].lowercased()]
