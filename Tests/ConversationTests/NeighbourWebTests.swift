@@ -30,30 +30,42 @@ struct NeighbourWebTests {
         case heads, halfBodies
         /// Each with many connections.
         case connections
+        /// Files of the media folder: read, asked for and not read, written without an end, begun and not gone on with.
+        case downloads, deafDownloads, uploads, halfUploads
 
         /// The first line of what an attacker gets if its attack is what it is meant to be; nil: it gets nothing, or
         /// does not read it.
         var statuses: Set<Int>? {
             switch self {
             case .bodies: [401, 429]
-            case .read, .calls, .connections: [200]
+            case .read, .calls, .connections, .downloads: [200]
+            case .uploads: [409, 413]
             case .tooManyCalls: [413, 503]
             case .pings, .fragments, .deafPages: [101]
-            case .unread, .heads, .halfBodies: nil
+            case .unread, .heads, .halfBodies, .deafDownloads, .halfUploads: nil
             }
         }
 
         /// So many KiB are sent before anything is measured.
-        var least: Int { self == .heads || self == .halfBodies ? 10 : 200 }
+        var least: Int {
+            switch self {
+            case .heads, .halfBodies: 10
+            case .halfUploads: 60
+            case .downloads, .deafDownloads: 0
+            default: 200
+            }
+        }
     }
 
     @Test(.enabled(if: Products.measureNeighbours, Products.neighboursNote), arguments: Attack.allCases)
     func `others cost a neighbour little`(attack: Attack) async throws {
         let idle = try await WebProcess()
-        let web = try await WebProcess()
+        var options = WebProcess.Options()
+        (options.commands, options.settings) = (options.commands + ["media"], "recording: {quotaBytes: 2000000}")
+        let web = try await WebProcess(options)
         let users = try await Self.users(web)
         let (still, neighbour) = (try await Neighbour(idle), try await Neighbour(web))
-        let rest = web.web.anonymousMemory
+        let (rest, daemonRest) = (web.web.anonymousMemory, web.daemon.anonymousMemory)
         for count in [1, 2, 5, 50] {
             let attackers = (0..<count).flatMap { number in
                 let plan = attackerPlan(attack, number, web, users[number % users.count])
@@ -82,6 +94,8 @@ struct NeighbourWebTests {
             print("neighbour, \(attack), \(count): \(best) ms, idle \(bestIdle) ms, \(most) KiB, \(sent) KiB sent")
             #expect(best - bestIdle <= Self.limit, "\(attack), \(count) at once")
             #expect(most <= Self.memory, "KiB, \(attack), \(count) at once")
+            let daemon = web.daemon.anonymousMemory - daemonRest
+            #expect(daemon <= Self.memory, "KiB of the daemon, \(attack), \(count) at once")
         }
         try await eventually("the memory is given back", within: .seconds(10)) {
             web.web.anonymousMemory - rest < 8 << 10
@@ -101,6 +115,12 @@ struct NeighbourWebTests {
             users.append(User(token: token, cookie: try await web.logIn(["token": .string(token)])))
         }
         try web.folder.write(String(repeating: "a{}", count: 6000), to: "pages/style.css")
+        let film = JSONValue.string(Data(count: 1 << 20).base64EncodedString())
+        let device = try web.connect()
+        for piece in 0..<20 {
+            let end: JSONValue = ["end": .bool(piece == 19), "shared": true]
+            _ = try await device.value("media", ["write", "film.webm", .integer(Int64(piece << 20)), film, end])
+        }
         return users
     }
 
@@ -130,6 +150,16 @@ struct NeighbourWebTests {
             plan.bytes = (0..<500).flatMap { _ in WebConnection.frame(1, Array("call?cmd=state&id=1".utf8)) }
         case .calls: plan.bytes = post(bearer, String(repeating: small, count: 256))
         case .tooManyCalls: plan.bytes = post(bearer, String(repeating: small, count: 140_000))
+        case .downloads, .deafDownloads:
+            plan.bytes = Array(web.request("GET", "/media/film.webm", page).utf8)
+            plan.reads = attack == .downloads
+        case .uploads:
+            let name = "/media/\(number).bin"
+            plan.first = Array(web.request("PUT", name, [bearer, "Transfer-Encoding: chunked"]).utf8)
+            plan.bytes = Array("10000\r\n".utf8) + [UInt8](repeating: 120, count: 0x10000) + Array("\r\n".utf8)
+        case .halfUploads:
+            let head = web.request("PUT", "/media/\(number).bin", [bearer, "Content-Length: 1000000"])
+            plan.first = Array(head.utf8) + [UInt8](repeating: 120, count: 100_000)
         case .pings:
             plan.opening = upgrade
             plan.bytes = (0..<2000).flatMap { _ in WebConnection.frame(9, [UInt8](repeating: 65, count: 100)) }
