@@ -3,6 +3,7 @@
 # make test-release    repeats the conversations with the release build
 # make test-neighbours    what peers that do the dearest legal thing all at once cost a neighbour
 # make test-readme    the blocks of README.md and docs/recipes.md, pasted into a shell
+# make test-first-day    a door bell, a sign and a robot, built and used as on a person's first day
 # make test-pages    the pages in real browsers
 # make test-kiosk    the kiosk's window
 # make test-actions    actions in real browsers and in the kiosk's window
@@ -45,7 +46,7 @@ LIBRARIES = $(RELEASE)/release/../lib/quickconnect
 RUNTIME = scripts/swift-runtime $(LIBRARIES) $(BUILT) $(addprefix $(RELEASE)/release/,$(1))
 
 .PHONY: test-neighbours all deps test-deps kiosk-deps demo demo-fleet build-tests test test-release test-package test-pages test-kiosk \
-  test-actions test-fleet test-foreign test-home-assistant test-readme test-system pictures fuzz lint bench fuzz-build \
+  test-actions test-first-day test-fleet test-foreign test-home-assistant test-readme test-system pictures fuzz lint bench fuzz-build \
   test-sanitized model soak year test-power-cut \
   release install install-browser-actions uninstall uninstall-browser-actions deb clean
 
@@ -115,6 +116,14 @@ test-readme:
 	@scripts/install-packages --fleet
 	$(SWIFT_BUILD)
 	Tests/Readme/run $(BUILD)/debug
+
+# The projects of docs/projects.md, built in an empty folder and used in Chromium and in the kiosk's window.
+test-first-day: kiosk-deps
+	@scripts/install-packages --pages
+	@scripts/install-packages --kiosk
+	for program in quickconnectd quickconnect quickconnect-scripts quickconnect-web quickconnect-kiosk; do \
+	  $(SWIFT_BUILD) --product $$program || exit; done
+	Tests/FirstDay/run $(BUILD)/debug
 
 # docs/terminal.svg and docs/page.svg, from the output of the programs.
 pictures:
