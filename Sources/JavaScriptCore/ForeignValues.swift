@@ -28,6 +28,16 @@ internal import CJavaScriptCore
         }
     }
 
+    extension JSContext {
+        /// Runs a script whose errors name a file or an address, as its whole text.
+        // A nil is a string's, so that both may be written.
+        @_disfavoredOverload
+        @discardableResult
+        public func evaluateScript(_ script: String!, withSourceURL sourceURL: URL!) -> JSValue! {
+            evaluateScript(script, withSourceURL: sourceURL?.absoluteString)
+        }
+    }
+
     extension JSValue {
         /// The boolean, or the number as ``toDouble()`` gives it: NaN if it is not a number. Never nil.
         public func toNumber() -> NSNumber! { isBoolean ? NSNumber(value: toBool()) : NSNumber(value: toDouble()) }

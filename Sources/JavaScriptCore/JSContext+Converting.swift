@@ -46,6 +46,7 @@ extension JSContext {
         switch value {
         case let value as JSManagedValue: return try convert(value.value)
         case let value as any JSExport: return wrap(value)
+        case let type as any JSExport.Type: return constructor(of: type).ref
         case let value as any JSConvertible: return value.toRef(in: ref)
         case is Void: return JSValueMakeUndefined(ref)
         default: return wrap(OpaqueObject.of(value))

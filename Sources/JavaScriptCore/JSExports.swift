@@ -38,11 +38,10 @@ public final class JSExports: @unchecked Sendable {
     public func constructor<each Argument: JSConvertible, Object: JSExport>(
         _ make: @escaping (repeat each Argument) throws -> Object
     ) -> JSExports {
-        construct = { frame in
+        constructing { frame in
             var arguments = ArgumentReader(frame)
             return frame.context?.wrap(try make(repeat try arguments.next((each Argument).self)))
         }
-        return self
     }
 
     /// A property that JavaScript may read and set. Setting it runs the Swift property's observers.
@@ -58,8 +57,7 @@ public final class JSExports: @unchecked Sendable {
             try Self.target(frame, name, Object.self)[keyPath: path] = arguments.next(Value.self)
             return frame.undefined
         }
-        properties.append(Property(name: ExportedName.of(name), get: get, set: set))
-        return self
+        return add(Property(name: ExportedName.of(name), get: get, set: set))
     }
 
     /// A property that JavaScript may only read. Setting it changes nothing, and throws in strict code.
@@ -68,8 +66,7 @@ public final class JSExports: @unchecked Sendable {
         _ get: @escaping (Object) throws -> Value
     ) -> JSExports {
         let body: Body = { frame in try get(Self.target(frame, name, Object.self)).toRef(in: frame.ref) }
-        properties.append(Property(name: ExportedName.of(name), get: body, set: nil))
-        return self
+        return add(Property(name: ExportedName.of(name), get: body, set: nil))
     }
 
     /// A method. `name` may have labels: `fade(to:in:)` is `fadeToIn` in JavaScript.
@@ -105,21 +102,34 @@ public final class JSExports: @unchecked Sendable {
         _ name: String,
         _ function: @escaping (repeat each Argument) throws -> Result
     ) -> JSExports {
-        let body: Body = { frame in
+        addClassMethod(name) { frame in
             var arguments = ArgumentReader(frame)
             return try function(repeat try arguments.next((each Argument).self)).toRef(in: frame.ref)
         }
+    }
+
+    func constructing(_ body: @escaping Body) -> JSExports {
+        construct = body
+        return self
+    }
+
+    func addClassMethod(_ name: String, _ body: @escaping Body) -> JSExports {
         classMethods.append(Method(name: ExportedName.of(name), body: body))
         return self
     }
 
-    private func add(_ name: String, _ body: @escaping Body) -> JSExports {
+    func add(_ property: Property) -> JSExports {
+        properties.append(property)
+        return self
+    }
+
+    func add(_ name: String, _ body: @escaping Body) -> JSExports {
         methods.append(Method(name: ExportedName.of(name), body: body))
         return self
     }
 
     /// The Swift object that a method or property was used on.
-    private static func target<Object: JSExport>(
+    static func target<Object: JSExport>(
         _ frame: NativeFrame,
         _ name: String,
         _ type: Object.Type
