@@ -5,7 +5,8 @@ internal import Synchronization
 /// The event `location`: sends each change of the position once, as ``Position/json(at:)`` with `"sequence"`, which
 /// counts the changes, and `"previous"`, the position before in the same form, or null.
 ///
-/// Option `maximumAge`: milliseconds, as in the W3C's API; older positions are not sent. Default 5000; null: any.
+/// Option `maximumAge`: milliseconds, as in the W3C's API; older positions are not sent. Default 5000; null: any; 0: new
+/// ones, which is the default, because no position comes in no time.
 public final class LocationEvent: EventSource {
     private struct State {
         weak var provider: GPSDLocationProvider?
@@ -70,7 +71,7 @@ public final class LocationEvent: EventSource {
         switch options["maximumAge"] {
         case nil: PositionWish.freshness
         case .null?: .infinity
-        case let age?: (age.numberValue ?? 0) / 1000
+        case let age?: age.numberValue == 0 ? PositionWish.freshness : (age.numberValue ?? 0) / 1000
         }
     }
 }

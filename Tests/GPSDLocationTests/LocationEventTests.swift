@@ -133,6 +133,13 @@ func eventRouter(_ source: any EventSource) -> Router {
         await provider.close()
     }
 
+    @Test func `an age of 0 means new positions, as in the W3C's API`() async throws {
+        let (new, _) = try subscribe(["maximumAge": 0])
+        for report in [fix(1, age: 30), fix(2)] { source.say(report) }
+        try await eventually("the new one comes") { new.latitudes == [2] }
+        await provider.close()
+    }
+
     @Test func `gpsd is watched exactly while somebody subscribes or waits`() async throws {
         #expect(source.openings.withLock { $0 } == 0)
         let (_, session) = try subscribe()
