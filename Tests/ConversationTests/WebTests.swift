@@ -367,4 +367,19 @@ struct WebTests {
             #expect(child.errors.contains(words), "\(child.errors)")
         }
     }
+
+    @Test func `a port that is taken ends the program with who has it and the setting that mends it`() async throws {
+        let web = try await WebProcess()
+        let folder = try TestFolder()
+        let listen = "127.0.0.1:\(web.port)"
+        let child = try ChildProcess(
+            Products.path("quickconnect-web"),
+            ["--listen", listen, "--state", folder("state")]
+        )
+        #expect(try await child.wait() == .status(1))
+        let holder = "quickconnect-we (process \(web.web.pid)) has that port"
+        let mend = "choose another one: «web: {listen: \"127.0.0.1:PORT\"}» in the settings"
+        #expect(child.errors.contains("cannot listen on 127.0.0.1, port \(web.port): \(holder)"), "\(child.errors)")
+        #expect(child.errors.contains(mend) && !child.errors.contains("errno"), "\(child.errors)")
+    }
 }

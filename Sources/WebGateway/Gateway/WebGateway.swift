@@ -156,6 +156,8 @@ public final class WebGateway: Sendable {
             case .passed(let descriptor): try bootstrap.withBoundSocket(Self.checked(descriptor)).wait()
             case .unix(let path): try openUnix(path, bootstrap)
             }
+        } catch let error as IOError where error.errnoCode == EADDRINUSE {
+            throw Failure(description: "cannot listen on \(Self.words(listener)): \(Self.taken(listener))")
         } catch {
             throw Failure(description: "cannot listen on \(Self.words(listener)): \(error)")
         }
@@ -185,6 +187,14 @@ public final class WebGateway: Sendable {
         case .unix(let path): path
         case .passed(let descriptor): "the socket \(descriptor) that systemd passed"
         }
+    }
+
+    /// Who listens where this program wants to, and what mends it.
+    private static func taken(_ listener: WebOptions.Listener) -> String {
+        guard case .tcp(let host, let port) = listener else { return SystemCallError.text(EADDRINUSE) }
+        let holder = PortHolder.listening(on: port).map { "\($0) has that port" } ?? "another program has that port"
+        return
+            "\(holder). End it, or choose another one: «web: {listen: \"\(host):PORT\"}» in the settings, or --listen"
     }
 
     private func bootstrap(on loop: any EventLoop) -> ServerBootstrap {
