@@ -9,8 +9,9 @@ let rings = 0
 
 mapCommandToVCF('doorbell', (data, press) => {
     rings++
-    console.log('somebody is at the ' + press.door + ' door')
-    makeCall('playSound', press.door === 'front' ? 0 : 1)
+    const door = press?.door ?? 'front'    // «post doorbell» alone has no data
+    console.log('somebody is at the ' + door + ' door')
+    makeCall('playSound', door === 'front' ? 0 : 1)
 })
 
 WebViewJavascriptBridge.registerHandler('rings', () => rings)

@@ -7,7 +7,7 @@ connect().then(async (device) => {
   await device.handle('rings', () => rings);
   for await (const { data } of await device.events('doorbell')) {
     rings += 1;
-    console.log(`somebody is at the ${data.door} door`);
+    console.log(`somebody is at the ${data?.door ?? 'front'} door`);
     await device.call('playSound', 0);
   }
 });

@@ -8,5 +8,5 @@ with quickconnect.Client() as device:
     device.handle("rings", lambda data, call: rings)
     for event in device.events("doorbell"):
         rings += 1
-        print(f"somebody is at the {event.data['door']} door", flush=True)
+        print(f"somebody is at the {(event.data or {}).get('door', 'front')} door", flush=True)
         device.call("playSound", 0)

@@ -1,4 +1,5 @@
 internal import JSON
+internal import Linux
 
 /// The arguments of a call, as a command line has them.
 public enum CallArguments {
@@ -6,5 +7,16 @@ public enum CallArguments {
     public static func message(_ arguments: [String]) -> String? {
         guard arguments.count > 1 else { return arguments.first }
         return JSONValue.array(arguments.map { (try? JSONParser.parse($0)) ?? .string($0) }).text
+    }
+
+    /// What to say of the first argument that begins like an object or array of JSON and is none, so that it is sent as text;
+    /// nil if there is none.
+    public static func note(_ arguments: [String]) -> String? {
+        for argument in arguments where argument.hasPrefix("{") || argument.hasPrefix("[") {
+            guard (try? JSONParser.parse(argument)) == nil else { continue }
+            let quotes = argument.contains("'") ? ": names and texts of JSON are in double quotes" : ""
+            return "«\(argument.escapingControls)» is no JSON, so it is sent as text\(quotes)"
+        }
+        return nil
     }
 }

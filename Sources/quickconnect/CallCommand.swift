@@ -1,5 +1,6 @@
 import ArgumentParser
 import CommandLineText
+import Glibc
 import JSON
 import QuickConnect
 
@@ -41,8 +42,10 @@ struct CallCommand: ParsableCommand {
         }
         if command == "--help" || command == "-h" { throw CleanExit.helpRequest(self) }
         guard !command.hasPrefix("-") else { throw ValidationError("Unknown option '\(command)'.") }
+        let arguments = Array(words.dropFirst())
+        if let note = CallArguments.note(arguments) { write("quickconnect: \(note)\n", to: STDERR_FILENO) }
         do {
-            say(try connection.call(command, message: CallArguments.message(Array(words.dropFirst()))).text)
+            say(try connection.call(command, message: CallArguments.message(arguments)).text)
         } catch let end as ExitError {
             throw json ? end.asJSON : end
         }

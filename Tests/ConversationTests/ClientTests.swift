@@ -224,6 +224,27 @@ struct ClientTests {
         #expect(nobody.exit == .status(3) && nobody.errors.contains(silent.folder("none")))
     }
 
+    @Test(arguments: [
+        (
+            "{'door':'front'}",
+            "quickconnect: «{'door':'front'}» is no JSON, so it is sent as text: names and texts of JSON are in double quotes\n"
+        ),
+        ("[1, 2", "quickconnect: «[1, 2» is no JSON, so it is sent as text\n"),
+        (#"{"door": "front"}"#, ""), ("front", ""), ("[]", ""),
+    ])
+    func `an argument that begins like JSON and is none is sent as text with a note`(argument: String, note: String)
+        async throws
+    {
+        let daemon = try await DaemonProcess()
+        let call = try ChildProcess(
+            Products.path("quickconnect"),
+            ["call", "post", "doorbell", argument],
+            environment: ["PATH": "/usr/bin:/bin", "QUICKCONNECT_SOCKET": daemon.socket]
+        )
+        #expect(try await call.wait() == .status(0))
+        #expect(call.errors == note && String(decoding: call.standardOutput, as: UTF8.self) == "null\n")
+    }
+
     @Test func `a socket's file without a daemon exits with 3, a frozen daemon with 4`() async throws {
         let daemon = try await RestartedDaemon()
         func call(_ arguments: String...) async throws -> ChildProcess.Exit {

@@ -33,6 +33,30 @@ struct ExampleTests {
         }
     }
 
+    @Test func `a press without data is a press of the front door`() async throws {
+        let daemon = try await DaemonProcess()
+        let bell = try run("door-bell.js", daemon: daemon)
+        let client = try daemon.connect()
+        try await client.awaitCommand("rings")
+        try await eventually("somebody is at the door") {
+            _ = try await client.value("post", ["doorbell"])
+            return output(bell).contains("somebody is at the front door")
+        }
+        #expect(try await client.value("rings", []).integerValue ?? 0 >= 1)
+    }
+
+    @Test(arguments: ClientLanguage.installed)
+    func `a press without data is one for programs in other languages, too`(language: ClientLanguage) async throws {
+        let daemon = try await DaemonProcess()
+        let bell = try language.start(example: "door-bell", socket: daemon.socket)
+        let client = try daemon.connect()
+        try await client.awaitCommand("rings")
+        try await eventually("somebody is at the door") {
+            _ = try await client.value("post", ["doorbell"])
+            return output(bell).contains("somebody is at the front door")
+        }
+    }
+
     @Test(arguments: ClientLanguage.installed)
     func `the door bell rings for programs in other languages, too`(language: ClientLanguage) async throws {
         let daemon = try await DaemonProcess()
