@@ -4,6 +4,7 @@
 # make test-neighbours    what peers that do the dearest legal thing all at once cost a neighbour
 # make test-readme    the blocks of README.md and docs/recipes.md, pasted into a shell
 # make test-first-day    a door bell, a sign and a robot, built and used as on a person's first day
+# make test-docs    each code block of docs/, run or compiled
 # make test-pages    the pages in real browsers
 # make test-kiosk    the kiosk's window
 # make test-actions    actions in real browsers and in the kiosk's window
@@ -46,7 +47,7 @@ LIBRARIES = $(RELEASE)/release/../lib/quickconnect
 RUNTIME = scripts/swift-runtime $(LIBRARIES) $(BUILT) $(addprefix $(RELEASE)/release/,$(1))
 
 .PHONY: test-neighbours all deps test-deps kiosk-deps demo demo-fleet build-tests test test-release test-package test-pages test-kiosk \
-  test-actions test-first-day test-fleet test-foreign test-home-assistant test-readme test-system pictures fuzz lint bench fuzz-build \
+  test-actions test-first-day test-fleet test-foreign test-home-assistant test-readme test-docs test-system pictures fuzz lint bench fuzz-build \
   test-sanitized model soak year test-power-cut \
   release install install-browser-actions uninstall uninstall-browser-actions deb clean
 
@@ -124,6 +125,12 @@ test-first-day: kiosk-deps
 	for program in quickconnectd quickconnect quickconnect-scripts quickconnect-web quickconnect-kiosk; do \
 	  $(SWIFT_BUILD) --product $$program || exit; done
 	Tests/FirstDay/run $(BUILD)/debug
+
+# Runs, compiles or checks each code block of docs/, in its language, with the debug build of the suite.
+test-docs: build-tests
+	@scripts/install-packages --test
+	Tests/Docs/prove $(BUILD)/debug
+	Tests/Docs/run $(BUILD)/debug
 
 # docs/terminal.svg and docs/page.svg, from the output of the programs.
 pictures:
