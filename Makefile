@@ -131,6 +131,7 @@ test-docs: build-tests
 	@scripts/install-packages --test
 	Tests/Docs/prove $(BUILD)/debug
 	Tests/Docs/run $(BUILD)/debug
+	Tests/Docs/demo $(BUILD)/debug
 
 # docs/terminal.svg and docs/page.svg, from the output of the programs.
 pictures:
