@@ -59,6 +59,7 @@ struct QuickConnectCommand: ParsableCommand {
         }
         do {
             try RemoteArguments(arguments)?.become()
+            arguments = withOptionsBehindCommand(arguments)
             try refuseUnknownSubcommand(arguments)
             var command = try parseAsRoot(arguments)
             try command.run()
@@ -73,6 +74,24 @@ struct QuickConnectCommand: ParsableCommand {
 }
 
 extension QuickConnectCommand {
+    /// The options of every connection may also come before the command; they belong to the innermost subcommand.
+    private static func withOptionsBehindCommand(_ arguments: [String]) -> [String] {
+        var (options, rest, words): ([String], ArraySlice<String>, [String]) = ([], arguments[...], [])
+        while let word = rest.first, ["--socket", "--timeout"].contains(word.prefix { $0 != "=" }) {
+            options.append(rest.removeFirst())
+            if !word.contains("="), let value = rest.popFirst() { options.append(value) }
+        }
+        guard !options.isEmpty else { return arguments }
+        var known = configuration.subcommands
+        while let word = rest.first, let next = known.first(where: { $0.configuration.commandName == word }) {
+            words.append(rest.removeFirst())
+            known = next.configuration.subcommands
+        }
+        // A word that is no subcommand is told as such.
+        if words.isEmpty, let word = rest.first, !word.hasPrefix("-") { return Array(rest) }
+        return words + options + rest
+    }
+
     /// A word that is not a subcommand is probably a command of the daemon.
     private static func refuseUnknownSubcommand(_ arguments: [String]) throws {
         let known = configuration.subcommands.compactMap { $0.configuration.commandName }

@@ -245,6 +245,25 @@ struct ClientTests {
         #expect(call.errors == note && String(decoding: call.standardOutput, as: UTF8.self) == "null\n")
     }
 
+    @Test func `the options of a connection may come before the command`() async throws {
+        let daemon = try await DaemonProcess()
+        func run(_ arguments: String...) async throws -> (exit: ChildProcess.Exit, output: String) {
+            try await ChildProcess.run(
+                Products.path("quickconnect"),
+                arguments,
+                environment: ["PATH": "/usr/bin:/bin", "HOME": daemon.folder.path]
+            )
+        }
+        let inner = try await run("--socket", daemon.socket, "--timeout=20", "call", "innerProgress", "-1")
+        #expect(inner.exit == .status(0) && inner.output == "0\n")
+        #expect(try await run("--timeout", "20", "--socket=\(daemon.socket)", "media", "list").exit == .status(0))
+        // What is wrong stays wrong.
+        #expect(try await run("--socket", daemon.socket, "cal", "ping").exit == .status(2))
+        #expect(try await run("--socket").exit == .status(2))
+        #expect(try await run("--sockets", daemon.socket, "call", "ping").exit == .status(2))
+        #expect(try await run("--socket", daemon.folder("none"), "call", "ping").exit == .status(3))
+    }
+
     @Test func `a socket's file without a daemon exits with 3, a frozen daemon with 4`() async throws {
         let daemon = try await RestartedDaemon()
         func call(_ arguments: String...) async throws -> ChildProcess.Exit {
