@@ -285,7 +285,7 @@ install:
 	  $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d \
 	  $(DESTDIR)$(ZSHDIR) \
 	  $(DESTDIR)$(PREFIX)/lib/{sysusers.d,tmpfiles.d,udev/rules.d} $(DESTDIR)$(UNITDIR) $(DESTDIR)$(USERUNITDIR) \
-	  $(DESTDIR)/etc/quickconnect/{mappings,scripts,macros,actions,procedures,pages}
+	  $(DESTDIR)/etc/quickconnect/{mappings,scripts,macros,actions,procedures,pages,settings.d}
 	install -s $(filter-out %/quickconnect-kiosk,$(BUILT)) $(DESTDIR)$(PREFIX)/bin
 	rm -f $(DESTDIR)$(PREFIX)/lib/quickconnect/*.so
 	cp -P --no-preserve=ownership,timestamps $(LIBRARIES)/*.so $(DESTDIR)$(PREFIX)/lib/quickconnect

@@ -78,7 +78,7 @@ public struct Settings: Sendable {
         public init() {}
     }
 
-    /// The settings from all sources: flags override environment variables, which override the file, which overrides the defaults.
+    /// The settings from all sources: flags override environment variables, which override the files, which override the defaults.
     public static func load(
         flags: Overrides,
         environment: [String: String],
@@ -99,11 +99,9 @@ public struct Settings: Sendable {
         let variables = Overrides(environment: environment, &mistakes)
         var settings = Settings(folders)
         let named = flags.config ?? variables.config
-        if named != nil || FileText.exists(folders.config) {
-            var reader = SettingsReader(path: named ?? folders.config)
-            reader.read(into: &settings)
-            mistakes += reader.mistakes
-        }
+        var files = SettingsFiles(main: named ?? folders.config, isNamed: named != nil)
+        files.read(into: &settings)
+        mistakes += files.mistakes
         settings.apply(variables, "the environment", &mistakes)
         settings.apply(flags, "the command line", &mistakes)
         // Replies contain paths in it, and their readers may be in another folder.

@@ -1,7 +1,7 @@
 import JSON
 import QuickConnect
 
-/// Reads the settings file.
+/// Reads a file of settings.
 struct SettingsReader {
     var file: YAMLFile
     private let folder: String
@@ -23,6 +23,7 @@ struct SettingsReader {
         "subscriptionsPerConnection", "replyBytes", "keptBytes", "stalledAfter", "shutdownAfter",
     ]
 
+    /// - Parameter text: what the file has; nil reads it.
     init(path: String, text: String? = nil) {
         file = YAMLFile(path: path, text: text)
         folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
@@ -30,9 +31,13 @@ struct SettingsReader {
 
     var mistakes: [ConfigurationMistake] { file.mistakes }
 
-    mutating func read(into settings: inout Settings) {
+    /// - Parameter keys: what other files have set, and then this one, too.
+    mutating func read(into settings: inout Settings, _ keys: inout SettingKeys) {
         guard let root = file.root() else { return }
-        for (_, name, value) in file.members(root, of: "the settings", known: Self.keys) where !value.isNull {
+        for (key, name, value) in file.members(root, of: "the settings", known: Self.keys) where !value.isNull {
+            for twice in keys.add(name, key, value, in: file) {
+                file.mistake("'\(twice.name)' is set in \(twice.first), too; remove one of the two", at: twice.node)
+            }
             read(name, value, into: &settings)
         }
     }

@@ -50,7 +50,7 @@ struct Setup {
     private static func clientConfig(_ folders: StandardFolders, _ environment: [String: String]) -> String? {
         let system = "/etc/quickconnect/quickconnectd.yaml"
         let isNamed = environment["QUICKCONNECT_CONFIG"].map { !$0.isEmpty } ?? false
-        return !isNamed && !FileText.exists(folders.config) && FileText.exists(system) ? system : nil
+        return !isNamed && !Settings.exist(at: folders.config) && FileText.exists(system) ? system : nil
     }
 
     private static func broker(

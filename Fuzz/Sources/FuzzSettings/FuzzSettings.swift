@@ -44,7 +44,8 @@ private func readSettings(_ text: String, _ lines: Int) {
 private func readSettings(_ text: String) -> (Settings, [ConfigurationMistake]) {
     var settings = Settings(folders)
     var reader = SettingsReader(path: path, text: text)
-    reader.read(into: &settings)
+    var keys = SettingKeys()
+    reader.read(into: &settings, &keys)
     return (settings, reader.mistakes)
 }
 

@@ -1,0 +1,90 @@
+import Glibc
+import Linux
+import QuickConnect
+
+/// The files of the settings: the main one, and those of the folder `settings.d` beside it, in the byte order of their
+/// names. No file overrides another: what is set twice is a mistake.
+struct SettingsFiles {
+    private let main: String
+    /// Whether the owner named the main file; then it must exist.
+    private let isNamed: Bool
+    private(set) var mistakes: [ConfigurationMistake] = []
+
+    init(main: String, isNamed: Bool) {
+        self.main = main
+        self.isNamed = isNamed
+    }
+
+    /// Whether there is any of them.
+    static func exist(at main: String) -> Bool {
+        FileText.exists(main) || !(FileText.names(in: folder(of: main)) ?? []).filter(isOne).isEmpty
+    }
+
+    private static func isOne(_ name: String) -> Bool { name.hasSuffix(".yaml") && !name.hasPrefix(".") }
+
+    mutating func read(into settings: inout Settings) {
+        var keys = SettingKeys()
+        for path in paths() {
+            var reader = SettingsReader(path: path)
+            reader.read(into: &settings, &keys)
+            mistakes += reader.mistakes
+        }
+    }
+
+    private mutating func paths() -> [String] {
+        let folder = Self.folder(of: main)
+        let first = isNamed || FileText.exists(main) ? [main] : []
+        guard let names = FileText.names(in: folder) else {
+            if errno != ENOENT {
+                mistake(FileText.problem("the folder of settings cannot be read").message, at: folder)
+            }
+            return first
+        }
+        for name in names where name.hasSuffix(".yml") && !name.hasPrefix(".") {
+            mistake("settings end in .yaml, so rename this file to \(name.dropLast(4)).yaml", at: "\(folder)/\(name)")
+        }
+        return first + names.filter(Self.isOne).map { "\(folder)/\($0)" }
+    }
+
+    private mutating func mistake(_ text: String, at file: String) {
+        mistakes.append(ConfigurationMistake(text, at: SourceLocation(file: file, line: 1, column: 1)))
+    }
+
+    private static func folder(of main: String) -> String {
+        let parent = main.lastIndex(of: "/").map { String(main[..<$0]) } ?? "."
+        return "\(parent)/settings.d"
+    }
+}
+
+/// Where each key of the settings is set.
+struct SettingKeys {
+    private var places: [String: SourceLocation] = [:]
+
+    /// The sections whose members may be in several files; any other key is in one, with all that belongs to it.
+    private static let sections: Set<String> = [
+        "actions", "data", "kiosk", "limits", "motion", "recording", "scripts", "vibration", "web",
+    ]
+
+    /// Notes what a file sets.
+    /// - Returns: what another file has set before, as `web.listen`, with both places.
+    mutating func add(
+        _ name: String,
+        _ key: YAMLNode,
+        _ value: YAMLNode,
+        in file: YAMLFile
+    ) -> [(name: String, node: YAMLNode, first: SourceLocation)] {
+        var set: [(name: String, node: YAMLNode)] = [(name, key)]
+        if Self.sections.contains(name), let members = value.mapping {
+            set = members.compactMap { key, value in
+                value.isNull ? nil : key.text.map { ("\(name).\($0)", key) }
+            }
+        }
+        return set.compactMap { name, node in
+            guard let first = places[name] else {
+                places[name] = file.location(node)
+                return nil
+            }
+            return (name, node, first)
+        }
+    }
+}
