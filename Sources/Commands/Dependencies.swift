@@ -25,7 +25,7 @@ public struct Dependencies: Sendable {
     /// What `doctor` checks, in this order.
     public var examined: [any Examined]
     /// Reads the mappings again and uses them. Throws `invalid` with the mistakes and keeps the old table.
-    public var reload: @Sendable () async throws(CommandError) -> [String]
+    public var reload: @Sendable () async throws(CommandError) -> Reloaded
     public var accounts: any UserAccounts
     public var identity: Identity
     /// The time of day, in seconds since 1970.
@@ -53,7 +53,7 @@ public struct Dependencies: Sendable {
         identity: Identity,
         now: @escaping @Sendable () -> Double,
         logger: Logger,
-        reload: @escaping @Sendable () async throws(CommandError) -> [String]
+        reload: @escaping @Sendable () async throws(CommandError) -> Reloaded
     ) {
         self.router = router
         self.permissions = permissions

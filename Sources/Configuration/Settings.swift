@@ -68,6 +68,14 @@ public struct Settings: Sendable {
     /// How quickconnect-mqtt connects to a broker; nil: it does not.
     public var mqtt: MQTTSettings?
 
+    /// What the files set, by key, as `kiosk.zoom`.
+    var given: [String: String] = [:]
+
+    /// The keys that other settings set otherwise, sorted.
+    public func changes(in other: Settings) -> [String] {
+        Set(given.keys).union(other.given.keys).filter { given[$0] != other.given[$0] }.sorted()
+    }
+
     public static let logLevels = ["trace", "debug", "info", "notice", "warning", "error", "critical"]
 
     /// Settings from flags or the environment, each nil if not given.

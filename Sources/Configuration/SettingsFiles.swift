@@ -29,6 +29,7 @@ struct SettingsFiles {
             reader.read(into: &settings, &keys)
             mistakes += reader.mistakes
         }
+        settings.given = keys.given
     }
 
     private mutating func paths() -> [String] {
@@ -59,6 +60,8 @@ struct SettingsFiles {
 /// Where each key of the settings is set.
 struct SettingKeys {
     private var places: [String: SourceLocation] = [:]
+    /// What each is set to.
+    private(set) var given: [String: String] = [:]
 
     /// The sections whose members may be in several files; any other key is in one, with all that belongs to it.
     private static let sections: Set<String> = [
@@ -73,18 +76,31 @@ struct SettingKeys {
         _ value: YAMLNode,
         in file: YAMLFile
     ) -> [(name: String, node: YAMLNode, first: SourceLocation)] {
-        var set: [(name: String, node: YAMLNode)] = [(name, key)]
+        var set = [(name: name, node: key, value: value)]
         if Self.sections.contains(name), let members = value.mapping {
             set = members.compactMap { key, value in
-                value.isNull ? nil : key.text.map { ("\(name).\($0)", key) }
+                value.isNull ? nil : key.text.map { ("\(name).\($0)", key, value) }
             }
         }
-        return set.compactMap { name, node in
+        return set.compactMap { name, node, value in
             guard let first = places[name] else {
                 places[name] = file.location(node)
+                given[name] = value.comparable
                 return nil
             }
             return (name, node, first)
+        }
+    }
+}
+
+extension YAMLNode {
+    /// A text that is the same for the same content, however it is laid out.
+    fileprivate var comparable: String {
+        switch content {
+        case .scalar(let text, let isPlain): "\(isPlain ? "p" : "q")\(text.debugDescription)"
+        case .sequence(let items): "[\(items.map(\.comparable).joined(separator: ","))]"
+        case .mapping(let members):
+            "{\(members.map { "\($0.key.comparable):\($0.value.comparable)" }.sorted().joined(separator: ","))}"
         }
     }
 }

@@ -15,14 +15,17 @@ import UnixSocketListener
 struct Daemon {
     private let settings: Settings
     private let journal: Journal
+    /// Reads the settings again.
+    private let reread: Reloader.SettingsReading
     private let accounts = SystemAccounts()
 
     /// After this time the start and the first waiting calls are assumed to be done.
     private static let settleTime = Duration.seconds(3)
 
-    init(_ settings: Settings, journal: Journal) {
+    init(_ settings: Settings, journal: Journal, reread: Reloader.SettingsReading? = nil) {
         self.settings = settings
         self.journal = journal
+        self.reread = reread ?? { (settings, []) }
     }
 
     /// Checks the mappings and what the settings name, without touching a device.
@@ -63,7 +66,7 @@ struct Daemon {
         let devices = Devices(settings, sounds: nil, logger: logger)
         let permissions = Permissions(ownUID: geteuid())
         let router = makeRouter(WaitingCalls(clock: AlarmThread.shared), permissions, nil, observer: nil)
-        let catalog = catalog(devices, [:], router, permissions, reload: { [] })
+        let catalog = catalog(devices, [:], router, permissions, reload: { Reloaded() }, restart: { [] })
         return try MappingLoader(settings, accounts).load(catalog, router)
     }
 
@@ -106,7 +109,7 @@ struct Daemon {
         let environment = context.environment
         let manager = ServiceManager(environment: environment)
         let waitingCalls = WaitingCalls(clock: AlarmThread.shared)
-        let reloader = Reloader(MappingLoader(settings, accounts), logger: log)
+        let reloader = Reloader(MappingLoader(settings, accounts), settings, read: reread, logger: log)
         let status = StatusLine(manager, devices.all, clock: AlarmThread.shared)
         let failures = FailureLogger(logger: log)
         let auditLine: @Sendable (String) -> Void = { [journal] in journal.write($0, level: .notice) }
@@ -125,9 +128,14 @@ struct Daemon {
             )
         )
         let controller = router.frontController
-        let catalog = catalog(devices, environment, router, permissions) { () async throws(CommandError) in
-            try await reloader.reload()
-        }
+        let catalog = catalog(
+            devices,
+            environment,
+            router,
+            permissions,
+            reload: { () async throws(CommandError) in try await reloader.reload() },
+            restart: { reloader.restart }
+        )
         try reloader.start(router, catalog)
         for line in devices.simulationNotes { log.notice("\(line)") }
         for source in devices.events { router.events.add(source) }
@@ -214,7 +222,8 @@ struct Daemon {
         _ environment: [String: String],
         _ router: Router,
         _ permissions: Permissions,
-        reload: @escaping @Sendable () async throws(CommandError) -> [String]
+        reload: @escaping @Sendable () async throws(CommandError) -> Reloaded,
+        restart: @escaping @Sendable () -> [String]
     ) -> [String: any CommandObject] {
         Catalog.make(
             Dependencies(
@@ -233,7 +242,7 @@ struct Daemon {
                 serviceBrowser: devices.nearby.browser,
                 simulated: devices.simulatedInputs,
                 mediaPath: devices.sound.mediaPath(of:),
-                examined: [DaemonDoctor(router.memory)] + devices.examined(environment),
+                examined: [DaemonDoctor(router.memory, restart: restart)] + devices.examined(environment),
                 accounts: BackgroundAccounts(accounts: accounts),
                 identity: Identity(version: ProjectVersion.text, simulated: settings.simulate ? Devices.simulated : []),
                 now: Self.now,

@@ -87,11 +87,24 @@ struct DaemonDoctor: Examined {
     /// Looked up once: that may block.
     private let user = SystemAccounts().name(ofUser: geteuid())
 
-    init(_ memory: PeerMemory) { self.memory = memory }
+    /// The changed settings that wait for a restart.
+    private let restart: @Sendable () -> [String]
+
+    init(_ memory: PeerMemory, restart: @escaping @Sendable () -> [String]) {
+        self.memory = memory
+        self.restart = restart
+    }
 
     func examine(thoroughly isThorough: Bool) async -> [Finding] {
         let says = "quickconnectd \(ProjectVersion.text) runs as \(user), process \(getpid())"
-        return [Finding("daemon", .ok, says)] + kept
+        return [Finding("daemon", .ok, says)] + waiting + kept
+    }
+
+    private var waiting: [Finding] {
+        let keys = restart()
+        guard !keys.isEmpty else { return [] }
+        let says = "the settings have changed since the start: \(keys.joined(separator: ", "))"
+        return [Finding("settings", .warning, says, fix: "sudo systemctl restart quickconnectd")]
     }
 
     /// Who holds how much of the daemon's memory, where it is worth a line.

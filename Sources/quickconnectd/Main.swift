@@ -41,7 +41,10 @@ struct Main {
                 return ExitStatus.clean
             }
             let journal = Journal(environment: environment)
-            let daemon = Daemon(settings, journal: journal)
+            let overrides = flags.overrides
+            let daemon = Daemon(settings, journal: journal) {
+                Settings.read(flags: overrides, environment: environment, folders: folders)
+            }
             let context = ProcessContext(
                 environment: environment,
                 defaultSocket: folders.socket,

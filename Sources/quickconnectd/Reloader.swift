@@ -1,3 +1,5 @@
+import Commands
+import Configuration
 import JSON
 import Logging
 import NIOPosix
@@ -5,8 +7,11 @@ import QuickConnect
 import ServiceLifecycle
 import Synchronization
 
-/// Reads the mappings when the daemon starts, at the command `reload`, and at SIGHUP. A mistake keeps the old table.
+/// Reads the mappings when the daemon starts, at the command `reload`, and at SIGHUP, then with the settings. A mistake in
+/// either keeps the old table.
 final class Reloader: Sendable {
+    typealias SettingsReading = @Sendable () -> (settings: Settings, mistakes: [ConfigurationMistake])
+
     private struct Target {
         let router: Router
         let catalog: [String: any CommandObject]
@@ -14,12 +19,25 @@ final class Reloader: Sendable {
 
     private let loader: MappingLoader
     private let logger: Logger
+    private let accounts = SystemAccounts()
     private let target = Mutex<Target?>(nil)
     /// One at a time, so that the last request takes effect last.
     private let thread = NIOThreadPool(numberOfThreads: 1)
 
-    init(_ loader: MappingLoader, logger: Logger) {
+    private let settings: Settings
+    private let read: SettingsReading
+    private let changed = Mutex<[String]>([])
+
+    /// The keys of the settings that the last reload found changed since the start.
+    var restart: [String] { changed.withLock { $0 } }
+
+    /// - Parameters:
+    ///   - settings: those that the daemon has started with.
+    ///   - read: reads them again. Blocks.
+    init(_ loader: MappingLoader, _ settings: Settings, read: @escaping SettingsReading, logger: Logger) {
         self.loader = loader
+        self.settings = settings
+        self.read = read
         self.logger = logger
     }
 
@@ -30,23 +48,23 @@ final class Reloader: Sendable {
     ) throws(ConfigurationMistakes) {
         target.withLock { $0 = Target(router: router, catalog: catalog) }
         thread.start()
-        _ = try load()
+        _ = try load(nil)
     }
 
-    /// Loads the table again, and returns the warnings. If there are mistakes, throws `invalid`, with all of them in
+    /// Loads the table again, and checks the settings. If there are mistakes, throws `invalid`, with all of them in
     /// `mistakes`.
-    func reload() async throws(CommandError) -> [String] {
-        let result: Result<[String], ConfigurationMistakes>
+    func reload() async throws(CommandError) -> Reloaded {
+        let result: Result<Reloaded, ConfigurationMistakes>
         do {
             result = try await thread.runIfActive {
-                Result { () throws(ConfigurationMistakes) in try self.load() }
+                Result { () throws(ConfigurationMistakes) in try self.load(self.read()) }
             }
         } catch {
             throw CommandError(.cancelled, "the daemon is stopping")
         }
         let mistakes: ConfigurationMistakes
         switch result {
-        case .success(let warnings): return warnings
+        case .success(let found): return found
         case .failure(let found): mistakes = found
         }
         for mistake in mistakes.mistakes { logger.error("\(mistake)") }
@@ -60,9 +78,18 @@ final class Reloader: Sendable {
 
     func close() async { try? await thread.shutdownGracefully() }
 
-    private func load() throws(ConfigurationMistakes) -> [String] {
-        guard let target = target.withLock({ $0 }) else { return [] }
-        let (table, found) = try loader.load(target.catalog, target.router)
+    /// - Parameter reread: the settings as they are now; nil: at the start.
+    private func load(
+        _ reread: (settings: Settings, mistakes: [ConfigurationMistake])?
+    ) throws(ConfigurationMistakes) -> Reloaded {
+        guard let target = target.withLock({ $0 }) else { return Reloaded() }
+        let mistakes = reread.map { $0.mistakes + Sockets($0.settings, accounts).mistakes } ?? []
+        let table: MappingTable
+        let found: [ConfigurationMistake]
+        do throws(ConfigurationMistakes) { (table, found) = try loader.load(target.catalog, target.router) } catch {
+            throw ConfigurationMistakes(mistakes + error.mistakes)
+        }
+        guard mistakes.isEmpty else { throw ConfigurationMistakes(mistakes) }
         var warnings = found.map(\.description)
         warnings += target.router.replaceTable(table).map { "\($0)" }
         if table.count == 0 {
@@ -70,7 +97,14 @@ final class Reloader: Sendable {
         }
         for warning in warnings { logger.warning("\(warning)") }
         if table.count > 0 { logger.info("\(table.count) commands are mapped") }
-        return warnings
+        var reloaded = Reloaded()
+        reloaded.warnings = warnings
+        reloaded.restart = reread.map { settings.changes(in: $0.settings) } ?? []
+        changed.withLock { $0 = reloaded.restart }
+        if !reloaded.restart.isEmpty {
+            logger.notice("a restart takes up the changed settings: \(reloaded.restart.joined(separator: ", "))")
+        }
+        return reloaded
     }
 }
 

@@ -28,7 +28,7 @@ public enum ShippedCatalog {
                 identity: Identity(version: "test", simulated: []),
                 now: { 0 },
                 logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
-                reload: { () async throws(CommandError) in [] }
+                reload: { () async throws(CommandError) in Reloaded() }
             )
         )
     }
