@@ -6,6 +6,8 @@
 //
 //   GET    /uploads/NAME               a file, with the headers xtimestamp and xsent, ETag and Last-Modified
 //   GET    /uploads/manifest.json      {version, files: {NAME: sha256}}
+//   PUT    /uploads/manifest.json.sig  the signature of the manifest's bytes, made where the key is, which is not here:
+//                                      64 bytes of Ed25519, or Base64. GET answers it until the manifest changes
 //   GET    /uploads/                   [{name, version, bytes, sha256, time}]
 //   PUT    /uploads/NAME               a new version: the body is the file. NAME.js or lib/NAME.js
 //   DELETE /uploads/NAME               the file goes, its versions stay
@@ -19,6 +21,8 @@ const path = require('node:path')
 
 const maximumBytes = 1 << 20
 const maximumFiles = 1000
+
+const signatureName = 'manifest.json.sig'
 
 class Refusal extends Error {
   constructor(status, message) {
@@ -36,6 +40,7 @@ class Store {
     this.files = path.join(folder, 'files')
     this.kept = path.join(folder, 'versions')
     this.counter = path.join(folder, 'version')
+    this.signature = path.join(folder, 'manifest.json.sig')
     for (const one of [path.join(this.files, 'lib'), path.join(this.kept, 'lib')]) fs.mkdirSync(one, { recursive: true })
   }
 
@@ -89,6 +94,24 @@ class Store {
     fs.renameSync(`${file}.new`, file)
   }
 
+  // With the hash of the manifest that it signs: one of an older manifest would have devices refuse the new one.
+  sign(bytes) {
+    const raw = bytes.length === 64 ? bytes : Buffer.from(bytes.toString('latin1').trim(), 'base64')
+    if (raw.length !== 64) throw new Refusal(400, `a signature has 64 bytes, or these in Base64; this one has ${raw.length}`)
+    this.replace(this.signature, JSON.stringify({ of: sha256(this.manifestBytes()), signature: raw.toString('base64') }))
+  }
+
+  signed() {
+    let kept
+    try { kept = JSON.parse(fs.readFileSync(this.signature, 'utf8')) } catch {
+      throw new Refusal(404, 'the manifest is not signed: put its signature here')
+    }
+    if (kept.of === sha256(this.manifestBytes())) return { bytes: Buffer.from(kept.signature), time: fs.statSync(this.signature).mtime }
+    throw new Refusal(404, 'the manifest has changed since it was signed: sign it again')
+  }
+
+  manifestBytes() { return Buffer.from(JSON.stringify(this.manifest())) }
+
   change() { this.replace(this.counter, String(this.version + 1)) }
 
   manifest() {
@@ -106,12 +129,12 @@ function serve(store, token) {
     response.writeHead(status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }).end(text)
   }
   const file = (request, response, name) => {
-    const { bytes, time } = name === 'manifest.json'
-      ? { bytes: Buffer.from(JSON.stringify(store.manifest())), time: new Date() } : store.read(name)
+    const { bytes, time } = name === 'manifest.json' ? { bytes: store.manifestBytes(), time: new Date() }
+      : name === signatureName ? store.signed() : store.read(name)
     const tag = `"${sha256(bytes)}"`
     const headers = { etag: tag, 'last-modified': time.toUTCString(), xtimestamp: String(Date.now()), xsent: 'true' }
     if (request.headers['if-none-match'] === tag) return response.writeHead(304, headers).end()
-    const type = name.endsWith('.json') ? 'application/json' : 'text/javascript; charset=utf-8'
+    const type = name.endsWith('.json') ? 'application/json' : name === signatureName ? 'text/plain' : 'text/javascript; charset=utf-8'
     response.writeHead(200, { ...headers, 'content-type': type, 'content-length': bytes.length })
     response.end(request.method === 'HEAD' ? undefined : bytes)
   }
@@ -136,7 +159,12 @@ function serve(store, token) {
         return { name, version: store.versions(name).pop() ?? 0, bytes: bytes.length, sha256: sha256(bytes), time }
       }))
     }
-    if (place === 'uploads' && reads && (rest === 'manifest.json' || isName(rest))) return file(request, response, rest)
+    if (place === 'uploads' && reads && (rest === 'manifest.json' || rest === signatureName || isName(rest))) return file(request, response, rest)
+    if (place === 'uploads' && rest === signatureName && request.method === 'PUT') {
+      guard(request)
+      store.sign(await body(request))
+      return json(response, null, 201)
+    }
     if (!place || !isName(rest)) throw new Refusal(404, 'there is nothing of that name')
     if (place === 'versions' && reads) {
       return json(response, store.versions(rest).map(version => {
