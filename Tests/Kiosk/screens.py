@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import subprocess
+import tempfile
 
 import window
 from keyboard import on_screen_keyboard
@@ -29,7 +30,8 @@ def screen(stage, display):
 @contextlib.contextmanager
 def manager(display):
     """A window manager."""
-    process = subprocess.Popen([window.MANAGER, "--sm-disable"], env={"DISPLAY": display.name, "HOME": "/nonexistent", "PATH": os.environ["PATH"]},
+    home = tempfile.TemporaryDirectory(prefix="qc-manager.")
+    process = subprocess.Popen([window.MANAGER, "--sm-disable"], env={"DISPLAY": display.name, "HOME": home.name, "PATH": os.environ["PATH"]},
                                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=ends_with_caller)
     try:
         wait_until(lambda: "window id" in display.run("xprop", "-root", "_NET_SUPPORTING_WM_CHECK").stdout, "the window manager", 10)
@@ -37,6 +39,7 @@ def manager(display):
     finally:
         process.terminate()
         process.wait()
+        home.cleanup()
 
 
 def place(opened):
