@@ -31,7 +31,6 @@ function makeSliders(what, card) {
 		member.text.textContent = `${member.slider.value} ${member.unit}`
 	}
 	function show(now) {
-		release.disabled = 'track' in now && now.track === 'default'
 		for (const [name, member] of Object.entries(members)) {
 			if ('track' in now) member.text.textContent = 'as recorded'
 			else if (document.activeElement !== member.slider) {

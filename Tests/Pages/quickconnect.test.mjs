@@ -368,7 +368,7 @@ test('a handler answers by its callback, by what it returns, or by what it throw
 	await until(() => Object.keys(answers()).length === names.length)
 	console.error = original
 	const { gone, ...others } = answers()
-	assert.match(gone.error.message, /function/)
+	assert.match(gone.error.message, /no handler 'gone'/)
 	assert.deepEqual(others, {
 		callback: { responseData: 2 }, value: { responseData: 3 }, promise: { responseData: 4 }, nothing: { responseData: null },
 		both: { responseData: 5 }, named: { responseData: 'business', handlerName: 'showLamp', end: true },
