@@ -68,6 +68,9 @@ struct SettingKeys {
         "actions", "data", "kiosk", "limits", "motion", "recording", "scripts", "vibration", "web",
     ]
 
+    /// A list to which several files may add.
+    private static let list = "sockets"
+
     /// Notes what a file sets.
     /// - Returns: what another file has set before, as `web.listen`, with both places.
     mutating func add(
@@ -76,6 +79,10 @@ struct SettingKeys {
         _ value: YAMLNode,
         in file: YAMLFile
     ) -> [(name: String, node: YAMLNode, first: SourceLocation)] {
+        if name == Self.list {
+            given[name, default: ""] += value.comparable
+            return []
+        }
         var set = [(name: name, node: key, value: value)]
         if Self.sections.contains(name), let members = value.mapping {
             set = members.compactMap { key, value in

@@ -57,7 +57,7 @@ struct SettingsReader {
         case "simulate": settings.simulate = file.bool(value, "'simulate'") ?? false
         case "logLevel": settings.logLevel = level(value) ?? settings.logLevel
         case "audit": settings.audit = file.bool(value, "'audit'") ?? true
-        case "sockets": settings.sockets = sockets(value)
+        case "sockets": readSockets(value, into: &settings)
         case "handlerCommands": settings.handlerCommands = file.allow(value)
         case "scripts": readScripts(value, into: &settings)
         case "limits": readLimits(value, into: &settings.limits)
@@ -74,20 +74,21 @@ struct SettingsReader {
         }
     }
 
-    private mutating func sockets(_ node: YAMLNode) -> [SocketSetting] {
+    /// Adds the sockets of this file to those of others. Each is in one file, once.
+    private mutating func readSockets(_ node: YAMLNode, into settings: inout Settings) {
         guard let items = node.sequence else {
-            file.mistake("'sockets' must be a list of sockets, each a mapping", got: node)
-            return []
+            return file.mistake("'sockets' must be a list of sockets, each a mapping", got: node)
         }
-        var sockets: [SocketSetting] = []
         for item in items {
             guard let socket = socket(item) else { continue }
-            if sockets.contains(where: { $0.place == socket.place }) {
-                file.mistake("the socket \(socket.place.name) is listed twice", at: item)
+            if let first = settings.sockets.first(where: { $0.place == socket.place }) {
+                let place =
+                    first.location.file == file.path
+                    ? "listed twice" : "set in \(first.location), too; remove one of the two"
+                file.mistake("the socket \(socket.place.name) is \(place)", at: item)
             }
-            sockets.append(socket)
+            settings.sockets.append(socket)
         }
-        return sockets
     }
 
     private mutating func socket(_ node: YAMLNode) -> SocketSetting? {

@@ -67,7 +67,10 @@ struct SettingsFilesTests {
     @Test(arguments: [
         ("pcm: a", "pcm: b", "1:1: 'pcm' is set in main.yaml:1:1, too; remove one of the two"),
         ("web: {session: 1m}", "web:\n  session: 2m", "2:3: 'web.session' is set in main.yaml:1:7, too; remove one"),
-        ("sockets: []", "sockets: []", "1:1: 'sockets' is set in main.yaml:1:1, too; remove one of the two"),
+        (
+            "sockets: [{path: /s, commands: []}]", "sockets: [{path: /t, commands: []}, {path: /s, commands: []}]",
+            "1:37: the socket /s is set in main.yaml:1:11, too; remove one of the two"
+        ),
         ("handlerCommands: {users: [root]}", "handlerCommands: {groups: [root]}", "1:1: 'handlerCommands' is set in "),
         ("procedures: {parallel: 2}", "procedures: {sqlRows: 9}", "1:1: 'procedures' is set in main.yaml:1:1"),
     ])
@@ -76,6 +79,14 @@ struct SettingsFilesTests {
             $0.replacingOccurrences(of: "/main.yaml", with: "main.yaml")
         }
         #expect(found.count == 1 && found.first?.contains("settings.d/a.yaml:\(mistake)") == true, "\(found)")
+    }
+
+    @Test func `add their sockets to those of others`() throws {
+        let settings = try load([
+            "main.yaml": "sockets: [{path: /s, commands: [ping]}]",
+            "settings.d/a.yaml": "sockets: [{path: /t, commands: [hello]}]",
+        ])
+        #expect(settings.sockets.map(\.place) == [.path("/s"), .path("/t")])
     }
 
     @Test func `set nothing that one of them sets`() throws {
