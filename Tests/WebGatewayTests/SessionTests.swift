@@ -38,12 +38,15 @@ struct SessionTests {
 
     @Test func `a code works once, within two minutes`() throws {
         var codes = OneTimeCodes()
+        let ann = OneTimeCodes.Person(name: "ann", isUser: true)
         let now = ContinuousClock.now
-        func make(after seconds: Int = 0) -> String? { codes.make(for: "ann", at: now + .seconds(seconds)) }
-        func use(_ code: String, after seconds: Int) -> String? { codes.use(code, at: now + .seconds(seconds)) }
+        func make(after seconds: Int = 0) -> String? { codes.make(for: ann, at: now + .seconds(seconds)) }
+        func use(_ code: String, after seconds: Int) -> OneTimeCodes.Person? {
+            codes.use(code, at: now + .seconds(seconds))
+        }
         let code = try #require(make())
         #expect(use("other", after: 0) == nil)
-        #expect(use(code, after: 119) == "ann")
+        #expect(use(code, after: 119) == ann)
         #expect(use(code, after: 119) == nil)
         let late = try #require(make())
         #expect(use(late, after: 120) == nil)

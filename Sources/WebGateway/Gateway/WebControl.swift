@@ -87,14 +87,13 @@ final class WebControl {
         do throws(HandlerCall.Failure) {
             switch parameters.first?.stringValue {
             case "open": return loop.makeSucceededFuture(try open(call))
+            case "link": return loop.makeSucceededFuture(try link(try name(parameters)))
             case "add":
                 return doorkeeper.add(try identity(parameters)).map { ["token": .string($0)] }
             case "remove":
                 let name = try name(parameters)
                 return doorkeeper.remove(name).flatMapThrowing { wasThere in
-                    guard wasThere else {
-                        throw HandlerCall.Failure(.notFound, "there is no user \(name)", field: "/1")
-                    }
+                    guard wasThere else { throw Self.unknown(name) }
                     return .null
                 }
             case "list": return loop.makeSucceededFuture(users)
@@ -104,7 +103,7 @@ final class WebControl {
                 return doorkeeper.keepAll().map { ["ended": .integer(Int64(count))] }
             case "state": return loop.makeSucceededFuture(state())
             default:
-                let verbs = "verb, one of open, add, list, remove, sessions, end, state"
+                let verbs = "verb, one of open, link, add, list, remove, sessions, end, state"
                 throw HandlerCall.Failure.expected(verbs, at: "/0", got: parameters.first)
             }
         } catch {
@@ -119,18 +118,32 @@ final class WebControl {
         }
         guard doorkeeper.users[user] == nil else {
             let message = """
-                web:\(user) is a user with a token, who may be somebody else: log in with the token, or remove that user \
-                («quickconnect web user remove \(user)»)
+                web:\(user) is a user with a token, who may be somebody else: log in with the token or with what \
+                «quickconnect web user link \(user)» prints, or remove that user («quickconnect web user remove \(user)»)
                 """
             throw HandlerCall.Failure(.denied, message)
         }
-        guard let code = doorkeeper.makeCode(for: user) else {
+        return try code(for: user)
+    }
+
+    /// An address that lets one browser in once, as a user that the owner has added.
+    private func link(_ name: String) throws(HandlerCall.Failure) -> JSONValue {
+        guard doorkeeper.users[name] != nil else { throw Self.unknown(name) }
+        return try code(for: name)
+    }
+
+    private func code(for name: String) throws(HandlerCall.Failure) -> JSONValue {
+        guard let code = doorkeeper.makeCode(for: name) else {
             throw HandlerCall.Failure(.overloaded, "too many codes wait to be used; try again in two minutes")
         }
         return [
-            "address": .string("\(address())/login.html#code=\(code)"), "user": .string(user),
+            "address": .string("\(address())/login.html#code=\(code)"), "user": .string(name),
             "seconds": .integer(OneTimeCodes.lifetime.components.seconds),
         ]
+    }
+
+    private static func unknown(_ name: String) -> HandlerCall.Failure {
+        HandlerCall.Failure(.notFound, "there is no user \(name)", field: "/1")
     }
 
     private func identity(_ parameters: [JSONValue]) throws(HandlerCall.Failure) -> Identity {

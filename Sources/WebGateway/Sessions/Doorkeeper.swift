@@ -101,8 +101,12 @@ final class Doorkeeper {
         throw failure(of: address)
     }
 
-    private func user(code: String, from address: String) throws(Refusal) -> String {
-        if code.utf8.count <= Secret.maxBytes, let user = codes.use(code, at: .now), users[user] == nil { return user }
+    private func person(code: String, from address: String) throws(Refusal) -> OneTimeCodes.Person {
+        if code.utf8.count <= Secret.maxBytes, let person = codes.use(code, at: .now),
+            person.isUser == (users[person.name] != nil)
+        {
+            return person
+        }
         throw failure(of: address)
     }
 
@@ -122,8 +126,9 @@ final class Doorkeeper {
     }
 
     func logIn(code: String, from address: String) throws(Refusal) -> (id: String, identity: Identity) {
-        let identity = Identity(try user(code: code, from: address))
-        return (begin(identity, isUser: false), identity)
+        let person = try person(code: code, from: address)
+        let identity = users[person.name]?.identity ?? Identity(person.name)
+        return (begin(identity, isUser: person.isUser), identity)
     }
 
     private func begin(_ identity: Identity, isUser: Bool) -> String {
@@ -153,8 +158,10 @@ final class Doorkeeper {
         return keys.count
     }
 
-    /// A code for the address that `quickconnect web open` prints.
-    func makeCode(for user: String) -> String? { codes.make(for: user, at: .now) }
+    /// A code for the address that `quickconnect web open` and `web user link` print.
+    func makeCode(for name: String) -> String? {
+        codes.make(for: OneTimeCodes.Person(name: name, isUser: users[name] != nil), at: .now)
+    }
 
     // MARK: Users
 
