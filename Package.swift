@@ -339,8 +339,8 @@ let package = Package(
         .executableTarget(
             name: "quickconnect",
             dependencies: [
-                "QuickConnect", "QuickConnectClient", "Actions", "CommandLineText", "JSON", "Layout", "Linux",
-                "SyntaxChecking",
+                "QuickConnect", "QuickConnectClient", "Actions", "CommandLineText", "CLinux", "CQREncode", "JSON",
+                "Layout", "Linux", "SyntaxChecking",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
             ],
             swiftSettings: swiftSettings
@@ -538,6 +538,7 @@ let package = Package(
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
         .systemLibrary(name: "CWebKit", pkgConfig: "webkit2gtk-4.1", providers: [.apt(["libwebkit2gtk-4.1-dev"])]),
+        .systemLibrary(name: "CQREncode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
         .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
         .target(name: "CALSAShims", dependencies: ["CALSA"]),
         .target(name: "CJavaScriptCoreShims", dependencies: ["CJavaScriptCore"]),

@@ -27,6 +27,7 @@ struct QuickConnectCommand: ParsableCommand {
               quickconnect web open                    print an address that logs a browser in
               quickconnect action list                 list the actions for pages
               quickconnect fleet                       list the devices at the broker
+              sudo quickconnect setup home             set up pages for the people at home
               quickconnect --device kiosk1 call playSound 0
               quickconnect simulate tilt 30 0          move a simulated sensor
               makecall playSound 0                     short for quickconnect call
@@ -39,7 +40,7 @@ struct QuickConnectCommand: ParsableCommand {
             CallCommand.self, ListCommand.self, ExplainCommand.self, EventsCommand.self, CanCommand.self,
             DoctorCommand.self, RunCommand.self, ScriptsCommand.self, MacroCommand.self, ProcedureCommand.self,
             DataCommand.self, MediaCommand.self, WebCommand.self, ActionCommand.self, FleetCommand.self,
-            SimulateCommand.self, BackupCommand.self, RestoreCommand.self,
+            SimulateCommand.self, SetupCommand.self, BackupCommand.self, RestoreCommand.self,
         ]
     )
 

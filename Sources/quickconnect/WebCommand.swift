@@ -28,7 +28,9 @@ struct WebUserCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "user",
         abstract: "Adds, lists and removes the users of pages, who log in with a token.",
-        subcommands: [WebUserAddCommand.self, WebUserListCommand.self, WebUserRemoveCommand.self]
+        subcommands: [
+            WebUserAddCommand.self, WebUserLinkCommand.self, WebUserListCommand.self, WebUserRemoveCommand.self,
+        ]
     )
 }
 
@@ -135,6 +137,30 @@ struct WebUserAddCommand: ParsableCommand {
     func run() throws {
         let options: JSONValue = ["groups": .array(groups.map { .string($0) })]
         say(try connection.web(["add", .string(name), options]).objectValue?["token"]?.stringValue ?? "")
+    }
+}
+
+struct WebUserLinkCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "link",
+        abstract: "Prints an address that logs one browser in as a user, once, within two minutes.",
+        discussion: "On a terminal also as a QR code, for a telephone."
+    )
+
+    @OptionGroup var connection: ConnectionOptions
+
+    @Flag(help: "Print JSON, for programs.")
+    var json = false
+
+    @Argument(help: "The name, without web:.")
+    var name: String
+
+    func run() throws {
+        let answer = try connection.web(["link", .string(name)])
+        guard !json else { return say(answer.text) }
+        let address = LoginAddress.forOthers(answer.objectValue?["address"]?.stringValue ?? "")
+        say(address)
+        QRCode(address)?.show()
     }
 }
 

@@ -1,0 +1,185 @@
+import ArgumentParser
+import CommandLineText
+import Glibc
+import JSON
+import Linux
+import QuickConnect
+
+struct SetupHomeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "home",
+        abstract: "Pages in browsers, for the people who live with this device.",
+        discussion: """
+            Switches the pages on, adds a person, and prints an address, on a terminal also as a QR code, that logs one \
+            browser in. That person, web:NAME of the group web:home, may call everything that pages may have, but not \
+            reload, data, simulate, nor manage users, nor run JavaScript in the kiosk's window.
+
+            Say it again with another --name to add another person.
+            """
+    )
+
+    @OptionGroup var options: SetupOptions
+
+    @Option(help: ArgumentHelp("The person's name: web:NAME in rules (default: yours).", valueName: "NAME"))
+    var name: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Open the pages to the network of this interface, such as eth0; none: to this device only. Without it, asks.",
+            valueName: "INTERFACE"
+        )
+    )
+    var network: String?
+
+    func run() throws {
+        let place = try SetupPlace(options, "home", isForUsers: false)
+        let plan = HomePlan(place, socket: options.connection.socket)
+        if options.undo { return try undo(plan, place) }
+        let name = try person()
+        let network = try chosenNetwork(plan)
+        var files = plan.files(network)
+        let hasChanged = try files.write(at: place)
+        do {
+            if let units = place.units, hasChanged || !units.isActive(Self.socket) { try start(units) }
+        } catch {
+            // So that the same once more is the whole of it.
+            try files.takeBack()
+            throw error
+        }
+        if let network { say(network.warning) }
+        if place.units == nil, !options.connection.isAnswered || !hasGateway { return say(plan.byHand) }
+        try addPerson(name)
+        try visit(name, network)
+        try logIn(name, network)
+    }
+
+    // MARK: What is asked
+
+    private func person() throws -> String {
+        let own = OwnProcess.environment["SUDO_USER"] ?? Self.userName
+        var name = name
+        if name == nil, Question.isPossible { name = Question.ask("Who will use the pages? [\(own)]") }
+        let chosen = name ?? own
+        guard GatewayName.isValid(chosen) else {
+            throw ExitError(
+                message: "a person's name has \(GatewayName.expectation), not '\(chosen)'",
+                status: ExitError.usageStatus
+            )
+        }
+        return chosen
+    }
+
+    private static var userName: String { getpwuid(geteuid()).map { String(cString: $0.pointee.pw_name) } ?? "home" }
+
+    private func chosenNetwork(_ plan: HomePlan) throws -> LocalNetwork? {
+        let all = LocalNetwork.all
+        let names = all.map(\.interface).joined(separator: ", ")
+        func find(_ name: String) throws -> LocalNetwork {
+            guard let found = all.first(where: { $0.interface == name }) else {
+                let message = "no network at '\(name)': this device is at \(names.isEmpty ? "none" : names)"
+                throw ExitError(message: message, status: ExitError.usageStatus)
+            }
+            return found
+        }
+        if let network { return network == "none" ? nil : try find(network) }
+        let earlier = all.first { $0.interface == plan.earlierNetwork }
+        guard Question.isPossible, let first = earlier ?? all.first else { return earlier }
+        say(first.warning)
+        let isOpen = earlier != nil
+        let answer = Question.ask("Open the pages to \(first.interface), \(first.subnet)? [\(isOpen ? "Y/n" : "y/N")]")
+        return answer.map { ["y", "yes"].contains($0.lowercased()) } ?? isOpen ? first : nil
+    }
+
+    // MARK: What is done
+
+    private static let socket = "quickconnect-web.socket"
+
+    private func start(_ units: SystemdUnits) throws {
+        guard Program.isInstalled(WebService.program) else {
+            throw ExitError(message: OwnPrograms.missing(WebService.program), status: 1)
+        }
+        try units.run("daemon-reload")
+        try units.run("enable", Self.socket)
+        // A socket of a service that runs cannot be opened anew.
+        try units.run("stop", "quickconnect-web.service")
+        try units.run("restart", Self.socket)
+        try units.run("restart", "quickconnectd.service")
+    }
+
+    /// Whether a gateway answers that was started by hand.
+    private var hasGateway: Bool { (try? options.connection.web(["state"])) != nil }
+
+    private func addPerson(_ name: String) throws {
+        let users = try options.connection.web(["list"]).arrayValue ?? []
+        let known = users.first { $0.objectValue?["name"]?.stringValue == name }
+        guard let groups = known?.objectValue?["groups"]?.arrayValue else {
+            _ = try options.connection.web(["add", .string(name), ["groups": [.string(HomePlan.group)]]])
+            return say("web:\(name) is a person of the group web:\(HomePlan.group).")
+        }
+        guard groups.contains(.string(HomePlan.group)) else {
+            let message = """
+                there is a user web:\(name) already, who is not in the group web:\(HomePlan.group). Take another --name, or \
+                remove that user («quickconnect web user remove \(name)»).
+                """
+            throw ExitError(message: message, status: 1)
+        }
+    }
+
+    /// Shows that it works: in a browser's way, to the end.
+    private func visit(_ name: String, _ network: LocalNetwork?) throws {
+        guard let visit = PageVisit(Self.at(network, try link(name))) else {
+            return say("The pages are behind a proxy, so that they were not tried from here.")
+        }
+        try visit.check()
+        say("Checked: web:\(name) can log in at \(visit.address), and the page reaches the daemon.")
+    }
+
+    private func logIn(_ name: String, _ network: LocalNetwork?) throws {
+        guard isatty(STDOUT_FILENO) == 1 else {
+            return say("«quickconnect web user link \(name)» prints an address that logs a browser in.")
+        }
+        let address = Self.at(network, try link(name))
+        say("Open this address within two minutes. It logs one browser in, once:\n\n  \(address)\n")
+        if network != nil { QRCode(address)?.show() }
+        say("For another browser: «quickconnect web user link \(name)».")
+    }
+
+    /// The address as that network knows it.
+    private static func at(_ network: LocalNetwork?, _ link: String) -> String {
+        network.map { LoginAddress.replacingHost(of: link, by: $0.address) } ?? link
+    }
+
+    private func link(_ name: String) throws -> String {
+        try options.connection.web(["link", .string(name)]).objectValue?["address"]?.stringValue ?? ""
+    }
+
+    // MARK: Back again
+
+    private func undo(_ plan: HomePlan, _ place: SetupPlace) throws {
+        let people = ((try? options.connection.web(["list"]))?.arrayValue ?? []).compactMap(\.objectValue).filter {
+            $0["groups"]?.arrayValue?.contains(.string(HomePlan.group)) ?? false
+        }
+        for name in people.compactMap({ $0["name"]?.stringValue }) {
+            _ = try options.connection.web(["remove", .string(name)])
+            say("web:\(name) is removed.")
+        }
+        guard try !plan.files(nil).remove().isEmpty else { return say("There is no set-up of a home here.") }
+        guard let units = place.units else {
+            return say("Start the daemon and quickconnect-web again, or end them.")
+        }
+        try units.run("disable", "--now", Self.socket)
+        try units.run("stop", "quickconnect-web.service")
+        try units.run("daemon-reload")
+        try units.run("restart", "quickconnectd.service")
+    }
+}
+
+extension LocalNetwork {
+    /// What everybody there can see.
+    fileprivate var warning: String {
+        """
+        Whoever is in the network \(subnet) and listens can read what the pages show, and take over a log-in, because \
+        nothing there is encrypted.
+        """
+    }
+}
