@@ -37,8 +37,8 @@ struct SetupKioskCommand: ParsableCommand {
         let place = try SetupPlace(options, "kiosk", isForUsers: true)
         if options.undo { return try undo(place) }
         let isConsole = place.units != nil && geteuid() == 0
-        let page = try checkedPage(isConsole: isConsole)
         try checkPrograms(place, isConsole: isConsole)
+        let page = try checkedPage(isConsole: isConsole)
         var files = files(place, page, isConsole: isConsole)
         _ = try files.write(at: place)
         guard let units = place.units else { return try finishByHand(place) }
