@@ -71,9 +71,19 @@ public struct Settings: Sendable {
     /// What the files set, by key, as `kiosk.zoom`.
     var given: [String: String] = [:]
 
-    /// The keys that other settings set otherwise, sorted.
+    /// The keys that other settings set otherwise, and that the daemon reads only when it starts, sorted.
     public func changes(in other: Settings) -> [String] {
-        Set(given.keys).union(other.given.keys).filter { given[$0] != other.given[$0] }.sorted()
+        var keys = Set(given.keys).union(other.given.keys).filter { given[$0] != other.given[$0] && !Self.isLive($0) }
+        let isSame =
+            sockets.count == other.sockets.count
+            && sockets.allSatisfy { socket in other.sockets.contains { $0.makesSame(as: socket) } }
+        if !isSame { keys.insert("sockets") }
+        return keys.sorted()
+    }
+
+    /// Whether a reload takes a key up.
+    private static func isLive(_ key: String) -> Bool {
+        ["audit", "handlerCommands", "logLevel"].contains(key) || key.hasPrefix("limits.") && key != "limits.depth"
     }
 
     public static let logLevels = ["trace", "debug", "info", "notice", "warning", "error", "critical"]

@@ -79,10 +79,7 @@ struct SettingKeys {
         _ value: YAMLNode,
         in file: YAMLFile
     ) -> [(name: String, node: YAMLNode, first: SourceLocation)] {
-        if name == Self.list {
-            given[name, default: ""] += value.comparable
-            return []
-        }
+        if name == Self.list { return [] }
         var set = [(name: name, node: key, value: value)]
         if Self.sections.contains(name), let members = value.mapping {
             set = members.compactMap { key, value in

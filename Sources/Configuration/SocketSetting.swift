@@ -58,6 +58,13 @@ public struct SocketSetting: Sendable {
         return SocketRule.Gateway(name: gateway.value, uid: uid)
     }
 
+    /// Whether another setting makes the same socket, whatever its list.
+    func makesSame(as other: SocketSetting) -> Bool {
+        place == other.place && connections == other.connections && mode == other.mode
+            && group?.value == other.group?.value && gateway?.value == other.gateway?.value
+            && user?.value == other.user?.value
+    }
+
     /// Unknown users and groups. If one were ignored, a gateway's socket would be open to everybody.
     public func mistakes(_ accounts: any Accounts) -> [ConfigurationMistake] {
         var mistakes: [ConfigurationMistake] = []

@@ -4,7 +4,7 @@
 /// A pure value: who owns it counts what it keeps, and asks before it takes more.
 public struct Budget<Peer: Hashable> {
     /// The limit on what all peers use together.
-    public let limit: Int
+    public var limit: Int
     /// What any peer may use, however much the others do.
     public let minimum: Int
     /// What all peers use now.

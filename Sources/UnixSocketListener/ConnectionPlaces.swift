@@ -14,7 +14,7 @@ struct ConnectionPlaces {
         case refused
     }
 
-    private let limit: Int
+    var limit: Int
     private(set) var count = 0
     private var peers: [Owner: Int] = [:]
 

@@ -30,7 +30,7 @@ public final class UnixSocketListener: Service {
     private let isListening: @Sendable () -> Void
     private let connectionsChanged: @Sendable () -> Void
     private let router: Router
-    private let limits: Limits
+    private var limits: Limits { router.frontController.limits }
     private let giveBackMemory: @Sendable () -> Void
     private let waitingCalls: WaitingCalls
     private let logger: Logger
@@ -78,7 +78,6 @@ public final class UnixSocketListener: Service {
         self.loop = loop
         self.isListening = isListening
         self.router = router
-        limits = router.frontController.limits
         self.giveBackMemory = giveBackMemory
         self.waitingCalls = waitingCalls
         self.logger = logger
@@ -159,6 +158,7 @@ public final class UnixSocketListener: Service {
         if let refusal = takePlace(for: caller, rule) { return refuse(channel, refusal, "\(caller)", rule) }
         let process = CallingProcess(of: caller)
         let memory = router.memory
+        let limits = limits
         let resources = loop.resources(maximumDepth: limits.depth, memory: memory, trim: giveBackMemory)
         let handler = ConnectionHandler(limits: limits, logger: logger, resources: resources) { output in
             let connection = Connection(caller: caller, self.router, output: output, socketRule: rule, process: process)
@@ -177,7 +177,7 @@ public final class UnixSocketListener: Service {
         // Behind a gateway's uid are all its users; it gives each a share itself.
         let share = rule?.gateway == nil ? router.memory.share(of: caller) : .whole
         let verdict = state.withLock { state in
-            if state.places[rule?.name] == nil { state.places[rule?.name] = ConnectionPlaces(limit: limit) }
+            state.places[rule?.name, default: ConnectionPlaces(limit: limit)].limit = limit
             return state.places[rule?.name]?.verdict(on: caller.owner, share) ?? .refused
         }
         switch verdict {

@@ -16,8 +16,9 @@ import Synchronization
 /// Nobody can flood it: for each user and second, only a limited number of lines is written, and then how many were
 /// left out.
 final class AuditLog: CallObserver {
-    /// Takes a line; nil: none are wanted.
-    private let write: (@Sendable (String) -> Void)?
+    /// Takes a line.
+    private let write: @Sendable (String) -> Void
+    private let isOn: Atomic<Bool>
     private let failures: FailureLogger
     private let clock: any AlarmClock
     /// Told that a device may have begun or ended something.
@@ -39,19 +40,25 @@ final class AuditLog: CallObserver {
     private static let mostRefusals = 10
 
     /// - Parameters:
-    ///   - write: takes a line; nil: none are wanted.
+    ///   - isOn: whether lines are wanted.
+    ///   - write: takes a line.
     ///   - changed: told that a device may have begun or ended something.
     init(
-        write: (@Sendable (String) -> Void)?,
+        isOn: Bool = true,
+        write: @escaping @Sendable (String) -> Void,
         failures: FailureLogger,
         clock: any AlarmClock,
         changed: @escaping @Sendable () -> Void
     ) {
+        self.isOn = Atomic(isOn)
         self.write = write
         self.failures = failures
         self.clock = clock
         self.changed = changed
     }
+
+    /// Whether lines are wanted from now on.
+    func turn(on isOn: Bool) { self.isOn.store(isOn, ordering: .relaxed) }
 
     /// Caller-supplied text is cut at this length, marked with "…".
     private static let mostBytes = 200
@@ -62,7 +69,7 @@ final class AuditLog: CallObserver {
         changed()
         let error = call.error
         let isRefused = call.isRefused || error?.code == .denied
-        guard let write, hasRoom(for: call.connection.caller, isRefused: isRefused) else { return }
+        guard isOn.load(ordering: .relaxed), hasRoom(for: call.connection.caller, isRefused: isRefused) else { return }
         var line =
             "audit: command=\(Self.word(Self.cut(call.command))) allowed=\(isRefused ? "no" : "yes")"
         line += " outcome=\(error?.code.rawValue ?? "ok") seconds=\(Self.seconds(time)) \(Self.words(call.connection))"
@@ -92,7 +99,7 @@ final class AuditLog: CallObserver {
         let leftOut = counts.withLock { $0.removeValue(forKey: key)?.leftOut ?? 0 }
         guard leftOut > 0 else { return }
         let what = key.isRefused ? "refused calls" : "calls"
-        write?("audit: \(leftOut) more \(what) of \(key.caller) within a second")
+        write("audit: \(leftOut) more \(what) of \(key.caller) within a second")
     }
 
     private static func user(_ caller: Caller) -> String {

@@ -25,6 +25,7 @@ struct Daemon {
     init(_ settings: Settings, journal: Journal, reread: Reloader.SettingsReading? = nil) {
         self.settings = settings
         self.journal = journal
+        journal.level = Self.level(settings)
         self.reread = reread ?? { (settings, []) }
     }
 
@@ -66,7 +67,8 @@ struct Daemon {
         let devices = Devices(settings, sounds: nil, logger: logger)
         let permissions = Permissions(ownUID: geteuid())
         let router = makeRouter(WaitingCalls(clock: AlarmThread.shared), permissions, nil, observer: nil)
-        let catalog = catalog(devices, [:], router, permissions, reload: { Reloaded() }, restart: { [] })
+        let gateways = Sockets(settings, accounts).gateways
+        let catalog = catalog(devices, [:], router, permissions, gateways, reload: { Reloaded() }, restart: { [] })
         return try MappingLoader(settings, accounts).load(catalog, router)
     }
 
@@ -109,30 +111,41 @@ struct Daemon {
         let environment = context.environment
         let manager = ServiceManager(environment: environment)
         let waitingCalls = WaitingCalls(clock: AlarmThread.shared)
-        let reloader = Reloader(MappingLoader(settings, accounts), settings, read: reread, logger: log)
         let status = StatusLine(manager, devices.all, clock: AlarmThread.shared)
         let failures = FailureLogger(logger: log)
         let auditLine: @Sendable (String) -> Void = { [journal] in journal.write($0, level: .notice) }
-        let permissions = Permissions(ownUID: geteuid(), handlerCommands: handlerRule(log))
+        let permissions = Permissions(ownUID: geteuid(), handlerCommands: handlerRule(settings, log))
         let valueFile = ValueFile(path: settings.values, clock: AlarmThread.shared, logger: log)
         defer { valueFile.write() }
-        let router = makeRouter(
-            waitingCalls,
-            permissions,
-            valueFile,
-            observer: AuditLog(
-                write: settings.audit ? auditLine : nil,
-                failures: failures,
-                clock: AlarmThread.shared,
-                changed: { status.changed() }
-            )
+        let audit = AuditLog(
+            isOn: settings.audit,
+            write: auditLine,
+            failures: failures,
+            clock: AlarmThread.shared,
+            changed: { status.changed() }
         )
+        let router = makeRouter(waitingCalls, permissions, valueFile, observer: audit)
         let controller = router.frontController
+        let sockets = Sockets(settings, accounts, environment, defaultSocket: context.defaultSocket)
+        let reloader = Reloader(
+            MappingLoader(settings, accounts),
+            settings,
+            read: reread,
+            adopt: { new in
+                journal.level = Self.level(new)
+                audit.turn(on: new.audit)
+                router.replaceLimits(new.limits)
+                permissions.replaceHandlerCommands(handlerRule(new, log))
+                sockets.adoptLists(of: new)
+            },
+            logger: log
+        )
         let catalog = catalog(
             devices,
             environment,
             router,
             permissions,
+            sockets.gateways,
             reload: { () async throws(CommandError) in try await reloader.reload() },
             restart: { reloader.restart }
         )
@@ -141,7 +154,6 @@ struct Daemon {
         for source in devices.events { router.events.add(source) }
         await devices.sound.prepare(log)
 
-        let sockets = Sockets(settings, accounts, environment, defaultSocket: context.defaultSocket)
         let listener = UnixSocketListener(
             loop: loop,
             router: router,
@@ -222,6 +234,7 @@ struct Daemon {
         _ environment: [String: String],
         _ router: Router,
         _ permissions: Permissions,
+        _ gateways: [SocketRule],
         reload: @escaping @Sendable () async throws(CommandError) -> Reloaded,
         restart: @escaping @Sendable () -> [String]
     ) -> [String: any CommandObject] {
@@ -229,7 +242,7 @@ struct Daemon {
             Dependencies(
                 router: router,
                 permissions: permissions,
-                gateways: Sockets(settings, accounts).gateways,
+                gateways: gateways,
                 soundPlayer: devices.sound.player,
                 filePlayer: devices.sound.filePlayer,
                 recorder: devices.sound.recorder,
@@ -259,7 +272,7 @@ struct Daemon {
         return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
     }
 
-    private func handlerRule(_ log: Logger) -> AllowRule? {
+    private func handlerRule(_ settings: Settings, _ log: Logger) -> AllowRule? {
         guard let allow = settings.handlerCommands else { return accounts.rule(forUser: Settings.scriptUser) }
         let (rule, warnings) = AllowRule.resolve(allow, accounts)
         for warning in warnings { log.warning("\(warning)") }
@@ -267,8 +280,11 @@ struct Daemon {
     }
 
     private func logger(_ label: String) -> Logger {
-        let level = Logger.Level(rawValue: settings.logLevel) ?? .info
-        return Logger(label: label) { JournalLogHandler(journal: journal, label: $0, logLevel: level) }
+        Logger(label: label) { JournalLogHandler(journal: journal, label: $0) }
+    }
+
+    private static func level(_ settings: Settings) -> Logger.Level {
+        Logger.Level(rawValue: settings.logLevel) ?? .info
     }
 }
 

@@ -16,12 +16,19 @@ final class Journal: Sendable {
     private let waiting = Atomic<Int>(0)
     private let dropped = Atomic<Int>(0)
     private let repeated = Mutex(RepeatedLines())
+    private let lowest = Atomic<Int>(2)
     /// Under systemd the journal keeps the time, and reads the level from a prefix (sd-daemon(3)).
     let isForSystemd: Bool
 
     init(environment: [String: String]) {
         isForSystemd = OwnProcess.logsToJournal(environment)
         thread.start()
+    }
+
+    /// What is less important is not logged.
+    var level: Logger.Level {
+        get { Logger.Level.allCases[lowest.load(ordering: .relaxed)] }
+        set { lowest.store(Logger.Level.allCases.firstIndex(of: newValue) ?? 0, ordering: .relaxed) }
     }
 
     /// Writes a line, with its level or its time in front.
@@ -84,7 +91,11 @@ final class Journal: Sendable {
 struct JournalLogHandler: LogHandler {
     let journal: Journal
     let label: String
-    var logLevel: Logger.Level
+    /// The same for all loggers, which a reload may change.
+    var logLevel: Logger.Level {
+        get { journal.level }
+        nonmutating set { journal.level = newValue }
+    }
     var metadata: Logger.Metadata = [:]
 
     subscript(metadataKey key: String) -> Logger.Metadata.Value? {

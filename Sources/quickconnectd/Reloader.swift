@@ -7,8 +7,8 @@ import QuickConnect
 import ServiceLifecycle
 import Synchronization
 
-/// Reads the mappings when the daemon starts, at the command `reload`, and at SIGHUP, then with the settings. A mistake in
-/// either keeps the old table.
+/// Reads the mappings when the daemon starts, at the command `reload`, and at SIGHUP, then with the settings, of which some
+/// are taken up. A mistake in either keeps all as it was.
 final class Reloader: Sendable {
     typealias SettingsReading = @Sendable () -> (settings: Settings, mistakes: [ConfigurationMistake])
 
@@ -26,6 +26,8 @@ final class Reloader: Sendable {
 
     private let settings: Settings
     private let read: SettingsReading
+    /// Takes up what of new settings can be, before the table.
+    private let adopt: @Sendable (Settings) -> Void
     private let changed = Mutex<[String]>([])
 
     /// The keys of the settings that the last reload found changed since the start.
@@ -34,10 +36,18 @@ final class Reloader: Sendable {
     /// - Parameters:
     ///   - settings: those that the daemon has started with.
     ///   - read: reads them again. Blocks.
-    init(_ loader: MappingLoader, _ settings: Settings, read: @escaping SettingsReading, logger: Logger) {
+    ///   - adopt: takes up what of other settings can be, before their table.
+    init(
+        _ loader: MappingLoader,
+        _ settings: Settings,
+        read: @escaping SettingsReading,
+        adopt: @escaping @Sendable (Settings) -> Void,
+        logger: Logger
+    ) {
         self.loader = loader
         self.settings = settings
         self.read = read
+        self.adopt = adopt
         self.logger = logger
     }
 
@@ -51,7 +61,7 @@ final class Reloader: Sendable {
         _ = try load(nil)
     }
 
-    /// Loads the table again, and checks the settings. If there are mistakes, throws `invalid`, with all of them in
+    /// Loads the table again, and takes up what it can of the settings. If there are mistakes, throws `invalid`, with all of them in
     /// `mistakes`.
     func reload() async throws(CommandError) -> Reloaded {
         let result: Result<Reloaded, ConfigurationMistakes>
@@ -90,6 +100,8 @@ final class Reloader: Sendable {
             throw ConfigurationMistakes(mistakes + error.mistakes)
         }
         guard mistakes.isEmpty else { throw ConfigurationMistakes(mistakes) }
+        // The table's turn is last, because handlers and subscriptions are checked again with it.
+        if let reread { adopt(reread.settings) }
         var warnings = found.map(\.description)
         warnings += target.router.replaceTable(table).map { "\($0)" }
         if table.count == 0 {

@@ -9,6 +9,8 @@ struct Sockets: Sendable {
     private let accounts: SystemAccounts
     private let environment: [String: String]
     private let defaultSocket: String
+    /// One for each entry of the setting.
+    private let rules: [SocketRule]
 
     init(
         _ settings: Settings,
@@ -20,13 +22,22 @@ struct Sockets: Sendable {
         self.accounts = accounts
         self.environment = environment
         self.defaultSocket = defaultSocket
+        rules = settings.sockets.map { $0.rule(accounts) }
     }
 
     /// Users and groups that this device does not have.
     var mistakes: [ConfigurationMistake] { settings.sockets.flatMap { $0.mistakes(accounts) } }
 
     /// The sockets of gateways.
-    var gateways: [SocketRule] { settings.sockets.map { $0.rule(accounts) }.filter { $0.gateway != nil } }
+    var gateways: [SocketRule] { rules.filter { $0.gateway != nil } }
+
+    /// Takes up the lists of other settings, for sockets that both have.
+    func adoptLists(of other: Settings) {
+        for (setting, rule) in zip(settings.sockets, rules) {
+            guard let new = other.sockets.first(where: { $0.place == setting.place }) else { continue }
+            rule.replaceList(new.commands.map(\.value), at: new.location)
+        }
+    }
 
     /// Takes those that systemd passes, and makes the others.
     /// - Parameter tell: gets a message for each socket without an entry in the settings.
@@ -36,15 +47,15 @@ struct Sockets: Sendable {
         var endpoints: [UnixSocketListener.Endpoint] = []
         var own: [ListeningSocket] = []
         for socket in passed {
-            if let setting = settings.sockets.first(where: { $0.place == .systemd(socket.name) }) {
-                endpoints.append(.init(socket, setting.rule(accounts)))
+            if let index = settings.sockets.firstIndex(where: { $0.place == .systemd(socket.name) }) {
+                endpoints.append(.init(socket, rules[index]))
             } else if SocketSetting.ownNames.contains(socket.name) {
                 own.append(socket)
             } else {
                 endpoints.append(unnamed(socket, tell))
             }
         }
-        endpoints += try settings.sockets.compactMap { try made($0) }
+        endpoints += try zip(settings.sockets, rules).compactMap { try made($0, $1) }
         // A socket from systemd is served even if the settings name another path, because clients wait there.
         let path = settings.socket ?? (own.isEmpty ? defaultSocket : nil)
         if let path, !own.contains(where: { $0.path == path }) {
@@ -64,7 +75,7 @@ struct Sockets: Sendable {
         return .init(socket, SocketRule(name: name, commands: [], connections: 16, location: place))
     }
 
-    private func made(_ setting: SocketSetting) throws -> UnixSocketListener.Endpoint? {
+    private func made(_ setting: SocketSetting, _ rule: SocketRule) throws -> UnixSocketListener.Endpoint? {
         guard case .path(let path) = setting.place else { return nil }
         let socket = try ListeningSocket.bind(path: path, mode: setting.mode)
         if let group = setting.group, let id = accounts.gid(ofGroup: group.value) {
@@ -74,7 +85,7 @@ struct Sockets: Sendable {
                 throw Self.mistake("\(error); \(remedy)", at: group.location)
             }
         }
-        return UnixSocketListener.Endpoint(socket, setting.rule(accounts))
+        return UnixSocketListener.Endpoint(socket, rule)
     }
 
     private static func mistake(_ text: String, at location: SourceLocation) -> ConfigurationMistakes {

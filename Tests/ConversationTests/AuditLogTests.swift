@@ -194,7 +194,8 @@ struct AuditLogTests {
     @Test func `where no lines are wanted none are counted, but changes are told`() {
         let changes = kept
         let silent = AuditLog(
-            write: nil,
+            isOn: false,
+            write: { _ in },
             failures: FailureLogger(logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }),
             clock: clock,
             changed: { changes.changes.add(1, ordering: .relaxed) }

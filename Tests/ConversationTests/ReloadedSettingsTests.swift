@@ -27,12 +27,12 @@ struct ReloadedSettingsTests {
         #expect(try await findings(client) == [])
 
         try FileManager.default.createDirectory(atPath: daemon.folder("settings.d"), withIntermediateDirectories: true)
-        try daemon.folder.write("{kiosk: {cursor: false}, audit: false}", to: "settings.d/a.yaml")
+        try daemon.folder.write("{kiosk: {cursor: false}, pcm: other}", to: "settings.d/a.yaml")
         try daemon.folder.write("kiosk: {zoom: 3}", to: "settings.yaml")
-        let keys: JSONValue = ["audit", "kiosk.cursor", "kiosk.zoom"]
+        let keys: JSONValue = ["kiosk.cursor", "kiosk.zoom", "pcm"]
         #expect(try await restart(client) == keys)
         let told = try await findings(client)
-        #expect(told.count == 1 && told.first?.contains("audit, kiosk.cursor, kiosk.zoom") == true, "\(told)")
+        #expect(told.count == 1 && told.first?.contains("kiosk.cursor, kiosk.zoom, pcm") == true, "\(told)")
 
         try daemon.folder.remove("settings.d/a.yaml")
         try daemon.folder.write("kiosk: {zoom: 2}", to: "settings.yaml")
@@ -66,6 +66,107 @@ struct ReloadedSettingsTests {
         #expect(try await client.value("reload", []) == .null)
         client.send("call?cmd=hello&id=4")
         #expect(try await client.nextReply()?.value.objectValue?["protocol"] == 1)
+        #expect(try await daemon.stop() == .status(0))
+    }
+
+    // MARK: What a reload takes up
+
+    private static func guests(_ commands: String, more: String = "") -> String {
+        "sockets: [{path: guest.sock, \(more)commands: [\(commands)]}]"
+    }
+
+    @Test func `a list of a socket holds from the next call, and subscriptions are checked again`() async throws {
+        let daemon = try await DaemonProcess(settings: Self.guests("ping, subscribe, alarm, hello"))
+        let (owner, neighbour) = (try daemon.connect(), try daemon.connect())
+        let guest = try SocketClient(path: daemon.folder("guest.sock"))
+        #expect(try await guest.value("hello", []) != .null)
+        _ = try await guest.value("subscribe", ["alarm"])
+        _ = try await neighbour.value("subscribe", ["alarm"])
+
+        try daemon.folder.write(Self.guests("ping, subscribe, state"), to: "settings.yaml")
+        #expect(try await restart(owner) == nil)
+        let told = try await guest.nextReply()
+        #expect(
+            told?.code == "denied" && told?.message.contains("the event 'alarm'") == true,
+            "\(String(describing: told))"
+        )
+        let refused = try await guest.failure("hello")
+        #expect(refused["code"] == "denied" && refused["location"]?.stringValue?.contains("settings.yaml:1:11") == true)
+        #expect(try await guest.value("state", []) != .null)
+        // Nobody else is disturbed.
+        _ = try await owner.value("post", ["alarm", 1])
+        #expect(try await neighbour.nextReply()?.command == "alarm")
+
+        try daemon.folder.write(Self.guests("ping, hello", more: "connections: 3, "), to: "settings.yaml")
+        #expect(try await restart(owner) == ["sockets"], "but what makes the socket waits")
+        #expect(try await guest.value("hello", []) != .null)
+        #expect(try await guest.failure("state")["code"] == "denied")
+        #expect(try await daemon.stop() == .status(0))
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "it needs another user"))
+    func `who may register handlers is checked again`() async throws {
+        let daemon = try await DaemonProcess(settings: "handlerCommands: {users: [nobody]}")
+        let (owner, other) = (try daemon.connect(), try daemon.stranger())
+        guard try await other.reply("registerHandler", ["lamp"]).code == nil else {
+            Issue.record("nobody is not the stranger of this test")
+            return
+        }
+        #expect(try await owner.value("explain", ["lamp"]) != .null)
+        try daemon.folder.write("handlerCommands: {users: []}", to: "settings.yaml")
+        #expect(try await restart(owner) == nil)
+        #expect(try await other.nextMessage()?["error"]?.text.contains("is no command any more") == true)
+        #expect(try await owner.failure("explain", ["lamp"])["code"] == "unknownCommand")
+        try daemon.folder.write("handlerCommands: {users: [nobody]}", to: "settings.yaml")
+        #expect(try await restart(owner) == nil)
+        #expect(try await other.reply("registerHandler", ["lamp"]).code == nil)
+        #expect(try await daemon.stop() == .status(0))
+    }
+
+    @Test func `limits, the audit and the level of the log change while it runs`() async throws {
+        let daemon = try await DaemonProcess(settings: "{}")
+        let client = try daemon.connect()
+        let settings = """
+            limits: {subscriptionsPerConnection: 2, handlersPerConnection: 1, connections: 2, lineBytes: 2000, depth: 9}
+            audit: false
+            logLevel: debug
+            """
+        try daemon.folder.write(settings, to: "settings.yaml")
+        #expect(try await restart(client) == ["limits.depth"])
+        _ = try await client.value("subscribe", ["a", "b"])
+        #expect(try await client.failure("subscribe", ["c"])["code"] == "overloaded")
+        _ = try await client.value("registerHandler", ["a"])
+        #expect(try await client.failure("registerHandler", ["b"])["code"] == "overloaded")
+        let second = try daemon.connect()
+        second.send("call?cmd=logMessage&msg=" + String(repeating: "x", count: 3000))
+        #expect(try await second.nextReply()?.code == "tooLarge")
+        #expect(try await client.reply("logMessage", [.string(String(repeating: "y", count: 3000))]).code == nil)
+        let third = try daemon.connect()
+        #expect(try await third.nextReply()?.code == "overloaded")
+        #expect(!daemon.log.contains("audit: command=logMessage"), "\(daemon.log)")
+        #expect(daemon.log.contains("yyyy"))
+
+        try daemon.folder.write("{logLevel: error}", to: "settings.yaml")
+        #expect(try await restart(client) == nil)
+        _ = try await client.value("logMessage", ["unheard"])
+        _ = try await client.value("subscribe", ["c"])
+        // The audit has no level.
+        try await eventually("the call is in the log") { daemon.log.contains("audit: command=logMessage") }
+        #expect(!daemon.log.contains("info script: unheard"), "\(daemon.log)")
+        #expect(try await daemon.stop() == .status(0))
+    }
+
+    @Test func `a mistake keeps every setting`() async throws {
+        let daemon = try await DaemonProcess(settings: Self.guests("ping, hello"))
+        let owner = try daemon.connect()
+        let guest = try SocketClient(path: daemon.folder("guest.sock"))
+        try daemon.folder.write(
+            Self.guests("ping") + "\nlimits: {subscriptionsPerConnection: 1, line: 3}",
+            to: "settings.yaml"
+        )
+        #expect(try await owner.failure("reload")["code"] == "invalid")
+        #expect(try await guest.value("hello", []) != .null)
+        _ = try await owner.value("subscribe", ["a", "b", "c"])
         #expect(try await daemon.stop() == .status(0))
     }
 }

@@ -11,7 +11,7 @@ public struct Reloaded: Sendable {
     public init() {}
 }
 
-/// `reload`: reads the mappings again, and checks the settings. Returns null, or `{"warnings": [text]}` if something is odd
+/// `reload`: reads the mappings again, and takes up what it can of the settings. Returns null, or `{"warnings": [text]}` if something is odd
 /// but harmless, and `{"restart": [key]}` for settings that a restart takes up. If there are mistakes, it throws `invalid`
 /// with all of them, and the old table stays.
 struct ReloadBCO: WaitingBCO {

@@ -5,17 +5,12 @@ import QuickConnect
 struct SubscribeBCO: BCO {
     let touchesDevice = true
     private let router: Router
-    private let limit: Int
 
-    /// - Parameter limit: how many events a connection may subscribe to.
-    init(_ router: Router, limit: Int) {
-        self.router = router
-        self.limit = limit
-    }
+    init(_ router: Router) { self.router = router }
 
     func handle(_ call: borrowing Call) throws(CommandError) -> BusinessOutcome {
         let wish = try call.handedOn { (call: borrowing Call) throws(CommandError) in
-            try SubscriptionWish(call, limit: limit)
+            try SubscriptionWish(call, limit: router.frontController.limits.subscriptionsPerConnection)
         }
         try router.subscribe(call.connection, to: wish.names, options: wish.options, form: call.request.form)
         return .result(.null)

@@ -3,13 +3,12 @@ import QuickConnect
 
 /// Checks the parameters of `subscribe`: one or more names, then at most one object of options.
 struct SubscribeValCO: ValCO {
-    private let limit: Int
+    private let controller: FrontController
 
-    /// - Parameter limit: how many events a connection may subscribe to.
-    init(limit: Int) { self.limit = limit }
+    init(_ controller: FrontController) { self.controller = controller }
 
     func validate(_ call: borrowing Call) throws(CommandError) -> ValidationOutcome {
-        .handOn(try SubscriptionWish(call, limit: limit))
+        .handOn(try SubscriptionWish(call, limit: controller.limits.subscriptionsPerConnection))
     }
 }
 

@@ -1,21 +1,36 @@
 public import JSON
+import Synchronization
 
-/// The commands that are allowed on a socket with its own list, such as a socket for guests.
+/// The commands that are allowed on a socket with its own list, such as a socket for guests. All connections of the socket
+/// have the same one, so that a new list holds from their next call.
 ///
 /// It applies to everybody who connects there, root included: the uid of a gateway's connection does not tell who is
 /// behind it.
-public struct SocketRule: Sendable, Hashable {
+public final class SocketRule: Sendable {
     /// The socket's name in messages: its path, or its name in systemd.
-    public var name: String
-    /// The allowed commands; compared by their bytes.
-    public var commands: Set<ByteName>
+    public let name: String
     /// How many connections it takes at once. They do not count for other sockets, so they cannot lock out anybody
     /// there.
-    public var connections: Int
+    public let connections: Int
     /// The gateway that the socket belongs to, if its callers are not the processes that connect.
-    public var gateway: Gateway?
+    public let gateway: Gateway?
+    private let list: Mutex<List>
+
+    private struct List {
+        /// Compared by their bytes.
+        var commands: Set<ByteName>
+        var location: SourceLocation
+
+        init(_ commands: some Sequence<String>, _ location: SourceLocation) {
+            self.commands = Set(commands.map { ByteName($0) })
+            self.location = location
+        }
+    }
+
+    /// The allowed commands.
+    public var commands: Set<ByteName> { list.withLock { $0.commands } }
     /// Where the list is written.
-    public var location: SourceLocation
+    public var location: SourceLocation { list.withLock { $0.location } }
 
     /// A program that vouches for its own users: pages in a browser, clients of a broker.
     public struct Gateway: Sendable, Hashable {
@@ -42,8 +57,13 @@ public struct SocketRule: Sendable, Hashable {
         self.gateway = gateway
         self.name = name
         self.connections = connections
-        self.commands = Set(commands.map { ByteName($0) })
-        self.location = location
+        list = Mutex(List(commands, location))
+    }
+
+    /// Replaces the list. ``Router/replaceTable(_:)`` then checks subscriptions and handlers again.
+    public func replaceList(_ commands: some Sequence<String>, at location: SourceLocation) {
+        let new = List(commands, location)
+        list.withLock { $0 = new }
     }
 
     /// The first call on a gateway's connection. It is allowed even if the list does not name it.
@@ -62,7 +82,8 @@ public struct SocketRule: Sendable, Hashable {
     /// of its users or groups themselves.
     /// - Parameter entry: the command's; nil if none is mapped.
     public func lists(_ command: String, _ entry: MappingEntry?) -> Bool {
-        if commands.contains(ByteName(command)) { return true }
+        let name = ByteName(command)
+        if list.withLock({ $0.commands.contains(name) }) { return true }
         guard let gateway else { return false }
         return entry?.gateways.contains(ByteName(gateway.name)) ?? false
     }

@@ -27,7 +27,7 @@ public final class EventHub: Sendable {
     private let state = Mutex(State())
     /// How many events have subscribers. If none has, publishing takes no lock.
     private let heard = Atomic<Int>(0)
-    private let limit: Int
+    private let limit: Atomic<Int>
     /// What the daemon keeps for its peers.
     public let memory: PeerMemory
 
@@ -36,9 +36,11 @@ public final class EventHub: Sendable {
     ///   - limits: has the most subscriptions of one connection.
     ///   - memory: counts subscriptions; nil for a hub of its own.
     public init(limits: Limits, memory: PeerMemory? = nil) {
-        limit = limits.subscriptionsPerConnection
+        limit = Atomic(limits.subscriptionsPerConnection)
         self.memory = memory ?? PeerMemory(limits: limits, ownUID: 0)
     }
+
+    func replaceLimit(_ new: Int) { limit.store(new, ordering: .relaxed) }
 
     /// Adds a device's event, when the daemon starts.
     public func add(_ source: any EventSource) {
@@ -57,6 +59,7 @@ public final class EventHub: Sendable {
     ) throws(CommandError) {
         for name in names { try check(name, options: options) }
         let caller = client.caller
+        let limit = limit.load(ordering: .relaxed)
         let lack = state.withLock { state -> CommandError? in
             guard !client.isClosed else { return nil }
             let old = state.names[ObjectIdentifier(client), default: []]

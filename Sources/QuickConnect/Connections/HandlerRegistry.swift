@@ -5,7 +5,7 @@ import Synchronization
 public final class HandlerRegistry: Sendable {
     private struct Handler {
         let client: any CallConnection
-        let isCommand: Bool
+        var isCommand: Bool
         let hearsCancel: Bool
         /// Its entry as a command of its own.
         var command: Command?
@@ -49,7 +49,7 @@ public final class HandlerRegistry: Sendable {
     private let state = Mutex(State())
     private let permissions: Permissions
     private let events: EventHub
-    private let limit: Int
+    private let limit: Atomic<Int>
     private let droppedAnswers = Atomic<Int>(0)
 
     /// A registry that no client can reach, for a table that is only validated.
@@ -61,8 +61,10 @@ public final class HandlerRegistry: Sendable {
     public init(permissions: Permissions, events: EventHub, limits: Limits) {
         self.permissions = permissions
         self.events = events
-        limit = limits.handlersPerConnection
+        limit = Atomic(limits.handlersPerConnection)
     }
+
+    func replaceLimit(_ new: Int) { limit.store(new, ordering: .relaxed) }
 
     /// Registers a handler of a connection; registering it again is allowed. Throws `busy` if another connection has
     /// registered the name, and `overloaded` if this one has registered too many. A connection that is closed, or can
@@ -78,6 +80,7 @@ public final class HandlerRegistry: Sendable {
         hearsCancel: Bool,
         isFree: Bool
     ) throws(CommandError) {
+        let limit = limit.load(ordering: .relaxed)
         let mayCommand = permissions.mayHandleCommands(client.caller)
         let isCommand = mayCommand && !MappingDeclaration.reservedNames.contains(name)
         var isNew = false
@@ -149,6 +152,24 @@ public final class HandlerRegistry: Sendable {
             guard let refusal = refusal(name, client.caller) else { continue }
             do throws(CommandError) { try remove(name, of: client) } catch { continue }
             client.tell(refusal, of: "registerHandler", form: .bridge)
+        }
+        recheckCommands()
+    }
+
+    /// Which handlers are commands of their own, after the rule has changed.
+    private func recheckCommands() {
+        let ended = state.withLock { state in
+            let ended = state.handlers.filter { _, handler in
+                handler.isCommand && !permissions.mayHandleCommands(handler.client.caller)
+            }
+            for (name, handler) in state.handlers where !MappingDeclaration.reservedNames.contains(name.text) {
+                state.handlers[name]?.isCommand = permissions.mayHandleCommands(handler.client.caller)
+            }
+            state.index = nil
+            return ended
+        }
+        for (name, handler) in ended {
+            handler.client.tell(permissions.end(ofCommand: name.text), of: "registerHandler", form: .bridge)
         }
     }
 

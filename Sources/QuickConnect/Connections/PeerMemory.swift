@@ -10,7 +10,7 @@ public final class PeerMemory: Sendable {
     private let total = Atomic<Int>(0)
     /// What has been given back since the allocator was last asked to free memory.
     private let freed = Atomic<Int>(0)
-    private let limit: Int
+    private let limit: Atomic<Int>
     private let ownUID: UInt32
 
     /// What any peer may use, however much the others do.
@@ -20,9 +20,21 @@ public final class PeerMemory: Sendable {
     ///   - limits: has the budget. It is at least twice the longest line and the output of a client that does not read.
     ///   - ownUID: the uid of the daemon's user.
     public init(limits: Limits, ownUID: UInt32) {
-        limit = max(limits.keptBytes, 2 * limits.lineBytes, 2 * limits.replyBytes)
-        budget = Mutex(Budget(limit: limit, minimum: Self.minimum))
+        let bytes = Self.bytes(limits)
+        limit = Atomic(bytes)
+        budget = Mutex(Budget(limit: bytes, minimum: Self.minimum))
         self.ownUID = ownUID
+    }
+
+    private static func bytes(_ limits: Limits) -> Int {
+        max(limits.keptBytes, 2 * limits.lineBytes, 2 * limits.replyBytes)
+    }
+
+    /// Who then uses more than its share keeps it, and gets no more.
+    func replaceLimit(_ limits: Limits) {
+        let bytes = Self.bytes(limits)
+        limit.store(bytes, ordering: .relaxed)
+        budget.withLock { $0.limit = bytes }
     }
 
     /// How much of the limits a caller may use.
@@ -47,7 +59,7 @@ public final class PeerMemory: Sendable {
 
     /// Whether a caller has used its share, so that nothing more must be read for it.
     public func isUsedUp(by caller: Caller) -> Bool {
-        guard total.load(ordering: .relaxed) > limit / 8 else { return false }
+        guard total.load(ordering: .relaxed) > limit.load(ordering: .relaxed) / 8 else { return false }
         let (peer, share) = (caller.owner, share(of: caller))
         return budget.withLock { $0.isUsedUp(by: peer, share) }
     }
@@ -55,7 +67,7 @@ public final class PeerMemory: Sendable {
     /// Whether a caller may have so many bytes more.
     /// - Parameter share: its share, where that is not the usual one.
     public func has(_ bytes: Int, for caller: Caller, _ share: Share? = nil) -> Bool {
-        guard total.load(ordering: .relaxed) + bytes > limit / 8 else { return true }
+        guard total.load(ordering: .relaxed) + bytes > limit.load(ordering: .relaxed) / 8 else { return true }
         let (peer, share) = (caller.owner, share ?? self.share(of: caller))
         return budget.withLock { $0.has(bytes, for: peer, share) }
     }

@@ -110,6 +110,15 @@ public struct Router: Sendable {
         frontController.refusal(ofEvent: name, for: client.caller, by: client.socketRule)
     }
 
+    /// Replaces the limits. Those of a line and of unread replies hold for connections that come from then on, the nesting
+    /// of lines never.
+    public func replaceLimits(_ new: Limits) {
+        frontController.replaceLimits(new)
+        handlers.replaceLimit(new.handlersPerConnection)
+        events.replaceLimit(new.subscriptionsPerConnection)
+        memory.replaceLimit(new)
+    }
+
     /// Replaces the table. Handlers and subscriptions that the new one does not allow end, and their clients are told.
     /// Running calls keep the table they started with.
     /// - Returns: a message for each value that does not fit its declaration any more.

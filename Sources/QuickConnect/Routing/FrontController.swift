@@ -3,8 +3,7 @@ import Synchronization
 
 /// Takes every request, from any listener, and has the application controller run its stack.
 public final class FrontController: Sendable {
-    /// The limits on what clients may ask.
-    public let limits: Limits
+    private let currentLimits: Mutex<Limits>
     private let handlers: any CommandHandlers
     private let table: Mutex<MappingTable>
     /// The number of the current table, so that threads that cache one notice a new one.
@@ -27,7 +26,7 @@ public final class FrontController: Sendable {
         observer: (any CallObserver)? = nil
     ) {
         self.table = Mutex(table)
-        self.limits = limits
+        currentLimits = Mutex(limits)
         self.handlers = handlers
         self.permissions = permissions
         failures = FailureLog(next: observer)
@@ -189,6 +188,11 @@ public final class FrontController: Sendable {
 
     /// The last error of a command since the daemon started, and when.
     public func lastFailure(of command: String) -> FailureLog.Failure? { failures.last(of: command) }
+
+    /// The limits on what clients may ask.
+    public var limits: Limits { currentLimits.withLock { $0 } }
+
+    func replaceLimits(_ new: Limits) { currentLimits.withLock { $0 = new } }
 
     // MARK: The table
 

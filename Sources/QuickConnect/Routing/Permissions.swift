@@ -1,9 +1,11 @@
 import JSON
+import Synchronization
 
 /// Who may do what, apart from the lists of sockets.
 public struct Permissions: Sendable {
     private let ownUID: UInt32
-    private let handlerCommands: AllowRule?
+    private let handlers: HandlerRule
+    private var handlerCommands: AllowRule? { handlers.rule.withLock { $0 } }
 
     /// - Parameters:
     ///   - ownUID: the uid of the daemon's user, who may do everything.
@@ -11,8 +13,11 @@ public struct Permissions: Sendable {
     ///     name, but for those of entries whose `answeredBy` has `only`. Privileged callers always may.
     public init(ownUID: UInt32, handlerCommands: AllowRule? = nil) {
         self.ownUID = ownUID
-        self.handlerCommands = handlerCommands
+        handlers = HandlerRule(handlerCommands)
     }
+
+    /// Says who may register any handler from now on. ``Router/replaceTable(_:)`` then checks the handlers again.
+    public func replaceHandlerCommands(_ new: AllowRule?) { handlers.rule.withLock { $0 = new } }
 
     /// Whether no rule applies to a caller: root, the daemon's own user, the daemon itself.
     public func isPrivileged(_ caller: Caller) -> Bool { caller.isPrivileged(ownUID: ownUID) }
@@ -40,18 +45,21 @@ public struct Permissions: Sendable {
 
     /// What the holder of a name is told that another client has taken.
     func loss(of handler: String) -> CommandError {
-        let rule = handlerCommands?.words ?? "root only"
+        denied("another client has registered the handler '\(handler)', which only those may make a command whom")
+    }
+
+    /// What the client of a handler is told that is no command of its own any more.
+    func end(ofCommand handler: String) -> CommandError {
+        denied("the handler '\(handler)' is no command any more, because only those may make one whom")
+    }
+
+    private func denied(_ what: String) -> CommandError {
+        let named = handlerCommands
+        let rule = named?.words ?? "root only"
         var details: JSONObject = ["rule": .string(rule)]
-        details["location"] = handlerCommands.map { .string($0.location.description) }
-        let place = handlerCommands.map { " (\($0.location))" } ?? ""
-        return CommandError(
-            .denied,
-            """
-            another client has registered the handler '\(handler)', which only those may make a command whom \
-            handlerCommands names: \(rule)\(place)
-            """,
-            details: details
-        )
+        details["location"] = named.map { .string($0.location.description) }
+        let place = named.map { " (\($0.location))" } ?? ""
+        return CommandError(.denied, "\(what) handlerCommands names: \(rule)\(place)", details: details)
     }
 
     /// Why a caller may not run a command; nil if it may.
@@ -86,6 +94,13 @@ public struct Permissions: Sendable {
             "\(entry.command.shortened): {verbs: {\(verb.shortened): \(AllowRule.line(adding: caller, to: rule))}}"
         return .denied("\(entry.command.shortened) \(verb.shortened)", rule, line)
     }
+}
+
+/// Shared by all copies.
+private final class HandlerRule: Sendable {
+    let rule: Mutex<AllowRule?>
+
+    init(_ rule: AllowRule?) { self.rule = Mutex(rule) }
 }
 
 /// What the rules of `verbs` say about a call.
