@@ -229,6 +229,26 @@ struct MappingTableTests {
             ]
         )
     }
+
+    @Test("What only a package makes is no warning, but as a user the group's name is")
+    func packageAccounts() throws {
+        let (table, warnings) = try build([
+            declaration("lamp", [.view: []]) {
+                $0.allow = MappingDeclaration.Allow(
+                    users: [Located("quickconnect-sync", at: place(2)), Located("quickconnect", at: place(3))],
+                    groups: [Located("quickconnect", at: place(4)), Located("quickconnect-sync", at: place(5))],
+                    location: place(1)
+                )
+            }
+        ])
+        #expect(table["lamp"]?.rule?.users == [] && table["lamp"]?.rule?.groups == [])
+        #expect(
+            warnings.map(\.description) == [
+                "a.yaml:3:1: no user 'quickconnect' on this device",
+                "a.yaml:5:1: no group 'quickconnect-sync' on this device",
+            ]
+        )
+    }
 }
 
 @Suite("Who may run a command")

@@ -10,6 +10,9 @@ enum ServiceUsers {
         "quickconnect-data", "quickconnect-mqtt", "quickconnect-scripts", "quickconnect-sync", "quickconnect-web",
     ]
 
+    /// The group of those who may use the device's socket, which its package makes.
+    static let group = "quickconnect"
+
     /// Their ids on this device.
     static func ids(_ accounts: any Accounts) -> Set<UInt32> { Set(names.compactMap(accounts.uid(ofUser:))) }
 }

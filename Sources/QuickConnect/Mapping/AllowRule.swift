@@ -76,18 +76,23 @@ public struct AllowRule: Sendable, Hashable {
 }
 
 extension AllowRule {
-    /// Resolves the names. An unknown name matches nobody and causes a warning, unless it is that of a service that is
-    /// not installed; names of gateways are never looked up.
+    /// Resolves the names. An unknown name matches nobody and causes a warning, unless it is one that only a package makes,
+    /// which is not installed; names of gateways are never looked up.
     public static func resolve(
         _ allow: MappingDeclaration.Allow,
         _ accounts: any Accounts
     ) -> (rule: AllowRule, warnings: [ConfigurationMistake]) {
         var warnings: [ConfigurationMistake] = []
-        func ids(_ names: [Located<String>], _ noun: String, _ id: (String) -> UInt32?) -> Set<UInt32> {
+        func ids(
+            _ names: [Located<String>],
+            _ noun: String,
+            ofPackages known: Set<String>,
+            _ id: (String) -> UInt32?
+        ) -> Set<UInt32> {
             Set(
                 names.filter { !GatewayName.isOne($0.value) }.compactMap { name in
                     if let id = id(name.value) { return id }
-                    if ServiceUsers.names.contains(name.value) { return nil }
+                    if known.contains(name.value) { return nil }
                     warnings.append(
                         ConfigurationMistake("no \(noun) '\(name.value)' on this device", at: name.location)
                     )
@@ -98,8 +103,8 @@ extension AllowRule {
         let rule = AllowRule(
             userNames: allow.users.map(\.value),
             groupNames: allow.groups.map(\.value),
-            users: ids(allow.users, "user", accounts.uid(ofUser:)),
-            groups: ids(allow.groups, "group", accounts.gid(ofGroup:)),
+            users: ids(allow.users, "user", ofPackages: ServiceUsers.names, accounts.uid(ofUser:)),
+            groups: ids(allow.groups, "group", ofPackages: [ServiceUsers.group], accounts.gid(ofGroup:)),
             location: allow.location
         )
         return (rule, warnings)
