@@ -13,7 +13,26 @@ extension CallingProcess {
     /// Reads /proc; the values are nil if it hides other users' processes.
     init(pid: Int32) {
         let program = Self.text("/proc/\(pid)/comm").map { String($0.prefix { $0 != "\n" }) }
-        self.init(unit: Self.text("/proc/\(pid)/cgroup").flatMap(Self.unit), program: program)
+        let isCut = program?.utf8.count == Self.kernelNameBytes
+        self.init(
+            unit: Self.text("/proc/\(pid)/cgroup").flatMap(Self.unit),
+            program: program,
+            wholeName: isCut ? program.flatMap { Self.wholeName($0, in: Self.text("/proc/\(pid)/cmdline") ?? "") } : nil
+        )
+    }
+
+    /// What the kernel keeps of a name.
+    private static let kernelNameBytes = 15
+    /// A longer name is not kept for each connection.
+    private static let nameBytes = 64
+
+    /// The word of a command line that the kernel's name is the beginning of, without its folder: the program, or the file that
+    /// an interpreter runs. A user may write any word there, as any name.
+    static func wholeName(_ cut: String, in commandLine: String) -> String? {
+        commandLine.split(separator: "\0").prefix(8).lazy
+            .compactMap { $0.split(separator: "/").last }
+            .first { $0.hasPrefix(cut) && $0.utf8.count <= nameBytes }
+            .map(String.init)
     }
 
     /// The outermost service or scope of a path such as `0::/user.slice/user-1000.slice/user@1000.service/app.slice/…`:

@@ -41,9 +41,12 @@ struct ConnectionListTests {
         ["for": caller, "program": program, "count": .integer(count)]
     }
 
+    /// The kernel has cut the name of the tests' program.
     private static var ownProgram: JSONValue {
         get throws {
-            .string(try String(contentsOfFile: "/proc/self/comm", encoding: .utf8).trimmingCharacters(in: .newlines))
+            let cut = try String(contentsOfFile: "/proc/self/comm", encoding: .utf8).trimmingCharacters(in: .newlines)
+            let words = CommandLine.arguments.map { URL(fileURLWithPath: $0).lastPathComponent }
+            return .string(words.first { $0.hasPrefix(cut) } ?? cut)
         }
     }
 
@@ -96,6 +99,36 @@ struct ConnectionListTests {
                 ["name": "b", "for": ["gateway": "web", "user": "ann"], "program": program],
             ]
         )
+    }
+
+    @Test func `a name that the kernel has cut is told whole where the command line has it`() async throws {
+        let (daemon, gateway, folder) = try await start()
+        defer { withExtendedLifetime((gateway, folder)) {} }
+        let root = try daemon.connect()
+        let program = """
+            import ctypes, signal, socket, sys
+            if sys.argv[2:]: ctypes.CDLL(None).prctl(15, sys.argv[2].encode())
+            s = socket.socket(socket.AF_UNIX)
+            s.connect(sys.argv[1])
+            signal.pause()
+            """
+        for name in ["a-program-with-a-long-name", "fifteen-letters", String(repeating: "long", count: 20)] {
+            try folder.write("#!/usr/bin/python3\n\(program)\n", to: name)
+            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder(name))
+        }
+        let whole = try ChildProcess(folder("a-program-with-a-long-name"), [daemon.socket])
+        let exact = try ChildProcess(folder("fifteen-letters"), [daemon.socket])
+        let tooLong = try ChildProcess(folder(String(repeating: "long", count: 20)), [daemon.socket])
+        let other = try ChildProcess(folder("fifteen-letters"), [daemon.socket, "quite-another-name"])
+        let expected: Set<JSONValue> = [
+            "a-program-with-a-long-name", "fifteen-letters", "longlonglonglon", "quite-another-name",
+            try Self.ownProgram,
+        ]
+        try await eventually("all are told by their names") {
+            Set(try await list("connections", root).compactMap { $0.objectValue?["program"] }) == expected
+        }
+        for child in [whole, exact, tooLong, other] { child.send(SIGTERM) }
+        for child in [whole, exact, tooLong, other] { _ = try await child.wait() }
     }
 
     @Test func `of very many callers those with the most connections are told, and how many others there are`()

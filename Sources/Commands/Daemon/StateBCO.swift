@@ -72,7 +72,7 @@ struct StateBCO: BCO {
 
     /// `{"name", "for": {"uid", "pid", "user"}, "program"}`, or `{"gateway", "user"}` in `for`.
     private static func handler(_ name: String, _ client: any CallConnection) -> JSONValue {
-        let (caller, program) = (client.caller, client.process?.program)
+        let (caller, program) = (client.caller, client.process?.name)
         let owner = joined(caller.json, caller.identity)
         return ["name": .string(name), "for": owner, "program": program.map(JSONValue.string) ?? .null]
     }

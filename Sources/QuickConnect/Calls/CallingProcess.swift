@@ -5,10 +5,16 @@ public struct CallingProcess: Sendable, Hashable {
     public var unit: String?
     /// The kernel's name for it, at most 15 bytes.
     public var program: String?
+    /// The whole name, where the kernel has cut it and the command line tells it.
+    public var wholeName: String?
 
     /// A process, given by its systemd unit and the kernel's name for its program.
-    public init(unit: String?, program: String?) {
+    public init(unit: String?, program: String?, wholeName: String? = nil) {
         self.unit = unit
         self.program = program
+        self.wholeName = wholeName
     }
+
+    /// The program's name, whole if it is known.
+    public var name: String? { wholeName ?? program }
 }

@@ -29,7 +29,7 @@ public final class OpenConnections: Sendable {
     public struct Group: Sendable {
         /// Who has them.
         public var caller: Caller
-        /// The kernel's name for the program; nil if unknown.
+        /// The program's name; nil if unknown.
         public var program: String?
         /// How many.
         public var count: Int
@@ -53,7 +53,7 @@ public final class OpenConnections: Sendable {
     public var groups: [Group] {
         var groups: [Key: Group] = [:]
         for connection in state.withLock({ $0.keeper })?.openConnections ?? [] {
-            let (caller, program) = (connection.caller, connection.process?.program)
+            let (caller, program) = (connection.caller, connection.process?.name)
             groups[Key(caller, program), default: Group(caller: caller, program: program, count: 0)].count += 1
         }
         return Array(groups.values)
