@@ -15,6 +15,8 @@ public struct KioskSettings: Sendable, Equatable {
 
     /// The folder or address to show if the command line names none.
     public var page: String?
+    /// Where a file sets it.
+    public var pageLocation: SourceLocation?
     public var isFullScreen = false
     /// The monitor that shows the window; nil: the primary one, or the first.
     public var monitor: MonitorChoice?

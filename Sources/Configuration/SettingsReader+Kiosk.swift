@@ -17,7 +17,7 @@ extension SettingsReader {
 
     private mutating func read(_ name: String, _ value: YAMLNode, into kiosk: inout KioskSettings) {
         switch name {
-        case "page": kiosk.page = page(value)
+        case "page": (kiosk.page, kiosk.pageLocation) = (page(value), file.location(value))
         case "origins": kiosk.origins = origins(value, name)
         case "resources": kiosk.resources = origins(value, name)
         case "schemes": kiosk.schemes = schemes(value)

@@ -42,7 +42,7 @@ struct Daemon {
                 throw ConfigurationMistakes(mistakes + error.mistakes)
             }
             guard mistakes.isEmpty else { throw ConfigurationMistakes(mistakes) }
-            for warning in warnings + settings.sockets.flatMap({ $0.warnings(table) }) {
+            for warning in warnings + settings.sockets.flatMap({ $0.warnings(table) }) + settings.kiosk.warnings {
                 print("warning: \(warning)", to: &standardError)
             }
             for note in ownersNotes(table) + settings.sockets.flatMap(\.notes) {

@@ -165,6 +165,33 @@ struct SocketTests {
         #expect(good.exit == .status(0))
     }
 
+    @Test func `a check warns of a kiosk's page that is not there, and of nothing that is shipped`() async throws {
+        let folder = try TestFolder()
+        func warnings(_ page: String) async throws -> String {
+            try folder.write("media: m\nkiosk:\n  page: \(page)\n", to: "s.yaml")
+            let child = try ChildProcess(
+                Products.path("quickconnectd"),
+                ["--check", "--config", folder("s.yaml"), "--mappings", Products.root + "/mappings"]
+            )
+            #expect(try await child.wait() == .status(0))
+            return String(decoding: child.standardError, as: UTF8.self)
+        }
+        let none = try await warnings("nofolder")
+        #expect(
+            none.hasPrefix("warning: \(folder("s.yaml")):3:9: 'page': the folder \(folder("nofolder")) does not exist")
+                && none.hasSuffix("give a folder with an index.html, or an address\n")
+                && none.split(separator: "\n").count == 1,
+            "\(none)"
+        )
+        #expect(try await warnings("s.yaml").contains("s.yaml is not a folder, so"))
+        try FileManager.default.createDirectory(atPath: folder("pages"), withIntermediateDirectories: false)
+        #expect(try await warnings("pages").contains("pages has no index.html, so"))
+        try folder.write("", to: "pages/index.html")
+        for page in ["pages", "\"\(folder("pages"))\"", "https://example.org/nofolder"] {
+            #expect(try await warnings(page).isEmpty, "\(page)")
+        }
+    }
+
     @Test func `a check tells the mistakes of settings and of mappings at once`() async throws {
         let folder = try TestFolder()
         try FileManager.default.createDirectory(atPath: folder("m"), withIntermediateDirectories: false)
