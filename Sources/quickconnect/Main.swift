@@ -68,7 +68,10 @@ struct QuickConnectCommand: ParsableCommand {
             end.exit(of: "quickconnect")
         } catch {
             let isSuccess = exitCode(for: error).isSuccess
-            write(fullMessage(for: error) + "\n", to: isSuccess ? STDOUT_FILENO : STDERR_FILENO)
+            let message = fullMessage(for: error)
+            // As every other error of this program begins.
+            let own = message.hasPrefix("Error: ") ? "quickconnect: \(message.dropFirst(7))" : message
+            write("\(own)\n", to: isSuccess ? STDOUT_FILENO : STDERR_FILENO)
             Glibc.exit(isSuccess ? 0 : ExitError.usageStatus)
         }
     }

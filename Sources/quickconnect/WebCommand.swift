@@ -105,7 +105,9 @@ struct WebOpenCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "open",
         abstract: "Prints an address that logs one browser in, once, within two minutes.",
-        discussion: "The page then acts as web:NAME, with your user name."
+        discussion: """
+            The page then acts as web:NAME, with your user name. After the log-in it is PAGE, such as state.html, else the first page.
+            """
     )
 
     @OptionGroup var connection: ConnectionOptions
@@ -113,9 +115,35 @@ struct WebOpenCommand: ParsableCommand {
     @Flag(help: "Print JSON, for programs.")
     var json = false
 
+    @Argument(help: ArgumentHelp("A page of this device, relative to its first one.", valueName: "PAGE"))
+    var page: String?
+
     func run() throws {
-        let answer = try connection.web(["open"])
+        let query = try page.map { "?next=\(PercentEncoding.encode(try Self.relative($0)))" } ?? ""
+        var answer = try connection.web(["open"])
+        // The code is in the fragment, which stays last.
+        if var members = answer.objectValue, let address = members["address"]?.stringValue {
+            let parts = address.split(separator: "#", maxSplits: 1)
+            members["address"] = .string("\(parts[0])\(query)\(parts.count > 1 ? "#\(parts[1])" : "")")
+            answer = .object(members)
+        }
         say(json ? answer.text : answer.objectValue?["address"]?.stringValue ?? "")
+    }
+
+    /// As an address that cannot lead elsewhere, whatever browsers make of it.
+    private static func relative(_ page: String) throws -> String {
+        let path = page.prefix { !"?#".contains($0) }
+        let isOutside = path.hasPrefix("/") || path.contains("\\") || path.split(separator: "/").contains("..")
+        let isPage = !page.isEmpty && !isOutside && !path.prefix { $0 != "/" }.contains(":")
+        let isText = page.utf8.count <= 1000 && page.unicodeScalars.allSatisfy { $0.value >= 32 && $0.value != 127 }
+        guard isPage, isText else {
+            let expected = "expected a page of this device, relative to the first one, such as state.html"
+            throw ExitError(
+                message: "\(expected); got '\(page.shortened.escapingControls)'",
+                status: ExitError.usageStatus
+            )
+        }
+        return "./\(page)"
     }
 }
 

@@ -23,6 +23,15 @@ struct MissingPartTests {
         return (exit, String(decoding: child.standardError, as: UTF8.self))
     }
 
+    @Test func `each error of the tool begins with its name`() async throws {
+        for words in [["call", "--nope"], ["ping", "--socket", "/nonexistent"], ["nope"], ["web", "open", "a", "b"]] {
+            let child = try ChildProcess(Products.path("quickconnect"), words)
+            #expect(try await child.wait() != .status(0))
+            let told = String(decoding: child.standardError, as: UTF8.self)
+            #expect(told.hasPrefix("quickconnect: ") && !told.contains("Error: "), "\(words): \(told)")
+        }
+    }
+
     @Test(
         "is named with its package",
         arguments: [

@@ -262,6 +262,37 @@ struct WebLimitsTests {
         #expect(exit == .status(0) && output.contains("problem") && output.contains("sessions.json.damaged"))
     }
 
+    @Test func `an address of web open leads to a page of this gateway only`() async throws {
+        let web = try await WebProcess()
+        func tool(_ words: String...) async throws -> (exit: ChildProcess.Exit, output: String) {
+            try await ChildProcess.run(
+                Products.path("quickconnect"),
+                ["web", "open"] + words + ["--socket", web.socket]
+            )
+        }
+        for (page, query) in [
+            ("state.html", "./state.html"), ("a b/?c=1&d#e", "./a%20b/?c%3D1%26d%23e"),
+            ("?x=http://e", "./?x%3Dhttp%3A//e"),
+        ] {
+            let encoded = query.replacing("/", with: "%2F").replacing("?", with: "%3F")
+            let (exit, output) = try await tool(page)
+            #expect(exit == .status(0) && output.contains("/login.html?next=\(encoded)#code="), "\(output)")
+            #expect(try await tool(page, "--json").output.contains("login.html?next=\(encoded)#code="))
+            let code = output.trimmingCharacters(in: .whitespacesAndNewlines).split(separator: "=").last ?? ""
+            #expect(try await !web.logIn(["code": .string(String(code))]).isEmpty)
+        }
+        #expect(try await tool().output.contains("/login.html#code="))
+        for page in [
+            "/state.html", "//evil.test", "http://evil.test", "javascript:x", "..", "a/../../b", "\\\\evil.test", "",
+            "a\tb",
+        ] {
+            let child = try ChildProcess(Products.path("quickconnect"), ["web", "open", page, "--socket", web.socket])
+            #expect(try await child.wait() == .status(2), "\(page)")
+            let told = String(decoding: child.standardError, as: UTF8.self)
+            #expect(told.hasPrefix("quickconnect: expected a page of this device"), "\(told)")
+        }
+    }
+
     @Test func `one name is one person, and its end ends everything`() async throws {
         let web = try await WebProcess()
         let name = String(cString: getpwuid(geteuid()).pointee.pw_name)
