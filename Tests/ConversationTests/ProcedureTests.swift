@@ -414,6 +414,53 @@ struct ProcedureTests {
         #expect(try await client.value("execute", ["outer", 4]) == [8, "new", 1])
     }
 
+    @Test(
+        "days of the device's zone: the first moments of a day, its name, and the days of sql",
+        arguments: [
+            ("America/New_York", "2026-11-01", "2026-11-01T04:00:00.000Z", 25),
+            ("Europe/Berlin", "2026-03-29", "2026-03-28T23:00:00.000Z", 23),
+            ("UTC", "2026-11-21", "2026-11-21T00:00:00.000Z", 24),
+        ]
+    )
+    func localDays(zone: String, day: String, start: String, hours: Int64) async throws {
+        let procedure = """
+            load('lib/time.js')
+            function execute(day, callback) {
+              const { start, end } = dayOf(day), context = Context.context()
+              for (const moment of [+start - 1, +start, end - 1, +end]) context.save({ kind: 'm', date: new Date(moment) })
+              callback([start, (end - start) / 3600000, nameOfDay(start), +dayOf(start).start === +start, context.count({ kind: 'm', from: start, to: end })])
+            }
+            """
+        let folder = try TestFolder()
+        let daemon = try await DaemonProcess()
+        let service = try ScriptProcess.procedures(
+            ["day": procedure, "sql": Self.daysBySQL],
+            daemon: daemon,
+            folder: folder,
+            environment: ["TZ": zone]
+        )
+        try FileManager.default.copyItem(
+            atPath: Products.root + "/procedures/lib/time.js",
+            toPath: folder("procedures/lib/time.js")
+        )
+        defer { withExtendedLifetime(service) {} }
+        let client = try daemon.connect()
+        try await client.awaitCommand("data")
+        let told = try await client.value("execute", ["day", .string(day)])
+        #expect(told == [.string(start), .integer(hours), .string(day), true, 2], "\(told.text)")
+        #expect(try await client.value("execute", ["sql", .string(day)]) == 2)
+        for wrong in ["2026-02-30", "2026-13-01", "soon"] {
+            #expect(try await client.failure("execute", ["day", .string(wrong)])["code"] == "invalid", "\(wrong)")
+        }
+    }
+
+    private static let daysBySQL = """
+        function execute(day, callback) {
+          const [row] = Context.context().sql("SELECT count(*) AS n FROM entries WHERE date(date, 'localtime') = ?", [day])
+          callback(row.n)
+        }
+        """
+
     @Test func `the shipped procedures pass their own tests, and a wrong one does not`() async throws {
         let names = ["hasEntries", "distanceToday", "minutesADay", "callsByCommand"]
         let environment = ["PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "TZ": "UTC"]
