@@ -8,14 +8,25 @@ public struct ExpectedAnswers: Sendable {
     public private(set) var missing: Set<String>
     public private(set) var results = 0
     public private(set) var errors = 0
+    /// The devices that are known to be away, and have not answered.
+    public private(set) var away: Set<String>
     private var answered: Set<String> = []
     private let correlationData: [UInt8]
     private let topics: FleetTopics
     private let caller: String
 
-    /// - Parameter devices: from which an answer is awaited; others may answer, too.
-    public init(of devices: Set<String>, _ topics: FleetTopics, caller: String, correlationData: [UInt8]) {
+    /// - Parameters:
+    ///   - devices: from which an answer is awaited; others may answer, too.
+    ///   - away: from which none is awaited, because they are away.
+    public init(
+        of devices: Set<String>,
+        away: Set<String> = [],
+        _ topics: FleetTopics,
+        caller: String,
+        correlationData: [UInt8]
+    ) {
         missing = devices
+        self.away = away
         self.topics = topics
         self.caller = caller
         self.correlationData = correlationData
@@ -32,6 +43,7 @@ public struct ExpectedAnswers: Sendable {
             answered.insert(device).inserted
         else { return nil }
         missing.remove(device)
+        away.remove(device)
         if case .result = reply { results += 1 } else { errors += 1 }
         return (device, reply)
     }

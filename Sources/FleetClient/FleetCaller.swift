@@ -78,7 +78,9 @@ public final class FleetCaller {
         if case .group = target { watch.members = try look() }
         try listen(to: target)
         let data = (0..<16).map { _ in UInt8.random(in: 0...255) }
-        var answers = ExpectedAnswers(of: watch.expected, topics, caller: name, correlationData: data)
+        var away: Set<String> = []
+        if case .group(let group) = target { away = watch.members.away(in: group) }
+        var answers = ExpectedAnswers(of: watch.expected, away: away, topics, caller: name, correlationData: data)
         let message = MQTTMessage(
             topic,
             Array((payload ?? "").utf8),

@@ -41,8 +41,13 @@ public struct FleetMembers: Sendable {
     public subscript(name: String) -> Member? { members[name] }
 
     /// Those of a group that are there.
-    public func present(in group: String) -> Set<String> {
-        Set(members.values.filter { $0.status == .online && $0.info?.groups.contains(group) ?? false }.map(\.name))
+    public func present(in group: String) -> Set<String> { members(of: group) { $0 == .online } }
+
+    /// Those of a group that have told of themselves once, and are away now.
+    public func away(in group: String) -> Set<String> { members(of: group) { $0 == .offline } }
+
+    private func members(of group: String, _ isOne: (DeviceStatus?) -> Bool) -> Set<String> {
+        Set(members.values.filter { isOne($0.status) && $0.info?.groups.contains(group) ?? false }.map(\.name))
     }
 }
 

@@ -14,7 +14,7 @@ struct CallCommand: ParsableCommand {
         usage: "quickconnect-mqtt call --device <NAME> [<options>] COMMAND [ARGUMENT ...]",
         discussion: """
             Options come before COMMAND; everything after it is an argument, as for «quickconnect call». For a group \
-            there is a line for each device, and a summary on standard error.
+            there is a line for each device, and on standard error the members that are away and a summary.
 
             Exit status: 0 a result from each, 1 an error reply, 2 wrong usage, 3 no broker, or no device online, 4 no answer \
             in time.
@@ -52,6 +52,7 @@ struct GroupAnswers {
     /// - Parameter words: what a line says of a result.
     func show(_ call: RemoteCall, _ words: @escaping (JSONValue) -> String) throws {
         let answers = try call.run { device, reply in say(line(device, reply, words)) }
+        if !answers.away.isEmpty { write("away: \(RemoteCall.names(answers.away))\n", to: STDERR_FILENO) }
         write("\(Self.summary(answers))\n", to: STDERR_FILENO)
         if answers.expected == 0 {
             throw ExitError(message: "no device of \(call.options.device) is online", status: 3)

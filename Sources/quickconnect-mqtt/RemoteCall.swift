@@ -59,9 +59,14 @@ struct RemoteCall {
     }
 
     static func silence(_ answers: ExpectedAnswers) -> ExitError {
-        let names = answers.missing.sorted()
-        let shown = names.prefix(10).joined(separator: ", ") + (names.count > 10 ? " and \(names.count - 10) more" : "")
-        return ExitError(message: "no answer in time from \(shown.isEmpty ? "anybody" : shown)", status: 4)
+        let shown = answers.missing.isEmpty ? "anybody" : names(answers.missing)
+        return ExitError(message: "no answer in time from \(shown)", status: 4)
+    }
+
+    /// The first ten, and how many more.
+    static func names(_ devices: Set<String>) -> String {
+        let names = devices.sorted()
+        return names.prefix(10).joined(separator: ", ") + (names.count > 10 ? " and \(names.count - 10) more" : "")
     }
 }
 

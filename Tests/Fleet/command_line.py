@@ -95,6 +95,11 @@ def group_answers(stage):
     stage.kiosk2.signal("quickconnect-mqtt", signal.SIGCONT)
     assert silent.returncode == 4 and silent.stdout.split() == ["kiosk1", "null"], silent
     assert "2 devices: 1 done, 1 silent" in silent.stderr and "no answer in time from kiosk2" in silent.stderr, silent
+    assert "away" not in silent.stderr, silent
+    stage.kiosk2.end("quickconnect-mqtt")
+    absent = lobby("call", "ping")
+    assert (absent.returncode, absent.stdout, absent.stderr) == (0, "kiosk1  null\n", "away: kiosk2\n1 device: 1 done\n"), absent
+    stage.kiosk2.start_gateway()
 
 
 def progress(stage):
