@@ -304,6 +304,21 @@ struct WebSecurityTests {
         }
     }
 
+    @Test func `a browser that asks for an icon gets one, also before the log-in`() async throws {
+        let web = try await WebProcess()
+        try web.folder.write("<svg/>", to: "pages/favicon.svg")
+        for path in ["/favicon.ico", "/favicon.svg"] {
+            let icon = try await web.ask("GET", path)
+            #expect(icon.status == 200 && icon["content-type"] == "image/svg+xml" && icon.text == "<svg/>", "\(path)")
+            let known = try await web.ask("GET", path, ["If-None-Match: \(icon["etag"] ?? "")"])
+            #expect(known.status == 304, "\(path)")
+        }
+        try web.folder.write("own", to: "pages/favicon.ico")
+        let own = try await web.ask("GET", "/favicon.ico")
+        #expect(own["content-type"] == "image/x-icon" && own.text == "own")
+        #expect(try await web.ask("GET", "/a/favicon.ico").status == 401)
+    }
+
     @Test func `every answer has the headers that keep a page to itself`() async throws {
         let web = try await WebProcess()
         let cookie = try await web.cookie(of: "ann")

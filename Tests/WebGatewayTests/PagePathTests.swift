@@ -35,7 +35,7 @@ struct PagePathTests {
     }
 
     @Test func `only the log-in page and what it needs is public`() {
-        for path in ["/login.html", "/login.js", "/login/x.svg", "/style.css", "/favicon.ico"] {
+        for path in ["/login.html", "/login.js", "/login/x.svg", "/style.css", "/favicon.ico", "/favicon.svg"] {
             #expect(PagePath(path)?.isPublic == true, "\(path)")
         }
         for path in ["/", "/index.html", "/a/login.html", "/login.d/../x", "/loginx.html", "/quickconnect.js"] {

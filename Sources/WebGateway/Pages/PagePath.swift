@@ -7,7 +7,7 @@ extension PagePath {
         return String(repeating: "../", count: depth)
     }
 
-    private static let publicFiles: Set<String> = ["style.css", "favicon.ico"]
+    private static let publicFiles: Set<String> = ["style.css", "favicon.ico", "favicon.svg"]
 
     /// Whether the log-in page needs it, so that it is served without log-in.
     var isPublic: Bool {

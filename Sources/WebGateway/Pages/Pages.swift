@@ -39,8 +39,14 @@ struct Pages: Sendable {
         }
         let known = Set(head.headers[canonicalForm: "if-none-match"].map { Self.tag(String($0)) })
         let isHead = head.method == .HEAD
-        return thread.run(for: peer) { content(of: path, unless: known, isHead: isHead) }
-            .map { Self.response($0, type, path) }
+        return thread.run(for: peer) {
+            let content = content(of: path, unless: known, isHead: isHead)
+            // Browsers ask for this one by themselves, for each page that names no icon.
+            guard case .none = content, path.file == "favicon.ico", let icon = PagePath("/favicon.svg"),
+                let type = ContentType.of(icon.file)
+            else { return (content, type) }
+            return (self.content(of: icon, unless: known, isHead: isHead), type)
+        }.map { Self.response($0.0, $0.1, path) }
     }
 
     /// A name without an extension may be a folder's.
