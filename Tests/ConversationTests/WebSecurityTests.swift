@@ -330,7 +330,7 @@ struct WebSecurityTests {
                 #expect(policy.contains(part), "\(target)")
             }
             #expect(policy.contains("connect-src 'self' ws://\(web.host)"))
-            #expect(answer["x-content-type-options"] == "nosniff" && answer["referrer-policy"] == "no-referrer")
+            #expect(answer["x-content-type-options"] == "nosniff" && answer["referrer-policy"] == "same-origin")
             #expect(answer["cross-origin-resource-policy"] == "same-origin")
         }
         for request in ["GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", "get / HTTP/1.1\r\n\r\n", "\u{16}\u{3}\u{1}"] {

@@ -2,7 +2,9 @@
 (stage), and its docstring's first line is its title."""
 import json
 import re
+import subprocess
 import time
+from urllib.parse import quote
 
 from report import Skipped
 from rig import wait_until
@@ -88,6 +90,14 @@ def open_by_code(stage):
     stage.log_out("first")
     browser.open(address)
     browser.wait("location.pathname === '/'")
+    stage.log_out("before a page")
+    words = [stage.rig.programs / "quickconnect", "web", "open", "state.html?here#there", "--socket", stage.rig.socket]
+    browser.open(subprocess.run(words, capture_output=True, text=True, timeout=30, check=True).stdout.strip())
+    browser.wait("location.href.endsWith('/state.html?here#there')")
+    for elsewhere in ("https://example.org/", "//example.org/", "javascript:alert(1)"):
+        stage.log_out("before one of elsewhere")
+        browser.open(stage.rig.call("web", "open")["address"].replace("#", "?next=" + quote(elsewhere, safe="") + "#"))
+        browser.wait("location.pathname === '/'")
     stage.log_out("second")
     browser.open(address.replace("login.html", "login.html?again"))
     browser.wait_text("#says", "This address has been used")
@@ -235,6 +245,18 @@ def media_by_address(stage):
         form.append('file', new Blob(['<svg xmlns="http://www.w3.org/2000/svg"></svg>']), 'dot.svg')
         return fetch('media', { method: 'POST', body: form }).then(async answer => [answer.status, await answer.json()])""")
     assert form == [201, {"files": [{"file": "dot.gif", "bytes": 6}, {"file": "dot.svg", "bytes": 46}]}], form
+    # A form without a script, whose answer is the next page.
+    browser.run("""
+        document.body.insertAdjacentHTML('afterbegin', '<form id="plain" method="post" enctype="multipart/form-data" action="media">'
+            + '<input type="file" name="file" id="formed"><button id="send">Send</button></form>')
+        return null""")
+    plain = stage.rig.folder / "plain.gif"
+    plain.write_bytes(b"GIF89a")
+    browser.type("#formed", str(plain))
+    browser.click("#send")
+    wait_until(lambda: (stage.rig.folder / "media" / "plain.gif").exists(), "the form's file")
+    stage.rig.call("media", "remove", "plain.gif")
+    stage.open("")
     # A picture that could hold a script is none here.
     shown = browser.run("""
         return new Promise(done => { const image = new Image(); image.onload = () => done('shown'); image.onerror = () => done('not shown'); image.src = 'media/dot.svg' })""")

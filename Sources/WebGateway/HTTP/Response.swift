@@ -93,7 +93,8 @@ struct SecurityHeaders: Sendable {
         let policy = isMedia ? Self.mediaPolicy : policy(host, isEncrypted: isEncrypted)
         headers.add(name: "content-security-policy", value: policy)
         headers.add(name: "x-content-type-options", value: "nosniff")
-        headers.add(name: "referrer-policy", value: "no-referrer")
+        // A form that a page sends without a script would have no Origin otherwise; other sites get nothing.
+        headers.add(name: "referrer-policy", value: isMedia ? "no-referrer" : "same-origin")
         headers.add(name: "cross-origin-resource-policy", value: "same-origin")
         headers.add(name: "cross-origin-opener-policy", value: "same-origin")
         if !headers.contains(name: "cache-control") { headers.add(name: "cache-control", value: "no-cache") }
