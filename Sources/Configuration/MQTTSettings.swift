@@ -19,6 +19,8 @@ public struct MQTTSettings: Sendable, Equatable {
     public var commands: [String]?
     public var events: [Event] = []
     public var values: [String] = []
+    /// Whether all values are published whose own rules name a user or a group of this gateway, in place of ``values``.
+    public var publishesOwnValues = false
     public var states: [State] = []
     public var homeAssistant: HomeAssistant?
     /// How many messages may wait while the broker is away.
@@ -30,6 +32,14 @@ public struct MQTTSettings: Sendable, Equatable {
     public var reconnectSeconds = 30.0
     /// How long the broker keeps calls for a device that is away, in seconds.
     public var sessionSeconds = 3600.0
+
+    /// Whether a value's name can be a topic of its own.
+    public static func isTopic(ofValue name: String) -> Bool {
+        State.Name(rawValue: name) == nil && isLevel(name)
+    }
+
+    /// Whether a name can be a level of a topic.
+    static func isLevel(_ name: String) -> Bool { !name.isEmpty && !name.contains { "/+#\0".contains($0) } }
 
     public static let service = "quickconnect-mqtt"
     /// The gateway's name in entries of `sockets`, and the prefix of its users' names in rules.

@@ -29,6 +29,7 @@ extension SettingsReader {
         case "prefix": mqtt.prefix = prefix(value) ?? mqtt.prefix
         case "commands": mqtt.commands = commands(value)
         case "events": mqtt.events = events(value)
+        case "values" where value.text == Self.ownValues: mqtt.publishesOwnValues = true
         case "values": mqtt.values = values(value)
         case "states": mqtt.states = states(value)
         case "homeAssistant": mqtt.homeAssistant = homeAssistant(value)
@@ -119,7 +120,14 @@ extension SettingsReader {
         }
     }
 
+    /// In place of a list: all that name this gateway themselves.
+    private static let ownValues = "own"
+
     private mutating func values(_ node: YAMLNode) -> [String] {
+        guard node.sequence != nil else {
+            file.mistake("'values' must be a list, such as [a, b], or the word own", got: node)
+            return []
+        }
         let states = MQTTSettings.State.Name.allCases.map(\.rawValue)
         return distinct(file.words(node, "'values'"), "the value").compactMap { value in
             guard !states.contains(value.value) else {
@@ -132,7 +140,7 @@ extension SettingsReader {
 
     /// Whether a name can be a level of a topic.
     private mutating func level(_ name: Located<String>) -> Bool {
-        guard name.value.isEmpty || name.value.contains(where: { "/+#\0".contains($0) }) else { return true }
+        guard !MQTTSettings.isLevel(name.value) else { return true }
         file.mistake("'\(name.value)' cannot be part of a topic: no /, + and # may be in it", at: name.location)
         return false
     }

@@ -57,6 +57,9 @@ struct MQTTSettingsTests {
     @Test func `a broker's name is enough`() throws {
         let mqtt = try #require(try load("mqtt: {broker: b.example, tls: true, homeAssistant: true}").mqtt)
         #expect(mqtt.host == "b.example" && mqtt.port == nil && mqtt.tls == .init() && mqtt.homeAssistant == .init())
+        let own = try #require(try load("mqtt: {broker: b, values: own}").mqtt)
+        #expect(own.publishesOwnValues && own.values.isEmpty && !mqtt.publishesOwnValues)
+        #expect(try load("mqtt: {broker: b, values: [own]}").mqtt?.values == ["own"])
         #expect(mqtt.commands == nil && mqtt.events.isEmpty && mqtt.states.isEmpty && mqtt.values.isEmpty)
     }
 
@@ -79,6 +82,8 @@ struct MQTTSettingsTests {
         ("{broker: a, events: [{event: x, qos: 2}]}", ":1:44: 'qos' must be a whole number from 0 to 1"),
         ("{broker: a, events: [x, x]}", ":1:31: the event 'x' is listed twice"),
         ("{broker: a, values: [volume]}", ":1:28: the value 'volume' has the topic of a state"),
+        ("{broker: a, values: lamp}", ":1:27: 'values' must be a list, such as [a, b], or the word own; got"),
+        ("{broker: a, values: ['a/b']}", ":1:28: 'a/b' cannot be part of a topic"),
         ("{broker: a, states: [volum]}", ":1:28: unknown state 'volum', did you mean 'volume'?"),
         ("{broker: a, states: [{state: volume, every: 5s}]}", ":1:28: changes of 'volume' are published"),
         ("{broker: a, states: [doctor, doctor]}", ":1:36: the state 'doctor' is listed twice"),

@@ -1,4 +1,5 @@
 """Calls, answers, events and states."""
+import json
 import signal
 import time
 
@@ -116,6 +117,39 @@ def taken_back(stage):
     device.stop()
 
 
+def own_values(stage):
+    """With «values: own» a lamp is declared in one place: it is published, callable and in Home Assistant, until a reload takes it away"""
+    broker = stage.keep(Broker(stage.place("own-broker")).start())
+    lamps = """
+lamp: {help: The lamp., value: {type: boolean, default: false}, allow: {users: ["mqtt:ha"]}}
+hidden: {help: Nobody's., value: {type: integer, default: 3}}
+"""
+    device = stage.keep(Device(stage.place("own"), stage.programs, "kiosk1", broker, "values: own\n  homeAssistant: true", mappings=lamps).start())
+    looker = stage.keep(Caller(broker, "looker", topics=("qc/kiosk1/state/#", "homeassistant/#")))
+    last = lambda name: next((each.payload for each in reversed(looker.heard) if each.topic == f"qc/kiosk1/state/{name}"), None)
+    wait_until(lambda: last("lamp") == b"false", "the lamp's state")
+    ha = stage.keep(Caller(broker, "ha"))
+    assert "responseData" in body(ha.answer(ha.call("kiosk1", "lamp", "[true]")))
+    wait_until(lambda: last("lamp") == b"true", "the lamp's change")
+    assert body(looker.answer(looker.call("kiosk1", "lamp", "[false]")))["error"]["code"] == "denied"
+    part = lambda name: json.loads([each for each in looker.heard if each.topic.endswith("/config")][-1].payload)["components"].get(name)
+    wait_until(lambda: part("lamp") and part("lamp")["platform"] == "switch", "the switch")
+    file = device.folder / "mappings" / "zz-tests.yaml"
+    file.write_text('fan: {help: The fan., value: {type: integer, default: 7}, set: {groups: ["mqtt:home"]}}\n')
+    device.call("reload")
+    wait_until(lambda: last("fan") == b"7" and last("lamp") == b"", "the fan in place of the lamp")
+    device.call("fan", 8)
+    wait_until(lambda: last("fan") == b"8", "the fan's change")
+    # What is retained stays while the gateway does not know yet what is published.
+    device.end("quickconnect-mqtt")
+    before = len(looker.heard)
+    device.start_gateway()
+    wait_until(lambda: [each.payload for each in looker.heard[before:] if each.topic == "qc/kiosk1/state/fan"], "the fan again")
+    assert not [each for each in looker.heard[before:] if each.topic == "qc/kiosk1/state/fan" and each.payload != b"8"]
+    assert {each.topic for each in looker.heard if "/state/" in each.topic} == {"qc/kiosk1/state/lamp", "qc/kiosk1/state/fan"}
+    device.stop()
+
+
 def duplicates(stage):
     """A call that is delivered again is done once, also by a gateway that was killed in between"""
     kiosk, ann = stage.kiosk1, stage.ann
@@ -178,4 +212,4 @@ def daemon_away(stage):
     ann.wait(lambda: ann.messages("qc/kiosk1/status")[-1].payload == b"online", "online")
 
 
-ALL = [answers, silence, feed, presence, taken_back, duplicates, order, expiry, daemon_away]
+ALL = [answers, silence, feed, presence, taken_back, own_values, duplicates, order, expiry, daemon_away]

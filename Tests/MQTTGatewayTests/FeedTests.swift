@@ -50,6 +50,32 @@ struct FeedTests {
     }
 }
 
+@Suite("Values that name the gateway's users")
+struct OwnValueTests {
+    private func knowledge(_ gateways: [String: [JSONValue]]) -> DeviceKnowledge {
+        var knowledge = DeviceKnowledge()
+        knowledge.commands = ["ping": ["gateways": ["mqtt"]], "plain": ["value": ["type": "string"]]]
+        for (name, list) in gateways {
+            knowledge.commands?[name] = ["value": ["type": "boolean"], "gateways": .array(list)]
+        }
+        return knowledge
+    }
+
+    @Test func `are published with the word own, and those of the settings without it`() {
+        let knowledge = knowledge([
+            "lamp": ["mqtt"], "fan": ["mqtt", "web"], "page": ["web"], "volume": ["mqtt"], "a/b": ["mqtt"],
+        ])
+        var settings = MQTTSettings()
+        settings.values = ["plain"]
+        #expect(knowledge.values(by: settings) == ["plain"])
+        settings.publishesOwnValues = true
+        #expect(knowledge.values(by: settings) == ["fan", "lamp"])
+        #expect(knowledge.ownValues == ["a/b", "fan", "lamp", "volume"])
+        #expect(knowledge.isOwn("ping") && !knowledge.isOwn("page") && !knowledge.isOwn("none"))
+        #expect(DeviceKnowledge().values(by: settings).isEmpty)
+    }
+}
+
 @Suite("What a client of a fleet hears")
 struct FleetClientTests {
     private let topics = FleetTopics()

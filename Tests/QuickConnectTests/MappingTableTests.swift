@@ -230,6 +230,26 @@ struct MappingTableTests {
         )
     }
 
+    @Test("The service that publishes to a gateway reads the values that name its users, and nothing else")
+    func publishers() throws {
+        let named = MappingDeclaration.Allow(users: [Located("mqtt:ha", at: place(2))], groups: [], location: place(2))
+        let other = MappingDeclaration.Allow(users: [Located("web:ann", at: place(3))], groups: [], location: place(3))
+        let value = ValueDeclaration(Parameter("lamp", .boolean))
+        let (table, _) = try build([
+            declaration("lamp", [:]) { ($0.value, $0.allow) = (value, named) },
+            declaration("page", [:]) { ($0.value, $0.allow) = (value, other) },
+            declaration("stack", [.view: []]) { $0.allow = named },
+        ])
+        let permissions = Permissions(ownUID: 0)
+        let service = Caller(.peer(uid: 1004, pid: 1, groups: []))
+        let may = ["lamp", "page", "stack"].map { name in
+            table[name].map { permissions.refusal(by: $0, service) == nil }
+        }
+        #expect(may == [true, false, false])
+        let stranger = Caller(.peer(uid: 1003, pid: 1, groups: []))
+        #expect(table["lamp"].flatMap { permissions.refusal(by: $0, stranger) } != nil)
+    }
+
     @Test("What only a package makes is no warning, but as a user the group's name is")
     func packageAccounts() throws {
         let (table, warnings) = try build([

@@ -36,6 +36,8 @@ struct CommandsBCO: WaitingBCO {
         object["value"] = entry.value?.json
         object["homeAssistant"] = entry.homeAssistant
         if let rule = entry.rule { object["allow"] = .string(rule.words) }
+        let gateways = entry.gateways.map(\.text).sorted()
+        if !gateways.isEmpty { object["gateways"] = .array(gateways.map(JSONValue.string)) }
         return object
     }
 }

@@ -1,3 +1,4 @@
+import Configuration
 import Fleet
 import JSON
 import QuickConnect
@@ -12,6 +13,22 @@ struct DeviceKnowledge: Sendable {
     /// Sound files of the media folder.
     var files: [String] = []
     var report: DoctorReport?
+
+    /// The values to publish: those of the settings, or all that name a user or a group of this gateway themselves.
+    func values(by settings: MQTTSettings) -> [String] {
+        settings.publishesOwnValues ? ownValues.filter(MQTTSettings.isTopic(ofValue:)) : settings.values
+    }
+
+    /// The values that name a user or a group of this gateway themselves.
+    var ownValues: [String] {
+        (commands ?? [:]).filter { isOwn($0.0) && $0.1.objectValue?["value"] != nil }.map(\.0).sorted()
+    }
+
+    /// Whether a command is on the list of this gateway by its own rules.
+    func isOwn(_ command: String) -> Bool {
+        let gateways = commands?[command]?.objectValue?["gateways"]?.arrayValue ?? []
+        return gateways.contains(.string(MQTTSettings.gateway))
+    }
 
     /// Whether enough is known to announce the device.
     var isComplete: Bool { hello != nil && commands != nil }

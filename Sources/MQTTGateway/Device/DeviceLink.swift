@@ -15,6 +15,8 @@ final class DeviceLink {
     enum News {
         /// The device is known, for the first time or again.
         case known(DeviceKnowledge)
+        /// Which values are published, where the settings do not list them.
+        case values([String])
         case event(String, JSONValue)
         /// A requested state.
         case state(MQTTSettings.State.Name, JSONValue)
@@ -39,11 +41,13 @@ final class DeviceLink {
     }
 
     private let settings: MQTTSettings
-    private let feed: DeviceFeed
+    private var feed: DeviceFeed
     private let link: DaemonLink
     private var questions: [CallID: Question] = [:]
     private var knowledge = DeviceKnowledge()
     private var news: [News] = []
+    /// Values whose names cannot be published, which has been said.
+    private var nameless: Set<String> = []
     private var nextAsking: [MQTTSettings.State.Name: Instant] = [:]
     /// When the connection was made or lost.
     private(set) var since = Instant.now
@@ -116,7 +120,7 @@ final class DeviceLink {
             ask(.files, "media", ["list"])
             ask(.report, "doctor")
         }
-        for name in settings.values { ask(.value(name), name) }
+        if !settings.publishesOwnValues { for name in settings.values { ask(.value(name), name) } }
         for state in settings.states { ask(state.name) }
     }
 
@@ -162,7 +166,9 @@ final class DeviceLink {
     private func take(_ question: Question?, _ value: JSONValue) {
         switch question {
         case .hello?: knowledge.hello = value
-        case .commands?: knowledge.commands = value.objectValue
+        case .commands?:
+            knowledge.commands = value.objectValue
+            if settings.publishesOwnValues { takeOwnValues() }
         case .sounds?: knowledge.take(sounds: value)
         case .files?: knowledge.take(files: value)
         case .report?: knowledge.report = DoctorReport(value)
@@ -171,6 +177,21 @@ final class DeviceLink {
         case nil: return
         }
         tellIfKnown()
+    }
+
+    /// Subscribes to what has come, and reads it.
+    private func takeOwnValues() {
+        let names = knowledge.values(by: settings)
+        for name in knowledge.ownValues where !names.contains(name) && nameless.insert(name).inserted {
+            news.append(.warning("the value '\(name)' is not published: its name cannot be a topic's, or is a state's"))
+        }
+        let before = Set(feed.subscriptions)
+        feed.values = names
+        let now = Set(feed.subscriptions)
+        for name in before.subtracting(now).sorted() { link.conversation.unsubscribe(from: name) }
+        for name in feed.subscriptions where !before.contains(name) { link.conversation.subscribe(to: name) }
+        news.append(.values(names))
+        for name in names { ask(.value(name), name) }
     }
 
     /// A device is announced even if a question failed.

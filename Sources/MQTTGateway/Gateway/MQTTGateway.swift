@@ -201,6 +201,9 @@ public final class MQTTGateway {
         switch news {
         case .known(let knowledge):
             publisher.add(presence.take(knowledge))
+        case .values(let names):
+            feed.values = names
+            publisher.add(presence.take(values: names))
         case .event(let name, let value):
             for publication in feed.publications(ofEvent: name, value) { publish(publication) }
         case .state(.recording, let value): publish(feed.recording(ofState: value))

@@ -19,6 +19,8 @@ final class Presence {
     private var record: DiscoveryRecord?
     private var kept: KeptTopics
     private var isOnline: Bool?
+    /// The values that are published; nil until the device has told them.
+    private var values: [String]?
     private var asksAt: Instant?
 
     /// How long the daemon may be gone before the device is announced as away, so that a restart is not noticed.
@@ -26,6 +28,7 @@ final class Presence {
 
     init(_ options: MQTTOptions, _ topics: FleetTopics, complain: @escaping (String) -> Void) {
         (self.options, self.topics, self.complain) = (options, topics, complain)
+        values = options.settings.publishesOwnValues ? nil : options.settings.values
         kept = KeptTopics(options.state.map { "\($0)/topics" }, complain: complain)
         record = recordPath.flatMap { DiscoveryRecord(path: $0) }
         forgetOldRecord()
@@ -83,7 +86,7 @@ final class Presence {
     /// The commands that the daemon has, its socket lists, and the settings allow callers.
     private func reachable(_ knowledge: DeviceKnowledge) -> Set<String> {
         var names = Set(knowledge.commands?.names ?? []).subtracting(FleetCommands.ofConnections)
-        if let listed = options.socketCommands { names.formIntersection(listed) }
+        if let listed = options.socketCommands { names = names.filter { listed.contains($0) || knowledge.isOwn($0) } }
         if let listed = options.settings.commands { names.formIntersection(listed) }
         return names
     }
@@ -131,10 +134,27 @@ final class Presence {
     /// Messages that remove what the broker still retains but should not: states that the settings no longer list, old
     /// discovery messages, and everything under an earlier name of the device.
     private var removals: [MQTTMessage] {
-        let states = options.settings.states.map(\.name.rawValue) + options.settings.values
+        // Until the values are known, any state may be one.
+        let unknown = values == nil ? kept.topics.filter(isState) : []
+        let states = options.settings.states.map(\.name.rawValue) + (values ?? [])
         let subjects = [.status, .info] + states.map { FleetTopics.Subject.state($0) }
         let wanted = subjects.map { topics.topic($0, of: options.device) } + [discoveryTopic].compactMap(\.self)
-        return kept.others(than: Set(wanted)).map { MQTTMessage($0, [], isRetained: true) }
+        return kept.others(than: Set(wanted).union(unknown)).map { MQTTMessage($0, [], isRetained: true) }
+    }
+
+    private func isState(_ topic: String) -> Bool {
+        guard case (options.device, .state)? = topics.readSubject(topic) else { return false }
+        return true
+    }
+
+    /// The device has told which values are published.
+    /// - Returns: messages that remove others.
+    func take(values new: [String]) -> [MQTTMessage] {
+        for name in values ?? [] where !new.contains(name) {
+            retained[topics.topic(.state(name), of: options.device)] = nil
+        }
+        values = new
+        return removals
     }
 
     /// The broker has accepted a message.

@@ -20,7 +20,7 @@ struct DeviceComponents: Sendable {
     private static let widest = 1e6
 
     var all: [Component] {
-        let made = sounds + files + volume + others + states + events + settings.values.compactMap(value)
+        let made = sounds + files + volume + others + states + events + knowledge.values(by: settings).compactMap(value)
         var taken: Set<String> = []
         return overridden(made).map { taken.insert($0.id).inserted ? $0 : $0.apart() }
     }

@@ -8,6 +8,8 @@ struct DeviceFeed: Sendable {
     typealias Publication = (message: MQTTMessage, kind: Backlog.Kind)
 
     private let settings: MQTTSettings
+    /// The values to publish.
+    var values: [String]
     private let topics: FleetTopics
     private let device: String
     /// What the last recording state was made from: mere progress is not a change.
@@ -24,11 +26,12 @@ struct DeviceFeed: Sendable {
 
     init(_ settings: MQTTSettings, _ topics: FleetTopics, device: String) {
         (self.settings, self.topics, self.device) = (settings, topics, device)
+        values = settings.values
     }
 
     /// The events to subscribe to.
     var subscriptions: [String] {
-        var names = settings.events.map(\.name) + settings.values
+        var names = settings.events.map(\.name) + values
         names += settings.states.compactMap { Self.eventsOfStates[$0.name] }
         var seen: Set<String> = []
         return names.filter { seen.insert($0).inserted }
@@ -45,7 +48,7 @@ struct DeviceFeed: Sendable {
             let message = MQTTMessage(topic, Array(value.text.utf8), qos: Int32(event.qos))
             publications.append((message, Self.kind(of: name, value)))
         }
-        if settings.values.contains(name) { publications.append(state(name, value)) }
+        if values.contains(name) { publications.append(state(name, value)) }
         for (state, event) in Self.eventsOfStates where event == name && has(state) {
             if state == .recording, !isChange(value) { continue }
             publications.append(self.state(state.rawValue, value))

@@ -13,6 +13,9 @@ enum ServiceUsers {
     /// The group of those who may use the device's socket, which its package makes.
     static let group = "quickconnect"
 
+    /// The service that publishes values to the users of a gateway, by the gateway's name.
+    static let publishers = ["mqtt": "quickconnect-mqtt"]
+
     /// Their ids on this device.
     static func ids(_ accounts: any Accounts) -> Set<UInt32> { Set(names.compactMap(accounts.uid(ofUser:))) }
 }

@@ -162,6 +162,7 @@ public struct MappingTableBuilder {
                 let object = values(declaration.command.value, value)
                 steps[.business, default: []].append(MappingEntry.Step("value", StepObject.make(object)))
             }
+            let allow = declaration.allow.map { rule($0) }
             return MappingEntry(
                 declaration.command.value,
                 help: declaration.help,
@@ -171,7 +172,7 @@ public struct MappingTableBuilder {
                 business: steps[.business] ?? [],
                 view: steps[.view] ?? [],
                 errorSteps: steps[.error] ?? [],
-                rule: declaration.allow.map { rule($0) } ?? inheritedRule(declaration, defaults),
+                rule: allow ?? inheritedRule(declaration, defaults),
                 verbs: verbs(declaration),
                 answeredBy: answeredBy,
                 value: declaration.value,
@@ -179,8 +180,16 @@ public struct MappingTableBuilder {
                 timeout: declaration.timeout ?? defaults?.timeout,
                 homeAssistant: declaration.homeAssistant,
                 location: declaration.command.location,
-                files: declaration.files
+                files: declaration.files,
+                publishers: publishers(of: declaration, allow)
             )
+        }
+
+        /// Who publishes a value for others has a right of its own to it: it could read it in the name of any of them.
+        private func publishers(of declaration: MappingDeclaration, _ rule: AllowRule?) -> Set<UInt32> {
+            guard declaration.value != nil, let rule, declaration.files == [rule.location.file] else { return [] }
+            let services = rule.gateways.compactMap { ServiceUsers.publishers[$0.text] }
+            return Set(services.compactMap(accounts.uid(ofUser:)))
         }
 
         private mutating func object(

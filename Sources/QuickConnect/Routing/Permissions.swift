@@ -68,6 +68,7 @@ public struct Permissions: Sendable {
         guard let rule = entry.rule else { return nil }
         let caller = caller()
         if isPrivileged(caller) || rule.names(caller) { return nil }
+        if case .peer(let uid, _, _) = caller.origin, entry.publishers.contains(uid) { return nil }
         let line = "\(entry.command.shortened): {allow: \(AllowRule.line(adding: caller, to: rule))}"
         return .denied(entry.command.shortened, rule, line)
     }

@@ -3,7 +3,7 @@ public import QuickConnect
 /// A device with three users, a service and two groups.
 public struct TestAccounts: Accounts {
     private static let users: [String: UInt32] = [
-        "alice": 1000, "bob": 1001, "carol": 1002, "quickconnect-scripts": 1003,
+        "alice": 1000, "bob": 1001, "carol": 1002, "quickconnect-scripts": 1003, "quickconnect-mqtt": 1004,
     ]
 
     public init() {}
