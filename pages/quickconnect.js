@@ -33,7 +33,7 @@ function guarded(run, ...values) {
 }
 
 // A page may replace its functions in `scope`.
-function connect({ url, WebSocket = globalThis.WebSocket, scope = {} }) {
+function connect({ url, WebSocket = globalThis.WebSocket, scope = {}, refused = nothing }) {
 	const waiting = new Map(), underWay = new Map(), handlers = new Map(), listeners = new Map()
 	const subscribed = new Map(), mapped = new Map(), viewed = new Set(), watchers = new Set(), looks = new Set()
 	const replies = new Set(['error', 'default', 'showLoc', 'showPickResults', 'pagesChanged']), commands = new Set()
@@ -186,6 +186,7 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {} }) {
 	function fail(call, code, message, members) {
 		const error = { cmd: call.command, code, message, ...members }
 		call.reject(Object.assign(new Error(message), error, { name: code }))
+		if (code === 'denied') refused(error, name => own('B', name)[0] || own('Val', name)[0])
 		if (!call.own) replied('error', error)
 	}
 
@@ -406,9 +407,11 @@ if (window.quickconnect) return
 
 // In a page these are globals. A kiosk has its own socket.
 const own = window.QuickConnectSocket
+// --watch
+const refused = (...what) => own || import(new URL('refused.js', device.base)).then(({ show }) => show(...what)).catch(nothing)
 const device = connect({
 	url: () => new URL('bridge', device.base).href.replace(/^http/, 'ws'), scope: window,
-	WebSocket: own || WebSocket,
+	WebSocket: own || WebSocket, refused,
 })
 device.base = document.currentScript?.src || document.baseURI
 window.quickconnect = window.qc = Object.assign(device, api)
@@ -448,7 +451,10 @@ function caught(event, address) {
 let told = 0
 const log = text => told++ < 20 && device.call('logMessage', text.slice(0, 500))
 addEventListener('error', ({ message, filename, lineno, colno }) => message && log(`${message} (${filename}:${lineno}:${colno})`))
-addEventListener('unhandledrejection', ({ reason }) => log('unhandled rejection: ' + reason))
+addEventListener('unhandledrejection', ({ reason }) => {
+	log('unhandled rejection: ' + reason)
+	if (reason?.code === 'denied') refused(reason)
+})
 for (const name of ['online', 'pageshow', 'visibilitychange']) addEventListener(name, () => document.hidden || device.wake())
 addEventListener('pagehide', device.rest)
 

@@ -46,8 +46,9 @@ function makeSliders(what, card) {
 export function showSimulation(cards) {
 	const shown = {}
 	whenConnected(async () => {
-		// A device that simulates nothing has no such command.
-		const now = await device.call('simulate').catch(() => undefined)
+		// A device that simulates nothing has no such command; a refusal would be told to the page's author.
+		const { allowed } = await device.call('can', 'simulate').catch(() => ({}))
+		const now = allowed ? await device.call('simulate').catch(() => undefined) : undefined
 		for (const [what, card] of Object.entries(cards)) {
 			if (now && !shown[what]) shown[what] = makeSliders(what, card)
 			const part = card.querySelector('.simulate')

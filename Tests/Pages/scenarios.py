@@ -1005,6 +1005,33 @@ def live_reload(stage):
     browser.wait("window.isOld === undefined && document.readyState === 'complete'")
 
 
+def refused_in_the_page(stage):
+    """--watch: a page says what the device refuses it, with the line that helps, and not what it has handled itself"""
+    browser, told = stage.browser, "document.getElementById('quickconnect-refused')?.innerText || ''"
+    # The shipped pages ask before they do what may be refused.
+    for page in ("", "macros.html", "state.html", "examples/catalog/", "examples/bridge/"):
+        stage.open(page)
+        browser.run("return quickconnect.call('ping').then(() => null)")
+        assert browser.value(told) == "", (page, browser.value(told))
+    browser.open(stage.rig.url + "tests/plain.html")
+    # Neither a rule of persons that the page handles, nor a command of its own, which is no event that it waits for.
+    browser.run("""mapCommandToBCF('brew', () => 1); mapCommandToVCF('brew', () => {})
+        return quickconnect.call('data', 'info').catch(() => quickconnect.call('ping')).then(() => null)""")
+    # What a list lacks, whatever the page does with it.
+    browser.run("return quickconnect.on('doorbell', () => {}).catch(() => null)")
+    browser.wait_text("#quickconnect-refused", "Refused: the event 'doorbell': doorbell is not among the commands of the socket")
+    assert re.search(r"settings\.yaml:\d+:\d+\); the line «commands: \[.*doorbell.*\]» there would allow it\.", browser.value(told)), browser.value(told)
+    browser.run("mapCommandToVCF('visitors', () => {}); makeCall('reload'); makeCall('reload'); return null")
+    browser.wait_text("#quickconnect-refused", "Refused: reload is not among the commands")
+    browser.wait_text("#quickconnect-refused", "Refused: the event 'visitors'")
+    assert not re.search("data is|brew", browser.value(told)) and browser.value(told).count("Refused: reload") == 1, browser.value(told)
+    # A rule of persons that the page does not handle.
+    browser.run("(async () => { await quickconnect.call('data', 'info') })(); return null")
+    browser.wait_text("#quickconnect-refused", "Refused: data is allowed to user web:ann")
+    browser.click("#quickconnect-refused button")
+    assert browser.value("document.getElementById('quickconnect-refused')") is None
+
+
 # How they look, and to whom
 
 CONTRAST = r"""
@@ -1216,8 +1243,8 @@ def pictures(stage):
 ALL = [
     log_in, open_by_code, logged_out_elsewhere, sounds, volume, recording, upload, media_by_address, location, motion, simulation, pickers, nearby_and_journal, refusal,
     macros_run, macro_mistake, macros_edit, macro_typing, macro_conflict, macro_history, macro_trace, macro_rights, macro_on_touch,
-    procedures, procedure_plots, procedure_mistakes, procedure_stopped, procedures_closed, state, two_pages, left_pages, reload_in_a_call, daemon_restarts, gateway_restarts, sleep_and_wake, book, bridge, old_ways, library, words, live_reload,
+    procedures, procedure_plots, procedure_mistakes, procedure_stopped, procedures_closed, state, two_pages, left_pages, reload_in_a_call, daemon_restarts, gateway_restarts, sleep_and_wake, book, bridge, old_ways, library, words, live_reload, refused_in_the_page,
     no_foreign_resource, contrast, names_and_roles, keyboard, narrow, pictures,
 ]
 # Who does it; else ann, who may save macros.
-USER = {macro_rights: "bob", procedures_closed: "eve"}
+USER = {macro_rights: "bob", refused_in_the_page: "bob", procedures_closed: "eve"}

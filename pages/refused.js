@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the device refuses is told in the page, for its author: with --watch only. quickconnect.js loads this at the first refusal.
+const isWatched = fetch(new URL('session', import.meta.url)).then(answer => answer.json()).then(({ watch }) => watch, () => false)
+const said = new Set()
+let place
+
+/**
+ * Shows an error of a call or a subscription: a list of the gateway's that lacks it always, anything else if the page left it unhandled.
+ * `isOwn` tells whether the page itself has a business function of a name; without it the error is unhandled.
+ */
+export async function show({ cmd, message, rule = '' }, isOwn) {
+	// quickconnect.js itself logs mistakes of the page.
+	if (said.has(message) || cmd === 'logMessage') return
+	const event = /^the event '(.*?)': /.exec(message)?.[1]
+	if (isOwn && (!rule.startsWith('the commands of the socket ') || event && isOwn(event))) return
+	said.add(message)
+	if (!await isWatched) return
+	place ||= makePlace()
+	const line = document.createElement('p')
+	line.textContent = `Refused: ${message}.`
+	line.style.cssText = 'margin: 0 2em .5em 0; overflow-wrap: anywhere'
+	place.append(line)
+}
+
+function makePlace() {
+	const element = document.createElement('aside'), close = document.createElement('button')
+	element.id = 'quickconnect-refused'
+	element.setAttribute('role', 'alert')
+	element.style.cssText = 'position: fixed; z-index: 2147483647; inset: auto 0 0 0; max-height: 40vh; overflow: auto; padding: .7em 1em .2em; '
+		+ 'background: #8a1510; color: #fff; font: 14px/1.4 system-ui, sans-serif; text-align: left'
+	close.textContent = '×'
+	close.setAttribute('aria-label', 'Close')
+	close.style.cssText = 'position: absolute; top: .3em; right: .5em; min-height: 0; border: 0; background: none; color: #fff; font: 22px/1 sans-serif; cursor: pointer'
+	close.onclick = () => {
+		said.clear()
+		element.remove()
+		place = undefined
+	}
+	element.append(close)
+	document.documentElement.append(element)
+	return element
+}
