@@ -255,13 +255,22 @@ struct Daemon {
                 serviceBrowser: devices.nearby.browser,
                 simulated: devices.simulatedInputs,
                 mediaPath: devices.sound.mediaPath(of:),
-                examined: [DaemonDoctor(router.memory, restart: restart)] + devices.examined(environment),
+                examined: [DaemonDoctor(router.memory, restart: restart), gatewayDoctor(router)]
+                    + devices.examined(environment),
                 accounts: BackgroundAccounts(accounts: accounts),
                 identity: Identity(version: ProjectVersion.text, simulated: settings.simulate ? Devices.simulated : []),
                 now: Self.now,
                 logger: logger("script"),
                 reload: reload
             )
+        )
+    }
+
+    private func gatewayDoctor(_ router: Router) -> GatewayDoctor {
+        GatewayDoctor(
+            sockets: Sockets(settings, accounts).gateways,
+            shipped: settings.mappings.count > 1 ? settings.mappings.first?.path : nil,
+            entries: { router.frontController.currentTable.entries }
         )
     }
 

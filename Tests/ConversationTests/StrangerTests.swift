@@ -205,6 +205,54 @@ struct StrangerTests {
         #expect(try await code(asked, "call?cmd=can&msg=%5B%22ping%22%2C%22mqtt%3Aann%22%5D") == "notFound")
     }
 
+    @Test func `the doctor says which of the owner's entries gateways reach, and by what`() async throws {
+        let (folder, own) = (try TestFolder(), try TestFolder())
+        try own.write(
+            """
+            lamp: {value: {type: boolean, default: false}, allow: {groups: ["web:home"]}}
+            visitors: {value: {type: integer, default: 1}}
+            hidden: {view: []}
+            volume: {allow: {users: ["web:ann"]}}
+            gate: {view: [], allow: {users: ["wbe:ann"]}}
+            """,
+            to: "own.yaml"
+        )
+        try folder.write(
+            """
+            mappings: [\(Products.root)/mappings, \(own.path)]
+            sockets:
+              - {path: \(folder("web")), gateway: web, user: nobody, commands: [ping, visitors, volume]}
+              - {path: \(folder("mqtt")), gateway: mqtt, user: nobody, commands: [ping]}
+            """,
+            to: "settings.yaml"
+        )
+        let daemon = try ChildProcess(
+            Products.path("quickconnectd"),
+            ["--simulate", "--config", folder("settings.yaml"), "--socket", folder("s"), "--media", folder("m")],
+            environment: ["PATH": "/usr/bin:/bin", "HOME": folder("home")]
+        )
+        try await eventually("the daemon listens") { (try? SocketClient(path: folder("s"))) != nil }
+        let report = try await SocketClient(path: folder("s")).value("doctor", []).objectValue
+        daemon.send(SIGTERM)
+        let findings = (report?["findings"]?.arrayValue ?? []).compactMap(\.objectValue)
+        let told = findings.filter { $0["subject"] == "gateways" }
+        try #require(told.count == 2, "\(told)")
+        #expect(
+            told[0]["state"] == "ok"
+                && told[0]["says"]?.stringValue?.hasPrefix(
+                    "users of the gateway 'web' reach of your own entries by their own rules lamp; by the list of its socket ("
+                ) == true
+                && told[0]["says"]?.stringValue?.contains("settings.yaml:3:5) visitors. Each") == true,
+            "\(told[0])"
+        )
+        #expect(
+            told[1]["state"] == "warning" && told[1]["tried"] == [.string("\(own("own.yaml")):5:1")]
+                && told[1]["says"]
+                    == "no socket of the settings has the gateway 'wbe', whose users gate names, did you mean 'web'?",
+            "\(told[1])"
+        )
+    }
+
     @Test func `an entry that names a gateway's user is on its list, and a rule for another's entry is not`()
         async throws
     {

@@ -100,6 +100,8 @@ public final class MappingEntry: CommandDescription, @unchecked Sendable {
     /// The gateways whose users or groups `allow` or `set` names: it is on their lists by that, if the file of the rule
     /// alone says what it does. A rule for another file's entry says who may call it, and puts it on no list.
     public let gateways: Set<ByteName>
+    /// The files that say what the command does, by a phase or a value.
+    public let files: Set<String>
     /// The users of services that publish the value to the gateways that `allow` of the same file names.
     let publishers: Set<UInt32>
     /// Whether the arguments decide who may call it.
@@ -149,6 +151,7 @@ public final class MappingEntry: CommandDescription, @unchecked Sendable {
         self.setRule = setRule
         let own = [rule, setRule].compactMap { $0 }.filter { files == [$0.location.file] }
         gateways = own.reduce(into: []) { $0.formUnion($1.gateways) }
+        self.files = files
         self.publishers = publishers
         hasRulesOfArguments = setRule != nil || !verbs.isEmpty
         self.help = help
