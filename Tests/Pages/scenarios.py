@@ -1026,7 +1026,7 @@ def refused_in_the_page(stage):
     browser.wait_text("#quickconnect-refused", "Refused: the event 'visitors'")
     assert not re.search("data is|brew", browser.value(told)) and browser.value(told).count("Refused: reload") == 1, browser.value(told)
     # A rule of persons that the page does not handle.
-    browser.run("(async () => { await quickconnect.call('data', 'info') })(); return null")
+    browser.run("setTimeout(readData); return null")
     browser.wait_text("#quickconnect-refused", "Refused: data is allowed to user web:ann")
     browser.click("#quickconnect-refused button")
     assert browser.value("document.getElementById('quickconnect-refused')") is None
