@@ -58,4 +58,13 @@ public struct KioskSettings: Sendable, Equatable {
     public var logMaxLength = 500
 
     public init() {}
+
+    /// Whether a window with the other settings would be the same, wherever they are written.
+    public func makesSame(as other: KioskSettings) -> Bool {
+        var (one, other) = (self, other)
+        (one.pageLocation, other.pageLocation) = (nil, nil)
+        guard one.leaveKey?.value == other.leaveKey?.value else { return false }
+        (one.leaveKey, other.leaveKey) = (nil, nil)
+        return one == other
+    }
 }

@@ -83,7 +83,9 @@ public struct Settings: Sendable {
 
     /// Whether a reload takes a key up.
     private static func isLive(_ key: String) -> Bool {
-        ["audit", "handlerCommands", "logLevel"].contains(key) || key.hasPrefix("limits.") && key != "limits.depth"
+        // The window takes up its own.
+        ["audit", "handlerCommands", "logLevel"].contains(key) || key.hasPrefix("kiosk.")
+            || key.hasPrefix("limits.") && key != "limits.depth"
     }
 
     public static let logLevels = ["trace", "debug", "info", "notice", "warning", "error", "critical"]

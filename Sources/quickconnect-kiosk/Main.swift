@@ -72,7 +72,14 @@ struct QuickConnectKiosk: ParsableCommand {
             do throws(Kiosk.Failure) {
                 let kiosk = try Kiosk(setup.options, log: log)
                 let actions = KioskActions(kiosk, setup.actions, views: setup.actionViews, log)
-                return withExtendedLifetime(actions) { kiosk.run() }
+                kiosk.closeIfSettingsChange {
+                    // With a mistake the window stays as it is, like the daemon.
+                    guard let new = try? Setup(self, environment) else { return false }
+                    return !new.options.settings.makesSame(as: setup.options.settings)
+                }
+                let status = withExtendedLifetime(actions) { kiosk.run() }
+                if kiosk.isOutdated { beginAgain(log) }
+                return status
             } catch {
                 log.write("\(error)", .error)
                 return error.isMistake ? 2 : 1
@@ -90,6 +97,14 @@ extension QuickConnectKiosk {
         else { return nil }
         if !words.isEmpty { log.write(words, .error) }
         return words.isEmpty ? 0 : 1
+    }
+
+    /// Replaces this process by a new one of the same program, which stays what systemd or an X session has started.
+    private func beginAgain(_ log: ServiceLog) {
+        let program = OwnProcess.program
+        var words = ([program] + CommandLine.arguments.dropFirst()).map { strdup($0) } + [nil]
+        execv(program, &words)
+        log.write("the window cannot be opened anew: \(SystemCallError.text(errno))", .error)
     }
 
     /// Without a GPU, the engine's GPU buffers would only cost half of a page's memory and some start-up time.

@@ -19,23 +19,23 @@ struct ReloadedSettingsTests {
     }
 
     @Test func `names what a restart takes up, and the doctor does until it is done or undone`() async throws {
-        let daemon = try await DaemonProcess(settings: "kiosk: {zoom: 2}")
+        let daemon = try await DaemonProcess(settings: "recording: {limit: 2m}")
         let client = try daemon.connect()
         #expect(try await restart(client) == nil)
-        try daemon.folder.write("# Laid out otherwise.\nkiosk:\n  zoom: 2\n", to: "settings.yaml")
+        try daemon.folder.write("# Laid out otherwise.\nrecording:\n  limit: 2m\n", to: "settings.yaml")
         #expect(try await restart(client) == nil)
         #expect(try await findings(client) == [])
 
         try FileManager.default.createDirectory(atPath: daemon.folder("settings.d"), withIntermediateDirectories: true)
-        try daemon.folder.write("{kiosk: {cursor: false}, pcm: other}", to: "settings.d/a.yaml")
-        try daemon.folder.write("kiosk: {zoom: 3}", to: "settings.yaml")
-        let keys: JSONValue = ["kiosk.cursor", "kiosk.zoom", "pcm"]
+        try daemon.folder.write("{recording: {quotaFiles: 7}, kiosk: {zoom: 2}, pcm: other}", to: "settings.d/a.yaml")
+        try daemon.folder.write("recording: {limit: 3m}", to: "settings.yaml")
+        let keys: JSONValue = ["pcm", "recording.limit", "recording.quotaFiles"]
         #expect(try await restart(client) == keys)
         let told = try await findings(client)
-        #expect(told.count == 1 && told.first?.contains("kiosk.cursor, kiosk.zoom, pcm") == true, "\(told)")
+        #expect(told.count == 1 && told[0].contains("pcm, recording.limit, recording.quotaFiles"), "\(told)")
 
         try daemon.folder.remove("settings.d/a.yaml")
-        try daemon.folder.write("kiosk: {zoom: 2}", to: "settings.yaml")
+        try daemon.folder.write("recording: {limit: 2m}", to: "settings.yaml")
         #expect(try await restart(client) == nil)
         #expect(try await findings(client) == [])
         #expect(try await daemon.stop() == .status(0))

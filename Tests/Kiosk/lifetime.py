@@ -27,6 +27,29 @@ def killed(stage):
     stage.wait_state(lambda state: not state["problem"] and state["title"], "the page by its button", 3)
 
 
+def reloaded(stage):
+    """A reload opens the window anew where its settings have changed, and only there"""
+    opened = stage.window(settings="  zoom: 1", driven=False)
+    stage.wait_state(lambda state: state["title"] and not state["isLoading"], "the page")
+    process = opened.process.pid
+    stage.evaluate("window.mark = 1")
+    # Laid out otherwise, and then with a mistake: nothing changes.
+    for text in ("\n\n  zoom: 1.0", "  zoom: 77"):
+        stage.rig.set_kiosk(text)
+        try:
+            stage.device.call("reload")
+        except quickconnect.Error as error:
+            assert "zoom" in str(error), error
+        time.sleep(1)
+        assert stage.evaluate("return window.mark") == 1, text
+    stage.rig.set_kiosk("  zoom: 1.5")
+    stage.device.call("reload")
+    stage.wait_state(lambda state: state["zoom"] == 1.5 and state["title"] and not state["isLoading"], "the window anew")
+    assert stage.evaluate("return window.mark ?? null") is None
+    assert opened.process.poll() is None and opened.process.pid == process
+    assert os.readlink(f"/proc/{process}/exe").endswith("quickconnect-kiosk")
+
+
 def hanging(stage):
     """A page with an endless loop is ended and loaded again"""
     opened = stage.window(settings="  hangTime: 2s", driven=False)

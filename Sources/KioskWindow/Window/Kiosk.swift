@@ -217,6 +217,20 @@ public final class Kiosk {
         return status
     }
 
+    /// Whether ``run()`` has returned because the settings have changed.
+    public private(set) var isOutdated = false
+
+    /// Closes the window if, after a reload of the daemon, the settings are others.
+    /// - Parameter hasChanged: reads them again.
+    public func closeIfSettingsChange(_ hasChanged: @escaping () -> Bool) {
+        daemon.subscribe(to: DaemonEvents.commands) { [unowned self] _ in
+            guard !isOutdated, hasChanged() else { return }
+            log.write("the settings of the kiosk have changed: the window is opened anew", .notice)
+            isOutdated = true
+            quit()
+        }
+    }
+
     /// Closes the window: ``run()`` returns.
     public func quit(_ status: Int32 = 0) {
         self.status = status
