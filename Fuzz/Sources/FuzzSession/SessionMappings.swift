@@ -11,11 +11,10 @@ struct SessionMappings {
 
     init(_ router: Router, _ waits: SessionWaits) {
         self.router = router
-        let limit = SessionDaemon.limits.subscriptionsPerConnection
         let objects: [any CommandObject] = [
             CancelBCO(), RegisterHandlerBCO(router), RemoveHandlerBCO(router.handlers),
             CommandsBCO(router.frontController),
-            SubscribeValCO(limit: limit), SubscribeBCO(router, limit: limit), UnsubscribeBCO(router.events),
+            SubscribeValCO(router.frontController), SubscribeBCO(router), UnsubscribeBCO(router.events),
             PostBCO(router.events, router.values), EchoBCO(), FailBCO(), LoudVCO(), WaitValCO(waits), WaitBCO(waits),
             WaitVCO(waits), WaitECO(waits),
         ]
