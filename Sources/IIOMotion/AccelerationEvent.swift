@@ -69,5 +69,8 @@ public final class AccelerationEvent: EventSource {
         hub.publish(event) { chosen.contains(Self.rate($0)) }
     }
 
+    /// The next value is due for everybody.
+    func restartPace() { state.withLock { $0.pace = Pace() } }
+
     private static func rate(_ options: JSONObject) -> Double { options["rate"]?.numberValue ?? defaultRate }
 }

@@ -191,7 +191,9 @@ public final class IIOMotionSensor: MotionSensor {
         let stream = try source.open(rate: rate)
         found(stream)
         defer { shared.withLock { $0.way = nil } }
-        while isWanted, wantedRate == rate, proceed(to: "reading"), !stream.isOutdated {
+        while isWanted, wantedRate == rate, proceed(to: "reading") {
+            // What measures from now on is told at once.
+            guard !stream.isOutdated else { return event.restartPace() }
             if let value = try stream.next(waker, until: .now + Self.longestSleep) { take(value, stream.rate) }
         }
     }

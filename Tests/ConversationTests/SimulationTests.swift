@@ -11,6 +11,8 @@ struct SimulationTests {
         let (person, watcher) = (try daemon.connect(), try daemon.connect())
         #expect(try await person.ask("call?cmd=simulate&id=1")?.contains("default") == true)
         _ = try await watcher.ask(#"{"handlerName":"subscribe","data":["accel",{"rate":1}],"callbackId":"1"}"#)
+        // The next one of the track is a second away.
+        try await eventually(watcher, "z") { abs($0 - 1) < 0.05 }
         let set = try await person.ask(
             #"{"handlerName":"simulate","data":["tilt",{"roll":90,"pitch":0}],"callbackId":"1"}"#
         )
