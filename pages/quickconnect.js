@@ -71,7 +71,7 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {}, refused = 
 		isOpen = true
 		heardAt = Date.now()
 		for (const name of handlers.keys()) register(name)
-		for (const [name, options] of subscribed) ask('subscribe', [name, ...options], true).catch(warn)
+		for (const name of subscribed.keys()) renew(name)
 		tell('connected')
 		for (const look of looks) look().catch(warn)
 		pump()
@@ -256,6 +256,13 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {}, refused = 
 		guarded(scope.handleRequest, name, value)
 	}
 
+	const renew = name => ask('subscribe', [name, ...subscribed.get(name)], true).catch(again(() => subscribed.has(name) && renew(name)))
+
+	// For what the connection before had: it may still hold a handler's name, or the device keep too much for this user now.
+	const again = task => error => {
+		error.code === 'busy' || error.code === 'overloaded' ? setTimeout(() => isOpen && task(), 1000) : warn(error)
+	}
+
 	// A new connection gets all that is `subscribed`.
 	async function subscribe(name) {
 		const { all = [], options = commands.has(name) && !all.length ? [{ value: true }] : [] } = listeners.get(name) || {}
@@ -319,10 +326,7 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {}, refused = 
 	// WebViewJavascriptBridge
 
 	function register(name) {
-		ask('registerHandler', [name], true).catch(error => {
-			// 'busy': the lost connection may still hold it.
-			error.code === 'busy' ? setTimeout(() => isOpen && handlers.has(name) && register(name), 1000) : warn(error)
-		})
+		ask('registerHandler', [name], true).catch(again(() => handlers.has(name) && register(name)))
 	}
 
 	function registerHandler(name, handler) {

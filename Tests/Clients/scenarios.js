@@ -220,6 +220,13 @@ const scenarios = {
     say('rings', await device.call('rings'));
     await sleep(1000);
   },
+
+  async renewed(device) {
+    await device.handle('first', () => void device.removeHandler('first'));
+    await device.handle('second', () => 'second');
+    say('ready');
+    await sleep(1000);
+  },
 };
 
 connect().then(

@@ -293,6 +293,16 @@ async def reconnect(device):
     await asyncio.sleep(1000)
 
 
+async def renewed(device):
+    async def first(data, call):
+        asyncio.ensure_future(device.remove_handler("first"))
+
+    await device.handle("first", first)
+    await device.handle("second", lambda data, call: "second")
+    say("ready")
+    await asyncio.sleep(1000)
+
+
 def blocking(device):
     """Client in place of AsyncClient, from here with its threads."""
     say("ping", device.call("ping"))

@@ -111,6 +111,55 @@ struct ConnectionRules {
         #expect(conversation.said() == [] && !conversation.needsConnection)
     }
 
+    @Test(arguments: ["busy", "overloaded"])
+    func `what stood before is said again each second while it is refused for the moment`(code: String) throws {
+        var conversation = ClientConversation.connected()
+        conversation.register(handler: "lamp", hearsCancel: true)
+        conversation.subscribe(to: "news", options: ["last": 3])
+        let first = try Self.answer(&conversation)
+        conversation.lost("gone")
+        conversation.connected()
+        let start = ContinuousClock.now
+        _ = conversation.takeEvents()
+        conversation.advance(to: start)
+        #expect(try Self.answer(&conversation, code) == first && conversation.takeEvents() == [])
+        #expect(conversation.said() == [] && conversation.nextDeadline == start + .seconds(1))
+        conversation.advance(to: start + .milliseconds(999))
+        #expect(conversation.said() == [])
+        conversation.advance(to: start + .seconds(1))
+        #expect(try Self.answer(&conversation, code) == first && conversation.takeEvents() == [])
+        conversation.unsubscribe(from: "news")
+        #expect(conversation.said().count == 1)
+        conversation.advance(to: start + .seconds(2))
+        #expect(try Self.answer(&conversation) == [first[0]])
+        #expect(conversation.takeEvents() == [.stands(.handler("lamp"))] && conversation.nextDeadline == nil)
+    }
+
+    @Test func `what stood before and is not allowed any more is told, and a new connection begins anew`() throws {
+        var conversation = ClientConversation.connected()
+        conversation.register(handler: "lamp")
+        _ = try Self.answer(&conversation)
+        conversation.lost("gone")
+        conversation.connected()
+        _ = try Self.answer(&conversation, "overloaded")
+        conversation.lost("gone again")
+        conversation.connected()
+        conversation.advance(to: .now + .seconds(9))
+        _ = conversation.takeEvents()
+        #expect(try Self.answer(&conversation, "denied").count == 1)
+        #expect(conversation.takeEvents().map(\.failure?.code) == ["denied"] && !conversation.needsConnection)
+    }
+
+    /// Answers all calls that it has to send, and returns them without their ids.
+    private static func answer(_ conversation: inout ClientConversation, _ code: String? = nil) throws -> [String] {
+        try conversation.said().map { line in
+            let message = try #require(try JSONParser.parse(line).objectValue)
+            let answer = code.map { #""error":{"code":"\#($0)","message":"not now"}"# } ?? #""responseData":null"#
+            conversation.hear(#"{"responseId":\#(message["callbackId"]?.text ?? ""),\#(answer)}"#)
+            return "\(message["handlerName"]?.stringValue ?? "") \(message["data"]?.text ?? "")"
+        }
+    }
+
     @Test func `registering goes past the calls that wait, and a refused opening is told`() throws {
         var conversation = ClientConversation(
             bounds: {

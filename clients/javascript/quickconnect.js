@@ -282,8 +282,8 @@ class Client {
   #restore(command, parameters, wanted) {
     if (!wanted.has(parameters[0]) || !this.#socket) return;
     this.#request(command, parameters, { first: true }).catch((error) => {
-      // The daemon may still know the handler's name from the lost connection.
-      if (error.code === 'busy') setTimeout(() => this.#restore(command, parameters, wanted), 1000);
+      // The daemon may still know the handler's name from the lost connection, or keep too much for this user at the moment.
+      if (error.code === 'busy' || error.code === 'overloaded') setTimeout(() => this.#restore(command, parameters, wanted), 1000);
       else if (error.code !== 'connectionLost') console.error(`${command} ${parameters[0]}: ${error.message}`);
     });
   }

@@ -29,6 +29,9 @@ CALLS = 1024  # So many calls may be under way on one connection; others wait he
 EVENTS = 10_000  # So many events wait for a slow loop; of more, the oldest are dropped, which event "dropped" tells.
 FIRST_DELAY, LONGEST_DELAY = 0.1, 5.0  # Seconds between attempts to connect again.
 
+# A handler's name may still be that of the lost connection, or the daemon keeps too much for this user at the moment.
+PASSING = ("busy", "overloaded")
+
 log = logging.getLogger("quickconnect")
 Event = collections.namedtuple("Event", "name data")
 _running = set()  # The tasks of all clients: asyncio itself keeps no task alive, nor a client that nothing else names.
@@ -280,9 +283,10 @@ class AsyncClient:
             except ConnectionLost:
                 return None
             except Error as error:
-                if error.code != "busy":
+                if error.code not in PASSING:
                     return log.error("%s %s: %s", command, parameters[0], error)
-            await asyncio.sleep(1)  # A handler's name may still be that of the connection that was lost.
+                log.debug("%s %s, asked again in a second: %s", command, parameters[0], error)
+            await asyncio.sleep(1)
 
     async def _read(self, reader, writer):
         self._pump()
@@ -374,6 +378,7 @@ class AsyncClient:
     def _lost(self, writer, reason="connection lost"):
         if writer is not self._writer:
             return
+        log.debug("%s, with %d calls under way", reason, len(self._under_way))
         lost, self._under_way, self._writer = list(self._under_way.values()), {}, None
         if writer:
             writer.close()

@@ -18,6 +18,7 @@ extension ClientConversation {
     public mutating func lost(_ reason: String) {
         isConnected = false
         output = []
+        renewals.clear()
         splitter.clear()
         aside = LinesAside()
         for (id, hearsCancel) in handlerCalls where hearsCancel { cancelled(id) }

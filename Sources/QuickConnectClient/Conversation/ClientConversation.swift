@@ -46,7 +46,8 @@ public struct ClientConversation: Sendable {
         case cancelled(HandlerCall.Number)
         /// The daemon has accepted a handler, a subscription or a call of the opening.
         case stands(Standing)
-        /// The daemon refuses it. A refused handler or subscription is dropped.
+        /// The daemon refuses it. A refused handler or subscription is dropped. One that stood over an earlier connection
+        /// and is refused as `busy` or `overloaded` is said again each second, and no event.
         case refused(Standing, CallFailure)
         /// Something outside the protocol, or an error that belongs to no call, such as the refusal of a connection.
         case fault(Fault)
@@ -66,6 +67,7 @@ public struct ClientConversation: Sendable {
     public let bounds: Bounds
     var pending: PendingCalls
     var standing = StandingOrders()
+    var renewals = Renewals()
     var splitter: LineSplitter
     var output: [UInt8] = []
     var events: [Event] = []
@@ -183,10 +185,11 @@ public struct ClientConversation: Sendable {
     // MARK: Time
 
     /// When ``advance(to:)`` must be called next. It may then have nothing to do.
-    public var nextDeadline: Instant? { pending.nextDeadline }
+    public var nextDeadline: Instant? { [pending.nextDeadline, renewals.nextDeadline].compactMap { $0 }.min() }
 
-    /// Fails the calls whose deadline has passed.
+    /// Fails the calls whose deadline has passed, and says again what was refused for a while.
     public mutating func advance(to now: Instant) {
+        for standing in renewals.takeDue(at: now) { self.standing.call(standing).map { say($0) } }
         while let number = pending.takeLate(at: now) { giveUp(number, .timedOut) }
     }
 
@@ -282,9 +285,13 @@ extension ClientConversation {
         case (.caller, .success(let reply)):
             events.append(.replied(id, command: reply.command ?? note?.command ?? "", reply.value))
         case (.caller, .failure(let failure)): events.append(.failed(id, failure))
-        case (.standing(let standing), .success): events.append(.stands(standing))
+        case (.standing(let standing), .success):
+            self.standing.accept(standing, over: connectionCount)
+            events.append(.stands(standing))
         case (.standing, .failure(.connectionLost)): break
         case (.standing(let standing), .failure(let failure)):
+            let isRenewed = self.standing.isRenewed(standing, over: connectionCount)
+            if isRenewed, renewals.add(standing, refused: failure) { break }
             withdraw(standing)
             events.append(.refused(standing, failure))
         }

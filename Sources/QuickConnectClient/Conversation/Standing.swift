@@ -16,12 +16,29 @@ struct StandingOrders {
     typealias Call = (standing: ClientConversation.Standing, command: String, message: CallMessage)
 
     var opening: [(command: String, message: CallMessage)] = []
-    private var handlers: [(name: String, hearsCancel: Bool)] = []
-    private var subscriptions: [(name: String, options: JSONObject?)] = []
+    private var handlers: [Handler] = []
+    private var subscriptions: [Subscription] = []
+
+    private struct Handler {
+        var name: String
+        var hearsCancel: Bool
+        /// The connection over which the daemon accepted it last.
+        var acceptedOver = 0
+
+        var call: Call { StandingOrders.call(handler: name, hearsCancel: hearsCancel) }
+    }
+
+    private struct Subscription {
+        var name: String
+        var options: JSONObject?
+        var acceptedOver = 0
+
+        var call: Call { StandingOrders.call(subscription: name, options: options) }
+    }
 
     var isEmpty: Bool { opening.isEmpty && handlers.isEmpty && subscriptions.isEmpty }
 
-    func has(handler name: String) -> Bool { handlers.contains { $0.name.isSame(as: name) } }
+    func has(handler name: String) -> Bool { index(ofHandler: name) != nil }
 
     /// Whether that handler is told when nobody waits any more for an answer.
     func hearsCancel(handler name: String) -> Bool { handlers.contains { $0.name.isSame(as: name) && $0.hearsCancel } }
@@ -29,7 +46,7 @@ struct StandingOrders {
     /// Returns whether it is new.
     mutating func add(handler name: String, hearsCancel: Bool) -> Bool {
         guard !has(handler: name) else { return false }
-        handlers.append((name, hearsCancel))
+        handlers.append(Handler(name: name, hearsCancel: hearsCancel))
         return true
     }
 
@@ -41,10 +58,10 @@ struct StandingOrders {
 
     /// Subscribing again replaces the options.
     mutating func add(subscription name: String, options: JSONObject?) {
-        if let index = subscriptions.firstIndex(where: { $0.name.isSame(as: name) }) {
+        if let index = index(ofSubscription: name) {
             subscriptions[index].options = options
         } else {
-            subscriptions.append((name, options))
+            subscriptions.append(Subscription(name: name, options: options))
         }
     }
 
@@ -63,11 +80,45 @@ struct StandingOrders {
         }
     }
 
+    /// The daemon has accepted it over that connection.
+    mutating func accept(_ standing: ClientConversation.Standing, over connection: Int) {
+        switch standing {
+        case .opening: break
+        case .handler(let name):
+            if let index = index(ofHandler: name) { handlers[index].acceptedOver = connection }
+        case .subscription(let name):
+            if let index = index(ofSubscription: name) { subscriptions[index].acceptedOver = connection }
+        }
+    }
+
+    /// Whether it stood over an earlier connection, and has not been accepted over this one.
+    func isRenewed(_ standing: ClientConversation.Standing, over connection: Int) -> Bool {
+        let accepted =
+            switch standing {
+            case .opening: 0
+            case .handler(let name): index(ofHandler: name).map { handlers[$0].acceptedOver } ?? 0
+            case .subscription(let name): index(ofSubscription: name).map { subscriptions[$0].acceptedOver } ?? 0
+            }
+        return accepted > 0 && accepted < connection
+    }
+
     /// Everything, as calls.
     var calls: [Call] {
-        opening.map { (.opening($0.command), $0.command, $0.message) } + handlers.map(Self.call)
-            + subscriptions.map(Self.call)
+        opening.map { (.opening($0.command), $0.command, $0.message) } + handlers.map(\.call)
+            + subscriptions.map(\.call)
     }
+
+    /// What says it again; nil if it is not wanted any more.
+    func call(_ standing: ClientConversation.Standing) -> Call? {
+        switch standing {
+        case .opening: nil
+        case .handler(let name): index(ofHandler: name).map { handlers[$0].call }
+        case .subscription(let name): index(ofSubscription: name).map { subscriptions[$0].call }
+        }
+    }
+
+    private func index(ofHandler name: String) -> Int? { handlers.firstIndex { $0.name.isSame(as: name) } }
+    private func index(ofSubscription name: String) -> Int? { subscriptions.firstIndex { $0.name.isSame(as: name) } }
 
     static func call(handler name: String, hearsCancel: Bool) -> Call {
         let parameters: [JSONValue] = [.string(name)] + (hearsCancel ? [["cancel": true]] : [])

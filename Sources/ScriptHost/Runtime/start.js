@@ -76,16 +76,35 @@
         return String.fromCharCode(0x30 + state) + host.takeLines()
     }
 
+    function renewal(command, parameters, isWanted) {
+        return host.lineOf(command, parameters, () => {}, notRenewed(command, parameters, isWanted))
+    }
+
+    // The daemon may still know a handler's name from the lost connection, or keep too much for the scripts' user at the
+    // moment: it is asked again in a second. What it refuses for another reason is told.
+    const notRenewed = (command, parameters, isWanted) => error => {
+        if (!isWanted() || host.isFinishing()) return
+        if (error.code !== 'busy' && error.code !== 'overloaded') {
+            host.console.error(command + ' ' + parameters[0] + ': ' + error.message)
+            return
+        }
+        host.after(1000, () => {
+            if (isWanted()) host.ask(command, parameters, notRenewed(command, parameters, isWanted))
+        })
+    }
+
     // The lines that register again, over a new connection, what the script has registered and subscribed to.
     host.registrations = () => {
         if (host.isFinishing()) return ''
-        const names = [...host.handlers.keys()].map(name => host.lineOf('registerHandler', [name]))
-        const events = [...host.events].map(name => host.lineOf('subscribe', [name]))
-        const own = [...host.subscriptions.values()].map(parameters => host.lineOf('subscribe', parameters))
+        const names = [...host.handlers.keys()].map(name => renewal('registerHandler', [name], () => host.handlers.has(name)))
+        const events = [...host.events].map(name => renewal('subscribe', [name], () => host.events.has(name)))
+        const own = [...host.subscriptions].map(([name, parameters]) => {
+            return renewal('subscribe', parameters, () => host.subscriptions.get(name) === parameters)
+        })
         // After them, so that its options replace none.
         const heard = [...host.listeners].filter(([name, {options}]) => {
             return options || !host.events.has(name) && !host.subscriptions.has(name)
-        }).map(([name]) => host.lineOf('subscribe', host.subscriptionOf(name)))
+        }).map(([name]) => renewal('subscribe', host.subscriptionOf(name), () => host.listeners.has(name)))
         return [...names, ...events, ...own, ...heard, ...host.questions(), ...host.looks()].join('')
     }
 

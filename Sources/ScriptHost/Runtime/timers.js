@@ -24,6 +24,8 @@
         timer.run.apply(globalThis, timer.values)
     }
 
+    host.after = (milliseconds, action) => { start(action, milliseconds, false, []) }
+
     host.hasTimers = () => timers.size > 0
 
     globalThis.setTimeout = (action, delay, ...values) => start(action, delay, false, values)
