@@ -5,8 +5,9 @@
 LONGEST_WAIT, BUSY = 5.0, 3.0
 # Stored procedures run with the lowest priority, after all else. They may take this long, which is their own limit.
 LONGEST_PROCEDURE = 35.0
-# What may remain after use: KiB of a program's own or a part of it, descriptors, threads.
-GROWTH_KIB, GROWTH_PART, GROWTH_DESCRIPTORS, GROWTH_THREADS = 24 << 10, 0.5, 12, 8
+# What may remain after use: KiB of a program's own or a part of it, descriptors, threads. Hosts keep idle workers for a while,
+# so that there may be some more of those than before; each has a share in the figures.
+GROWTH_KIB, GROWTH_PART, GROWTH_DESCRIPTORS, GROWTH_THREADS, GROWTH_PROCESSES = 24 << 10, 0.5, 12, 8, 3
 # Lines of a log, besides those of calls: for each fault and each rude client, and in general.
 LINES_FAULT, LINES_RUDE, LINES_ALWAYS = 60, 15, 300
 # The audit log's own bound for one user in a second: 200, for refused calls 10, and two lines with the number of omitted ones.

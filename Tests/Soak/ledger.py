@@ -41,6 +41,8 @@ class Ledger:
         # (way, kind, parts, sent, ended, text)
         self.errors, self.losses, self.waits = [], [], []
         self.problems = []
+        # (seconds, text)
+        self.history = []
         # Those of these waits that no fault explains; set when all is over.
         self.calm_waits = None
 
@@ -48,7 +50,12 @@ class Ledger:
         return time.monotonic() - self.start
 
     def say(self, text):
+        self.history.append((self.now(), text))
         print(f"{self.now():7.1f} s  {text}", flush=True)
+
+    def told_before(self, moment):
+        """What was said in the half minute before."""
+        return [f"{at:.1f} s {text[:100]}" for at, text in self.history if moment - 30 <= at <= moment]
 
     def problem(self, check, text):
         """Something that no fault can explain."""

@@ -2,6 +2,7 @@
 import collections
 import itertools
 import json
+import logging
 import random
 import threading
 import time
@@ -319,12 +320,29 @@ class BrokerCaller(Worker):
             self.ledger.twice("broker", f"{[each.payload[:80] for each in self.caller.replies[data]]}")
 
 
+class Said:
+    """A stream of the log's lines."""
+
+    def __init__(self, ledger):
+        self.ledger = ledger
+
+    def write(self, text):
+        if text.strip():
+            self.ledger.say(text.strip()[:300])
+
+    def flush(self):
+        pass
+
+
 class HandlerHost:
     """Answers the command soakEcho, through the client library, which reconnects on its own."""
 
     def __init__(self, ledger, path):
         self.ledger = ledger
         self.runs = collections.Counter()
+        # What the library tells of its connection explains errors of the callers.
+        logging.basicConfig(format="%(name)s: %(message)s", stream=Said(ledger), level=logging.WARNING, force=True)
+        logging.getLogger("quickconnect").setLevel(logging.DEBUG)
         self.client = quickconnect.Client(str(path))
         self.client.handle("soakEcho", self.run)
 

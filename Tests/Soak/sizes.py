@@ -5,7 +5,7 @@ import re
 import time
 from pathlib import Path
 
-Size = collections.namedtuple("Size", "own_kib pss_kib descriptors threads")
+Size = collections.namedtuple("Size", "own_kib pss_kib descriptors threads processes")
 
 
 def tree(pid):
@@ -24,7 +24,7 @@ def size(pid):
     status = Path(f"/proc/{pid}/status").read_text()
     rollup = Path(f"/proc/{pid}/smaps_rollup").read_text()
     return Size(int(re.search(r"RssAnon:\s+(\d+)", status)[1]), int(re.search(r"Pss:\s+(\d+)", rollup)[1]),
-                len(os.listdir(f"/proc/{pid}/fd")), int(re.search(r"Threads:\s+(\d+)", status)[1]))
+                len(os.listdir(f"/proc/{pid}/fd")), int(re.search(r"Threads:\s+(\d+)", status)[1]), 1)
 
 
 def size_of_tree(pid):

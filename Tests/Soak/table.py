@@ -4,7 +4,7 @@ import os
 
 import sizes
 
-from bounds import (AUDIT_LINES, AUDIT_USERS, BUSY, GROWTH_DESCRIPTORS, GROWTH_KIB, GROWTH_PART, GROWTH_THREADS, LINES_ALWAYS, LINES_FAULT, LINES_RUDE,
+from bounds import (AUDIT_LINES, AUDIT_USERS, BUSY, GROWTH_DESCRIPTORS, GROWTH_KIB, GROWTH_PART, GROWTH_PROCESSES, GROWTH_THREADS, LINES_ALWAYS, LINES_FAULT, LINES_RUDE,
                     LONGEST_PROCEDURE, LONGEST_WAIT)
 
 
@@ -22,6 +22,8 @@ class Table:
     def detail(self, records, what):
         for way, kind, _, sent, ended, text in records[:10]:
             self.details.append(f"  {what}: {way}, {kind}, at {sent - self.ledger.start:.1f} s, over at {ended - self.ledger.start:.1f} s: {text}")
+        if records:
+            self.details.append("  before: " + "; ".join(self.ledger.told_before(records[0][3] - self.ledger.start)))
 
     def print(self, seed):
         width = max(len(row[0]) for row in self.rows)
@@ -105,12 +107,14 @@ def size_rows(table, soak):
     noted = []
     for name, last in soak.last.items():
         first = soak.first[name]
-        most = (max(first.own_kib * (1 + GROWTH_PART), first.own_kib + GROWTH_KIB), first.descriptors + GROWTH_DESCRIPTORS, first.threads + GROWTH_THREADS)
-        is_right = last.own_kib <= most[0] and last.descriptors <= most[1] and last.threads <= most[2]
+        more = max(1, last.processes / first.processes)
+        most = (max(first.own_kib * (1 + GROWTH_PART), first.own_kib + GROWTH_KIB) * more, int(first.descriptors * more) + GROWTH_DESCRIPTORS,
+                int(first.threads * more) + GROWTH_THREADS, first.processes + GROWTH_PROCESSES)
+        is_right = last.own_kib <= most[0] and all(now <= allowed for now, allowed in zip(last[2:], most[1:]))
         noted.append(is_right)
         table.row(f"sizes, {name}", f"own memory {first.own_kib / 1024:.1f} → {last.own_kib / 1024:.1f} MiB, PSS {first.pss_kib / 1024:.1f} → {last.pss_kib / 1024:.1f} MiB, "
-                  f"descriptors {first.descriptors} → {last.descriptors}, threads {first.threads} → {last.threads}",
-                  f"≤ {most[0] / 1024:.0f} MiB, {most[1]}, {most[2]}", is_right)
+                  f"descriptors {first.descriptors} → {last.descriptors}, threads {first.threads} → {last.threads}, processes {first.processes} → {last.processes}",
+                  f"≤ {most[0] / 1024:.0f} MiB, {most[1]}, {most[2]}, {most[3]}", is_right)
 
 
 def log_rows(table, soak):
