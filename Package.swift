@@ -107,6 +107,15 @@ let package = Package(
         // POSIX and systemd, each thing once.
         .target(name: "Linux", dependencies: ["CLinux", "JSON"], swiftSettings: swiftSettings),
 
+        // How a program says what is wrong with its words.
+        .target(
+            name: "Usage",
+            dependencies: [
+                "Linux", .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
+            ],
+            swiftSettings: swiftSettings
+        ),
+
         // Where the project's files lie.
         .target(name: "Layout", dependencies: ["Linux"], swiftSettings: swiftSettings),
 
@@ -290,7 +299,7 @@ let package = Package(
         .executableTarget(
             name: "quickconnect-sync",
             dependencies: [
-                "ProcedureSync", "ProcedureSets", "Configuration", "Layout", "Linux", "QuickConnect",
+                "ProcedureSync", "ProcedureSets", "Configuration", "Layout", "Linux", "QuickConnect", "Usage",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
             ],
             swiftSettings: swiftSettings
@@ -312,7 +321,7 @@ let package = Package(
             name: "quickconnect-scripts",
             dependencies: [
                 "QuickConnect", "QuickConnectClient", "ScriptHost", "Procedures", "Configuration", "JSON", "Layout",
-                "Linux", "SyntaxChecking",
+                "Linux", "SyntaxChecking", "Usage",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
             ],
             swiftSettings: swiftSettings
@@ -322,7 +331,7 @@ let package = Package(
             dependencies: [
                 "QuickConnect", "QuickConnectClient", "Commands", "ALSAAudio", "AvahiBrowsing", "EvdevHaptics",
                 "GPSDLocation", "IIOMotion", "MediaFolder", "UnixSocketListener", "Configuration", "JSON",
-                "Concurrency", "Layout", "Linux", "CLinux",
+                "Concurrency", "Layout", "Linux", "CLinux", "Usage",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
                 .product(name: "Logging", package: "swift-log", condition: programs),
                 .product(name: "NIOPosix", package: "swift-nio", condition: programs),
@@ -340,7 +349,7 @@ let package = Package(
             name: "quickconnect",
             dependencies: [
                 "QuickConnect", "QuickConnectClient", "Actions", "CommandLineText", "CLinux", "CQREncode", "JSON",
-                "Layout", "Linux", "SyntaxChecking",
+                "Layout", "Linux", "SyntaxChecking", "Usage",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
             ],
             swiftSettings: swiftSettings
@@ -350,7 +359,7 @@ let package = Package(
         .executableTarget(
             name: "quickconnect-picker",
             dependencies: [
-                "QuickConnect", "QuickConnectClient", "JSON", "Concurrency", "Linux", "CLinux",
+                "QuickConnect", "QuickConnectClient", "JSON", "Concurrency", "Linux", "CLinux", "Usage",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
             ],
             swiftSettings: swiftSettings
@@ -406,7 +415,7 @@ let package = Package(
             name: "quickconnect-web",
             dependencies: [
                 "GatewayFlags", "QuickConnect", "QuickConnectClient", "WebGateway", "Configuration", "Layout", "Linux",
-                "CLinux",
+                "CLinux", "Usage",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
             ],
             swiftSettings: swiftSettings
@@ -438,7 +447,7 @@ let package = Package(
             name: "quickconnect-kiosk",
             dependencies: [
                 "KioskActions", "Actions", "KioskWindow", "KioskRules", "QuickConnect", "QuickConnectClient",
-                "Configuration", "Layout", "Linux", "CLinux",
+                "Configuration", "Layout", "Linux", "CLinux", "Usage",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
             ],
             swiftSettings: swiftSettings
@@ -473,7 +482,7 @@ let package = Package(
             dependencies: [
                 "MQTTGateway", "GatewayFlags", "FleetClient", "Fleet", "MQTT", "CommandLineText", "Configuration",
                 "Layout",
-                "QuickConnect", "QuickConnectClient", "JSON", "Linux", "CLinux",
+                "QuickConnect", "QuickConnectClient", "JSON", "Linux", "CLinux", "Usage",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
             ],
             swiftSettings: swiftSettings

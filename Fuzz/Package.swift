@@ -26,6 +26,7 @@ let package = Package(
         fuzzer("FuzzSession", of: ["QuickConnect", "Commands", "Concurrency", "JSON"]),
         fuzzer("FuzzConversation", of: ["QuickConnectClient", "JSON"]),
         fuzzer("FuzzFrames", of: ["WebGateway"]),
+        fuzzer("FuzzForms", of: ["WebGateway"]),
         fuzzer("FuzzSettings", of: ["Configuration", "QuickConnect", "Layout", "JSON"]),
         fuzzer(
             "FuzzDevices",

@@ -9,9 +9,14 @@ public enum CallArguments {
         return JSONValue.array(arguments.map { (try? JSONParser.parse($0)) ?? .string($0) }).text
     }
 
-    /// What to say of the first argument that begins like an object or array of JSON and is none, so that it is sent as text;
-    /// nil if there is none.
-    public static func note(_ arguments: [String]) -> String? {
+    /// What to say of the first argument that is an option of the client, or begins like an object or array of JSON and is
+    /// none: both are sent as text; nil if there is none.
+    public static func note(_ arguments: [String], of command: String) -> String? {
+        let options: Set<Substring> = ["--socket", "--timeout", "--json", "--device"]
+        if let option = arguments.map({ $0.prefix { $0 != "=" } }).first(where: options.contains) {
+            let command = command.escapingControls
+            return "«\(option)» behind \(command) is an argument of \(command); an option comes before it"
+        }
         for argument in arguments where argument.hasPrefix("{") || argument.hasPrefix("[") {
             guard (try? JSONParser.parse(argument)) == nil else { continue }
             let quotes = argument.contains("'") ? ": names and texts of JSON are in double quotes" : ""

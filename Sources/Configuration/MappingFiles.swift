@@ -21,9 +21,11 @@ public enum MappingFiles {
     public static func load(_ folders: [Folder]) -> MappingTableBuilder {
         var mistakes: [ConfigurationMistake] = []
         var builder = MappingTableBuilder()
+        let owners = folders.last.map { "\($0.path)/" } ?? ""
         for path in files(in: folders, &mistakes, &builder) {
             var reader = MappingReader(path: path)
-            for declaration in reader.read() { builder.add(declaration) }
+            let isOwners = path.hasPrefix(owners)
+            for declaration in reader.read() { builder.add(declaration, isOwners: isOwners) }
             mistakes += reader.mistakes
             if reader.isUnreadable { builder.isIncomplete = true }
         }

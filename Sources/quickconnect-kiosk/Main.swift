@@ -6,6 +6,7 @@ import KioskWindow
 public import Linux
 import QuickConnect
 import QuickConnectClient
+import Usage
 
 /// A window that is the book's web view. Read from here: flags and settings, then ``Kiosk``.
 @main
@@ -49,9 +50,7 @@ struct QuickConnectKiosk: ParsableCommand {
             guard let flags = try parseAsRoot() as? QuickConnectKiosk else { throw CleanExit.helpRequest(self) }
             Glibc.exit(try flags.serve())
         } catch {
-            let isSuccess = exitCode(for: error).isSuccess
-            Descriptor.write("\(fullMessage(for: error))\n", to: isSuccess ? STDOUT_FILENO : STDERR_FILENO)
-            Glibc.exit(isSuccess ? 0 : 2)
+            end(error, of: "quickconnect-kiosk")
         }
     }
 

@@ -4,6 +4,7 @@ import CommandLineText
 import Glibc
 import Linux
 import QuickConnect
+import Usage
 
 /// A fleet over a broker. The service is ``ServeCommand``; the other commands are its clients.
 @main
@@ -36,9 +37,7 @@ struct QuickConnectMQTT: ParsableCommand {
         } catch let end as ExitError {
             end.exit(of: name)
         } catch {
-            let isSuccess = exitCode(for: error).isSuccess
-            write(fullMessage(for: error) + "\n", to: isSuccess ? STDOUT_FILENO : STDERR_FILENO)
-            Glibc.exit(isSuccess ? 0 : ExitError.usageStatus)
+            end(error, of: "quickconnect-mqtt")
         }
     }
 }

@@ -5,6 +5,7 @@ import Glibc
 import Linux
 import QuickConnect
 import QuickConnectClient
+import Usage
 
 /// Shows native dialogs in the user's graphical session. Read from here: flags, then ``PickerService``.
 @main
@@ -54,9 +55,7 @@ struct QuickConnectPicker: ParsableCommand {
             Task.detached(executorPreference: pool) { Glibc.exit(await flags.serve(until: stop)) }
             stop.deliver()
         } catch {
-            let isSuccess = exitCode(for: error).isSuccess
-            Descriptor.write("\(fullMessage(for: error))\n", to: isSuccess ? STDOUT_FILENO : STDERR_FILENO)
-            Glibc.exit(isSuccess ? 0 : 2)
+            end(error, of: "quickconnect-picker")
         }
     }
 

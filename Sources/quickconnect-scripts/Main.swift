@@ -7,6 +7,7 @@ import Procedures
 import QuickConnect
 import QuickConnectClient
 import ScriptHost
+import Usage
 
 /// The script host. With a FILE it runs that script; without, it starts a process for each script of a folder.
 @main
@@ -89,9 +90,7 @@ struct QuickConnectScripts: ParsableCommand {
             var command = try parseAsRoot()
             try command.run()
         } catch {
-            let isSuccess = exitCode(for: error).isSuccess
-            Descriptor.write("\(fullMessage(for: error))\n", to: isSuccess ? STDOUT_FILENO : STDERR_FILENO)
-            Glibc.exit(isSuccess ? 0 : 2)
+            end(error, of: "quickconnect-scripts")
         }
     }
 

@@ -6,6 +6,7 @@ import Linux
 import ProcedureSets
 import ProcedureSync
 import QuickConnect
+import Usage
 
 /// Fetches stored procedures. It has access to the network but not to the data; the program that runs them has access
 /// to the data but not to the network.
@@ -42,9 +43,7 @@ struct QuickConnectSync: ParsableCommand {
             var command = try parseAsRoot()
             try command.run()
         } catch {
-            let isSuccess = exitCode(for: error).isSuccess
-            Descriptor.write("\(fullMessage(for: error))\n", to: isSuccess ? STDOUT_FILENO : STDERR_FILENO)
-            Glibc.exit(isSuccess ? 0 : 2)
+            end(error, of: "quickconnect-sync")
         }
     }
 

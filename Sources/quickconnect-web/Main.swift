@@ -6,6 +6,7 @@ import Glibc
 import Linux
 import QuickConnect
 import QuickConnectClient
+import Usage
 import WebGateway
 
 /// Pages in any browser. Read from here: flags and settings, then ``WebGateway``.
@@ -53,9 +54,7 @@ struct QuickConnectWeb: ParsableCommand {
             guard let flags = try parseAsRoot() as? QuickConnectWeb else { throw CleanExit.helpRequest(self) }
             Glibc.exit(try flags.serve(until: signals))
         } catch {
-            let isSuccess = exitCode(for: error).isSuccess
-            Descriptor.write("\(fullMessage(for: error))\n", to: isSuccess ? STDOUT_FILENO : STDERR_FILENO)
-            Glibc.exit(isSuccess ? 0 : 2)
+            end(error, of: "quickconnect-web")
         }
     }
 

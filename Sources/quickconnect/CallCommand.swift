@@ -43,7 +43,7 @@ struct CallCommand: ParsableCommand {
         if command == "--help" || command == "-h" { throw CleanExit.helpRequest(self) }
         guard !command.hasPrefix("-") else { throw ValidationError("Unknown option '\(command)'.") }
         let arguments = Array(words.dropFirst())
-        if let note = CallArguments.note(arguments) { write("quickconnect: \(note)\n", to: STDERR_FILENO) }
+        if let note = CallArguments.note(arguments, of: command) { write("quickconnect: \(note)\n", to: STDERR_FILENO) }
         do {
             say(try connection.call(command, message: CallArguments.message(arguments)).text)
         } catch let end as ExitError {

@@ -3,6 +3,7 @@ import CommandLineText
 import Glibc
 import Linux
 import QuickConnect
+import Usage
 
 /// The client. Each subcommand is one file.
 @main
@@ -67,12 +68,7 @@ struct QuickConnectCommand: ParsableCommand {
         } catch let end as ExitError {
             end.exit(of: "quickconnect")
         } catch {
-            let isSuccess = exitCode(for: error).isSuccess
-            let message = fullMessage(for: error)
-            // As every other error of this program begins.
-            let own = message.hasPrefix("Error: ") ? "quickconnect: \(message.dropFirst(7))" : message
-            write("\(own)\n", to: isSuccess ? STDOUT_FILENO : STDERR_FILENO)
-            Glibc.exit(isSuccess ? 0 : ExitError.usageStatus)
+            end(error, of: "quickconnect")
         }
     }
 }

@@ -7,6 +7,7 @@ import JSON
 import Layout
 import Linux
 import QuickConnect
+import Usage
 
 /// The daemon. Read from here: flags and settings, then ``Daemon``, which is the wiring.
 @main
@@ -98,14 +99,7 @@ struct Main {
             if let flags = flags as? Flags { return flags }
             throw CleanExit.helpRequest(flags)
         } catch {
-            let code = Flags.exitCode(for: error)
-            let text = Flags.fullMessage(for: error)
-            if code.isSuccess {
-                print(text)
-                exit(0)
-            }
-            print(text, to: &standardError)
-            exit(ExitStatus.mistake)
+            Flags.end(error, of: "quickconnectd")
         }
     }
 }

@@ -169,6 +169,27 @@ struct MappingFilesTests {
         )
     }
 
+    @Test func `what a shipped file with a later name replaces in an owner's file has no effect, with a warning`()
+        throws
+    {
+        let shipped = try folder([
+            "kiosk.yaml": "kiosk: {view: [], allow: {users: []}, timeout: 1s, verbs: {open: {users: []}}}"
+        ])
+        let text = "kiosk: {allow: {users: [root]}, verbs: {open: {users: [root]}}}"
+        let owners = try folder(["home.yaml": text])
+        #expect(
+            try build(shipped, owners).warnings.map(\.description) == [
+                "\(owners("home.yaml")):1:1: 'allow' and 'verbs' of 'kiosk' here has no effect, because "
+                    + "\(shipped("kiosk.yaml")):1:1 is read later; rename this file to zz-home.yaml"
+            ]
+        )
+        for name in ["zz-home.yaml", "kiosk.yaml"] {
+            let owners = try folder([name: text.replacing("{allow", with: "{view: [], allow")])
+            #expect(try build(shipped, owners).warnings.isEmpty)
+        }
+        #expect(try build(owners, shipped).warnings.isEmpty)
+    }
+
     @Test func `text that is no YAML, or has a key twice, is a mistake with its place`() throws {
         #expect(try mistakes("a: [").first?.hasPrefix("a.yaml:") ?? false)
         #expect(try mistakes("a: {}\na: {}").first == "a.yaml:2:1: the key 'a' is given twice")

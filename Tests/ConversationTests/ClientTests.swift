@@ -230,9 +230,13 @@ struct ClientTests {
             "quickconnect: «{'door':'front'}» is no JSON, so it is sent as text: names and texts of JSON are in double quotes\n"
         ),
         ("[1, 2", "quickconnect: «[1, 2» is no JSON, so it is sent as text\n"),
+        ("--socket=x", "quickconnect: «--socket» behind post is an argument of post; an option comes before it\n"),
         (#"{"door": "front"}"#, ""), ("front", ""), ("[]", ""),
     ])
-    func `an argument that begins like JSON and is none is sent as text with a note`(argument: String, note: String)
+    func `an argument that is an option, or begins like JSON and is none, is sent as text with a note`(
+        argument: String,
+        note: String
+    )
         async throws
     {
         let daemon = try await DaemonProcess()

@@ -32,6 +32,20 @@ struct MissingPartTests {
         }
     }
 
+    @Test(arguments: [
+        "quickconnectd", "quickconnect-scripts", "quickconnect-sync", "quickconnect-picker", "quickconnect-web",
+        "quickconnect-kiosk", "quickconnect-mqtt",
+    ])
+    func `wrong usage of a program begins with its name`(program: String) async throws {
+        let child = try ChildProcess(Products.path(program), ["--nope"])
+        #expect(try await child.wait() == .status(2))
+        let told = String(decoding: child.standardError, as: UTF8.self)
+        #expect(told.hasPrefix("\(program): Unknown option '--nope'") && child.standardOutput.isEmpty, "\(told)")
+        let help = try ChildProcess(Products.path(program), ["--help"])
+        #expect(try await help.wait() == .status(0))
+        #expect(String(decoding: help.standardOutput, as: UTF8.self).contains("USAGE: \(program)"))
+    }
+
     @Test(
         "is named with its package",
         arguments: [

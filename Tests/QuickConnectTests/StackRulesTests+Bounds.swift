@@ -332,6 +332,10 @@ extension StackRulesTests {
                         """
                 )
             }
+            guest.send(#"{"handlerName":"pong","callbackId":"1"}"#)
+            let misspelt = await guest.next()
+            #expect(misspelt.contains("there would allow it, did you mean 'ping'?"))
+            #expect(misspelt.contains(#""nearest":["ping"]"#))
             guest.send(#"{"handlerName":"rec2","callbackId":"1"}"#)
             #expect(await guest.next().contains(#""code":"unknownCommand""#))
             #expect(journal.notes == [])

@@ -229,5 +229,5 @@ extension DeviceLink: DaemonLink.Owner {
         news.append(.warning("the connection to the daemon is lost (\(reason)); trying again"))
     }
 
-    func didNotConnect(_ failure: SocketPaths.NoDaemon) { news.append(.warning("\(failure)\nwaiting for one")) }
+    func didNotConnect(_ failure: SocketPaths.NoDaemon) { news.append(.warning("\(failure.line); waiting for one")) }
 }

@@ -290,7 +290,7 @@ extension ProcedureHost: DaemonLink.Owner {
     }
 
     public func didNotConnect(_ failure: SocketPaths.NoDaemon) {
-        log.write("warning", "\(failure)\nwaiting for one")
+        log.write("warning", "\(failure.line); waiting for one")
     }
 
     public func didLose(_ reason: String) {

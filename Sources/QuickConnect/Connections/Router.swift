@@ -79,11 +79,7 @@ public struct Router: Sendable {
         }
         let values = table.entries.filter { $0.value != nil }.map(\.command)
         let nearest = NearestNames.find(name, among: values)
-        throw CommandError(
-            .notFound,
-            "there is no value '\(name.shortened)'\(NearestNames.question(nearest))",
-            details: ["nearest": .array(nearest.map(JSONValue.string))]
-        )
+        throw CommandError(.notFound, "there is no value '\(name.shortened)'").asking(nearest)
     }
 
     /// The events, sorted, each with the reason why this client cannot subscribe to it now, if there is one.

@@ -96,6 +96,19 @@ public struct MappingDeclaration: Sendable {
         homeAssistant = later.homeAssistant ?? homeAssistant
     }
 
+    /// The keys of this one that a later one replaces, if it speaks of the same.
+    func keysReplaced(by later: MappingDeclaration) -> [String] {
+        let verbs = Set(later.verbs.map { ByteName($0.text.value) })
+        let replaced: [(String, Bool)] = [
+            ("allow", allow != nil && later.allow != nil), ("set", set != nil && later.set != nil),
+            ("verbs", self.verbs.contains { verbs.contains(ByteName($0.text.value)) }),
+            ("answeredBy", answeredBy != nil && later.answeredBy != nil),
+            ("timeout", timeout != nil && later.timeout != nil), ("value", value != nil && later.value != nil),
+            ("parameters", parameters != nil && later.parameters != nil),
+        ]
+        return replaced.filter(\.1).map(\.0)
+    }
+
     /// Whether it has rules but neither a phase nor a value.
     var isEmpty: Bool { phases.isEmpty && value == nil }
 

@@ -3,6 +3,8 @@ internal import JSON
 /// Merges the declarations of the files, in order, and resolves them into a table.
 public struct MappingTableBuilder {
     private var declarations: [ByteName: MappingDeclaration] = [:]
+    /// What the owner's files declare so far.
+    private var owners: [ByteName: [MappingDeclaration]] = [:]
     private var mistakes: [ConfigurationMistake] = []
     private var warnings: [ConfigurationMistake] = []
     /// Mistakes within the files themselves.
@@ -21,9 +23,11 @@ public struct MappingTableBuilder {
     public mutating func note(_ mistake: ConfigurationMistake) { mistakesOfFiles.append(mistake) }
 
     /// Adds the next file's declaration of a command.
-    public mutating func add(_ declaration: MappingDeclaration) {
+    /// - Parameter isOwners: whether the file is in the owner's folder. What it says should not yield to a shipped file.
+    public mutating func add(_ declaration: MappingDeclaration, isOwners: Bool = true) {
         let name = declaration.command.value
         let key = ByteName(name)
+        if isOwners { owners[key, default: []].append(declaration) } else { warnOfReplaced(by: declaration, key) }
         if name == CommandError.replyCommand {
             mistakes.append(
                 ConfigurationMistake(
@@ -46,6 +50,25 @@ public struct MappingTableBuilder {
             declarations[key, default: MappingDeclaration(declaration.command)].add(declaration)
         }
         if !declaration.isEmpty { declarations[key]?.files.insert(declaration.command.location.file) }
+    }
+
+    /// Warns of the owner's keys that a shipped file replaces, because it is read later.
+    private mutating func warnOfReplaced(by shipped: MappingDeclaration, _ key: ByteName) {
+        for own in owners[key] ?? [] {
+            let keys = own.keysReplaced(by: shipped)
+            guard !keys.isEmpty else { continue }
+            let names = keys.map { "'\($0)'" }.joined(separator: " and ")
+            let (file, later) = (own.command.location.file.lastComponent, shipped.command.location)
+            warn(
+                ConfigurationMistake(
+                    """
+                    \(names) of '\(key.text)' here has no effect, because \(later) is read later; \
+                    rename this file to zz-\(file)
+                    """,
+                    at: own.command.location
+                )
+            )
+        }
     }
 
     /// Forgets what the files say of a command, which does not exist here.
@@ -241,4 +264,9 @@ extension [ConfigurationMistake] {
     func sorted() -> [ConfigurationMistake] {
         sorted { $0.location < $1.location }
     }
+}
+
+extension String {
+    /// Of a path.
+    fileprivate var lastComponent: Substring { split(separator: "/").last ?? self[...] }
 }

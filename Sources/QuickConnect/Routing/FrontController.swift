@@ -92,7 +92,8 @@ public final class FrontController: Sendable {
         var stack = Stack(entry, request, on: connection)
         stack.leavesOutWaitingErrorSteps = connection.lackOfRoom != nil
         if let refusal = connection.refusal(of: command, nil) {
-            stack.refuse(refusal)
+            let near = nearest(command, table).filter { connection.refusal(of: $0, table[$0]) == nil }
+            stack.refuse(near.isEmpty ? refusal : refusal.asking(near))
         } else {
             stack.fail(unknownCommand(command, table))
         }
@@ -100,12 +101,7 @@ public final class FrontController: Sendable {
     }
 
     private func unknownCommand(_ shown: String, _ table: MappingTable) -> CommandError {
-        let near = nearest(shown, table)
-        return CommandError(
-            .unknownCommand,
-            "no command '\(shown)'\(NearestNames.question(near))",
-            details: ["nearest": .array(near.map(JSONValue.string))]
-        )
+        CommandError(.unknownCommand, "no command '\(shown)'").asking(nearest(shown, table))
     }
 
     /// Mapped commands and handlers with similar names.

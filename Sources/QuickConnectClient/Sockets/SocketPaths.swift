@@ -25,10 +25,12 @@ public enum SocketPaths {
         public var attempts: [(path: String, failure: SystemCallError)]
 
         /// `no daemon answers:`, and a line for each path.
-        public var description: String {
-            (["no daemon answers:"] + attempts.map { "  \($0.path): \($0.failure)\(Self.hint($0.path, $0.failure))" })
-                .joined(separator: "\n")
-        }
+        public var description: String { (["no daemon answers:"] + reasons.map { "  \($0)" }).joined(separator: "\n") }
+
+        /// The same on one line, for a log.
+        public var line: String { "no daemon answers: \(reasons.joined(separator: "; "))" }
+
+        private var reasons: [String] { attempts.map { "\($0.path): \($0.failure)\(Self.hint($0.path, $0.failure))" } }
 
         private static func hint(_ path: String, _ failure: SystemCallError) -> String {
             guard failure.code == EACCES else { return "" }

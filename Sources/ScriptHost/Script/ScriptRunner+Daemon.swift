@@ -101,7 +101,7 @@ extension ScriptRunner: DaemonLink.Owner {
     }
 
     public func didNotConnect(_ failure: SocketPaths.NoDaemon) {
-        console.write("warning", "\(failure)\nwaiting for one")
+        console.write("warning", "\(failure.line); waiting for one")
     }
 
     public func didLose(_ reason: String) {

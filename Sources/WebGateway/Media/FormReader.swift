@@ -100,7 +100,8 @@ struct FormReader {
             return nil
         }
         guard let end = Self.find(Array("\r\n\r\n".utf8), in: input) else {
-            return input.count > Self.headerBytes ? .broken("the head of a part is too long") : .more
+            // Of its end, three bytes may have come.
+            return input.count > Self.headerBytes + 3 ? .broken("the head of a part is too long") : .more
         }
         guard end <= Self.headerBytes else { return .broken("the head of a part is too long") }
         guard let text = String(validating: input.prefix(end), as: UTF8.self) else {
