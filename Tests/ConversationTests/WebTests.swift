@@ -92,6 +92,39 @@ struct WebTests {
         for _ in 0..<50 { #expect(try await connection.answer().text == "sub") }
     }
 
+    @Test(arguments: [1000, 400_000])
+    func `a player gets the parts of a page's file that it asks for`(size: Int) async throws {
+        let web = try await WebProcess()
+        let cookie = ["Cookie: \(try await web.cookie(of: "ann"))"]
+        let bytes = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ $0 >> 8) }
+        try Data(bytes).write(to: URL(fileURLWithPath: web.folder("pages/film.mp4")))
+        func ask(_ range: String, _ others: [String] = []) async throws -> WebAnswer {
+            try await web.ask("GET", "/film.mp4", cookie + ["Range: \(range)"] + others)
+        }
+        let whole = try await web.ask("GET", "/film.mp4", cookie)
+        let tag = try #require(whole["etag"])
+        #expect(whole.status == 200 && whole["accept-ranges"] == "bytes" && whole["content-type"] == "video/mp4")
+        let parts: [(String, Range<Int>)] = [
+            ("bytes=0-1", 0..<2), ("bytes=10-", 10..<size), ("bytes=-5", size - 5..<size),
+            ("bytes=7-99999999", 7..<size),
+        ]
+        for (range, part) in parts {
+            let answer = try await ask(range)
+            #expect(answer.status == 206 && answer["content-length"] == "\(part.count)", "\(range)")
+            #expect(answer["content-range"] == "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(size)")
+            #expect(answer.body == Array(bytes[part]), "\(range)")
+        }
+        let behind = try await ask("bytes=\(size)-")
+        #expect(behind.status == 416 && behind["content-range"] == "bytes */\(size)")
+        for wrong in ["bytes=2-1", "bytes=0-1,5-6", "lines=0-1", "bytes=x-"] {
+            let answer = try await ask(wrong)
+            #expect(answer.status == 200 && answer.body.count == size, "\(wrong)")
+        }
+        #expect(try await ask("bytes=0-1", ["If-Range: \(tag)"]).status == 206)
+        #expect(try await ask("bytes=0-1", ["If-Range: \"other\""]).status == 200)
+        #expect(try await ask("bytes=0-1", ["If-None-Match: \(tag)"]).status == 304)
+    }
+
     @Test(
         .enabled(
             if: FileManager.default.fileExists(atPath: "/usr/share/javascript/leaflet/leaflet.js"),

@@ -15,7 +15,10 @@ private func read(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let pieces = Form(sent, inPiecesOf: 1 + Int(bytes[0] & 31))
     check(whole == pieces, "the pieces make no difference")
     check(whole.files.reduce(0) { $0 + $1.bytes.count } <= sent.count, "no more comes out than went in")
-    check(whole.files.allSatisfy { !$0.name.isEmpty && !$0.name.contains { "/\\".contains($0) } }, "a name is in no folder")
+    check(
+        whole.files.allSatisfy { !$0.name.isEmpty && !$0.name.contains { "/\\".contains($0) } },
+        "a name is in no folder"
+    )
     if let type = String(validating: sent, as: UTF8.self), let boundary = FormReader.boundary(type) {
         check((1...70).contains(boundary.utf8.count), "a boundary has a limit")
     }

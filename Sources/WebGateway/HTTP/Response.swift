@@ -1,4 +1,5 @@
 internal import JSON
+internal import Linux
 internal import NIOCore
 internal import NIOHTTP1
 internal import QuickConnect
@@ -7,8 +8,8 @@ internal import QuickConnect
 struct Response {
     enum Body {
         case bytes(ByteBuffer)
-        /// A file that the kernel sends, and that is closed after that.
-        case file(NIOFileHandle, count: Int)
+        /// A part of a file that the kernel sends, and that is closed after that.
+        case file(NIOFileHandle, Range<Int>)
         /// A file of the media folder, piece by piece.
         case stream(NIOLoopBound<MediaStream>, count: Int)
     }
@@ -61,9 +62,24 @@ struct Response {
     var count: Int {
         switch body {
         case .bytes(let buffer): buffer.readableBytes
-        case .file(_, let count): count
+        case .file(_, let part): part.count
         case .stream(_, let count): count
         }
+    }
+
+    /// Says which part of a file this is.
+    mutating func name(_ range: ByteRange, of size: Int) {
+        guard case .part(let part) = range else { return }
+        status = .partialContent
+        headers.add(name: "content-range", value: "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(size)")
+    }
+
+    /// A part behind the end of the file is asked for.
+    static func unsatisfiable(size: Int) -> Response {
+        let message = "the file has \(size) bytes, and none in that range"
+        var refusal = error(.rangeNotSatisfiable, "badRequest", message)
+        refusal.headers.add(name: "content-range", value: "bytes */\(size)")
+        return refusal
     }
 
     /// Closes what would have been sent.

@@ -56,17 +56,10 @@ extension Site {
         var range = 0..<facts.size
         switch facts.range(request.head) {
         case .whole: break
-        case .part(let part):
-            range = part
-            response.status = .partialContent
-            let text = "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(facts.size)"
-            response.headers.add(name: "content-range", value: text)
-        case .unsatisfiable:
-            let message = "the file has \(facts.size) bytes, and none in that range"
-            var refusal = Response.error(.rangeNotSatisfiable, "badRequest", message)
-            refusal.headers.add(name: "content-range", value: "bytes */\(facts.size)")
-            return refusal
+        case .part(let part): range = part
+        case .unsatisfiable: return .unsatisfiable(size: facts.size)
         }
+        response.name(facts.range(request.head), of: facts.size)
         response.headers.add(name: "content-type", value: ShownType.of(name) ?? "application/octet-stream")
         if ShownType.of(name) == nil {
             let file = PercentEncoding.encode(name.split(separator: "/").last.map(String.init) ?? name)

@@ -32,19 +32,20 @@ struct PageFile {
         return .file(PageFile(descriptor: descriptor, count: Int(status.st_size), tag: tag))
     }
 
-    /// Reads everything and closes the file; nil if it has become shorter. May block.
-    func read() -> [UInt8]? {
+    /// Reads a part and closes the file; nil if it has become shorter. May block.
+    func read(_ part: Range<Int>) -> [UInt8]? {
         defer { close(descriptor) }
         var done = 0
-        let bytes = [UInt8](unsafeUninitializedCapacity: count) { bytes, initialized in
-            while done < count {
-                let read = Glibc.read(descriptor, bytes.baseAddress.map { $0 + done }, count - done)
+        let bytes = [UInt8](unsafeUninitializedCapacity: part.count) { bytes, initialized in
+            while done < part.count {
+                let start = bytes.baseAddress.map { $0 + done }
+                let read = pread(descriptor, start, part.count - done, part.lowerBound + done)
                 if read < 0, errno == EINTR { continue }
                 guard read > 0 else { break }
                 done += read
             }
             initialized = done
         }
-        return done == count ? bytes : nil
+        return done == part.count ? bytes : nil
     }
 }

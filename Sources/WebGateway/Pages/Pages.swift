@@ -23,8 +23,46 @@ struct Pages: Sendable {
         case none
         case folder
         case unchanged(tag: String)
-        case bytes([UInt8], tag: String)
-        case file(descriptor: Int32, count: Int, tag: String)
+        case bytes([UInt8], Part)
+        case file(descriptor: Int32, Part)
+        case unsatisfiable(size: Int)
+    }
+
+    /// What is sent of a file.
+    private struct Part: Sendable {
+        var range: ByteRange
+        var size: Int
+        var tag: String
+
+        var bytes: Range<Int> { if case .part(let bytes) = range { bytes } else { 0..<size } }
+
+        func response(_ type: String) -> Response {
+            var response = Response(.ok, headers: ["content-type": type, "etag": tag, "accept-ranges": "bytes"])
+            response.name(range, of: size)
+            return response
+        }
+    }
+
+    /// What a request asks for.
+    private struct Wish: Sendable {
+        var known: Set<String>
+        var isHead: Bool
+        var range: String?
+        /// With `If-Range`, a part is only wanted of the same file.
+        var tagsOfRange: [String]
+
+        init(_ head: HTTPRequestHead) {
+            known = Set(head.headers[canonicalForm: "if-none-match"].map { Pages.tag(String($0)) })
+            isHead = head.method == .HEAD
+            let ranges = head.headers["range"]
+            range = ranges.count == 1 ? ranges.first : nil
+            tagsOfRange = head.headers["if-range"]
+        }
+
+        func part(of file: PageFile) -> Part {
+            let isSame = tagsOfRange.allSatisfy { $0 == file.tag }
+            return Part(range: ByteRange(isSame ? range : nil, size: file.count), size: file.count, tag: file.tag)
+        }
     }
 
     /// The answer to GET or HEAD.
@@ -37,15 +75,14 @@ struct Pages: Sendable {
         guard let type = ContentType.of(path.file) ?? folderType(path) else {
             return thread.loop.makeSucceededFuture(Self.notFound)
         }
-        let known = Set(head.headers[canonicalForm: "if-none-match"].map { Self.tag(String($0)) })
-        let isHead = head.method == .HEAD
+        let wish = Wish(head)
         return thread.run(for: peer) {
-            let content = content(of: path, unless: known, isHead: isHead)
+            let content = content(of: path, wish)
             // Browsers ask for this one by themselves, for each page that names no icon.
             guard case .none = content, path.file == "favicon.ico", let icon = PagePath("/favicon.svg"),
                 let type = ContentType.of(icon.file)
             else { return (content, type) }
-            return (self.content(of: icon, unless: known, isHead: isHead), type)
+            return (self.content(of: icon, wish), type)
         }.map { Self.response($0.0, $0.1, path) }
     }
 
@@ -57,19 +94,22 @@ struct Pages: Sendable {
     private static let notFound = Response.error(.notFound, "notFound", "there is no such page")
 
     /// Runs on the disk's thread.
-    private func content(of path: PagePath, unless known: Set<String>, isHead: Bool) -> Content {
+    private func content(of path: PagePath, _ wish: Wish) -> Content {
         switch find(path) {
         case nil: return .none
         case .folder: return .folder
         case .file(let file):
-            guard !known.contains(file.tag), !known.contains("*") else {
+            guard !wish.known.contains(file.tag), !wish.known.contains("*") else {
                 close(file.descriptor)
                 return .unchanged(tag: file.tag)
             }
-            if isHead || file.count > Self.readBytes {
-                return .file(descriptor: file.descriptor, count: file.count, tag: file.tag)
+            let part = wish.part(of: file)
+            if case .unsatisfiable = part.range {
+                close(file.descriptor)
+                return .unsatisfiable(size: file.count)
             }
-            return file.read().map { .bytes($0, tag: file.tag) } ?? .none
+            if wish.isHead || part.bytes.count > Self.readBytes { return .file(descriptor: file.descriptor, part) }
+            return file.read(part.bytes).map { .bytes($0, part) } ?? .none
         }
     }
 
@@ -95,13 +135,14 @@ struct Pages: Sendable {
             guard let name = path.names.last else { return notFound }
             return Response(.movedPermanently, headers: ["location": "\(Location.encode(name))/"])
         case .unchanged(let tag): return Response(.notModified, headers: ["etag": tag])
-        case .bytes(let bytes, let tag):
-            var response = Response(.ok, headers: ["content-type": type, "etag": tag])
+        case .unsatisfiable(let size): return .unsatisfiable(size: size)
+        case .bytes(let bytes, let part):
+            var response = part.response(type)
             response.body = .bytes(ByteBuffer(bytes: bytes))
             return response
-        case .file(let descriptor, let count, let tag):
-            var response = Response(.ok, headers: ["content-type": type, "etag": tag])
-            response.body = .file(NIOFileHandle(_deprecatedTakingOwnershipOfDescriptor: descriptor), count: count)
+        case .file(let descriptor, let part):
+            var response = part.response(type)
+            response.body = .file(NIOFileHandle(_deprecatedTakingOwnershipOfDescriptor: descriptor), part.bytes)
             return response
         }
     }

@@ -252,8 +252,8 @@ final class RequestHandler: ChannelInboundHandler, RemovableChannelHandler {
             kept = buffer.readableBytes
             slot.holding.add(kept)
             if kept > 0 { context.write(wrapOutboundOut(.body(.byteBuffer(buffer))), promise: nil) }
-        case .file(let handle, let count):
-            let region = FileRegion(fileHandle: handle, readerIndex: 0, endIndex: count)
+        case .file(let handle, let part):
+            let region = FileRegion(fileHandle: handle, readerIndex: part.lowerBound, endIndex: part.upperBound)
             context.write(wrapOutboundOut(.body(.fileRegion(region)))).whenComplete { _ in try? handle.close() }
         case .stream(let stream, _):
             context.flush()
