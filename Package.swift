@@ -1,6 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+// The plan of the house: which module lies where, and what it knows. docs/architecture.md explains the floors.
+
 /// The one set of flags that every target is built with. Warnings are errors, in debug and in release.
 let swiftSettings: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
@@ -9,49 +11,110 @@ let swiftSettings: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
     .enableUpcomingFeature("InternalImportsByDefault"),
 ]
+let mainThread: [SwiftSetting] = [.defaultIsolation(MainActor.self)]
 
-/// What a target has only for the programs. A package that depends on a library of this one with `traits: []` does not get
-/// to see these packages.
-let programs = TargetDependencyCondition.when(traits: ["Programs"])
+let packages = [
+    "ArgumentParser": "swift-argument-parser",
+    "DequeModule": "swift-collections", "HeapModule": "swift-collections", "OrderedCollections": "swift-collections",
+    "Logging": "swift-log", "ServiceLifecycle": "swift-service-lifecycle",
+    "NIOCore": "swift-nio", "NIOPosix": "swift-nio", "NIOHTTP1": "swift-nio", "NIOWebSocket": "swift-nio",
+    "NIOEmbedded": "swift-nio",
+]
 
-/// What the client for programs that run on NIO needs.
-let nio = TargetDependencyCondition.when(traits: ["NIO"])
+/// The modules of this package and the products of others that a text names.
+/// - Parameter trait: with which trait the other packages are needed. One that depends on a library of this one with
+///   `traits: []` does not get to see them.
+func dependencies(_ names: String, trait: String = "Programs") -> [Target.Dependency] {
+    names.split(whereSeparator: \.isWhitespace).map(String.init).map { name in
+        guard let package = packages[name] else { return .byName(name: name) }
+        let isForAll = package == "swift-collections"
+        return .product(name: name, package: package, condition: isForAll ? nil : .when(traits: [trait]))
+    }
+}
+
+/// A folder that ends in a slash has one of the module's name.
+func path(_ folder: String, _ name: String) -> String { folder.hasSuffix("/") ? folder + name : folder }
+
+/// A module of `Sources`, with the JavaScript that it has in its folder `Runtime`.
+func module(
+    _ name: String,
+    _ folder: String,
+    _ names: String,
+    scripts: String = "",
+    settings: [SwiftSetting] = [],
+    trait: String = "Programs"
+) -> Target {
+    .target(
+        name: name,
+        dependencies: dependencies(names, trait: trait),
+        path: path("Sources/\(folder)", name),
+        resources: scripts.split(separator: " ").map { .embedInCode("Runtime/\($0).js") },
+        swiftSettings: swiftSettings + settings
+    )
+}
+
+func program(_ name: String, _ folder: String, _ names: String) -> Target {
+    .executableTarget(
+        name: name,
+        dependencies: dependencies(names),
+        path: path(folder, name),
+        swiftSettings: swiftSettings
+    )
+}
+
+func support(_ name: String, _ names: String, exclude: [String] = []) -> Target {
+    .target(
+        name: name,
+        dependencies: dependencies(names),
+        path: "Tests/\(name)",
+        exclude: exclude,
+        swiftSettings: swiftSettings
+    )
+}
+
+func tests(_ name: String, _ names: String) -> Target {
+    .testTarget(name: name, dependencies: dependencies(names), swiftSettings: swiftSettings)
+}
+
+/// The module map of a library of Debian.
+func library(_ name: String, _ package: String, pkgConfig: String? = nil) -> Target {
+    .systemLibrary(
+        name: name,
+        path: "Sources/SystemLibraries/\(name)",
+        pkgConfig: pkgConfig,
+        providers: [.apt([package])]
+    )
+}
+
+/// The few lines that must be C.
+func shims(_ name: String, of library: String = "") -> Target {
+    .target(name: name, dependencies: dependencies(library), path: "Sources/SystemLibraries/\(name)")
+}
+
+// What many know.
+let client = "QuickConnect QuickConnectClient JSON Linux"
+let device = "QuickConnect JSON Concurrency Linux Logging"
+let flags = "Usage ArgumentParser"
+let nio = "NIOCore NIOPosix NIOHTTP1 NIOWebSocket"
+
+let programs = [
+    "quickconnectd", "quickconnect", "quickconnect-scripts", "quickconnect-picker", "quickconnect-sync",
+    "quickconnect-web", "quickconnect-actions", "quickconnect-kiosk", "quickconnect-mqtt",
+]
+/// For other packages.
+let libraries = [
+    "QuickConnect", "JSON", "QuickConnectClient", "QuickConnectClientNIO", "JavaScriptCore", "MacroEngine",
+]
+/// For the fuzzers alone: what else reads what others write.
+let fuzzed = [
+    "Commands", "Concurrency", "Configuration", "Layout", "ALSAAudio", "GPSDLocation", "MediaFolder", "ProcedureSets",
+    "WebGateway", "NativeMessaging", "Actions", "MQTTGateway", "MQTT", "Fleet", "FleetClient",
+]
 
 let package = Package(
     name: "quickconnect",
-    products: [
-        .executable(name: "quickconnectd", targets: ["quickconnectd"]),
-        .executable(name: "quickconnect", targets: ["quickconnect"]),
-        .executable(name: "quickconnect-scripts", targets: ["quickconnect-scripts"]),
-        .executable(name: "quickconnect-picker", targets: ["quickconnect-picker"]),
-        .executable(name: "quickconnect-sync", targets: ["quickconnect-sync"]),
-        .executable(name: "quickconnect-web", targets: ["quickconnect-web"]),
-        .executable(name: "quickconnect-actions", targets: ["quickconnect-actions"]),
-        .executable(name: "quickconnect-kiosk", targets: ["quickconnect-kiosk"]),
-        .executable(name: "quickconnect-mqtt", targets: ["quickconnect-mqtt"]),
-        .library(name: "QuickConnect", targets: ["QuickConnect"]),
-        .library(name: "JSON", targets: ["JSON"]),
-        .library(name: "QuickConnectClient", targets: ["QuickConnectClient"]),
-        .library(name: "QuickConnectClientNIO", targets: ["QuickConnectClientNIO"]),
-        .library(name: "JavaScriptCore", targets: ["JavaScriptCore"]),
-        .library(name: "MacroEngine", targets: ["MacroEngine"]),
-        // For the fuzzers alone: what else reads what others write.
-        .library(name: "Commands", targets: ["Commands"]),
-        .library(name: "Concurrency", targets: ["Concurrency"]),
-        .library(name: "Configuration", targets: ["Configuration"]),
-        .library(name: "Layout", targets: ["Layout"]),
-        .library(name: "ALSAAudio", targets: ["ALSAAudio"]),
-        .library(name: "GPSDLocation", targets: ["GPSDLocation"]),
-        .library(name: "MediaFolder", targets: ["MediaFolder"]),
-        .library(name: "ProcedureSets", targets: ["ProcedureSets"]),
-        .library(name: "WebGateway", targets: ["WebGateway"]),
-        .library(name: "NativeMessaging", targets: ["NativeMessaging"]),
-        .library(name: "Actions", targets: ["Actions"]),
-        .library(name: "MQTTGateway", targets: ["MQTTGateway"]),
-        .library(name: "MQTT", targets: ["MQTT"]),
-        .library(name: "Fleet", targets: ["Fleet"]),
-        .library(name: "FleetClient", targets: ["FleetClient"]),
-    ],
+    products: programs.map { .executable(name: $0, targets: [$0]) }
+        + (libraries + fuzzed).map { .library(name: $0, targets: [$0]) },
     traits: [
         .trait(
             name: "Programs",
@@ -72,669 +135,252 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
-        // Values, and texts that stay bytes until a value is asked for. Knows nothing of the rest.
-        .target(
-            name: "JSON",
-            dependencies: [.product(name: "OrderedCollections", package: "swift-collections")],
-            swiftSettings: swiftSettings
+        // Base: knows nothing of the project. Turns and shares of peers; promises and threads; POSIX and systemd;
+        // where files lie; how a program says what is wrong with its words; when a connection cannot be taken; SHA-256
+        // and Ed25519.
+        module("JSON", "Base/", "OrderedCollections"),
+        module("Fairness", "Base/", "DequeModule"),
+        module("Concurrency", "Base/", "CLinux Fairness DequeModule HeapModule"),
+        module("Linux", "Base/", "CLinux JSON"),
+        module("Layout", "Base/", "Linux"),
+        module("Usage", "Base/", "Linux ArgumentParser"),
+        module("Accepting", "Base/", "NIOCore"),
+        module("Digests", "Base/", "JSON CSodium"),
+
+        // Core: the architecture. No C, no NIO, no input or output.
+        module("QuickConnect", "Core", "JSON Concurrency Fairness DequeModule"),
+
+        // Settings and mappings: YAML files with their positions.
+        module("Configuration", "Configuration", "QuickConnect KioskRules Fleet JSON Layout Linux CYAML"),
+
+        // Client: the other end of the socket, and the same on an event loop; what programs print, and the flags of
+        // gateways.
+        module("QuickConnectClient", "Client/", "QuickConnect JSON Concurrency Fairness Linux DequeModule HeapModule"),
+        module("QuickConnectClientNIO", "Client/", "QuickConnectClient JSON NIOCore NIOPosix", trait: "NIO"),
+        module("CommandLineText", "Client/", "\(client)"),
+        module("GatewayFlags", "Client/", "Configuration Layout Linux QuickConnectClient ArgumentParser"),
+
+        // Daemon: the command objects, one file each; the files that callers name; the devices, each the only importer
+        // of its C module; bytes on Unix sockets to and from connections; the wiring.
+        module("Commands", "Daemon/", "QuickConnect JSON Concurrency Logging"),
+        module("MediaFolder", "Daemon/Media", "\(device) CLinux Fairness"),
+        module("ALSAAudio", "Daemon/Devices/Sound", "\(device) MediaFolder CALSA CALSAShims CSndFile CSampleRate"),
+        module("GPSDLocation", "Daemon/Devices/Location", "\(device) CGPS"),
+        module("EvdevHaptics", "Daemon/Devices/Haptics", "\(device) CLinux"),
+        module("IIOMotion", "Daemon/Devices/Motion", "\(device)"),
+        module("AvahiBrowsing", "Daemon/Devices/Nearby", "\(device) CAvahi"),
+        module(
+            "UnixSocketListener",
+            "Daemon/Listener",
+            """
+            \(device) Fairness CLinux Accepting DequeModule NIOCore NIOPosix ServiceLifecycle
+            """
+        ),
+        program(
+            "quickconnectd",
+            "Sources/Daemon/",
+            """
+            \(client) \(flags) Commands ALSAAudio AvahiBrowsing EvdevHaptics GPSDLocation IIOMotion MediaFolder
+            UnixSocketListener Configuration Concurrency Layout CLinux Logging NIOPosix ServiceLifecycle
+            """
         ),
 
-        // Threads, alarms and promises.
-        .target(
-            name: "Concurrency",
-            dependencies: [
-                "CLinux", "Fairness",
-                .product(name: "DequeModule", package: "swift-collections"),
-                .product(name: "HeapModule", package: "swift-collections"),
-            ],
-            swiftSettings: swiftSettings
+        // Scripting: JavaScript with the names of Apple's framework; functions that are edited while they run; the
+        // check of texts by another process; the host of scripts and macros.
+        module("JavaScriptCore", "Scripting/", "CJavaScriptCore CJavaScriptCoreShims"),
+        module("MacroEngine", "Scripting/", "JavaScriptCore Concurrency Linux"),
+        module("SyntaxChecking", "Scripting/", "Fairness JSON Linux CLinux"),
+        module(
+            "ScriptHost",
+            "Scripting/",
+            """
+            \(client) Fairness SyntaxChecking Configuration JavaScriptCore MacroEngine Concurrency Layout CLinux
+            DequeModule HeapModule
+            """,
+            scripts: "bridge calls console errors frontController intrinsics macros page start timers words"
+        ),
+        program(
+            "quickconnect-scripts",
+            "Sources/Scripting/",
+            """
+            \(client) \(flags) ScriptHost Procedures Configuration Layout SyntaxChecking
+            """
         ),
 
-        // Turns and shares of peers, as values.
-        .target(
-            name: "Fairness",
-            dependencies: [.product(name: "DequeModule", package: "swift-collections")],
-            swiftSettings: swiftSettings
+        // Procedures: entries in a file of SQLite; sets that are fetched, and what fetches them, the only importer of
+        // libcurl; the processes that run procedures, and their host.
+        module("DataStore", "Procedures/Store", "JSON CSQLite"),
+        module("ProcedureSets", "Procedures/Sets", "Configuration Digests JSON Linux CLinux"),
+        module("ProcedureSync", "Procedures/Sync", "ProcedureSets Configuration JSON Linux CCurl"),
+        module(
+            "Procedures",
+            "Procedures/Host",
+            """
+            \(client) Fairness SyntaxChecking Configuration DataStore ProcedureSets JavaScriptCore Concurrency Layout
+            CLinux
+            """,
+            scripts: "procedure"
+        ),
+        program(
+            "quickconnect-sync",
+            "Sources/Procedures/",
+            """
+            \(flags) ProcedureSync ProcedureSets Configuration Layout Linux QuickConnect
+            """
         ),
 
-        // Has another process, with an engine, check the syntax of scripts.
-        .target(
-            name: "SyntaxChecking",
-            dependencies: ["Fairness", "JSON", "Linux", "CLinux"],
-            swiftSettings: swiftSettings
+        // Web: pages in any browser, by HTTP and WebSocket.
+        module(
+            "WebGateway",
+            "Web/Gateway",
+            """
+            \(client) \(nio) Fairness QuickConnectClientNIO Concurrency CLinux Digests Accepting
+            """
+        ),
+        program(
+            "quickconnect-web",
+            "Sources/Web/",
+            """
+            \(client) \(flags) GatewayFlags WebGateway Configuration Layout CLinux
+            """
         ),
 
-        // POSIX and systemd, each thing once.
-        .target(name: "Linux", dependencies: ["CLinux", "JSON"], swiftSettings: swiftSettings),
-
-        // How a program says what is wrong with its words.
-        .target(
-            name: "Usage",
-            dependencies: [
-                "Linux", .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
-            ],
-            swiftSettings: swiftSettings
+        // Actions: where scripts for pages lie, where they may run, and what runs them; the browsers' native messaging
+        // host.
+        module("Actions", "Actions/Scripts", "QuickConnect JSON Layout Linux SyntaxChecking", scripts: "run"),
+        module("NativeMessaging", "Actions/", "\(client) Actions Layout"),
+        program(
+            "quickconnect-actions",
+            "Sources/Actions/",
+            """
+            \(client) NativeMessaging Actions Configuration Layout SyntaxChecking
+            """
         ),
 
-        // Where the project's files lie.
-        .target(name: "Layout", dependencies: ["Linux"], swiftSettings: swiftSettings),
-
-        // The architecture: no C, no NIO, no input or output.
-        .target(
-            name: "QuickConnect",
-            dependencies: [
-                "JSON", "Concurrency", "Fairness",
-                .product(name: "DequeModule", package: "swift-collections"),
-            ],
-            swiftSettings: swiftSettings
+        // Kiosk: what it lets in and through, without a window; the window, the only importer of WebKitGTK, all of it
+        // on the main thread; actions in the window.
+        module("KioskRules", "Kiosk/Rules", "JSON"),
+        module(
+            "KioskWindow",
+            "Kiosk/Window",
+            """
+            \(client) KioskRules Configuration CLinux CWebKit
+            """,
+            scripts: "evaluate link media page",
+            settings: mainThread
+        ),
+        module(
+            "KioskActions",
+            "Kiosk/Actions",
+            """
+            \(client) KioskWindow KioskRules Actions SyntaxChecking
+            """,
+            settings: mainThread
+        ),
+        program(
+            "quickconnect-kiosk",
+            "Sources/Kiosk/",
+            """
+            \(client) \(flags) KioskActions Actions KioskWindow KioskRules Configuration Layout CLinux
+            """
         ),
 
-        // The command objects, one file each.
-        .target(
-            name: "Commands",
-            dependencies: [
-                "QuickConnect", "JSON", "Concurrency",
-                .product(name: "Logging", package: "swift-log", condition: programs),
-            ],
-            swiftSettings: swiftSettings
+        // Fleet: topics and payloads; a client of a broker; the caller's side, and the device's.
+        module("Fleet", "Fleet/Topics", "JSON"),
+        module("MQTT", "Fleet/", "Concurrency Linux CMosquitto"),
+        module("FleetClient", "Fleet/Client", "Fleet MQTT QuickConnect JSON"),
+        module(
+            "MQTTGateway",
+            "Fleet/Gateway",
+            """
+            \(client) Fairness Fleet MQTT Configuration Digests CLinux Concurrency DequeModule
+            """
+        ),
+        program(
+            "quickconnect-mqtt",
+            "Sources/Fleet/",
+            """
+            \(client) \(flags) MQTTGateway GatewayFlags FleetClient Fleet MQTT CommandLineText Configuration Layout
+            CLinux
+            """
         ),
 
-        // The files that callers name, kept to one folder.
-        .target(
-            name: "MediaFolder",
-            dependencies: [
-                "QuickConnect", "JSON", "Concurrency", "Linux", "CLinux", "Fairness",
-                .product(name: "Logging", package: "swift-log", condition: programs),
-            ],
-            swiftSettings: swiftSettings
+        // Session: native dialogs.
+        program("quickconnect-picker", "Sources/Session/", "\(client) \(flags) Concurrency CLinux"),
+
+        // Tool: the command line.
+        program(
+            "quickconnect",
+            "Sources/Tool",
+            """
+            \(client) \(flags) Actions CommandLineText CLinux CQREncode Layout SyntaxChecking
+            """
         ),
 
-        // A device each; the only importers of their C modules.
-        .target(
-            name: "ALSAAudio",
-            dependencies: [
-                "QuickConnect", "JSON", "Concurrency", "Linux", "MediaFolder", "CALSA", "CALSAShims", "CSndFile",
-                "CSampleRate",
-                .product(name: "Logging", package: "swift-log", condition: programs),
-            ],
-            swiftSettings: swiftSettings
-        ),
+        // C: system libraries, and the few lines that must be C. Without pkg-config where SwiftPM warns of its flags.
+        library("CALSA", "libasound2-dev", pkgConfig: "alsa"),
+        library("CCurl", "libcurl4-openssl-dev"),
+        library("CAvahi", "libavahi-client-dev"),
+        library("CMosquitto", "libmosquitto-dev", pkgConfig: "libmosquitto"),
+        library("CGPS", "libgps-dev", pkgConfig: "libgps"),
+        library("CSndFile", "libsndfile1-dev", pkgConfig: "sndfile"),
+        library("CSampleRate", "libsamplerate0-dev", pkgConfig: "samplerate"),
+        library("CJavaScriptCore", "libjavascriptcoregtk-4.1-dev", pkgConfig: "javascriptcoregtk-4.1"),
+        library("CSQLite", "libsqlite3-dev", pkgConfig: "sqlite3"),
+        library("CSodium", "libsodium-dev", pkgConfig: "libsodium"),
+        library("CWebKit", "libwebkit2gtk-4.1-dev", pkgConfig: "webkit2gtk-4.1"),
+        library("CQREncode", "libqrencode-dev", pkgConfig: "libqrencode"),
+        library("CYAML", "libyaml-dev", pkgConfig: "yaml-0.1"),
+        shims("CALSAShims", of: "CALSA"),
+        shims("CJavaScriptCoreShims", of: "CJavaScriptCore"),
+        shims("CLinux"),
 
-        .target(
-            name: "GPSDLocation",
-            dependencies: [
-                "QuickConnect", "JSON", "Concurrency", "Linux", "CGPS",
-                .product(name: "Logging", package: "swift-log", condition: programs),
-            ],
-            swiftSettings: swiftSettings
-        ),
+        // What docs/clients.md shows, and what figures are compared with.
+        program("device-example", "Examples/Swift", "QuickConnectClient QuickConnect JSON"),
+        program("javascript-calls", "Benchmarks/JavaScriptCalls", "JavaScriptCore CJavaScriptCore"),
+        program("websocket-echo", "Benchmarks/WebSocketEcho", "\(nio)"),
+        program("frame-echo", "Tests/Foreign/Echo", "\(nio) WebGateway"),
 
-        .target(
-            name: "EvdevHaptics",
-            dependencies: [
-                "QuickConnect", "JSON", "Concurrency", "Linux", "CLinux",
-                .product(name: "Logging", package: "swift-log", condition: programs),
-            ],
-            swiftSettings: swiftSettings
-        ),
-
-        .target(
-            name: "IIOMotion",
-            dependencies: [
-                "QuickConnect", "JSON", "Concurrency", "Linux",
-                .product(name: "Logging", package: "swift-log", condition: programs),
-            ],
-            swiftSettings: swiftSettings
-        ),
-
-        .target(
-            name: "AvahiBrowsing",
-            dependencies: [
-                "QuickConnect", "JSON", "Concurrency", "Linux", "CAvahi",
-                .product(name: "Logging", package: "swift-log", condition: programs),
-            ],
-            swiftSettings: swiftSettings
-        ),
-
-        // What listeners do when a connection cannot be taken.
-        .target(
-            name: "Accepting",
-            dependencies: [.product(name: "NIOCore", package: "swift-nio", condition: programs)],
-            swiftSettings: swiftSettings
-        ),
-
-        // Bytes on Unix sockets to and from connections.
-        .target(
-            name: "UnixSocketListener",
-            dependencies: [
-                "QuickConnect", "JSON", "Concurrency", "Fairness", "Linux", "CLinux", "Accepting",
-                .product(name: "DequeModule", package: "swift-collections"),
-                .product(name: "Logging", package: "swift-log", condition: programs),
-                .product(name: "NIOCore", package: "swift-nio", condition: programs),
-                .product(name: "NIOPosix", package: "swift-nio", condition: programs),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: programs),
-            ],
-            swiftSettings: swiftSettings
-        ),
-
-        // YAML files with their positions: settings and mappings.
-        .target(
-            name: "Configuration",
-            dependencies: ["QuickConnect", "KioskRules", "Fleet", "JSON", "Layout", "Linux", "CYAML"],
-            swiftSettings: swiftSettings
-        ),
-
-        // The other end of the socket, for programs that are clients.
-        .target(
-            name: "QuickConnectClient",
-            dependencies: [
-                "QuickConnect", "JSON", "Concurrency", "Fairness", "Linux",
-                .product(name: "DequeModule", package: "swift-collections"),
-                .product(name: "HeapModule", package: "swift-collections"),
-            ],
-            swiftSettings: swiftSettings
-        ),
-
-        // The same on an event loop, for gateways.
-        .target(
-            name: "QuickConnectClientNIO",
-            dependencies: [
-                "QuickConnectClient", "JSON",
-                .product(name: "NIOCore", package: "swift-nio", condition: nio),
-                .product(name: "NIOPosix", package: "swift-nio", condition: nio),
-            ],
-            swiftSettings: swiftSettings
-        ),
-
-        // SHA-256 and Ed25519; the only importer of libsodium.
-        .target(name: "Digests", dependencies: ["JSON", "CSodium"], swiftSettings: swiftSettings),
-
-        // The data of the device: entries in a file of SQLite.
-        .target(name: "DataStore", dependencies: ["JSON", "CSQLite"], swiftSettings: swiftSettings),
-
-        // JavaScript, with the names of Apple's framework. Knows nothing of the rest.
-        .target(
-            name: "JavaScriptCore",
-            dependencies: ["CJavaScriptCore", "CJavaScriptCoreShims"],
-            swiftSettings: swiftSettings
-        ),
-
-        // JavaScript functions that are edited while the program runs.
-        .target(
-            name: "MacroEngine",
-            dependencies: ["JavaScriptCore", "Concurrency", "Linux"],
-            swiftSettings: swiftSettings
-        ),
-
-        // The script host: JavaScript that talks to the daemon.
-        .target(
-            name: "ScriptHost",
-            dependencies: [
-                "Fairness", "SyntaxChecking",
-                "QuickConnect", "QuickConnectClient", "Configuration", "JSON", "JavaScriptCore", "MacroEngine",
-                "Concurrency", "Layout", "Linux", "CLinux",
-                .product(name: "DequeModule", package: "swift-collections"),
-                .product(name: "HeapModule", package: "swift-collections"),
-            ],
-            resources: [
-                "errors", "console", "timers", "frontController", "calls", "bridge", "words", "page", "start", "macros",
-                "intrinsics",
-            ].map { .embedInCode("Runtime/\($0).js") },
-            swiftSettings: swiftSettings
-        ),
-
-        // Sets of fetched procedures, as the one who fetches hands them to the one who runs them.
-        .target(
-            name: "ProcedureSets",
-            dependencies: ["Configuration", "Digests", "JSON", "Linux", "CLinux"],
-            swiftSettings: swiftSettings
-        ),
-
-        // Fetches such sets; the only importer of libcurl.
-        .target(
-            name: "ProcedureSync",
-            dependencies: ["ProcedureSets", "Configuration", "JSON", "Linux", "CCurl"],
-            swiftSettings: swiftSettings
-        ),
-        .executableTarget(
-            name: "quickconnect-sync",
-            dependencies: [
-                "ProcedureSync", "ProcedureSets", "Configuration", "Layout", "Linux", "QuickConnect", "Usage",
-                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
-            ],
-            swiftSettings: swiftSettings
-        ),
-
-        // Stored procedures: the processes that run them, the host of those, and what records the data for them.
-        .target(
-            name: "Procedures",
-            dependencies: [
-                "Fairness", "SyntaxChecking",
-                "QuickConnect", "QuickConnectClient", "Configuration", "DataStore", "ProcedureSets", "JSON",
-                "JavaScriptCore", "Concurrency", "Layout", "Linux", "CLinux",
-            ],
-            resources: [.embedInCode("Runtime/procedure.js")],
-            swiftSettings: swiftSettings
-        ),
-
-        .executableTarget(
-            name: "quickconnect-scripts",
-            dependencies: [
-                "QuickConnect", "QuickConnectClient", "ScriptHost", "Procedures", "Configuration", "JSON", "Layout",
-                "Linux", "SyntaxChecking", "Usage",
-                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
-            ],
-            swiftSettings: swiftSettings
-        ),
-        .executableTarget(
-            name: "quickconnectd",
-            dependencies: [
-                "QuickConnect", "QuickConnectClient", "Commands", "ALSAAudio", "AvahiBrowsing", "EvdevHaptics",
-                "GPSDLocation", "IIOMotion", "MediaFolder", "UnixSocketListener", "Configuration", "JSON",
-                "Concurrency", "Layout", "Linux", "CLinux", "Usage",
-                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
-                .product(name: "Logging", package: "swift-log", condition: programs),
-                .product(name: "NIOPosix", package: "swift-nio", condition: programs),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: programs),
-            ],
-            swiftSettings: swiftSettings
-        ),
-        // What programs say on a terminal.
-        .target(
-            name: "CommandLineText",
-            dependencies: ["QuickConnect", "QuickConnectClient", "JSON", "Linux"],
-            swiftSettings: swiftSettings
-        ),
-        .executableTarget(
-            name: "quickconnect",
-            dependencies: [
-                "QuickConnect", "QuickConnectClient", "Actions", "CommandLineText", "CLinux", "CQREncode", "JSON",
-                "Layout", "Linux", "SyntaxChecking", "Usage",
-                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
-            ],
-            swiftSettings: swiftSettings
-        ),
-
-        // Native dialogs in the graphical session of a user.
-        .executableTarget(
-            name: "quickconnect-picker",
-            dependencies: [
-                "QuickConnect", "QuickConnectClient", "JSON", "Concurrency", "Linux", "CLinux", "Usage",
-                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
-            ],
-            swiftSettings: swiftSettings
-        ),
-
-        // Action scripts: where they lie, where they may run, and the JavaScript that runs them in a page.
-        .target(
-            name: "Actions",
-            dependencies: ["QuickConnect", "JSON", "Layout", "Linux", "SyntaxChecking"],
-            resources: [.embedInCode("Runtime/run.js")],
-            swiftSettings: swiftSettings
-        ),
-
-        // The native messaging host of the browsers' extension.
-        .target(
-            name: "NativeMessaging",
-            dependencies: ["Actions", "QuickConnect", "QuickConnectClient", "JSON", "Layout", "Linux"],
-            swiftSettings: swiftSettings
-        ),
-        .executableTarget(
-            name: "quickconnect-actions",
-            dependencies: [
-                "NativeMessaging", "Actions", "QuickConnect", "QuickConnectClient", "Configuration", "JSON", "Layout",
-                "Linux", "SyntaxChecking",
-            ],
-            swiftSettings: swiftSettings
-        ),
-
-        // Pages in any browser: HTTP and WebSocket.
-        .target(
-            name: "WebGateway",
-            dependencies: [
-                "Fairness",
-                "QuickConnect", "QuickConnectClient", "QuickConnectClientNIO", "JSON", "Concurrency", "Linux", "CLinux",
-                "Digests", "Accepting",
-                .product(name: "NIOCore", package: "swift-nio", condition: programs),
-                .product(name: "NIOHTTP1", package: "swift-nio", condition: programs),
-                .product(name: "NIOPosix", package: "swift-nio", condition: programs),
-                .product(name: "NIOWebSocket", package: "swift-nio", condition: programs),
-            ],
-            swiftSettings: swiftSettings
-        ),
-        // What their command lines have in common.
-        .target(
-            name: "GatewayFlags",
-            dependencies: [
-                "Configuration", "Layout", "Linux", "QuickConnectClient",
-                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
-            ],
-            swiftSettings: swiftSettings
-        ),
-        .executableTarget(
-            name: "quickconnect-web",
-            dependencies: [
-                "GatewayFlags", "QuickConnect", "QuickConnectClient", "WebGateway", "Configuration", "Layout", "Linux",
-                "CLinux", "Usage",
-                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
-            ],
-            swiftSettings: swiftSettings
-        ),
-
-        // What a kiosk's window lets in and through, without a window.
-        .target(name: "KioskRules", dependencies: ["JSON"], swiftSettings: swiftSettings),
-
-        // The web view of the kiosk; the only importer of WebKitGTK. All of it runs on the main thread.
-        .target(
-            name: "KioskWindow",
-            dependencies: [
-                "KioskRules", "Configuration", "QuickConnectClient", "QuickConnect", "JSON", "Linux", "CLinux",
-                "CWebKit",
-            ],
-            resources: ["evaluate", "link", "media", "page"].map { .embedInCode("Runtime/\($0).js") },
-            swiftSettings: swiftSettings + [.defaultIsolation(MainActor.self)]
-        ),
-        // Actions in the window.
-        .target(
-            name: "KioskActions",
-            dependencies: [
-                "KioskWindow", "KioskRules", "Actions", "SyntaxChecking", "QuickConnect", "QuickConnectClient", "JSON",
-                "Linux",
-            ],
-            swiftSettings: swiftSettings + [.defaultIsolation(MainActor.self)]
-        ),
-        .executableTarget(
-            name: "quickconnect-kiosk",
-            dependencies: [
-                "KioskActions", "Actions", "KioskWindow", "KioskRules", "QuickConnect", "QuickConnectClient",
-                "Configuration", "Layout", "Linux", "CLinux", "Usage",
-                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
-            ],
-            swiftSettings: swiftSettings
-        ),
-
-        // A client of a broker; the only importer of libmosquitto.
-        .target(name: "MQTT", dependencies: ["Concurrency", "Linux", "CMosquitto"], swiftSettings: swiftSettings),
-
-        // What devices and callers of a fleet say to each other: topics and payloads.
-        .target(name: "Fleet", dependencies: ["JSON"], swiftSettings: swiftSettings),
-
-        // The caller's side of it.
-        .target(
-            name: "FleetClient",
-            dependencies: ["Fleet", "MQTT", "QuickConnect", "JSON"],
-            swiftSettings: swiftSettings
-        ),
-
-        // The device's side: a gateway of the daemon.
-        .target(
-            name: "MQTTGateway",
-            dependencies: [
-                "Fairness",
-                "Fleet", "MQTT", "QuickConnect", "QuickConnectClient", "Configuration", "JSON", "Digests", "Linux",
-                "CLinux", "Concurrency",
-                .product(name: "DequeModule", package: "swift-collections"),
-            ],
-            swiftSettings: swiftSettings
-        ),
-        .executableTarget(
-            name: "quickconnect-mqtt",
-            dependencies: [
-                "MQTTGateway", "GatewayFlags", "FleetClient", "Fleet", "MQTT", "CommandLineText", "Configuration",
-                "Layout",
-                "QuickConnect", "QuickConnectClient", "JSON", "Linux", "CLinux", "Usage",
-                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: programs),
-            ],
-            swiftSettings: swiftSettings
-        ),
-
-        // What docs/clients.md shows, as a program.
-        .executableTarget(
-            name: "device-example",
-            dependencies: ["QuickConnectClient", "QuickConnect", "JSON"],
-            path: "Examples/Swift",
-            swiftSettings: swiftSettings
-        ),
-
-        // What the JavaScriptCore module costs beside the C API.
-        .executableTarget(
-            name: "javascript-calls",
-            dependencies: ["JavaScriptCore", "CJavaScriptCore"],
-            path: "Benchmarks/JavaScriptCalls",
-            swiftSettings: swiftSettings
-        ),
-
-        // What a round trip to the gateway of pages is compared with.
-        .executableTarget(
-            name: "websocket-echo",
-            dependencies: [
-                .product(name: "NIOCore", package: "swift-nio", condition: programs),
-                .product(name: "NIOHTTP1", package: "swift-nio", condition: programs),
-                .product(name: "NIOPosix", package: "swift-nio", condition: programs),
-                .product(name: "NIOWebSocket", package: "swift-nio", condition: programs),
-            ],
-            path: "Benchmarks/WebSocketEcho",
-            swiftSettings: swiftSettings
-        ),
-        .executableTarget(
-            name: "frame-echo",
-            dependencies: [
-                "WebGateway",
-                .product(name: "NIOCore", package: "swift-nio", condition: programs),
-                .product(name: "NIOHTTP1", package: "swift-nio", condition: programs),
-                .product(name: "NIOPosix", package: "swift-nio", condition: programs),
-                .product(name: "NIOWebSocket", package: "swift-nio", condition: programs),
-            ],
-            path: "Tests/Foreign/Echo",
-            swiftSettings: swiftSettings
-        ),
-
-        // C: system libraries, and the few lines that must be C.
-        .systemLibrary(name: "CALSA", pkgConfig: "alsa", providers: [.apt(["libasound2-dev"])]),
-        // Without pkg-config, whose flags SwiftPM does not take.
-        .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
-        // Without pkg-config, whose flag -D_REENTRANT SwiftPM warns of.
-        .systemLibrary(name: "CAvahi", providers: [.apt(["libavahi-client-dev"])]),
-        .systemLibrary(name: "CMosquitto", pkgConfig: "libmosquitto", providers: [.apt(["libmosquitto-dev"])]),
-        .systemLibrary(name: "CGPS", pkgConfig: "libgps", providers: [.apt(["libgps-dev"])]),
-        .systemLibrary(name: "CSndFile", pkgConfig: "sndfile", providers: [.apt(["libsndfile1-dev"])]),
-        .systemLibrary(name: "CSampleRate", pkgConfig: "samplerate", providers: [.apt(["libsamplerate0-dev"])]),
-        .systemLibrary(
-            name: "CJavaScriptCore",
-            pkgConfig: "javascriptcoregtk-4.1",
-            providers: [.apt(["libjavascriptcoregtk-4.1-dev"])]
-        ),
-        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-        .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
-        .systemLibrary(name: "CWebKit", pkgConfig: "webkit2gtk-4.1", providers: [.apt(["libwebkit2gtk-4.1-dev"])]),
-        .systemLibrary(name: "CQREncode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
-        .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
-        .target(name: "CALSAShims", dependencies: ["CALSA"]),
-        .target(name: "CJavaScriptCoreShims", dependencies: ["CJavaScriptCore"]),
-        .target(name: "CLinux"),
-
-        // Private sound servers, a virtual sound card and processes for the tests.
+        // What tests share: private sound servers, a virtual sound card, processes; what clients and the daemon say to
+        // each other; a small model of the core, and the histories in which both must do the same.
         .target(name: "CTestRig", path: "Tests/CTestRig"),
-        .target(
-            name: "TestRig",
-            dependencies: ["QuickConnect", "QuickConnectClient", "JSON", "CTestRig"],
-            path: "Tests/TestRig",
-            exclude: ["RigPlugin"],
-            swiftSettings: swiftSettings
-        ),
+        support("TestRig", "QuickConnect QuickConnectClient JSON CTestRig", exclude: ["RigPlugin"]),
+        support("Conversations", "QuickConnect JSON"),
+        support("CoreModel", "QuickConnect JSON Commands Concurrency TestRig Logging"),
+        program("core-model", "Tests/CoreModelRunner", "CoreModel"),
 
-        // What clients and the daemon say to each other, to be held in-process and over the socket.
-        .target(
-            name: "Conversations",
-            dependencies: ["QuickConnect", "JSON"],
-            path: "Tests/Conversations",
-            swiftSettings: swiftSettings
+        tests("QuickConnectTests", "\(device) Commands Conversations CoreModel TestRig"),
+        tests(
+            "UnixSocketListenerTests",
+            """
+            UnixSocketListener QuickConnect JSON Concurrency TestRig Logging NIOCore NIOEmbedded NIOPosix
+            """
         ),
-
-        // A small model of the core, and the histories in which both must do the same.
-        .target(
-            name: "CoreModel",
-            dependencies: [
-                "QuickConnect", "JSON", "Commands", "Concurrency", "TestRig",
-                .product(name: "Logging", package: "swift-log", condition: programs),
-            ],
-            path: "Tests/CoreModel",
-            swiftSettings: swiftSettings
-        ),
-        .executableTarget(
-            name: "core-model",
-            dependencies: ["CoreModel"],
-            path: "Tests/CoreModelRunner",
-            swiftSettings: swiftSettings
-        ),
-
-        .testTarget(
-            name: "QuickConnectTests",
-            dependencies: [
-                "QuickConnect", "JSON", "Commands", "Conversations", "CoreModel", "Concurrency", "Linux", "TestRig",
-                .product(name: "Logging", package: "swift-log", condition: programs),
-            ],
-            swiftSettings: swiftSettings
-        ),
-        .testTarget(
-            name: "UnixSocketListenerTests",
-            dependencies: [
-                "UnixSocketListener", "QuickConnect", "JSON", "Concurrency", "TestRig",
-                .product(name: "Logging", package: "swift-log", condition: programs),
-                .product(name: "NIOCore", package: "swift-nio", condition: programs),
-                .product(name: "NIOEmbedded", package: "swift-nio", condition: programs),
-                .product(name: "NIOPosix", package: "swift-nio", condition: programs),
-            ],
-            swiftSettings: swiftSettings
-        ),
-        .testTarget(
-            name: "ConfigurationTests",
-            dependencies: ["Configuration", "KioskRules", "Layout", "QuickConnect", "JSON", "TestRig"],
-            swiftSettings: swiftSettings
-        ),
-        .testTarget(
-            name: "KioskRulesTests",
-            dependencies: ["KioskRules", "JSON"],
-            swiftSettings: swiftSettings
-        ),
-        .testTarget(name: "FairnessTests", dependencies: ["Fairness"], swiftSettings: swiftSettings),
-        .testTarget(
-            name: "ConcurrencyTests",
-            dependencies: ["Concurrency", "QuickConnect", "TestRig"],
-            swiftSettings: swiftSettings
-        ),
-        .testTarget(
-            name: "ALSAAudioTests",
-            dependencies: [
-                "ALSAAudio", "QuickConnect", "JSON", "TestRig", "Concurrency", "CLinux",
-                .product(name: "Logging", package: "swift-log", condition: programs),
-            ],
-            swiftSettings: swiftSettings
-        ),
-        .testTarget(
-            name: "GPSDLocationTests",
-            dependencies: [
-                "GPSDLocation", "QuickConnect", "JSON", "TestRig", "Concurrency", "Linux",
-                .product(name: "Logging", package: "swift-log", condition: programs),
-            ],
-            swiftSettings: swiftSettings
-        ),
-        .testTarget(
-            name: "EvdevHapticsTests",
-            dependencies: [
-                "EvdevHaptics", "QuickConnect", "JSON", "TestRig", "Concurrency", "Linux",
-                .product(name: "Logging", package: "swift-log", condition: programs),
-            ],
-            swiftSettings: swiftSettings
-        ),
-        .testTarget(
-            name: "IIOMotionTests",
-            dependencies: [
-                "IIOMotion", "QuickConnect", "JSON", "TestRig", "Concurrency", "Linux",
-                .product(name: "Logging", package: "swift-log", condition: programs),
-            ],
-            swiftSettings: swiftSettings
-        ),
-        .testTarget(
-            name: "AvahiBrowsingTests",
-            dependencies: [
-                "AvahiBrowsing", "QuickConnect", "JSON", "TestRig", "Concurrency", "Linux",
-                .product(name: "Logging", package: "swift-log", condition: programs),
-            ],
-            swiftSettings: swiftSettings
-        ),
-        .testTarget(
-            name: "ScriptHostTests",
-            dependencies: [
-                "ScriptHost", "SyntaxChecking", "QuickConnect", "QuickConnectClient", "Configuration", "JSON",
-                "Concurrency", "Linux",
-                "TestRig",
-            ],
-            swiftSettings: swiftSettings
-        ),
-        .testTarget(
-            name: "DataStoreTests",
-            dependencies: ["DataStore", "JSON", "TestRig"],
-            swiftSettings: swiftSettings
-        ),
-        .testTarget(
-            name: "ProceduresTests",
-            dependencies: [
-                "Procedures", "ProcedureSync", "DataStore", "JSON", "Layout", "TestRig",
-            ],
-            swiftSettings: swiftSettings
-        ),
-        .testTarget(name: "JavaScriptCoreTests", dependencies: ["JavaScriptCore"], swiftSettings: swiftSettings),
-        .testTarget(
-            name: "MacroEngineTests",
-            dependencies: ["MacroEngine", "JavaScriptCore"],
-            swiftSettings: swiftSettings
-        ),
-        .testTarget(
-            name: "QuickConnectClientTests",
-            dependencies: ["QuickConnectClient", "QuickConnect", "JSON", "TestRig"],
-            swiftSettings: swiftSettings
-        ),
-        .testTarget(
-            name: "ActionsTests",
-            dependencies: [
-                "Actions", "NativeMessaging", "JavaScriptCore", "MacroEngine", "QuickConnect", "JSON", "Layout",
-                "TestRig",
-            ],
-            swiftSettings: swiftSettings
-        ),
-        .testTarget(
-            name: "WebGatewayTests",
-            dependencies: [
-                "WebGateway", "JSON", "Digests", "Linux",
-                .product(name: "NIOCore", package: "swift-nio", condition: programs),
-                .product(name: "NIOEmbedded", package: "swift-nio", condition: programs),
-                .product(name: "NIOHTTP1", package: "swift-nio", condition: programs),
-                .product(name: "NIOPosix", package: "swift-nio", condition: programs),
-            ],
-            swiftSettings: swiftSettings
-        ),
-        .testTarget(
-            name: "MQTTGatewayTests",
-            dependencies: [
-                "MQTTGateway", "FleetClient", "Fleet", "MQTT", "Configuration", "QuickConnect", "QuickConnectClient",
-                "JSON",
-                "TestRig", "Concurrency", "Linux",
-            ],
-            swiftSettings: swiftSettings
-        ),
-        .testTarget(
-            name: "ConversationTests",
-            dependencies: [
-                "QuickConnect", "QuickConnectClient", "QuickConnectClientNIO", "JSON", "Concurrency", "Conversations",
-                "Configuration", "Digests", "Linux", "TestRig", "quickconnectd", "quickconnect", "quickconnect-picker",
-                "quickconnect-sync", "quickconnect-web",
-                "device-example",
-                .product(name: "Logging", package: "swift-log", condition: programs),
-                .product(name: "NIOCore", package: "swift-nio", condition: programs),
-                .product(name: "NIOPosix", package: "swift-nio", condition: programs),
-            ],
-            swiftSettings: swiftSettings
+        tests("ConfigurationTests", "Configuration KioskRules Layout QuickConnect JSON TestRig"),
+        tests("KioskRulesTests", "KioskRules JSON"),
+        tests("FairnessTests", "Fairness"),
+        tests("ConcurrencyTests", "Concurrency QuickConnect TestRig"),
+        tests("ALSAAudioTests", "\(device) ALSAAudio TestRig CLinux"),
+        tests("GPSDLocationTests", "\(device) GPSDLocation TestRig"),
+        tests("EvdevHapticsTests", "\(device) EvdevHaptics TestRig"),
+        tests("IIOMotionTests", "\(device) IIOMotion TestRig"),
+        tests("AvahiBrowsingTests", "\(device) AvahiBrowsing TestRig"),
+        tests("ScriptHostTests", "\(client) ScriptHost SyntaxChecking Configuration Concurrency TestRig"),
+        tests("DataStoreTests", "DataStore JSON TestRig"),
+        tests("ProceduresTests", "Procedures ProcedureSync DataStore JSON Layout TestRig"),
+        tests("JavaScriptCoreTests", "JavaScriptCore"),
+        tests("MacroEngineTests", "MacroEngine JavaScriptCore"),
+        tests("QuickConnectClientTests", "QuickConnectClient QuickConnect JSON TestRig"),
+        tests("ActionsTests", "Actions NativeMessaging JavaScriptCore MacroEngine QuickConnect JSON Layout TestRig"),
+        tests("WebGatewayTests", "WebGateway JSON Digests Linux NIOCore NIOEmbedded NIOHTTP1 NIOPosix"),
+        tests("MQTTGatewayTests", "\(client) MQTTGateway FleetClient Fleet MQTT Configuration TestRig Concurrency"),
+        tests(
+            "ConversationTests",
+            """
+            \(client) QuickConnectClientNIO Concurrency Conversations Configuration Digests TestRig quickconnectd
+            quickconnect quickconnect-picker quickconnect-sync quickconnect-web device-example Logging NIOCore
+            NIOPosix
+            """
         ),
     ]
 )

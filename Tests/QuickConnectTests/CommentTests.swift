@@ -3,9 +3,10 @@ import Testing
 
 @Suite("The libraries' public declarations")
 struct CommentTests {
+    /// Their folders.
     private static let products = [
-        "QuickConnect", "JSON", "QuickConnectClient", "QuickConnectClientNIO", "JavaScriptCore", "MacroEngine",
-        "WebGateway",
+        "Core", "Base/JSON", "Client/QuickConnectClient", "Client/QuickConnectClientNIO", "Scripting/JavaScriptCore",
+        "Scripting/MacroEngine", "Web/Gateway",
     ]
 
     @Test("each have a comment", arguments: products)

@@ -59,7 +59,7 @@ struct DocumentationTests {
 
     @Test("docs/native-commands.md has every command object of the catalog, and no other")
     func objects() throws {
-        let catalog = try page("Sources/Commands/Catalog.swift").matches(of: /(?m)^ {12}(\w+CO)\(/)
+        let catalog = try page("Sources/Daemon/Commands/Catalog.swift").matches(of: /(?m)^ {12}(\w+CO)\(/)
         let described = try page("docs/native-commands.md").matches(of: /(?m)^\| `(\w+CO)` \|/)
         #expect(catalog.count > 30)
         #expect(Set(described.map { String($0.output.1) }) == Set(catalog.map { String($0.output.1) }))

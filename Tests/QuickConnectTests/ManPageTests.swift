@@ -94,7 +94,7 @@ struct ManPageTests {
 
     @Test("The options that command objects read are members in the mappings")
     func options() throws {
-        let folder = Self.root.appendingPathComponent("Sources/Commands")
+        let folder = Self.root.appendingPathComponent("Sources/Daemon/Commands")
         let files = FileManager.default.enumerator(atPath: folder.path)
         let mappings = try ["daemon", "device", "location", "nearby", "sound"].map {
             try Self.text("mappings/\($0).yaml")
@@ -104,7 +104,7 @@ struct ManPageTests {
         var options = 0
         while let path = files?.nextObject() as? String {
             guard path.hasSuffix(".swift"), !path.hasPrefix("Options/") else { continue }
-            let source = try Self.text("Sources/Commands/\(path)")
+            let source = try Self.text("Sources/Daemon/Commands/\(path)")
             for list in source.matches(of: /OptionReader\([\s\S]*?known: \[([^\]]*)\]/) {
                 for name in list.output.1.matches(of: /"(\w+)"/) {
                     options += 1
