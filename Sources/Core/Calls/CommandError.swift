@@ -54,14 +54,6 @@ public struct CommandError: Error, Sendable, Equatable {
         self.details = details
     }
 
-    /// The same error, with the names that may have been meant.
-    func asking(_ near: [String]) -> CommandError {
-        var error = self
-        error.message += NearestNames.question(near)
-        error.details["nearest"] = .array(near.map(JSONValue.string))
-        return error
-    }
-
     /// The error as the JSON object that replies carry.
     /// - Parameter command: the command of the call that failed; left out if it could not be read.
     public func payload(command: String?) -> JSONValue {

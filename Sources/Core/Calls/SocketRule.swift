@@ -80,17 +80,17 @@ public final class SocketRule: Sendable {
 
     /// Whether its clients may call a command, or hear its event. On a gateway's list are also the entries that name one
     /// of its users or groups themselves.
-    /// - Parameter entry: the command's; nil if none is mapped.
-    public func lists(_ command: String, _ entry: MappingEntry?) -> Bool {
+    /// - Parameter gateways: those that the command's entry names; nil if it has none.
+    public func lists(_ command: String, for gateways: Set<ByteName>?) -> Bool {
         let name = ByteName(command)
         if list.withLock({ $0.commands.contains(name) }) { return true }
         guard let gateway else { return false }
-        return entry?.gateways.contains(ByteName(gateway.name)) ?? false
+        return gateways?.contains(ByteName(gateway.name)) ?? false
     }
 
     /// `denied` if the command is not on the list.
-    func refusal(of command: String, _ entry: MappingEntry?) -> CommandError? {
-        guard !lists(command, entry), gateway == nil || command != Self.actFor else { return nil }
+    func refusal(of command: String, for gateways: Set<ByteName>?) -> CommandError? {
+        guard !lists(command, for: gateways), gateway == nil || command != Self.actFor else { return nil }
         let command = command.shortened
         let names = (commands.map(\.text) + [NameList.quoted(command)]).sorted()
         let line = "commands: [\(NameList.text(names, bytes: 400))]"

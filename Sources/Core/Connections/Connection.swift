@@ -195,7 +195,7 @@ extension Connection: RoutedConnection {
     func refusal(of command: String, _ entry: MappingEntry?) -> CommandError? {
         // Most sockets have no rule.
         guard let socketRule else { return nil }
-        return gatewayUser?.refusal(of: command) ?? socketRule.refusal(of: command, entry)
+        return gatewayUser?.refusal(of: command) ?? socketRule.refusal(of: command, for: entry?.gateways)
     }
 
     var lackOfRoom: CommandError? {

@@ -1,3 +1,5 @@
+internal import JSON
+
 /// Finds names similar to a mistyped one.
 public enum NearestNames {
     /// At most three of the candidates, nearest first: they differ by added, missing, changed or swapped letters, at
@@ -28,6 +30,16 @@ public enum NearestNames {
     /// `, did you mean 'loc'?`, or an empty text if there is no name.
     static func question(_ near: [String]) -> String {
         near.isEmpty ? "" : ", did you mean \(near.map { "'\($0)'" }.joined(separator: " or "))?"
+    }
+}
+
+extension CommandError {
+    /// The same error, with the names that may have been meant.
+    func asking(_ near: [String]) -> CommandError {
+        var error = self
+        error.message += NearestNames.question(near)
+        error.details["nearest"] = .array(near.map(JSONValue.string))
+        return error
     }
 }
 

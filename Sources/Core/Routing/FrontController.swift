@@ -132,7 +132,7 @@ public final class FrontController: Sendable {
         for caller: Caller,
         by rule: SocketRule? = nil
     ) -> CommandError? {
-        if let refusal = rule?.refusal(of: command.shortened, currentTable[command]) { return refusal }
+        if let refusal = rule?.refusal(of: command.shortened, for: currentTable[command]?.gateways) { return refusal }
         do throws(CommandError) {
             let entry = try entry(of: command)
             if let refusal = permissions.refusal(by: entry, caller) { return refusal }
@@ -158,7 +158,7 @@ public final class FrontController: Sendable {
         let table = currentTable
         var refusal: CommandError?
         for command in DaemonEvents.commands(of: event) {
-            refusal = rule?.refusal(of: command.shortened, table[command])
+            refusal = rule?.refusal(of: command.shortened, for: table[command]?.gateways)
             if refusal == nil, let entry = table[command] {
                 refusal = permissions.refusal(by: entry, caller)
             } else if refusal == nil, DaemonEvents.needsCommand(event), !permissions.isPrivileged(caller) {

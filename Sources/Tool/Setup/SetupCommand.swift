@@ -105,7 +105,7 @@ struct SystemdUnits {
 }
 
 /// Questions to the person at the terminal.
-enum Question {
+enum SetupQuestion {
     static var isPossible: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 }
 
     /// - Returns: what was typed; nil for a line without anything.

@@ -58,7 +58,7 @@ struct SetupHomeCommand: ParsableCommand {
     private func person() throws -> String {
         let own = OwnProcess.environment["SUDO_USER"] ?? Self.userName
         var name = name
-        if name == nil, Question.isPossible { name = Question.ask("Who will use the pages? [\(own)]") }
+        if name == nil, SetupQuestion.isPossible { name = SetupQuestion.ask("Who will use the pages? [\(own)]") }
         let chosen = name ?? own
         guard GatewayName.isValid(chosen) else {
             throw ExitError(
@@ -83,10 +83,12 @@ struct SetupHomeCommand: ParsableCommand {
         }
         if let network { return network == "none" ? nil : try find(network) }
         let earlier = all.first { $0.interface == plan.earlierNetwork }
-        guard Question.isPossible, let first = earlier ?? all.first else { return earlier }
+        guard SetupQuestion.isPossible, let first = earlier ?? all.first else { return earlier }
         say(first.warning)
         let isOpen = earlier != nil
-        let answer = Question.ask("Open the pages to \(first.interface), \(first.subnet)? [\(isOpen ? "Y/n" : "y/N")]")
+        let answer = SetupQuestion.ask(
+            "Open the pages to \(first.interface), \(first.subnet)? [\(isOpen ? "Y/n" : "y/N")]"
+        )
         return answer.map { ["y", "yes"].contains($0.lowercased()) } ?? isOpen ? first : nil
     }
 

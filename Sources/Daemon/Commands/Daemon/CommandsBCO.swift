@@ -19,8 +19,8 @@ struct CommandsBCO: WaitingBCO {
     }
 
     private func answer(_ rule: SocketRule?) -> JSONValue {
-        let entries = controller.currentTable.entries.filter { rule?.lists($0.command, $0) ?? true }
-        let handlers = controller.handlerCommands.filter { rule?.lists($0, nil) ?? true }
+        let entries = controller.currentTable.entries.filter { rule?.lists($0.command, for: $0.gateways) ?? true }
+        let handlers = controller.handlerCommands.filter { rule?.lists($0, for: nil) ?? true }
         var all = entries.map { (name: $0.command, value: JSONValue.object(describe($0))) }
         all += handlers.map { name in
             (name, ["help": "A handler that a client registered.", "parameters": nil, "handler": true])

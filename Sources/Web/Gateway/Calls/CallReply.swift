@@ -10,6 +10,16 @@ enum CallReply {
     case error([UInt8])
     case failed(CallFailure)
 
+    /// The code of an error; nil if it is none.
+    var errorCode: String? {
+        switch self {
+        case .value: nil
+        case .failed(let failure): failure.code
+        case .error(let text):
+            (try? JSONParser.parse(String(decoding: text, as: UTF8.self)))?.objectValue?["code"]?.stringValue
+        }
+    }
+
     /// How many bytes it keeps.
     var count: Int {
         switch self {

@@ -10,8 +10,16 @@ struct Response {
         case bytes(ByteBuffer)
         /// A part of a file that the kernel sends, and that is closed after that.
         case file(NIOFileHandle, Range<Int>)
-        /// A file of the media folder, piece by piece.
-        case stream(NIOLoopBound<MediaStream>, count: Int)
+        /// What comes piece by piece.
+        case stream(NIOLoopBound<BodyStream>, count: Int)
+    }
+
+    /// A body that is never kept whole. For use on its event loop only.
+    struct BodyStream {
+        /// The next piece; nil at the end.
+        let next: () -> EventLoopFuture<ByteBuffer?>
+        /// Nothing more is asked for.
+        let end: () -> Void
     }
 
     var status: HTTPResponseStatus

@@ -40,8 +40,9 @@ final class MediaStream {
         self.loop = loop
     }
 
-    /// The next piece; nil at the end.
-    func next() -> EventLoopFuture<ByteBuffer?> {
+    var body: Response.BodyStream { Response.BodyStream(next: next, end: end) }
+
+    private func next() -> EventLoopFuture<ByteBuffer?> {
         guard !range.isEmpty else { return loop.makeSucceededFuture(nil) }
         let (tag, call) = (tag, MediaCall.read(name, from: range.lowerBound, atMost: min(range.count, Self.pieceBytes)))
         return calls.make([call], for: sender).assumeIsolated().flatMap { replies -> EventLoopFuture<[UInt8]> in
@@ -67,8 +68,7 @@ final class MediaStream {
         return promise.futureResult
     }
 
-    /// Nothing more is asked for.
-    func end() {
+    private func end() {
         guard !hasEnded else { return }
         hasEnded = true
         range = range.upperBound..<range.upperBound
@@ -79,6 +79,6 @@ final class MediaStream {
     private struct Failed: Error {
         let code: String?
 
-        init(_ reply: CallReply?) { code = Site.errorCode(of: reply) }
+        init(_ reply: CallReply?) { code = reply?.errorCode }
     }
 }

@@ -173,10 +173,10 @@ final class MediaUpload {
             self.isBusy = false
             switch result {
             case .failure(let error):
-                let response = try? Site.refusal(error)
+                let response = try? Response.refusal(error)
                 self.finish(response ?? .error(.internalServerError, "internal", "\(error)"))
             case .success(let replies):
-                guard case .value? = replies.first else { return self.finish(Site.mediaRefusal(replies.first)) }
+                guard case .value? = replies.first else { return self.finish(Response(refusalOfMedia: replies.first)) }
                 self.isAccepted = true
                 self.file = (name, offset + bytes.count)
                 then()

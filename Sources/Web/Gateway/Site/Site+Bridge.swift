@@ -40,7 +40,7 @@ extension Site {
                 return Opening(daemon: daemon, headers: headers, session: key)
             }.nonisolated()
         }.flatMapErrorThrowing { error in
-            throw try error as? BridgeRefusal ?? BridgeRefusal(response: Self.refusal(error))
+            throw try error as? BridgeRefusal ?? BridgeRefusal(response: Response.refusal(error))
         }.nonisolated()
     }
 

@@ -28,23 +28,11 @@ extension Site {
     ) -> EventLoopFuture<Response> {
         switch lines.lines.first {
         case .call(let command, let line)?:
-            return calls.make([line], for: sender).map { replies in Self.answer(replies.first, command) }
-                .flatMapErrorThrowing { try Self.refusal($0) }
+            return calls.make([line], for: sender).map { replies in Response(replies.first, to: command) }
+                .flatMapErrorThrowing { try Response.refusal($0) }
         case .unreadable(let problem)?:
             return now(.json(problem.error.payload(command: problem.command), CallLines.status(problem.code.rawValue)))
         case nil: return now(.error(.badRequest, "badRequest", "there is no call"))
-        }
-    }
-
-    static func answer(_ reply: CallReply?, _ command: String) -> Response {
-        switch reply {
-        case .value(let text)?: return .text(text, type: "application/json")
-        case .error(let text)?:
-            let code = (try? JSONParser.parse(String(decoding: text, as: UTF8.self)))?.objectValue?["code"]?.stringValue
-            return .text(text, type: "application/json", CallLines.status(code ?? ""))
-        case .failed(let failure)?:
-            return .json(.object(failure.payload(command: command)), CallLines.status(failure.code))
-        case nil: return .error(.internalServerError, "internal", "no reply")
         }
     }
 
@@ -67,7 +55,7 @@ extension Site {
                 return calls.beside { Self.answer(replies, lines) }
             }.nonisolated()
         }.flatMapErrorThrowing { error in
-            guard error is CallLines.TooMany else { return try Self.refusal(error) }
+            guard error is CallLines.TooMany else { return try Response.refusal(error) }
             let message = "a body has up to \(CallLines.max) calls, and this one has more; none was made"
             return .error(.payloadTooLarge, "tooLarge", message)
         }.nonisolated()
@@ -95,12 +83,5 @@ extension Site {
             text += Array(JSONValue.object(["error": .object(failure.payload(command: command))]).text.utf8)
         case nil: text += Array(#"{"error":{"code":"internal","message":"no reply"}}"#.utf8)
         }
-    }
-
-    static func refusal(_ error: any Error) throws -> Response {
-        guard let refusal = error as? DaemonRefusal else { throw error }
-        var response = Response.error(CallLines.status(refusal.code), refusal.code, refusal.message)
-        if response.status == .serviceUnavailable { response.headers.add(name: "retry-after", value: "1") }
-        return response
     }
 }

@@ -60,18 +60,6 @@ extension ExitError {
     }
 }
 
-/// The macros of the device, for the shell's completion.
-enum MacroNames {
-    /// None where no daemon answers at once: completion must not disturb.
-    static func forCompletion() -> [String] {
-        var options = ConnectionOptions()
-        options.socket = nil
-        options.timeout = 0.5
-        let macros = (try? options.macro(["list"]))?.objectValue?["macros"]?.arrayValue ?? []
-        return macros.compactMap { $0.objectValue?["name"]?.stringValue }
-    }
-}
-
 struct MacroListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
@@ -113,7 +101,7 @@ struct MacroShowCommand: ParsableCommand {
     @Flag(help: "Print JSON, for programs.")
     var json = false
 
-    @Argument(help: "The macro.", completion: .custom { _, _, _ in MacroNames.forCompletion() })
+    @Argument(help: "The macro.", completion: Completion.macro)
     var name: String
 
     func run() throws {
@@ -139,7 +127,7 @@ struct MacroRunCommand: ParsableCommand {
     @Argument(
         parsing: .captureForPassthrough,
         help: ArgumentHelp("The macro, and its arguments.", valueName: "NAME [ARGUMENT…]"),
-        completion: .custom { _, _, _ in MacroNames.forCompletion() }
+        completion: Completion.macro
     )
     var words: [String] = []
 
@@ -164,7 +152,7 @@ struct MacroTraceCommand: ParsableCommand {
     @Argument(
         parsing: .captureForPassthrough,
         help: ArgumentHelp("The macro, and its arguments.", valueName: "NAME [ARGUMENT…]"),
-        completion: .custom { _, _, _ in MacroNames.forCompletion() }
+        completion: Completion.macro
     )
     var words: [String] = []
 
@@ -196,10 +184,7 @@ struct MacroCheckCommand: ParsableCommand {
 
     @OptionGroup var connection: ConnectionOptions
 
-    @Argument(
-        help: ArgumentHelp("The macro, or a file.", valueName: "NAME|FILE.js"),
-        completion: .custom { _, _, _ in MacroNames.forCompletion() }
-    )
+    @Argument(help: ArgumentHelp("The macro, or a file.", valueName: "NAME|FILE.js"), completion: Completion.macro)
     var name: String
 
     func run() throws {
@@ -227,7 +212,7 @@ struct MacroRevertCommand: ParsableCommand {
 
     @OptionGroup var connection: ConnectionOptions
 
-    @Argument(help: "The macro.", completion: .custom { _, _, _ in MacroNames.forCompletion() })
+    @Argument(help: "The macro.", completion: Completion.macro)
     var name: String
 
     @Argument(help: "The number of a version, as history shows it.")

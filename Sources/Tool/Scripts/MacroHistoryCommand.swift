@@ -16,7 +16,7 @@ struct MacroHistoryCommand: ParsableCommand {
     @Flag(help: "Print JSON, for programs.")
     var json = false
 
-    @Argument(help: "The macro.", completion: .custom { _, _, _ in MacroNames.forCompletion() })
+    @Argument(help: "The macro.", completion: Completion.macro)
     var name: String
 
     func run() throws {

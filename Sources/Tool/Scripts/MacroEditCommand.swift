@@ -18,7 +18,7 @@ struct MacroEditCommand: ParsableCommand {
 
     @OptionGroup var connection: ConnectionOptions
 
-    @Argument(help: "The macro.", completion: .custom { _, _, _ in MacroNames.forCompletion() })
+    @Argument(help: "The macro.", completion: Completion.macro)
     var name: String
 
     /// What a new macro begins as.

@@ -34,7 +34,7 @@ struct CanCommand: ParsableCommand {
     @Flag(help: "Print JSON, for programs.")
     var json = false
 
-    @Argument(help: "The command.", completion: .custom { _, _, _ in CommandNames.forCompletion() })
+    @Argument(help: "The command.", completion: Completion.command)
     var command: String
 
     @Argument(help: "The first parameter of the call, such as save.")

@@ -51,14 +51,3 @@ struct CallCommand: ParsableCommand {
         }
     }
 }
-
-/// The commands of the daemon, for the shell's completion.
-enum CommandNames {
-    /// None where no daemon answers at once: completion must not disturb.
-    static func forCompletion() -> [String] {
-        var options = ConnectionOptions()
-        options.socket = nil
-        options.timeout = 0.5
-        return (try? options.call("commands", message: nil))?.objectValue?.names ?? []
-    }
-}

@@ -20,7 +20,7 @@ struct ExplainCommand: ParsableCommand {
     @Flag(help: "Print JSON, for programs.")
     var json = false
 
-    @Argument(help: "The command.", completion: .custom { _, _, _ in CommandNames.forCompletion() })
+    @Argument(help: "The command.", completion: Completion.command)
     var command: String
 
     func run() throws {

@@ -36,10 +36,10 @@ extension Site {
         let first = MediaCall.read(name, from: 0, atMost: 1)
         return calls.make([first], for: request.sender).assumeIsolated().map { replies in
             guard case .value(let text)? = replies.first, let facts = MediaFacts(text) else {
-                return Self.mediaRefusal(replies.first)
+                return Response(refusalOfMedia: replies.first)
             }
             return self.answer(name, facts, request, calls)
-        }.flatMapErrorThrowing { try Self.refusal($0) }.always { result in
+        }.flatMapErrorThrowing { try Response.refusal($0) }.always { result in
             if case .success(let response) = result, case .stream = response.body { return }
             calls.release()
         }.nonisolated()
@@ -69,7 +69,7 @@ extension Site {
             return .overloaded("\(request.peer.words) has too much under way")
         }
         let stream = MediaStream(name, tag: facts.tag, range, calls, request.sender, calls.holding, dialer.loop)
-        response.body = .stream(NIOLoopBound(stream, eventLoop: dialer.loop), count: range.count)
+        response.body = .stream(NIOLoopBound(stream.body, eventLoop: dialer.loop), count: range.count)
         return response
     }
 
@@ -143,30 +143,4 @@ extension Site {
     }
 
     // MARK: Refusals
-
-    /// What the daemon refuses, with the status of its code; a full disk is 507.
-    static func mediaRefusal(_ reply: CallReply?) -> Response {
-        var response = answer(reply, "media")
-        if case .error(let text)? = reply, isFullDisk(text) { response.status = .insufficientStorage }
-        // An answer that is none of `media`.
-        if case .value? = reply {
-            response = .error(.internalServerError, "internal", "the daemon's answer is not understood")
-        }
-        if response.status == .serviceUnavailable { response.headers.add(name: "retry-after", value: "1") }
-        return response
-    }
-
-    private static func isFullDisk(_ text: [UInt8]) -> Bool {
-        (try? JSONParser.parse(String(decoding: text, as: UTF8.self)))?.objectValue?["reserveBytes"] != nil
-    }
-
-    /// The code of an error; nil if it is none.
-    static func errorCode(of reply: CallReply?) -> String? {
-        switch reply {
-        case .value?, nil: nil
-        case .failed(let failure)?: failure.code
-        case .error(let text)?:
-            (try? JSONParser.parse(String(decoding: text, as: UTF8.self)))?.objectValue?["code"]?.stringValue
-        }
-    }
 }

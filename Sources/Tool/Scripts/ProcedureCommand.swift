@@ -55,19 +55,6 @@ extension ExitError {
     }
 }
 
-/// The procedures of the device, for the shell's completion.
-enum ProcedureNames {
-    /// None where no daemon answers at once: completion must not disturb.
-    static func forCompletion() -> [String] {
-        var options = ConnectionOptions()
-        options.socket = nil
-        options.timeout = 0.5
-        let answer = try? options.dataService("procedures", ["list"])
-        let procedures = answer?.objectValue?["procedures"]?.arrayValue ?? []
-        return procedures.compactMap { $0.objectValue?["name"]?.stringValue }
-    }
-}
-
 struct ProcedureListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
@@ -107,7 +94,7 @@ struct ProcedureShowCommand: ParsableCommand {
     @Flag(help: "Print JSON, for programs.")
     var json = false
 
-    @Argument(help: "The procedure.", completion: .custom { _, _, _ in ProcedureNames.forCompletion() })
+    @Argument(help: "The procedure.", completion: Completion.procedure)
     var name: String
 
     func run() throws {
@@ -132,7 +119,7 @@ struct ProcedureRunCommand: ParsableCommand {
     @Argument(
         parsing: .captureForPassthrough,
         help: ArgumentHelp("The procedure, and its arguments.", valueName: "NAME [ARGUMENT…]"),
-        completion: .custom { _, _, _ in ProcedureNames.forCompletion() }
+        completion: Completion.procedure
     )
     var words: [String] = []
 
@@ -153,7 +140,7 @@ struct ProcedureCheckCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp("The procedure, or a file.", valueName: "NAME|FILE.js"),
-        completion: .custom { _, _, _ in ProcedureNames.forCompletion() }
+        completion: Completion.procedure
     )
     var name: String
 

@@ -8,12 +8,15 @@ enum Completion {
     /// The words of a call: the command, and then what its parameters may be.
     static let call = CompletionKind.custom { words, index, _ in
         let typed = words.prefix(max(0, min(index, words.count)))
-        guard let start = typed.lastIndex(of: "call") else { return CommandNames.forCompletion() }
+        guard let start = typed.lastIndex(of: "call") else { return commands() }
         let before = arguments(typed.dropFirst(start + 1))
         return before.isEmpty
-            ? CommandNames.forCompletion() : parameters(of: before[0], after: Array(before.dropFirst()))
+            ? commands() : parameters(of: before[0], after: Array(before.dropFirst()))
     }
 
+    static let command = CompletionKind.custom { _, _, _ in commands() }
+    static let macro = CompletionKind.custom { _, _, _ in macros() }
+    static let procedure = CompletionKind.custom { _, _, _ in procedures() }
     static let event = CompletionKind.custom { _, _, _ in events() }
     static let mediaFile = CompletionKind.custom { _, _, _ in names(in: ask("media", "list"), "name") }
 
@@ -30,11 +33,11 @@ enum Completion {
         switch (command, words.count) {
         case ("play", 0), ("rec", 0), ("media", 1): names(in: ask("media", "list"), "name")
         case ("playSound", 0): names(in: ask("sounds"), "number")
-        case ("explain", 0), ("can", 0): CommandNames.forCompletion()
+        case ("explain", 0), ("can", 0): commands()
         case ("subscribe", _), ("unsubscribe", _), ("post", 0): events()
         case ("removeHandler", 0): names(in: ask("state")?.objectValue?["handlers"], "name")
-        case ("execute", 0): ProcedureNames.forCompletion()
-        case ("macro", 1): MacroNames.forCompletion()
+        case ("execute", 0): procedures()
+        case ("macro", 1): macros()
         default: choices(of: command, at: words.count)
         }
     }
@@ -46,6 +49,11 @@ enum Completion {
         return (parameters[position].objectValue?["oneOf"]?.arrayValue ?? []).map { $0.stringValue ?? $0.text }
     }
 
+    private static func commands() -> [String] { ask("commands")?.objectValue?.names ?? [] }
+    private static func macros() -> [String] { names(in: ask("macro", "list")?.objectValue?["macros"], "name") }
+    private static func procedures() -> [String] {
+        names(in: ask("procedures", "list")?.objectValue?["procedures"], "name")
+    }
     private static func events() -> [String] { names(in: ask("state")?.objectValue?["events"], "event") }
 
     /// One member of each object of a list.

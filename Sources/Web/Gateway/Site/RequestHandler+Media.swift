@@ -54,7 +54,7 @@ extension RequestHandler {
     }
 
     /// Sends a file of the media folder, each piece when the kernel has taken the one before.
-    func send(_ stream: MediaStream, isLast: Bool) {
+    func send(_ stream: Response.BodyStream, isLast: Bool) {
         stream.next().assumeIsolated().whenComplete { [weak self] result in
             guard let self, let context = self.context else { return stream.end() }
             guard case .success(let piece) = result else {
