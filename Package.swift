@@ -156,7 +156,7 @@ let package = Package(
         // Client: the other end of the socket, and the same on an event loop; what programs print, and the flags of
         // gateways.
         module("QuickConnectClient", "Client/", "QuickConnect JSON Concurrency Fairness Linux DequeModule HeapModule"),
-        module("QuickConnectClientNIO", "Client/", "QuickConnectClient JSON NIOCore NIOPosix", trait: "NIO"),
+        module("QuickConnectClientNIO", "Client/", "QuickConnectClient JSON Linux NIOCore NIOPosix", trait: "NIO"),
         module("CommandLineText", "Client/", "\(client)"),
         module("GatewayFlags", "Client/", "Configuration Layout Linux QuickConnectClient ArgumentParser"),
 
@@ -370,7 +370,7 @@ let package = Package(
         tests("ProceduresTests", "Procedures ProcedureSync DataStore JSON Layout TestRig"),
         tests("JavaScriptCoreTests", "JavaScriptCore"),
         tests("MacroEngineTests", "MacroEngine JavaScriptCore"),
-        tests("QuickConnectClientTests", "QuickConnectClient QuickConnect JSON TestRig"),
+        tests("QuickConnectClientTests", "\(client) TestRig"),
         tests("ActionsTests", "Actions NativeMessaging JavaScriptCore MacroEngine QuickConnect JSON Layout TestRig"),
         tests("WebGatewayTests", "WebGateway JSON Digests Linux NIOCore NIOEmbedded NIOHTTP1 NIOPosix"),
         tests("MQTTGatewayTests", "\(client) MQTTGateway FleetClient Fleet MQTT Configuration TestRig Concurrency"),

@@ -107,13 +107,4 @@ struct DaemonLinkTests {
         try link.advance()
         #expect(link.conversation.takeEvents() == [.failed(id, .timedOut)])
     }
-
-    @Test func `a daemon that refuses a client is asked less and less often, until a connection lasts`() {
-        var backoff = Backoff()
-        let pauses = (0..<10).map { _ in backoff.lost(after: .zero) }
-        #expect(pauses.first == .milliseconds(50) && pauses.last == .seconds(5))
-        #expect(zip(pauses, pauses.dropFirst()).allSatisfy { $0 <= $1 })
-        #expect(backoff.lost(after: .seconds(2)) == .milliseconds(50))
-        #expect(backoff.failed() == .milliseconds(100))
-    }
 }

@@ -36,14 +36,14 @@ struct MediaTests {
         "a.svg", "a.html", "a.htm", "a.js", "a.mjs", "a.xml", "a.pdf", "a.css", "a.txt", "a.wav.html", "a.",
     ])
     func `what could be a page, and all that is not known, is not shown`(name: String) {
-        #expect(ShownType.of(name) == nil)
+        #expect(FileType.shown(name) == nil)
     }
 
     @Test func `sound, pictures and video are shown, a recording without an ending too`() {
-        #expect(ShownType.of("a/B.WAV") == "audio/wav" && ShownType.of("a.b/c") == "audio/x-caf")
-        #expect(ShownType.of("x.jpeg") == "image/jpeg" && ShownType.of("x.mp4") == "video/mp4")
+        #expect(FileType.shown("a/B.WAV") == "audio/wav" && FileType.shown("a.b/c") == "audio/x-caf")
+        #expect(FileType.shown("x.jpeg") == "image/jpeg" && FileType.shown("x.mp4") == "video/mp4")
         let types = ["caf", "wav", "flac", "ogg", "opus", "mp3", "png", "webp", "webm"].map {
-            ShownType.of("x.\($0)")
+            FileType.shown("x.\($0)")
         }
         #expect(types.allSatisfy { ["audio", "image", "video"].contains($0?.prefix { $0 != "/" }) })
     }

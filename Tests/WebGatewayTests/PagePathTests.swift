@@ -44,9 +44,9 @@ struct PagePathTests {
     }
 
     @Test func `the list of types is closed`() {
-        #expect(ContentType.of("a.HTML") == "text/html; charset=utf-8")
+        #expect(FileType.page("a.HTML") == "text/html; charset=utf-8")
         for name in ["a.key", "a.pem", "a", "a.yaml", "a.html~", "a.php", "a.sh"] {
-            #expect(ContentType.of(name) == nil)
+            #expect(FileType.page(name) == nil)
         }
     }
 }

@@ -10,6 +10,13 @@ public enum Folders {
         guard mkdir(path, 0o750) == 0 || errno == EEXIST else { throw SystemCallError("mkdir") }
     }
 
+    /// Creates a folder that only this user may use, with six random characters behind `path-`.
+    public static func makeTemporary(_ path: String) throws(SystemCallError) -> String {
+        var template = Array("\(path)-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw SystemCallError("mkdtemp") }
+        return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
     /// The absolute path; a relative one is relative to the current folder.
     public static func absolute(_ path: String) -> String {
         guard !path.hasPrefix("/"), let own = getcwd(nil, 0) else { return path }

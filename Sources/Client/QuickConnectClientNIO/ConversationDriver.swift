@@ -1,3 +1,4 @@
+internal import Linux
 internal import NIOCore
 internal import NIOPosix
 internal import QuickConnectClient

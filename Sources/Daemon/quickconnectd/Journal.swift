@@ -52,7 +52,7 @@ final class Journal: Sendable {
     }
 
     private func stamped(_ text: String, _ level: Logger.Level) -> String {
-        isForSystemd ? "<\(level.syslog)>\(text)" : "\(timestamp()) \(level) \(text)"
+        isForSystemd ? "<\(level.syslog)>\(text)" : "\(ISOTime.text()) \(level) \(text)"
     }
 
     private func write(_ line: String) {
@@ -70,15 +70,6 @@ final class Journal: Sendable {
             Descriptor.write("\(line)\n", to: STDERR_FILENO)
             self.waiting.subtract(1, ordering: .relaxed)
         }
-    }
-
-    private func timestamp() -> String {
-        var now = time(nil)
-        var parts = tm()
-        gmtime_r(&now, &parts)
-        var buffer = [CChar](repeating: 0, count: 32)
-        let length = strftime(&buffer, buffer.count, "%Y-%m-%dT%H:%M:%SZ", &parts)
-        return String(decoding: buffer.prefix(length).map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
     /// Writes what waits, and ends the thread.

@@ -24,7 +24,7 @@ public struct SyncReport: Sendable, Equatable {
 
     public init(_ outcome: Outcome, _ says: String, server: String) {
         (self.outcome, self.says, self.server) = (outcome, says, server)
-        time = Self.now
+        time = ISOTime.text()
     }
 
     public var json: JSONObject {
@@ -47,14 +47,5 @@ public struct SyncReport: Sendable, Equatable {
 
     public func write(in folder: String) throws(SystemCallError) {
         try FileText.replace("\(folder)/status.json", with: JSONValue.object(json).text, mode: 0o640)
-    }
-
-    /// Now, to the second.
-    public static var now: String {
-        var (seconds, parts) = (Glibc.time(nil), tm())
-        gmtime_r(&seconds, &parts)
-        var buffer = [CChar](repeating: 0, count: 32)
-        let length = strftime(&buffer, buffer.count, "%Y-%m-%dT%H:%M:%SZ", &parts)
-        return String(decoding: buffer.prefix(length).map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 }

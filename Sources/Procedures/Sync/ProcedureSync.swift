@@ -34,14 +34,15 @@ public struct ProcedureSync {
 
     /// Asks once, and again after pauses while another attempt may succeed.
     /// - Parameter retries: how often again.
-    public func run(retries: Int, isDry: Bool, backoff: Backoff = Backoff()) -> SyncReport {
+    public func run(retries: Int, isDry: Bool) -> SyncReport {
         var generator = SystemRandomNumberGenerator()
+        var backoff = Backoff(first: .seconds(5), max: .seconds(300))
         var attempt = 0
         while true {
             let (report, isPassing) = ask(isDry: isDry)
             attempt += 1
             guard isPassing, attempt <= retries else { return report }
-            let pause = backoff.seconds(before: attempt, by: &generator)
+            let pause = backoff.failed(by: &generator) / .seconds(1)
             say("\(report.says); asking again in \(Int(pause.rounded(.up))) s")
             usleep(UInt32(pause * 1e6))
         }

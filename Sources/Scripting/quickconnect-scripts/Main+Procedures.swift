@@ -67,15 +67,13 @@ extension QuickConnectScripts {
     /// and this one deletes what it leaves.
     func testProcedures(_ settings: Settings, _ environment: [String: String]) -> Int32 {
         if let folder = testFolder { return testProcedures(settings, environment, data: folder) }
-        var template = Array("\(environment["TMPDIR"] ?? "/tmp")/quickconnect-test-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else {
-            Descriptor.write(
-                "quickconnect-scripts: no folder for the tests: \(SystemCallError.text(errno))\n",
-                to: STDERR_FILENO
-            )
+        let folder: String
+        do throws(SystemCallError) {
+            folder = try Folders.makeTemporary("\(environment["TMPDIR"] ?? "/tmp")/quickconnect-test")
+        } catch {
+            Descriptor.write("quickconnect-scripts: no folder for the tests: \(error)\n", to: STDERR_FILENO)
             return 1
         }
-        let folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         defer {
             for name in FileText.names(in: folder) ?? [] { unlink("\(folder)/\(name)") }
             rmdir(folder)

@@ -19,14 +19,12 @@ struct Restoration {
         }
         self.places = places
         parts = known.map { ($0, manifest.parts.contains($0.name)) }
-        var template = Array("\(places.state).restore-XXXXXX".utf8CString)
         do throws(SystemCallError) {
             try Folders.make(Folders.parent(of: places.state) ?? "/")
-            guard mkdtemp(&template) != nil else { throw SystemCallError("mkdtemp") }
+            staging = try Folders.makeTemporary("\(places.state).restore")
         } catch {
             throw Refusal("it cannot be unpacked beside \(places.state): \(error)")
         }
-        staging = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
     func removeStaging() { remove(staging) }

@@ -15,11 +15,12 @@ struct EditedFile {
     ///   - kind: what it is, such as `macro`, by which a person finds a text that was kept.
     init(_ name: String, _ kind: String) throws {
         let safe = name.unicodeScalars.allSatisfy { $0 != "/" && $0 != "\0" } && name.utf8.count < 200 ? name : kind
-        var template = Array("\(OwnProcess.environment["TMPDIR"] ?? "/tmp")/\(kind)-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else {
-            throw ExitError(local: "a folder for the text", SystemCallError("mkdtemp"))
+        do throws(SystemCallError) {
+            let folder = try Folders.makeTemporary("\(OwnProcess.environment["TMPDIR"] ?? "/tmp")/\(kind)")
+            path = "\(folder)/\(safe).js"
+        } catch {
+            throw ExitError(local: "a folder for the text", error)
         }
-        path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self) + "/\(safe).js"
     }
 
     /// Lets the user edit a text, and returns the result.

@@ -25,18 +25,10 @@ final class Connecting: Sendable {
     var outcome: Outcome? { settled.withLock { $0 } }
 }
 
-/// The delay before the next attempt.
-struct BackOff {
-    private var seconds = 0.0
-    var hasFailed: Bool { seconds > 0 }
-
-    private static let shortest = 0.2
-    private static let longest = 1.0
-
+extension Backoff {
     /// Waits, longer each time, until that is no longer wanted.
     mutating func wait(_ waker: Waker, while isWanted: () -> Bool) {
-        seconds = min(Self.longest, max(Self.shortest, seconds * 2))
-        let end = ContinuousClock.now + .seconds(seconds)
+        let end = ContinuousClock.now + failed()
         while ContinuousClock.now < end, isWanted() { _ = waker.sleep(until: end) }
     }
 }

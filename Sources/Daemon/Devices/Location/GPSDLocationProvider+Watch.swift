@@ -31,9 +31,11 @@ extension GPSDLocationProvider {
         }
     }
 
+    private static let firstPause = Backoff(first: .milliseconds(200), max: .seconds(1))
+
     /// Connects, and retries if that fails.
     private func watch(_ waker: Waker) {
-        var pause = BackOff()
+        var pause = Self.firstPause
         while isWanted {
             switch connect(waker) {
             case nil: return
@@ -74,7 +76,7 @@ extension GPSDLocationProvider {
         return nil
     }
 
-    private func listen(to stream: any ReportStream, _ waker: Waker, _ pause: inout BackOff) throws(Unreachable) {
+    private func listen(to stream: any ReportStream, _ waker: Waker, _ pause: inout Backoff) throws(Unreachable) {
         shared.withLock { state in
             state.progress.connected()
             state.receivers = ReceiverChoice()
@@ -86,7 +88,7 @@ extension GPSDLocationProvider {
                 // Only after it has sent something: a service that merely accepts connections would cause a reconnect
                 // loop.
                 if pause.hasFailed { logger.notice("\(source.description) is back") }
-                pause = BackOff()
+                pause = Self.firstPause
                 take(report)
             }
             settle(receiverIsDue: receiverTime <= .now)

@@ -13,7 +13,7 @@ final class Presence {
     private let options: MQTTOptions
     private let topics: FleetTopics
     private let complain: (String) -> Void
-    private let started = ISOTime.now()
+    private let started = ISOTime.text()
     /// The retained messages, to be sent again to a broker that has lost them.
     private var retained: [String: MQTTMessage] = [:]
     private var record: DiscoveryRecord?
@@ -160,18 +160,5 @@ final class Presence {
     /// The broker has accepted a message.
     func heed(_ message: MQTTMessage) {
         if message.isRetained, message.payload.isEmpty { kept.remove(message.topic) }
-    }
-}
-
-/// The time of day, for people and other programs.
-enum ISOTime {
-    /// `2026-11-22T05:00:00Z`.
-    static func now() -> String {
-        var seconds = time(nil)
-        var parts = tm()
-        gmtime_r(&seconds, &parts)
-        func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
-        let date = "\(parts.tm_year + 1900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday))"
-        return "\(date)T\(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec))Z"
     }
 }

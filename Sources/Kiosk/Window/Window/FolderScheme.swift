@@ -114,15 +114,8 @@ private final class File {
 
 /// The media type of a file, by its extension.
 private enum MediaType {
-    private static let known = [
-        "html": "text/html; charset=utf-8", "htm": "text/html; charset=utf-8", "js": "text/javascript; charset=utf-8",
-        "mjs": "text/javascript; charset=utf-8", "css": "text/css; charset=utf-8", "json": "application/json",
-        "svg": "image/svg+xml", "wasm": "application/wasm", "txt": "text/plain; charset=utf-8", "woff2": "font/woff2",
-    ]
-
     static func of(_ name: String) -> String {
-        let ending = name.split(separator: ".").last.map { $0.lowercased() } ?? ""
-        if let type = known[ending] { return type }
+        if let type = FileType.page(name) { return type }
         // The system's list has the other types.
         guard let type = g_content_type_guess(name, nil, 0, nil) else { return "application/octet-stream" }
         defer { g_free(type) }

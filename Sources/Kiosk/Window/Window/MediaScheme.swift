@@ -62,12 +62,12 @@ final class MediaScheme {
             request.refuse(416, "badRequest", message, [("Content-Range", "bytes */\(facts.size)")])
             return readIsOver()
         }
-        if ShownType.of(name) == nil {
+        if FileType.shown(name) == nil {
             let file = PercentEncoding.encode(name.split(separator: "/").last.map(String.init) ?? name)
             headers.append(("Content-Disposition", "attachment; filename*=UTF-8''\(file)"))
         }
         headers.append(("Content-Length", "\(range.count)"))
-        let type = ShownType.of(name) ?? "application/octet-stream"
+        let type = FileType.shown(name) ?? "application/octet-stream"
         guard request.method == "GET", !range.isEmpty else {
             request.finish(status, type, headers, [])
             return readIsOver()

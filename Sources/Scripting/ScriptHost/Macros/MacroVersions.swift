@@ -32,7 +32,7 @@ struct MacroVersions {
             self.text = text
             self.caller = caller
             self.reverted = reverted
-            time = Self.now
+            time = ISOTime.text()
         }
 
         init?(_ json: JSONValue) {
@@ -44,14 +44,6 @@ struct MacroVersions {
             time = members["time"]?.stringValue ?? ""
             caller = members["caller"]?.objectValue
             reverted = members["reverted"]?.integerValue.map(Int.init)
-        }
-
-        private static var now: String {
-            var (seconds, parts) = (Glibc.time(nil), tm())
-            gmtime_r(&seconds, &parts)
-            var buffer = [CChar](repeating: 0, count: 32)
-            let count = strftime(&buffer, buffer.count, "%Y-%m-%dT%H:%M:%SZ", &parts)
-            return String(decoding: buffer.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
         }
     }
 

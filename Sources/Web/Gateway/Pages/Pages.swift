@@ -72,7 +72,7 @@ struct Pages: Sendable {
         for peer: Peer,
         on thread: FairThread
     ) -> EventLoopFuture<Response> {
-        guard let type = ContentType.of(path.file) ?? folderType(path) else {
+        guard let type = FileType.page(path.file) ?? folderType(path) else {
             return thread.loop.makeSucceededFuture(Self.notFound)
         }
         let wish = Wish(head)
@@ -80,7 +80,7 @@ struct Pages: Sendable {
             let content = content(of: path, wish)
             // Browsers ask for this one by themselves, for each page that names no icon.
             guard case .none = content, path.file == "favicon.ico", let icon = PagePath("/favicon.svg"),
-                let type = ContentType.of(icon.file)
+                let type = FileType.page(icon.file)
             else { return (content, type) }
             return (self.content(of: icon, wish), type)
         }.map { Self.response($0.0, $0.1, path) }

@@ -60,8 +60,8 @@ extension Site {
         case .unsatisfiable: return .unsatisfiable(size: facts.size)
         }
         response.name(facts.range(request.head), of: facts.size)
-        response.headers.add(name: "content-type", value: ShownType.of(name) ?? "application/octet-stream")
-        if ShownType.of(name) == nil {
+        response.headers.add(name: "content-type", value: FileType.shown(name) ?? "application/octet-stream")
+        if FileType.shown(name) == nil {
             let file = PercentEncoding.encode(name.split(separator: "/").last.map(String.init) ?? name)
             response.headers.add(name: "content-disposition", value: "attachment; filename*=UTF-8''\(file)")
         }
