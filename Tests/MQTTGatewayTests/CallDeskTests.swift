@@ -63,8 +63,8 @@ struct CallDeskTests {
     private final class Rig {
         let folder: TestFolder
         let waker: Waker
-        let files: SideThread<SideWork>
-        let texts: SideThread<SideWork>
+        let files: SideThread<GatewayWork>
+        let texts: SideThread<GatewayWork>
         let desk: CallDesk
         var answers: [CallDesk.Answer] = []
         private(set) var textsRead = 0

@@ -13,17 +13,17 @@ struct RecorderTests {
     }
 
     @Test func `events are written together, a little later`() throws {
-        var recorder = Recorder()
+        var recorder = EventRecorder()
         #expect(recorder.nextMoment == nil && recorder.takeBatch(at: start) == nil)
         for number in 0..<3 { recorder.take(try entry(number), at: start) }
-        #expect(recorder.nextMoment == start + Recorder.pause)
+        #expect(recorder.nextMoment == start + EventRecorder.pause)
         #expect(recorder.takeBatch(at: start) == nil)
-        #expect(recorder.takeBatch(at: start + Recorder.pause)?.map(\.date.milliseconds) == [0, 1, 2])
+        #expect(recorder.takeBatch(at: start + EventRecorder.pause)?.map(\.date.milliseconds) == [0, 1, 2])
         #expect(recorder.didSave(3) == nil && recorder.saved == 3)
     }
 
     @Test func `a burst goes batch after batch, in its order, one at a time`() throws {
-        var recorder = Recorder()
+        var recorder = EventRecorder()
         for number in 0..<2500 { recorder.take(try entry(number), at: start) }
         var written: [Int64] = []
         while let moment = recorder.nextMoment, let batch = recorder.takeBatch(at: moment) {
@@ -35,14 +35,14 @@ struct RecorderTests {
     }
 
     @Test func `a full disk is told once, what waits is kept in order, and it goes on`() throws {
-        var recorder = Recorder()
+        var recorder = EventRecorder()
         recorder.take(try entry(0), at: start)
         let taken1 = recorder.takeBatch(at: start, evenFew: true)
         let batch = try #require(taken1)
         recorder.take(try entry(1), at: start)
         #expect(recorder.didNotSave(batch, full, at: start) == .stopped(full))
-        #expect(recorder.nextMoment == start + Recorder.retryPause)
-        let taken2 = recorder.takeBatch(at: start + Recorder.retryPause)
+        #expect(recorder.nextMoment == start + EventRecorder.retryPause)
+        let taken2 = recorder.takeBatch(at: start + EventRecorder.retryPause)
         let again = try #require(taken2)
         #expect(again.map(\.date.milliseconds) == [0, 1])
         #expect(recorder.didNotSave(again, full, at: start + .seconds(2)) == nil)
@@ -53,16 +53,16 @@ struct RecorderTests {
     }
 
     @Test func `of too many the newest wait, and it is told how many are lost`() throws {
-        var recorder = Recorder()
+        var recorder = EventRecorder()
         recorder.take(try entry(0), at: start)
         let taken4 = recorder.takeBatch(at: start, evenFew: true)
         let batch = try #require(taken4)
         _ = recorder.didNotSave(batch, full, at: start)
-        for number in 1...(Recorder.most + 10) { recorder.take(try entry(number), at: start) }
-        #expect(recorder.pending.count <= Recorder.most)
-        #expect(recorder.pending.last?.date.milliseconds == Int64(Recorder.most + 10))
-        let taken5 = recorder.takeBatch(at: start + Recorder.retryPause)
+        for number in 1...(EventRecorder.most + 10) { recorder.take(try entry(number), at: start) }
+        #expect(recorder.pending.count <= EventRecorder.most)
+        #expect(recorder.pending.last?.date.milliseconds == Int64(EventRecorder.most + 10))
+        let taken5 = recorder.takeBatch(at: start + EventRecorder.retryPause)
         let next = try #require(taken5)
-        #expect(recorder.didSave(next.count) == .goesOn(lost: Recorder.batch))
+        #expect(recorder.didSave(next.count) == .goesOn(lost: EventRecorder.batch))
     }
 }

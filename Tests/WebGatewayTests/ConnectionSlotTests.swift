@@ -12,7 +12,7 @@ struct ConnectionSlotTests {
 
     init() { holdings = Holdings(channel.eventLoop) {} }
 
-    private func slot(_ peer: Peer) -> ConnectionSlot { ConnectionSlot(channel, Holding(holdings, peer)) }
+    private func slot(_ peer: WebPeer) -> ConnectionSlot { ConnectionSlot(channel, Holding(holdings, peer)) }
 
     private func replaced(_ entry: ConnectionSlots.Entry) -> ConnectionSlot? {
         if case .replaces(let slot) = entry { slot } else { nil }
@@ -30,7 +30,7 @@ struct ConnectionSlotTests {
         ("proxy unknown", "proxy unknown"), ("1.2.3", "1.2.3"),
     ])
     func `who has one address of a network may have all of them`(address: String, words: String) {
-        #expect(Peer.stranger(at: address) == .address(words))
+        #expect(WebPeer.stranger(at: address) == .address(words))
     }
 
     @Test func `strangers make room for those of their address, whatever they are doing`() {

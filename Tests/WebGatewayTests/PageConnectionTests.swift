@@ -11,7 +11,7 @@ struct PageConnectionTests {
     private let loop = EmbeddedEventLoop()
     private let holdings: Holdings
     private let fair: Fairly
-    private let ann = Peer.user("ann")
+    private let ann = WebPeer.user("ann")
 
     init() {
         holdings = Holdings(loop) {}
@@ -50,7 +50,7 @@ struct PageConnectionTests {
         }
     }
 
-    private func open(_ peer: Peer) throws -> Ends {
+    private func open(_ peer: WebPeer) throws -> Ends {
         let (page, daemon) = (EmbeddedChannel(loop: loop), EmbeddedChannel(loop: loop))
         for channel in [page, daemon] {
             channel.allowOptionsWhenClosed = true
@@ -78,7 +78,7 @@ struct PageConnectionTests {
     private func goOn() { for _ in 0..<100 { loop.advanceTime(by: .milliseconds(1)) } }
 
     /// Something else that ann's connections keep.
-    private func useUp(_ peer: Peer) -> Holding {
+    private func useUp(_ peer: WebPeer) -> Holding {
         let other = Holding(holdings, peer)
         other.add(Holdings.limit / 2)
         return other

@@ -75,13 +75,13 @@ struct SessionTests {
 
     @Test func `users and sessions are kept as text, and only fingerprints of what lets in`() throws {
         var users = Users()
-        let token = users.add(Identity("ann", groups: ["ops"]), at: 7)
+        let token = users.add(WebIdentity("ann", groups: ["ops"]), at: 7)
         let text = users.json.text
         #expect(!text.contains(token) && text.contains(SHA256.text(of: token)))
         let read = try #require(Users(try JSONParser.parse(text)))
-        #expect(read.all == users.all && read.user(token: token)?.identity == Identity("ann", groups: ["ops"]))
+        #expect(read.all == users.all && read.user(token: token)?.identity == WebIdentity("ann", groups: ["ops"]))
         #expect(read.user(token: token + "x") == nil && read.user(token: "") == nil)
-        let next = users.add(Identity("ann"), at: 8)
+        let next = users.add(WebIdentity("ann"), at: 8)
         #expect(users.all.count == 1 && users.user(token: token) == nil && users.user(token: next) != nil)
         for broken in ["{}", "[1]", #"[{"name":"a:b","fingerprint":""}]"#, #"[{"name":"ann"}]"#] {
             #expect(Users(try JSONParser.parse(broken)) == nil, "\(broken)")

@@ -8,11 +8,11 @@ import Testing
 struct TurnTests {
     /// Works as long as it may, once.
     private final class Busy: Worker {
-        let peer: Peer
+        let peer: WebPeer
         var isWaiting = false
         private let log: Log
 
-        init(_ peer: Peer, _ log: Log) {
+        init(_ peer: WebPeer, _ log: Log) {
             self.peer = peer
             self.log = log
         }
@@ -24,7 +24,7 @@ struct TurnTests {
         }
     }
 
-    private final class Log { var peers: [Peer] = [] }
+    private final class Log { var peers: [WebPeer] = [] }
 
     @Test func `many connections of one peer that are readable at once do not go before all others`() {
         let loop = EmbeddedEventLoop()

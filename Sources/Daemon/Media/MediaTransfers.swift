@@ -22,7 +22,7 @@ public final class MediaTransfers: MediaTransfer {
     private let idleTime: Duration
     private let scripts: String?
     private let thread: WatchedThread
-    private let turns: Turns
+    private let turns: MediaTurns
     private let running = Mutex<[ObjectIdentifier: [MediaName: Upload]]>([:])
 
     /// - Parameters:
@@ -43,7 +43,7 @@ public final class MediaTransfers: MediaTransfer {
         self.idleTime = idleTime
         self.scripts = scripts
         thread = WatchedThread(name: "qc-bytes", subject: "the disk", deadline: answer)
-        turns = Turns(on: thread)
+        turns = MediaTurns(on: thread)
     }
 
     public func read(
@@ -95,7 +95,7 @@ public final class MediaTransfers: MediaTransfer {
         _ work: @escaping @Sendable () throws(CommandError) -> Value
     ) -> Promise<Value> {
         let promise = Promise<Value>()
-        let job = Turns.Job(
+        let job = MediaTurns.Job(
             step: step,
             work: { do throws(CommandError) { promise.fulfil(try work()) } catch { promise.fail(error) } },
             giveUp: { promise.fail($0) }
@@ -206,7 +206,7 @@ extension MediaTransfers {
 
     /// Queued after the pieces that are being written.
     private func discard(_ upload: Upload, of client: ObjectIdentifier) {
-        let job = Turns.Job(
+        let job = MediaTurns.Job(
             step: "removing what was written of '\(upload.name)'",
             work: { upload.discard() },
             giveUp: { [self] _ in
@@ -222,7 +222,7 @@ extension MediaTransfers {
         AlarmThread.shared.ring(after: time) { [weak self, weak upload] in
             guard let self, let upload, !upload.isOver else { return }
             let work: @Sendable () -> Void = { self.endIdle(upload, of: client) }
-            let job = Turns.Job(step: "looking after an upload", work: work, giveUp: { _ in work() })
+            let job = MediaTurns.Job(step: "looking after an upload", work: work, giveUp: { _ in work() })
             turns.add(job, of: client, upload.owner)
         }
     }

@@ -31,7 +31,7 @@ struct BrokerOptions: ParsableArguments {
     }
 
     func connect() throws -> FleetCaller {
-        let setup = try Setup(config: config, isClient: true)
+        let setup = try MQTTSetup(config: config, isClient: true)
         let name = caller ?? setup.broker.user ?? Self.account
         guard FleetName.isValid(name) else {
             throw ExitError(

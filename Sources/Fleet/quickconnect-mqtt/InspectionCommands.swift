@@ -7,7 +7,7 @@ import JSON
 import Linux
 import QuickConnect
 
-struct ListCommand: ParsableCommand {
+struct RemoteListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
         abstract: "Lists the commands of a remote device."
@@ -22,7 +22,7 @@ struct ListCommand: ParsableCommand {
     }
 }
 
-struct ExplainCommand: ParsableCommand {
+struct RemoteExplainCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain",
         abstract: "Explains one command of a remote device."
@@ -41,7 +41,7 @@ struct ExplainCommand: ParsableCommand {
     }
 }
 
-struct DoctorCommand: ParsableCommand {
+struct FleetDoctorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
         abstract: "Checks every part of a remote device, or of each device of a group.",
@@ -78,7 +78,7 @@ struct DoctorCommand: ParsableCommand {
     }
 }
 
-struct EventsCommand: ParsableCommand {
+struct RemoteEventsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "events",
         abstract:
@@ -122,7 +122,7 @@ struct EventsCommand: ParsableCommand {
     }
 }
 
-struct FleetCommand: ParsableCommand {
+struct DevicesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fleet",
         abstract: "Lists the devices at the broker: status, since when, version, and the result of the doctor."

@@ -22,8 +22,9 @@ struct QuickConnectMQTT: ParsableCommand {
             """,
         version: ProjectVersion.text,
         subcommands: [
-            ServeCommand.self, CallCommand.self, ListCommand.self, ExplainCommand.self, EventsCommand.self,
-            DoctorCommand.self, FleetCommand.self,
+            ServeCommand.self, RemoteCallCommand.self, RemoteListCommand.self, RemoteExplainCommand.self,
+            RemoteEventsCommand.self,
+            FleetDoctorCommand.self, DevicesCommand.self,
         ],
         defaultSubcommand: ServeCommand.self
     )

@@ -26,7 +26,7 @@ struct ServeCommand: ParsableCommand {
     var check = false
 
     func run() throws {
-        let setup = try Setup(config: gateway.config, isClient: false)
+        let setup = try MQTTSetup(config: gateway.config, isClient: false)
         if check { return try look(setup) }
         let log = ServiceLog(QuickConnectMQTT.name, gateway.level(setup.settings), environment: setup.environment)
         signal(SIGPIPE, SIG_IGN)
@@ -42,7 +42,7 @@ struct ServeCommand: ParsableCommand {
         Glibc.exit(service.run())
     }
 
-    private func options(_ setup: Setup) throws -> MQTTOptions {
+    private func options(_ setup: MQTTSetup) throws -> MQTTOptions {
         var options = MQTTOptions(
             settings: setup.mqtt,
             broker: setup.broker,
@@ -59,7 +59,7 @@ struct ServeCommand: ParsableCommand {
         return options
     }
 
-    private func stateFolder(_ setup: Setup) throws -> String {
+    private func stateFolder(_ setup: MQTTSetup) throws -> String {
         let path = gateway.statePath(of: MQTTSettings.gateway, setup.folders, setup.environment)
         do throws(SystemCallError) { try Folders.make(path) } catch {
             throw ExitError(message: "\(path): \(error)", status: 1)
@@ -67,7 +67,7 @@ struct ServeCommand: ParsableCommand {
         return path
     }
 
-    private func look(_ setup: Setup) throws {
+    private func look(_ setup: MQTTSetup) throws {
         let device = try setup.device()
         let findings: [RightsCheck.Finding]
         do throws(FleetFailure) {

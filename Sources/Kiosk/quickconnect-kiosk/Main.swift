@@ -57,9 +57,9 @@ struct QuickConnectKiosk: ParsableCommand {
     /// - Returns: the exit status.
     private func serve() throws -> Int32 {
         let environment = OwnProcess.environment
-        let setup: Setup
+        let setup: KioskSetup
         do throws(ConfigurationMistakes) {
-            setup = try Setup(self, environment)
+            setup = try KioskSetup(self, environment)
         } catch {
             Descriptor.write("quickconnect-kiosk: \(error)\n", to: STDERR_FILENO)
             return 2
@@ -73,7 +73,7 @@ struct QuickConnectKiosk: ParsableCommand {
                 let actions = KioskActions(kiosk, setup.actions, views: setup.actionViews, log)
                 kiosk.closeIfSettingsChange {
                     // With a mistake the window stays as it is, like the daemon.
-                    guard let new = try? Setup(self, environment) else { return false }
+                    guard let new = try? KioskSetup(self, environment) else { return false }
                     return !new.options.settings.makesSame(as: setup.options.settings)
                 }
                 let status = withExtendedLifetime(actions) { kiosk.run() }

@@ -20,7 +20,7 @@ struct Closure {
 
     private var body: FunctionBox.Body? {
         guard let signature = ClosureSignature(of: type(of: value)) else { return nil }
-        var list: (any ParameterList.Type)? = Parameters0.self
+        var list: (any ClosureParameters.Type)? = Parameters0.self
         for parameter in signature.parameters { list = list?.adding(parameter) }
         return list?.body(value, returning: signature.result)
     }
@@ -38,7 +38,7 @@ extension ArgumentReader {
 
     private static func object<Value>(_ ref: OpaquePointer?, _ context: OpaquePointer) throws -> Value {
         guard let home = JSContext.of(context) else { throw Self.unreadable(Value.self) }
-        var reader = ValueReader()
+        var reader = JSValueReader()
         let object: Any = try reader.object(JSValue(ref, in: home)) ?? nothing(Value.self)
         guard let value = object as? Value else { throw Self.unreadable(Value.self) }
         return value

@@ -54,7 +54,7 @@ extension JSContext {
     }
 
     private func array(_ values: [Any], _ depth: Int) throws(JSError) -> OpaquePointer? {
-        guard depth <= ValueReader.maximumDepth else { throw .tooDeep }
+        guard depth <= JSValueReader.maximumDepth else { throw .tooDeep }
         let array = JSValue(JSObjectMakeArray(ref, 0, nil, nil), in: self)
         for (index, value) in values.enumerated() {
             let item = try convert(value, depth: depth)
@@ -64,7 +64,7 @@ extension JSContext {
     }
 
     private func object(_ members: [AnyHashable: Any], _ depth: Int) throws(JSError) -> OpaquePointer? {
-        guard depth <= ValueReader.maximumDepth else { throw .tooDeep }
+        guard depth <= JSValueReader.maximumDepth else { throw .tooDeep }
         let object = JSValue(JSObjectMake(ref, nil, nil), in: self)
         for (key, value) in members {
             let name = "\(key.base)"

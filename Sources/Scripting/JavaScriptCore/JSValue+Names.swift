@@ -29,9 +29,9 @@ extension JSValue {
     /// Whether it is a typed array or a `String` object that is too long. These have a name for each index, although
     /// they may use hardly any memory.
     private func hasIndexesBeyondTheLimit() throws(JSError) -> Bool {
-        let index = JSValueMakeNumber(home.ref, Double(ValueReader.maximumItems))
+        let index = JSValueMakeNumber(home.ref, Double(JSValueReader.maximumItems))
         guard !isArray, JSObjectHasPropertyForKey(home.ref, ref, index, nil) else { return false }
-        return try property("length").toDouble() > Double(ValueReader.maximumItems)
+        return try property("length").toDouble() > Double(JSValueReader.maximumItems)
     }
 
     /// A property of an object. Nil if reading it throws. That is not reported, because an error whose own parts throw

@@ -28,7 +28,7 @@ extension JSValue {
     public func toArray() -> [Any]! {
         guard !isUndefined, !isNull else { return nil }
         guard isArray else { return refuse("array") }
-        return reading { (reader: inout ValueReader) throws(JSError) in try reader.items(self) }
+        return reading { (reader: inout JSValueReader) throws(JSError) in try reader.items(self) }
     }
 
     /// An object's enumerable properties, its own and inherited ones, each as ``toObject()`` gives it; nil for
@@ -39,7 +39,7 @@ extension JSValue {
     public func toDictionary() -> [AnyHashable: Any]! {
         guard !isUndefined, !isNull else { return nil }
         guard isObject else { return refuse("object") }
-        return reading { (reader: inout ValueReader) throws(JSError) in try reader.members(self) }
+        return reading { (reader: inout JSValueReader) throws(JSError) in try reader.members(self) }
     }
 
     /// The Swift value: nil for `undefined`, `NSNull`, `NSNumber`, `String`, `Date`, `[Any]`, `[AnyHashable: Any]`, or
@@ -53,7 +53,7 @@ extension JSValue {
     /// 512 levels, or has more than 1048576 items and properties in all, the result is nil and the context's handler is
     /// told. So a sparse array of great length costs neither time nor memory.
     public func toObject() -> Any! {
-        reading { (reader: inout ValueReader) throws(JSError) in try reader.object(self) }
+        reading { (reader: inout JSValueReader) throws(JSError) in try reader.object(self) }
     }
 
     /// Like ``toObject()``, if the result is of the class or a subclass; otherwise nil.
@@ -88,8 +88,8 @@ extension JSValue {
         return nil
     }
 
-    private func reading<Result>(_ read: (inout ValueReader) throws(JSError) -> Result?) -> Result? {
-        var reader = ValueReader()
+    private func reading<Result>(_ read: (inout JSValueReader) throws(JSError) -> Result?) -> Result? {
+        var reader = JSValueReader()
         do throws(JSError) {
             return try read(&reader)
         } catch {

@@ -1,5 +1,5 @@
-enum Parameters6<A, B, C, D, E, F>: ParameterList {
-    static func adding<Next>(_ type: Next.Type) -> (any ParameterList.Type)? {
+enum Parameters6<A, B, C, D, E, F>: ClosureParameters {
+    static func adding<Next>(_ type: Next.Type) -> (any ClosureParameters.Type)? {
         Parameters7<A, B, C, D, E, F, Next>.self
     }
 
@@ -13,8 +13,8 @@ enum Parameters6<A, B, C, D, E, F>: ParameterList {
     }
 }
 
-enum Parameters7<A, B, C, D, E, F, G>: ParameterList {
-    static func adding<Next>(_ type: Next.Type) -> (any ParameterList.Type)? {
+enum Parameters7<A, B, C, D, E, F, G>: ClosureParameters {
+    static func adding<Next>(_ type: Next.Type) -> (any ClosureParameters.Type)? {
         Parameters8<A, B, C, D, E, F, G, Next>.self
     }
 
@@ -28,8 +28,8 @@ enum Parameters7<A, B, C, D, E, F, G>: ParameterList {
     }
 }
 
-enum Parameters8<A, B, C, D, E, F, G, H>: ParameterList {
-    static func adding<Next>(_ type: Next.Type) -> (any ParameterList.Type)? {
+enum Parameters8<A, B, C, D, E, F, G, H>: ClosureParameters {
+    static func adding<Next>(_ type: Next.Type) -> (any ClosureParameters.Type)? {
         Parameters9<A, B, C, D, E, F, G, H, Next>.self
     }
 
@@ -43,8 +43,8 @@ enum Parameters8<A, B, C, D, E, F, G, H>: ParameterList {
     }
 }
 
-enum Parameters9<A, B, C, D, E, F, G, H, I>: ParameterList {
-    static func adding<Next>(_ type: Next.Type) -> (any ParameterList.Type)? {
+enum Parameters9<A, B, C, D, E, F, G, H, I>: ClosureParameters {
+    static func adding<Next>(_ type: Next.Type) -> (any ClosureParameters.Type)? {
         Parameters10<A, B, C, D, E, F, G, H, I, Next>.self
     }
 
@@ -58,8 +58,8 @@ enum Parameters9<A, B, C, D, E, F, G, H, I>: ParameterList {
     }
 }
 
-enum Parameters10<A, B, C, D, E, F, G, H, I, J>: ParameterList {
-    static func adding<Next>(_ type: Next.Type) -> (any ParameterList.Type)? { nil }
+enum Parameters10<A, B, C, D, E, F, G, H, I, J>: ClosureParameters {
+    static func adding<Next>(_ type: Next.Type) -> (any ClosureParameters.Type)? { nil }
 
     static func body<R>(_ closure: Any, returning: R.Type) -> FunctionBox.Body? {
         let plain = closure as? (A, B, C, D, E, F, G, H, I, J) throws -> R

@@ -6,11 +6,11 @@ enum ReadingLimit {
     static func reading<Result>(_ count: Int, _ kind: String, _ read: () throws -> Result) throws -> Result {
         let reading = qc_js_begin_reading(count)
         defer { qc_js_end_reading() }
-        guard reading.depth <= ValueReader.maximumDepth else {
-            throw JSConversionError(expected: "\(kind) of at most \(ValueReader.maximumDepth) levels")
+        guard reading.depth <= JSValueReader.maximumDepth else {
+            throw JSConversionError(expected: "\(kind) of at most \(JSValueReader.maximumDepth) levels")
         }
-        guard reading.items <= ValueReader.maximumItems else {
-            throw JSConversionError(expected: "\(kind) of at most \(ValueReader.maximumItems) items")
+        guard reading.items <= JSValueReader.maximumItems else {
+            throw JSConversionError(expected: "\(kind) of at most \(JSValueReader.maximumItems) items")
         }
         return try read()
     }

@@ -110,7 +110,7 @@ struct MacroShowCommand: ParsableCommand {
         let macro = answer.objectValue ?? [:]
         let version = macro["version"]?.integerValue ?? 0
         say("\(name), version \(version), \(macro["from"]?.stringValue ?? ""): \(macro["file"]?.stringValue ?? "")")
-        say(MacroListing.text(macro["text"]?.stringValue ?? "", mistake: macro["error"]?.objectValue))
+        say(ListedMacro.text(macro["text"]?.stringValue ?? "", mistake: macro["error"]?.objectValue))
     }
 }
 

@@ -31,7 +31,7 @@ struct MacroPlace {
 }
 
 /// A macro's text with line numbers.
-enum MacroListing {
+enum ListedMacro {
     static func text(_ text: String, mistake: JSONObject?) -> String {
         var lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         if lines.last == "" { lines.removeLast() }

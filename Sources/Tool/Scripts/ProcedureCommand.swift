@@ -102,7 +102,7 @@ struct ProcedureShowCommand: ParsableCommand {
         guard !json else { return say(answer.text) }
         let procedure = answer.objectValue ?? [:]
         say("\(name), \(procedure["from"]?.stringValue ?? ""): \(procedure["file"]?.stringValue ?? "")")
-        say(MacroListing.text(procedure["text"]?.stringValue ?? "", mistake: nil))
+        say(ListedMacro.text(procedure["text"]?.stringValue ?? "", mistake: nil))
     }
 }
 

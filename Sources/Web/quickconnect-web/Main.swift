@@ -61,9 +61,9 @@ struct QuickConnectWeb: ParsableCommand {
     /// - Returns: the exit status.
     private func serve(until signals: [Int32]) throws -> Int32 {
         let environment = OwnProcess.environment
-        let setup: Setup
+        let setup: WebSetup
         do throws(ConfigurationMistakes) {
-            setup = try Setup(self, environment)
+            setup = try WebSetup(self, environment)
         } catch {
             Descriptor.write("quickconnect-web: \(error)\n", to: STDERR_FILENO)
             return 2

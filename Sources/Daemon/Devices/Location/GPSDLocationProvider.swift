@@ -43,7 +43,7 @@ public final class GPSDLocationProvider: LocationProvider {
     /// A position that a person or a track says.
     /// - Parameter simulated: see ``position(track:)``.
     public convenience init(simulated: SimulatedInput, logger: Logger) {
-        self.init(SimulatedSource(input: simulated), answer: .seconds(5), logger: logger)
+        self.init(SimulatedReports(input: simulated), answer: .seconds(5), logger: logger)
         simulated.whenChanged { [weak self] in self?.shared.withLock { $0.waker }?.wake() }
     }
 

@@ -16,7 +16,7 @@ public final class LocationDoctor: Examined {
     }
 
     public convenience init(simulated: SimulatedInput) {
-        self.init(SimulatedSource(input: simulated), isLocal: true)
+        self.init(SimulatedReports(input: simulated), isLocal: true)
     }
 
     init(_ source: any ReportSource, isLocal: Bool, program: String = "/usr/sbin/gpsd") {

@@ -53,7 +53,7 @@ public final class IIOMotionSensor: MotionSensor {
     /// A sensor that measures what a person or a track says.
     /// - Parameter simulated: see ``tilt(track:)``.
     public convenience init(simulated: SimulatedInput, matrix: Matrix?, logger: Logger) {
-        self.init(SimulatedSource(input: simulated, matrix: matrix), logger: logger)
+        self.init(SimulatedMotionSource(input: simulated, matrix: matrix), logger: logger)
         simulated.whenChanged { [weak self] in self?.waker?.wake() }
     }
 

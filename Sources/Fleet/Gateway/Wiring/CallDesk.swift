@@ -24,8 +24,8 @@ final class CallDesk {
     private let reader: CallReader
     private let seen: SeenFile
     private let sessions: CallerSessions
-    private let files: SideThread<SideWork>
-    private let texts: SideThread<SideWork>
+    private let files: SideThread<GatewayWork>
+    private let texts: SideThread<GatewayWork>
     private var complaints: Complaints
     private var queue = CallQueue()
     /// What the calls use that have no answer yet.
@@ -50,8 +50,8 @@ final class CallDesk {
     init(
         _ options: MQTTOptions,
         _ topics: FleetTopics,
-        files: SideThread<SideWork>,
-        texts: SideThread<SideWork>,
+        files: SideThread<GatewayWork>,
+        texts: SideThread<GatewayWork>,
         complain: @escaping (String) -> Void
     ) {
         let settings = options.settings
@@ -199,7 +199,7 @@ final class CallDesk {
 
     /// What another thread has done.
     /// - Parameter isFull: whether so much waits for the broker that no call of a caller may start.
-    func take(_ work: SideWork, _ isFull: (_ caller: String) -> Bool) {
+    func take(_ work: GatewayWork, _ isFull: (_ caller: String) -> Bool) {
         switch work {
         case .read(let number, let items):
             batches[number]?.items = items

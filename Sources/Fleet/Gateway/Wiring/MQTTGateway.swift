@@ -23,8 +23,8 @@ public final class MQTTGateway {
     private let broker: MQTTLink
     private let device: DeviceLink
     /// Writes what must be on the disk, and parses and writes what is long.
-    private let files: SideThread<SideWork>
-    private let texts: SideThread<SideWork>
+    private let files: SideThread<GatewayWork>
+    private let texts: SideThread<GatewayWork>
     private let calls: CallDesk
     private let presence: Presence
     private var feed: DeviceFeed

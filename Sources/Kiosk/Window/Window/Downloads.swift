@@ -69,7 +69,7 @@ final class Downloads {
             unlink(file.path)
             return tell("\(file.name) could not be downloaded: \(problem)")
         }
-        MediaUpload(file.path, as: file.name, daemon) { [weak self] problem in
+        WindowUpload(file.path, as: file.name, daemon) { [weak self] problem in
             self?.underWay -= 1
             unlink(file.path)
             let lost = problem.map { "\(file.name) could not be kept: \($0)" }

@@ -12,8 +12,8 @@ extension Kiosk {
         let isOurs = { [unowned self] in
             PageAddress(page.address ?? "")?.origin.map(bridge.rule.origins.contains) ?? false
         }
-        services.append(Permissions(page, settings, isOurs: isOurs) { [unowned self] in note($0) })
-        if settings.allowsLocation, let position = Position(engine.context, daemon) { services.append(position) }
+        services.append(PagePermissions(page, settings, isOurs: isOurs) { [unowned self] in note($0) })
+        if settings.allowsLocation, let position = PagePosition(engine.context, daemon) { services.append(position) }
         let downloads = Downloads(
             engine.context,
             folder: "\(options.cacheFolder)/downloads",

@@ -61,7 +61,7 @@ public final class Kiosk {
     var status: Int32 = 0
     var dialogs: Dialogs?
     var handover: Handover?
-    let message: Message?
+    let message: MessageBar?
     let placement: Placement
 
     /// Makes the window, which ``run()`` shows. For the main thread, once in a process.
@@ -83,7 +83,7 @@ public final class Kiosk {
         self.window = window
         stack = cast(box)
         notice = Notice()
-        message = Message()
+        message = MessageBar()
         let settings = options.settings
         placement = Placement(window, on: settings.monitor, isFullScreen: settings.isFullScreen) { text, isProblem in
             log.write(text, isProblem ? .warning : .info)

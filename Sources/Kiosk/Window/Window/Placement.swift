@@ -14,9 +14,9 @@ final class Placement {
     private let choice: MonitorChoice?
     private let isFullScreen: Bool
     private let log: (_ text: String, _ isProblem: Bool) -> Void
-    private var monitors: [Monitor] = []
+    private var monitors: [DisplayMonitor] = []
     /// Where the window is; nil while no monitor is connected.
-    private var current: Monitor?
+    private var current: DisplayMonitor?
     private var later: LoopSource?
 
     /// - Parameters:
@@ -71,7 +71,7 @@ final class Placement {
 
     private func place() {
         guard let display = gtk_widget_get_display(cast(window)) else { return }
-        monitors = Monitor.all(of: display)
+        monitors = DisplayMonitor.all(of: display)
         let chosen = choice.flatMap { $0.index(among: monitors.map(\.name)) }.map { monitors[$0] }
         guard let monitor = chosen ?? monitors.first(where: \.isPrimary) ?? monitors.first else {
             if current != nil { log("no monitor is connected", true) }
@@ -83,14 +83,14 @@ final class Placement {
         if isFullScreen { fill(monitor) } else { center(on: monitor, display) }
     }
 
-    private func tell(_ monitor: Monitor, isChosen: Bool) {
+    private func tell(_ monitor: DisplayMonitor, isChosen: Bool) {
         let place = "the window is on \(monitor.name), \(monitor.width)×\(monitor.height)"
         guard let choice, !isChosen else { return log(place, false) }
         let all = monitors.enumerated().map { "\($0.offset + 1) \($0.element.name)" }.joined(separator: ", ")
         log("\(place): 'monitor' of the kiosk's settings, \(choice), is not connected; connected: \(all)", true)
     }
 
-    private func fill(_ monitor: Monitor) {
+    private func fill(_ monitor: DisplayMonitor) {
         guard isManaged else {
             gtk_window_move(window, monitor.x, monitor.y)
             return gtk_window_resize(window, monitor.width, monitor.height)
@@ -102,7 +102,7 @@ final class Placement {
         gtk_window_fullscreen_on_monitor(window, screen, monitor.index)
     }
 
-    private func covers(_ monitor: Monitor) -> Bool {
+    private func covers(_ monitor: DisplayMonitor) -> Bool {
         guard let surface = gtk_widget_get_window(cast(window)) else { return false }
         let isFull = gdk_window_get_state(surface).rawValue & GDK_WINDOW_STATE_FULLSCREEN.rawValue != 0
         var (x, y): (Int32, Int32) = (0, 0)
@@ -112,7 +112,7 @@ final class Placement {
     }
 
     /// A window among others is no larger than its monitor, and in its middle if one was chosen.
-    private func center(on monitor: Monitor, _ display: OpaquePointer) {
+    private func center(on monitor: DisplayMonitor, _ display: OpaquePointer) {
         let area = monitor.workArea(of: display)
         let size = (width: min(Self.usualSize.width, area.width), height: min(Self.usualSize.height, area.height))
         gtk_window_set_default_size(window, size.width, size.height)

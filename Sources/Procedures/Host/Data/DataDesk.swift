@@ -46,7 +46,7 @@ struct DataDesk {
         case .answer(let call):
             // Made here, because a page of entries is long.
             answers.append(answer(call).map { HandlerCall.Answer($0) }, to: call)
-            return [.answered(Peer(call))]
+            return [.answered(ProcedureCaller(call))]
         }
     }
 

@@ -25,18 +25,18 @@ final class DataKeeper: Sendable {
         case notSaved([Entry], StoreError)
         case failed(StoreError)
         /// The answer to a call of that caller waits to be sent.
-        case answered(Peer)
+        case answered(ProcedureCaller)
         case ended
     }
 
     /// What is to be done. The callers take turns, and come before what is only tidied up.
     private struct Jobs: Sendable {
         var own: [Job] = []
-        var calls = Ring<Peer, HandlerCall>()
+        var calls = Ring<ProcedureCaller, HandlerCall>()
         private var wasCall = false
 
         /// - Parameter fits: whether a caller may have its turn.
-        mutating func next(where fits: (Peer) -> Bool) -> Job? {
+        mutating func next(where fits: (ProcedureCaller) -> Bool) -> Job? {
             var isTrim = false
             if case .trim? = own.first { isTrim = true }
             if own.isEmpty || isTrim && !wasCall, let call = calls.next(where: fits) {
@@ -87,7 +87,7 @@ final class DataKeeper: Sendable {
 
     /// Answers a call to the handler `data`.
     func ask(_ call: HandlerCall) {
-        let peer = Peer(call)
+        let peer = ProcedureCaller(call)
         jobs.withLock { $0.calls.append(call, of: peer) }
         jobs.notify()
     }

@@ -35,7 +35,7 @@ extension ProcedureHost {
 
     /// Whether another thread may have one more call of this caller. Who may not is told.
     private func isAllowed(_ call: HandlerCall) -> Bool {
-        let peer = Peer(call)
+        let peer = ProcedureCaller(call)
         guard asked.take(1, for: peer, peer.share) else {
             refuse(call, .overloaded, "\(asked.used(by: peer)) calls of this caller wait already")
             return false
@@ -49,7 +49,7 @@ extension ProcedureHost {
         _ body: @escaping @Sendable (ProcedureFolders) -> Result<JSONValue, HandlerCall.Failure>
     ) {
         guard isAllowed(call) else { return }
-        let peer = Peer(call)
+        let peer = ProcedureCaller(call)
         files.run(for: peer.name) { [folders, answers] in
             answers.append(body(folders).map { HandlerCall.Answer($0) }, to: call)
             return .answered(peer)

@@ -34,7 +34,7 @@ extension ProcedureHost {
     }
 
     /// Reports once that recording has stopped, and once that it continues.
-    private func tell(_ change: Recorder.Change?) {
+    private func tell(_ change: EventRecorder.Change?) {
         switch change {
         case nil: return
         case .stopped(let error):

@@ -26,17 +26,17 @@ public final class ProcedureHost {
     /// A second connection to the data, which no writer delays.
     let reader: DataKeeper
     /// Reads the folders of procedures.
-    let files: SideThread<SideWork>
+    let files: SideThread<HostWork>
     /// Parses and writes what is long.
-    private let texts: SideThread<SideWork>
+    private let texts: SideThread<HostWork>
     let answers: AnswerQueue
     /// How many calls the other threads have.
-    var asked = Budget<Peer>(limit: 1024, minimum: 8)
+    var asked = Budget<ProcedureCaller>(limit: 1024, minimum: 8)
     let fetched: FetchedProcedures
     private let manager: ServiceManager
     private var watchdog: WatchdogFeed
     let log: HostLog
-    var recorder = Recorder()
+    var recorder = EventRecorder()
     private var signals: Int32 = -1
     var trimsAt = ContinuousClock.now + ProcedureHost.trimPause
     private var status: String?
@@ -197,14 +197,14 @@ public final class ProcedureHost {
         return (moments + [isEnding ? nil : trimsAt]).compactMap { $0 }.min()
     }
 
-    private func heed(_ work: SideWork) {
+    private func heed(_ work: HostWork) {
         switch work {
         case .line(let work):
             link.conversation.take(work.line)
             for event in link.conversation.takeEvents() { heed(event, work) }
         case .answered(let peer): asked.add(-1, to: peer)
         case .found(let call, let source):
-            asked.add(-1, to: Peer(call))
+            asked.add(-1, to: ProcedureCaller(call))
             checks.submit(call, source)
         }
     }
@@ -213,7 +213,7 @@ public final class ProcedureHost {
         switch answer {
         case .result(let call, let result): self.answer(call, result)
         case .line(let call, let line):
-            let peer = Peer(call)
+            let peer = ProcedureCaller(call)
             asked.add(1, to: peer)
             answers.expect(line.count, for: peer.name)
             texts.run(for: peer.name) { [answers] in

@@ -18,7 +18,7 @@ final class WorkerPool {
     private struct Waiting {
         let call: HandlerCall
         let name: String
-        let peer: Peer
+        let peer: ProcedureCaller
         /// The job as the process reads it.
         let line: [UInt8]
     }
@@ -32,10 +32,10 @@ final class WorkerPool {
     private var workers: [WorkerProcess] = []
     /// Those that were killed and have not ended yet.
     private var ending: [WorkerProcess] = []
-    private var waiting = Ring<Peer, Waiting>()
-    private var peers: [HandlerCall.Number: Peer] = [:]
-    private var counts = Budget<Peer>(limit: WorkerPool.maxWaiting, minimum: 8)
-    private var bytes = Budget<Peer>(limit: WorkerPool.maxBytes, minimum: 1 << 16)
+    private var waiting = Ring<ProcedureCaller, Waiting>()
+    private var peers: [HandlerCall.Number: ProcedureCaller] = [:]
+    private var counts = Budget<ProcedureCaller>(limit: WorkerPool.maxWaiting, minimum: 8)
+    private var bytes = Budget<ProcedureCaller>(limit: WorkerPool.maxBytes, minimum: 1 << 16)
     private var answers: [Answer] = []
 
     /// The most jobs that may wait; of one caller a quarter of that.
@@ -74,7 +74,7 @@ final class WorkerPool {
 
     /// - Parameter line: the job as a process reads it (``ProcedureJob/line``).
     func submit(_ call: HandlerCall, _ name: String, _ line: [UInt8]) {
-        let peer = Peer(call)
+        let peer = ProcedureCaller(call)
         guard counts.has(1, for: peer, peer.share), bytes.has(line.count, for: peer, peer.share) else {
             return fail(
                 call,
@@ -91,7 +91,7 @@ final class WorkerPool {
         startWaiting()
     }
 
-    private func count(_ line: [UInt8], of peer: Peer, _ sign: Int = 1) {
+    private func count(_ line: [UInt8], of peer: ProcedureCaller, _ sign: Int = 1) {
         counts.add(sign, to: peer)
         bytes.add(sign * line.count, to: peer)
     }
@@ -119,7 +119,7 @@ final class WorkerPool {
             // A caller of whom none runs has one place more, so that nobody waits for the long ones of another.
             let running = Set(workers.compactMap(\.task?.peer))
             let places = settings.parallel - workers.count { !$0.isIdle }
-            let fits: (Peer) -> Bool = { [queue] peer in
+            let fits: (ProcedureCaller) -> Bool = { [queue] peer in
                 (places > 0 || places == 0 && !running.contains(peer)) && !queue.isFull(for: peer.name)
             }
             guard waiting.contains(where: fits), let worker = idleWorker(), let job = waiting.next(where: fits) else {

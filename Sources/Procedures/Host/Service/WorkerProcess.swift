@@ -11,7 +11,7 @@ final class WorkerProcess {
     struct Task {
         let call: HandlerCall
         let name: String
-        let peer: Peer
+        let peer: ProcedureCaller
         let began = ContinuousClock.now
     }
 

@@ -23,7 +23,7 @@ final class Bridges {
         }
     }
 
-    func count(of peer: Peer) -> Int { connections.values.count { $0.peer == peer } }
+    func count(of peer: WebPeer) -> Int { connections.values.count { $0.peer == peer } }
 
     func closeAll() { for connection in connections.values { connection.close(.goingAway, "the gateway stops") } }
 

@@ -64,7 +64,7 @@ final class DaemonDialer {
     ///   - session: the key of the session with which it ends.
     ///   - isIdle: whether it may be closed, because it is only kept for later.
     func connect(
-        for identity: Identity,
+        for identity: WebIdentity,
         session: String,
         isIdle: @escaping () -> Bool = { false }
     ) -> EventLoopFuture<any Channel> {
@@ -100,7 +100,7 @@ final class DaemonDialer {
         if lines[name]?.isEmpty == true { lines[name] = nil }
     }
 
-    private func dial(_ identity: Identity) -> EventLoopFuture<any Channel> {
+    private func dial(_ identity: WebIdentity) -> EventLoopFuture<any Channel> {
         let promise = loop.makePromise(of: (any Channel).self)
         let channel = ClientBootstrap(group: loop)
             .connectTimeout(Self.timeout)
@@ -130,14 +130,14 @@ final class DaemonDialer {
 private final class Greeting: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
 
-    private let identity: Identity
+    private let identity: WebIdentity
     private var promise: EventLoopPromise<any Channel>?
     private var reply: [UInt8] = []
     private static let longestReply = 64 << 10
     private static let patience = TimeAmount.seconds(10)
     private var deadline: Scheduled<Void>?
 
-    init(_ identity: Identity, _ promise: EventLoopPromise<any Channel>) {
+    init(_ identity: WebIdentity, _ promise: EventLoopPromise<any Channel>) {
         self.identity = identity
         self.promise = promise
     }

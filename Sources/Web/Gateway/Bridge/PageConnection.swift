@@ -23,7 +23,7 @@ final class PageConnection: Worker {
     /// For the end of a message while the user's share is used up, or for what a page has left behind.
     private var deadline: Scheduled<Void>?
     var isWaiting = false
-    var peer: Peer { holding.peer }
+    var peer: WebPeer { holding.peer }
     /// Called once, when both have ended.
     var ended: (PageConnection) -> Void = { _ in }
 

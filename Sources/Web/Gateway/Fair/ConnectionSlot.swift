@@ -6,7 +6,7 @@ final class ConnectionSlot {
     let channel: any Channel
     let holding: Holding
     /// For whom it counts: an address until the head of a request says who it is.
-    fileprivate(set) var peer: Peer
+    fileprivate(set) var peer: WebPeer
     /// No request is under way, and no page is open.
     var isIdle = true
 
@@ -34,14 +34,14 @@ struct ConnectionSlots {
     let limit: Int
     private(set) var count = 0
     /// In the order in which they came.
-    private(set) var peers: [Peer: [ConnectionSlot]] = [:]
+    private(set) var peers: [WebPeer: [ConnectionSlot]] = [:]
 
     /// What a Unix socket's connections count for until they name their client.
-    static let proxy = Peer.address("proxy")
+    static let proxy = WebPeer.address("proxy")
 
     init(limit: Int) { self.limit = limit }
 
-    private func share(of peer: Peer) -> Int { peer == Self.proxy ? limit : Share.quarter.part(of: limit) }
+    private func share(of peer: WebPeer) -> Int { peer == Self.proxy ? limit : Share.quarter.part(of: limit) }
 
     /// Takes a new connection in, if there is room.
     mutating func enter(_ slot: ConnectionSlot) -> Entry {
@@ -54,7 +54,7 @@ struct ConnectionSlots {
     }
 
     /// The connection now counts for another peer, which may have to close another one.
-    mutating func move(_ slot: ConnectionSlot, to peer: Peer) -> Entry {
+    mutating func move(_ slot: ConnectionSlot, to peer: WebPeer) -> Entry {
         guard peer != slot.peer else { return .enters }
         let old = isAtShare(peer) ? replaceable(of: peer) : nil
         guard old != nil || !isAtShare(peer) else { return .refused }
@@ -67,9 +67,9 @@ struct ConnectionSlots {
         return replace(old, by: slot)
     }
 
-    private func isAtShare(_ peer: Peer) -> Bool { (peers[peer]?.count ?? 0) >= share(of: peer) }
+    private func isAtShare(_ peer: WebPeer) -> Bool { (peers[peer]?.count ?? 0) >= share(of: peer) }
 
-    private func replaceable(of peer: Peer) -> ConnectionSlot? {
+    private func replaceable(of peer: WebPeer) -> ConnectionSlot? {
         switch peer {
         case .address: peers[peer]?.first
         case .user: peers[peer]?.first { $0.isIdle }

@@ -14,10 +14,10 @@ final class FairThread {
     /// The loop polls only when no task is due: a job that followed the one before at once would keep it from that.
     private static let breath = TimeAmount.microseconds(20)
     private var isBreathing = false
-    private var fresh = Ring<Peer, Job>()
-    private var busy = Ring<Peer, Job>()
+    private var fresh = Ring<WebPeer, Job>()
+    private var busy = Ring<WebPeer, Job>()
     /// Who has had a job done in this window.
-    private var served: Set<Peer> = []
+    private var served: Set<WebPeer> = []
     private var windowEnd = NIODeadline.now()
     private var running = 0
     private var started = 0
@@ -34,7 +34,7 @@ final class FairThread {
 
     /// Runs `body` on the thread.
     func run<Result: Sendable>(
-        for peer: Peer,
+        for peer: WebPeer,
         _ body: @escaping @Sendable () throws -> Result
     ) -> EventLoopFuture<Result> {
         let promise = loop.makePromise(of: Result.self)
@@ -52,7 +52,7 @@ final class FairThread {
     }
 
     /// Whether it has had its turn in this window; if not, it has now.
-    private func isServed(_ peer: Peer) -> Bool {
+    private func isServed(_ peer: WebPeer) -> Bool {
         let now = NIODeadline.now()
         if now >= windowEnd {
             served = []

@@ -5,10 +5,10 @@ internal import NIOCore
 /// not read yet. For use on the event loop only.
 final class Holdings {
     private let loop: any EventLoop
-    private(set) var budget: Budget<Peer>
+    private(set) var budget: Budget<WebPeer>
     /// For each peer at its share the one connection that may go on with a message that it has begun: otherwise its
     /// connections could all wait for each other.
-    private var exceptions: [Peer: ObjectIdentifier] = [:]
+    private var exceptions: [WebPeer: ObjectIdentifier] = [:]
     private var waiting: [ObjectIdentifier: () -> Void] = [:]
     private var isScheduled = false
 
@@ -32,13 +32,13 @@ final class Holdings {
         budget = Budget(limit: Self.limit, minimum: Self.minimum)
     }
 
-    func take(_ count: Int, for peer: Peer) -> Bool {
+    func take(_ count: Int, for peer: WebPeer) -> Bool {
         defer { peak = max(peak, budget.used) }
         return budget.take(count, for: peer)
     }
 
     /// Counts what is there already, or gives it back if negative.
-    func add(_ count: Int, to peer: Peer) {
+    func add(_ count: Int, to peer: WebPeer) {
         budget.add(count, to: peer)
         peak = max(peak, budget.used)
         guard count < 0 else { return }
@@ -58,13 +58,13 @@ final class Holdings {
         }
     }
 
-    func isUsedUp(by peer: Peer) -> Bool { budget.isUsedUp(by: peer) }
+    func isUsedUp(by peer: WebPeer) -> Bool { budget.isUsedUp(by: peer) }
 
     /// Whether all peers together use more than the limit.
     var isOver: Bool { budget.used > Self.limit }
 
     /// Whether nobody uses more than this peer.
-    func isLargest(_ peer: Peer) -> Bool {
+    func isLargest(_ peer: WebPeer) -> Bool {
         budget.largest(1).first.map { budget.used(by: peer) >= $0.used } ?? true
     }
 
@@ -78,7 +78,7 @@ final class Holdings {
 
     /// Whether a connection may be read now.
     /// - Parameter hasBegun: whether there is a part of a message that can be completed.
-    func permit(_ connection: AnyObject, of peer: Peer, hasBegun: Bool) -> Permit {
+    func permit(_ connection: AnyObject, of peer: WebPeer, hasBegun: Bool) -> Permit {
         let id = ObjectIdentifier(connection)
         guard isUsedUp(by: peer) else {
             exceptions[peer] = nil
@@ -93,7 +93,7 @@ final class Holdings {
     }
 
     /// Another connection of the peer may have it.
-    private func giveUpException(_ id: ObjectIdentifier, of peer: Peer) {
+    private func giveUpException(_ id: ObjectIdentifier, of peer: WebPeer) {
         guard exceptions[peer] == id else { return }
         exceptions[peer] = nil
         resume()
@@ -105,7 +105,7 @@ final class Holdings {
     }
 
     /// A connection has ended.
-    func end(_ connection: AnyObject, of peer: Peer) {
+    func end(_ connection: AnyObject, of peer: WebPeer) {
         let id = ObjectIdentifier(connection)
         waiting[id] = nil
         giveUpException(id, of: peer)
@@ -130,7 +130,7 @@ final class Holding {
     private(set) var count = 0
     private var hasEnded = false
     /// Whom it counts for.
-    var peer: Peer {
+    var peer: WebPeer {
         didSet {
             guard peer != oldValue, count > 0 else { return }
             holdings.add(-count, to: oldValue)
@@ -138,7 +138,7 @@ final class Holding {
         }
     }
 
-    init(_ holdings: Holdings, _ peer: Peer) {
+    init(_ holdings: Holdings, _ peer: WebPeer) {
         self.holdings = holdings
         self.peer = peer
     }

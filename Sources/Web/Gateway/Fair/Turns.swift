@@ -3,7 +3,7 @@ internal import NIOCore
 
 /// Something that has work for the event loop, such as a connection with input.
 protocol Worker: AnyObject {
-    var peer: Peer { get }
+    var peer: WebPeer { get }
     /// Whether it waits for its turn. For ``Turns`` only.
     var isWaiting: Bool { get set }
     /// Works until then or until there is nothing to do, and reads the clock after each step.
@@ -19,8 +19,8 @@ protocol Worker: AnyObject {
 final class Turns {
     private let loop: any EventLoop
     private var inlineWork = InlineWork()
-    private var fresh = Ring<Peer, any Worker>()
-    private var busy = Ring<Peer, any Worker>()
+    private var fresh = Ring<WebPeer, any Worker>()
+    private var busy = Ring<WebPeer, any Worker>()
     private var isScheduled = false
     private var isWorking = false
     /// Whether the newcomers took the whole time of the last task.

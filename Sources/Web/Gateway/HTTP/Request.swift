@@ -8,7 +8,7 @@ struct WebRequest {
     enum Sender {
         case unknown
         /// A page, or somebody's browser.
-        case session(key: String, Identity, Sessions.Session)
+        case session(key: String, WebIdentity, Sessions.Session)
         /// A program with a token.
         case program(Users.User)
         /// A token that lets nobody in.
@@ -44,10 +44,10 @@ struct WebRequest {
     /// A file that is written as its bytes come, and never kept whole.
     var isUpload: Bool { isMedia && (head.method == .PUT || head.method == .POST) }
 
-    var identity: Identity? { sender.user?.identity }
+    var identity: WebIdentity? { sender.user?.identity }
 
     /// For whom it counts.
-    var peer: Peer { identity.map { .user($0.name) } ?? .stranger(at: address) }
+    var peer: WebPeer { identity.map { .user($0.name) } ?? .stranger(at: address) }
 
     /// The token of `Authorization: Bearer TOKEN`.
     var bearerToken: String? { Self.bearerToken(of: head) }
@@ -61,7 +61,7 @@ struct WebRequest {
 
 /// For whom a connection to the daemon is, and the session with which it ends.
 struct DaemonUser: Equatable {
-    var identity: Identity
+    var identity: WebIdentity
     var session: String
 }
 

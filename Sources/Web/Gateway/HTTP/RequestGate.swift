@@ -43,7 +43,7 @@ final class RequestGate: ChannelDuplexHandler, RemovableChannelHandler, Worker {
     private var readIsPending = false
     private var isRunning = false
     var isWaiting = false
-    var peer: Peer { holding.peer }
+    var peer: WebPeer { holding.peer }
 
     private static let pieceBytes = 16 << 10
     /// Where chunks end is not known here, so a piece may have further requests in it, but not many.

@@ -6,7 +6,7 @@ internal import NIOCore
 final class MediaStream {
     private let name: String
     private let tag: String
-    private let calls: CallConnection
+    private let calls: DaemonCalls
     private let sender: WebRequest.Sender
     private let holding: Holding
     private let loop: any EventLoop
@@ -26,7 +26,7 @@ final class MediaStream {
         _ name: String,
         tag: String,
         _ range: Range<Int>,
-        _ calls: CallConnection,
+        _ calls: DaemonCalls,
         _ sender: WebRequest.Sender,
         _ holding: Holding,
         _ loop: any EventLoop

@@ -25,7 +25,7 @@ final class MediaUpload {
     private var source: Source
     private let isShared: Bool
     private let sender: WebRequest.Sender
-    private let calls: CallConnection
+    private let calls: DaemonCalls
     private let promise: EventLoopPromise<Response>
     private var release: (() -> Void)?
     private var input: [UInt8] = []
@@ -46,7 +46,7 @@ final class MediaUpload {
         _ source: Source,
         isShared: Bool,
         _ sender: WebRequest.Sender,
-        _ calls: CallConnection,
+        _ calls: DaemonCalls,
         _ loop: any EventLoop,
         release: @escaping () -> Void
     ) {

@@ -69,7 +69,7 @@ struct Pages: Sendable {
     func answer(
         _ path: PagePath,
         _ head: HTTPRequestHead,
-        for peer: Peer,
+        for peer: WebPeer,
         on thread: FairThread
     ) -> EventLoopFuture<Response> {
         guard let type = FileType.page(path.file) ?? folderType(path) else {

@@ -82,17 +82,17 @@ final class Doorkeeper {
     // MARK: Who is it?
 
     /// The user of a session's id, with current groups.
-    func identity(session id: String) -> (key: String, identity: Identity, session: Sessions.Session)? {
+    func identity(session id: String) -> (key: String, identity: WebIdentity, session: Sessions.Session)? {
         guard id.utf8.count <= Secret.maxBytes else { return nil }
         return identity(sessionKey: Secret.fingerprint(id))
     }
 
-    func identity(sessionKey key: String) -> (key: String, identity: Identity, session: Sessions.Session)? {
+    func identity(sessionKey key: String) -> (key: String, identity: WebIdentity, session: Sessions.Session)? {
         guard let session = sessions.find(key: key, at: Self.now) else { return nil }
         // One name is one person: whoever has a token of that name is meant, not a user of the device.
         let user = users[session.user]
         guard session.isUser == (user != nil) else { return nil }
-        return (key, user?.identity ?? Identity(session.user), session)
+        return (key, user?.identity ?? WebIdentity(session.user), session)
     }
 
     /// The user of a token. A valid one always works; wrong ones have to wait after some of them.
@@ -120,18 +120,18 @@ final class Doorkeeper {
 
     /// Starts a session.
     /// - Returns: its id and its user.
-    func logIn(token: String, from address: String) throws(Refusal) -> (id: String, identity: Identity) {
+    func logIn(token: String, from address: String) throws(Refusal) -> (id: String, identity: WebIdentity) {
         let identity = try user(token: token, from: address).identity
         return (begin(identity, isUser: true), identity)
     }
 
-    func logIn(code: String, from address: String) throws(Refusal) -> (id: String, identity: Identity) {
+    func logIn(code: String, from address: String) throws(Refusal) -> (id: String, identity: WebIdentity) {
         let person = try person(code: code, from: address)
-        let identity = users[person.name]?.identity ?? Identity(person.name)
+        let identity = users[person.name]?.identity ?? WebIdentity(person.name)
         return (begin(identity, isUser: person.isUser), identity)
     }
 
-    private func begin(_ identity: Identity, isUser: Bool) -> String {
+    private func begin(_ identity: WebIdentity, isUser: Bool) -> String {
         let (id, keys) = sessions.begin(identity.name, isUser: isUser, at: Self.now, lasting: lifetime)
         ended(keys)
         keepSessions()
@@ -166,7 +166,7 @@ final class Doorkeeper {
     // MARK: Users
 
     /// - Returns: the token.
-    func add(_ identity: Identity) -> EventLoopFuture<String> {
+    func add(_ identity: WebIdentity) -> EventLoopFuture<String> {
         let token = users.add(identity, at: Self.now)
         // Everybody who was somebody of that name is logged out.
         _ = endSessions(of: identity.name)

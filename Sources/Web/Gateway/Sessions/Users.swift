@@ -4,7 +4,7 @@ internal import QuickConnect
 /// The users that the owner has added, each with a token of which only the fingerprint is stored.
 struct Users {
     struct User: Equatable {
-        var identity: Identity
+        var identity: WebIdentity
         /// The token's fingerprint.
         var fingerprint: String
         /// Unix time in seconds.
@@ -23,7 +23,7 @@ struct Users {
 
     /// Adds a user, or gives an existing one a new token and other groups.
     /// - Returns: the token, which is not stored anywhere.
-    mutating func add(_ identity: Identity, at time: Int64) -> String {
+    mutating func add(_ identity: WebIdentity, at time: Int64) -> String {
         let token = Secret.make()
         all.removeAll { $0.identity.name == identity.name }
         all.append(User(identity: identity, fingerprint: Secret.fingerprint(token), created: time))
@@ -70,7 +70,7 @@ extension Users.User {
         else { return nil }
         let groups = (members["groups"]?.arrayValue ?? []).compactMap(\.stringValue)
         self.init(
-            identity: Identity(name, groups: groups),
+            identity: WebIdentity(name, groups: groups),
             fingerprint: fingerprint,
             created: members["created"]?.integerValue ?? 0
         )

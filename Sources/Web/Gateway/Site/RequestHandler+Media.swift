@@ -27,7 +27,7 @@ extension RequestHandler {
             self.answerUpload(upload, response)
         }
         site.hidesUpload(request).assumeIsolated().whenComplete { result in
-            if (try? result.get()) == true { return upload.refuse(Site.hidden) }
+            if (try? result.get()) == true { return upload.refuse(WebSite.hidden) }
             upload.begin()
             upload.proceed()
         }
@@ -50,7 +50,7 @@ extension RequestHandler {
         guard upload.hasAll else { return refuse(response, to: request.head, request.host, context) }
         state = .answering
         let isIn = site.isStillIn(request.sender)
-        write(isIn ? response : Site.unauthorized, to: request.head, host: request.host, context, closes: false)
+        write(isIn ? response : WebSite.unauthorized, to: request.head, host: request.host, context, closes: false)
     }
 
     /// Sends a file of the media folder, each piece when the kernel has taken the one before.

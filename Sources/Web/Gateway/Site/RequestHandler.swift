@@ -18,29 +18,29 @@ final class RequestHandler: ChannelInboundHandler, RemovableChannelHandler {
         case over
     }
 
-    let site: Site
+    let site: WebSite
     let slot: ConnectionSlot
     let gate: RequestGate
     let clock: ConnectionClock
     private let http: HTTPHandlers
     /// Has its connection count for another peer from now on; false if that one has too many.
-    private let count: (Peer) -> Bool
+    private let count: (WebPeer) -> Bool
     var state = State.waiting { didSet { noteIdle() } }
     private var body = ByteBuffer()
     private var bodyLimit = 0
     /// What the last piece of a chunked body had after its end.
     private var parts: [HTTPServerRequestPart] = []
     private var hasFailed = false
-    private var calls: CallConnection?
+    private var calls: DaemonCalls?
     var context: ChannelHandlerContext?
 
     init(
-        _ site: Site,
+        _ site: WebSite,
         _ slot: ConnectionSlot,
         _ gate: RequestGate,
         _ clock: ConnectionClock,
         _ http: HTTPHandlers,
-        count: @escaping (Peer) -> Bool
+        count: @escaping (WebPeer) -> Bool
     ) {
         self.count = count
         self.site = site
@@ -220,7 +220,7 @@ final class RequestHandler: ChannelInboundHandler, RemovableChannelHandler {
         }
     }
 
-    var callConnection: CallConnection {
+    var callConnection: DaemonCalls {
         let calls = self.calls ?? site.makeCallConnection(slot.holding)
         self.calls = calls
         return calls
@@ -295,7 +295,7 @@ final class RequestHandler: ChannelInboundHandler, RemovableChannelHandler {
             }
             switch result {
             case .failure(let error):
-                let refusal = (error as? Site.BridgeRefusal)?.response
+                let refusal = (error as? WebSite.BridgeRefusal)?.response
                 let response = refusal ?? .error(.internalServerError, "internal", "\(error)")
                 self.write(response, to: request.head, host: request.host, context, closes: true)
             case .success(let opening): self.upgrade(opening, context)
@@ -305,7 +305,7 @@ final class RequestHandler: ChannelInboundHandler, RemovableChannelHandler {
 
     /// Accepts the WebSocket, removes HTTP from the pipeline, and adds the page's connection. What the page has sent
     /// meanwhile is passed to it.
-    private func upgrade(_ opening: Site.Opening, _ context: ChannelHandlerContext) {
+    private func upgrade(_ opening: WebSite.Opening, _ context: ChannelHandlerContext) {
         let head = HTTPResponseHead(version: .http1_1, status: .switchingProtocols, headers: opening.headers)
         let pipeline = context.pipeline.syncOperations
         let channel = context.channel

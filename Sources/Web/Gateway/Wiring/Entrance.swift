@@ -6,7 +6,7 @@ internal import NIOPosix
 
 /// Accepts browsers' connections, up to a number, and has the kernel detect dead ones. For use on its event loop only.
 final class Entrance {
-    private let site: Site
+    private let site: WebSite
     private let warn: (String) -> Void
     private(set) var slots: ConnectionSlots
     private var (refusals, shortages) = (RefusalNews(), RefusalNews())
@@ -18,14 +18,14 @@ final class Entrance {
     /// While it is HTTP. A WebSocket's reads may be larger.
     static let receiveSizes = AdaptiveRecvByteBufferAllocator(minimum: 64, initial: 256, maximum: 16 << 10)
 
-    init(_ site: Site, most: Int, warn: @escaping (String) -> Void) {
+    init(_ site: WebSite, most: Int, warn: @escaping (String) -> Void) {
         self.site = site
         self.warn = warn
         slots = ConnectionSlots(limit: most)
     }
 
     func accept(_ channel: any Channel) throws {
-        let peer = channel.remoteAddress?.ipAddress.map { Peer.stranger(at: $0) } ?? ConnectionSlots.proxy
+        let peer = channel.remoteAddress?.ipAddress.map { WebPeer.stranger(at: $0) } ?? ConnectionSlots.proxy
         let slot = ConnectionSlot(channel, Holding(site.fair.holdings, peer))
         guard close(for: slots.enter(slot)) else { return try refuse(slot) }
         channel.closeFuture.assumeIsolated().whenComplete { _ in
@@ -45,7 +45,7 @@ final class Entrance {
 
     /// A request says for whom its connection counts.
     /// - Returns: false if that peer has too many connections.
-    private func move(_ slot: ConnectionSlot, to peer: Peer) -> Bool { close(for: slots.move(slot, to: peer)) }
+    private func move(_ slot: ConnectionSlot, to peer: WebPeer) -> Bool { close(for: slots.move(slot, to: peer)) }
 
     private func close(for entry: ConnectionSlots.Entry) -> Bool {
         switch entry {

@@ -146,7 +146,7 @@ final class WebControl {
         HandlerCall.Failure(.notFound, "there is no user \(name)", field: "/1")
     }
 
-    private func identity(_ parameters: [JSONValue]) throws(HandlerCall.Failure) -> Identity {
+    private func identity(_ parameters: [JSONValue]) throws(HandlerCall.Failure) -> WebIdentity {
         let name = try name(parameters)
         let options = parameters.count > 2 ? parameters[2].objectValue : [:]
         let groups = options?["groups"].map { $0.arrayValue } ?? []
@@ -156,7 +156,7 @@ final class WebControl {
             let what = "{groups}, up to 64 names, each of \(GatewayName.expectation)"
             throw HandlerCall.Failure.expected(what, at: "/2", got: parameters.count > 2 ? parameters[2] : nil)
         }
-        return Identity(name, groups: names.compactMap(\.self))
+        return WebIdentity(name, groups: names.compactMap(\.self))
     }
 
     private func name(_ parameters: [JSONValue]) throws(HandlerCall.Failure) -> String {

@@ -113,7 +113,7 @@ public final class WebGateway: Sendable {
             bridges.close(sessions: Set(keys))
             dialer.close(sessions: Set(keys))
         }
-        let site = Site(
+        let site = WebSite(
             door: Door(names: options.names),
             security: SecurityHeaders(allowsInline: options.allowsInline, tileOrigin: options.tileOrigin),
             doorkeeper: doorkeeper,

@@ -6,11 +6,11 @@ internal import QuickConnect
 internal import QuickConnectClient
 
 /// Files of the media folder by their addresses. The daemon decides who may have which, by its command `media`.
-extension Site {
+extension WebSite {
     // MARK: Reading
 
     /// GET and HEAD. A file of the pages wins.
-    func media(_ request: WebRequest, _ calls: CallConnection) -> EventLoopFuture<Response> {
+    func media(_ request: WebRequest, _ calls: DaemonCalls) -> EventLoopFuture<Response> {
         guard let path = PagePath(request.head.uri) else {
             return now(.error(.notFound, "notFound", "there is no such file"))
         }
@@ -25,7 +25,7 @@ extension Site {
         }.nonisolated()
     }
 
-    private func file(_ path: PagePath, _ request: WebRequest, _ calls: CallConnection) -> EventLoopFuture<Response> {
+    private func file(_ path: PagePath, _ request: WebRequest, _ calls: DaemonCalls) -> EventLoopFuture<Response> {
         do throws(Door.Refusal) { try door.checkSameSite(request.head, host: request.host) } catch {
             return now(Response(error))
         }
@@ -49,7 +49,7 @@ extension Site {
         _ name: String,
         _ facts: MediaFacts,
         _ request: WebRequest,
-        _ calls: CallConnection
+        _ calls: DaemonCalls
     ) -> Response {
         if facts.isKnown(request.head) { return Response(.notModified, headers: facts.headers) }
         var response = Response(.ok, headers: facts.headers)
@@ -107,7 +107,7 @@ extension Site {
 
     /// Begins to write what the request brings. Its head has been accepted.
     /// - Returns: nil if its user's share is used up.
-    func beginUpload(_ request: WebRequest, _ calls: CallConnection) -> MediaUpload? {
+    func beginUpload(_ request: WebRequest, _ calls: DaemonCalls) -> MediaUpload? {
         guard let path = PagePath(request.head.uri), calls.take(MediaUpload.reserve) else { return nil }
         let peer = request.peer
         uploads[peer, default: 0] += 1

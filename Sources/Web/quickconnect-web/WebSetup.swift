@@ -9,7 +9,7 @@ import QuickConnectClient
 import WebGateway
 
 /// What flags, environment and settings say together.
-struct Setup {
+struct WebSetup {
     var options = WebOptions()
     var logLevel: LogLevel
 

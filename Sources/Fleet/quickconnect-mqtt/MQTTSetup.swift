@@ -9,7 +9,7 @@ import MQTT
 import QuickConnect
 
 /// What the settings and the environment say of the broker.
-struct Setup {
+struct MQTTSetup {
     let settings: Settings
     let mqtt: MQTTSettings
     let broker: MQTTBroker

@@ -9,7 +9,7 @@ import QuickConnect
 import QuickConnectClient
 
 /// What flags, environment and settings say together.
-struct Setup {
+struct KioskSetup {
     var options: KioskOptions
     var logLevel: LogLevel
     var actions: ActionDesk

@@ -3,7 +3,7 @@ internal import NIOHTTP1
 internal import NIOWebSocket
 
 /// The WebSocket of a page, or of a program.
-extension Site {
+extension WebSite {
     struct Opening {
         var daemon: any Channel
         var headers: HTTPHeaders
@@ -23,7 +23,7 @@ extension Site {
             response.headers.add(name: "sec-websocket-version", value: "13")
             return loop.makeFailedFuture(BridgeRefusal(response: response))
         }
-        let (key, identity): (String, Identity)
+        let (key, identity): (String, WebIdentity)
         switch request.sender {
         case .session(let session, let user, _): (key, identity) = (session, user)
         case .program(let user):

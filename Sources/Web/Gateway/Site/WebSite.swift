@@ -5,7 +5,7 @@ internal import NIOHTTP1
 internal import QuickConnect
 
 /// Decides how requests are answered. For use on its event loop only.
-final class Site {
+final class WebSite {
     let door: Door
     let security: SecurityHeaders
     let doorkeeper: Doorkeeper
@@ -17,7 +17,7 @@ final class Site {
     let facts: JSONObject
     let log: (String) -> Void
     /// How many files each user is writing.
-    var uploads: [Peer: Int] = [:]
+    var uploads: [WebPeer: Int] = [:]
 
     /// One byte more than the longest line that the daemon accepts by default, so that the daemon refuses it.
     static let longestMessage = Limits().lineBytes + 1
@@ -45,8 +45,8 @@ final class Site {
         self.log = log
     }
 
-    func makeCallConnection(_ holding: Holding) -> CallConnection {
-        CallConnection(dialer, holding, fair) { [weak self] sender in self?.isStillIn(sender) == true }
+    func makeCallConnection(_ holding: Holding) -> DaemonCalls {
+        DaemonCalls(dialer, holding, fair) { [weak self] sender in self?.isStillIn(sender) == true }
     }
 
     // MARK: The door
@@ -116,12 +116,12 @@ final class Site {
     private static func address(of channel: any Channel, _ head: HTTPRequestHead) -> String {
         if let address = channel.remoteAddress?.ipAddress { return address }
         let named = head.headers[canonicalForm: "x-forwarded-for"].last.map(String.init) ?? ""
-        return String("\(Peer.proxyPrefix)\(named)".prefix(100))
+        return String("\(WebPeer.proxyPrefix)\(named)".prefix(100))
     }
 
     // MARK: Requests
 
-    func answer(_ request: WebRequest, _ calls: CallConnection) -> EventLoopFuture<Response> {
+    func answer(_ request: WebRequest, _ calls: DaemonCalls) -> EventLoopFuture<Response> {
         guard isStillIn(request.sender) else { return now(Self.unauthorized) }
         return switch (request.path, request.head.method) {
         case ("/login", .POST): logIn(request)
@@ -174,7 +174,7 @@ final class Site {
     }
 }
 
-extension Site {
+extension WebSite {
     func responseHead(
         _ response: Response,
         to request: HTTPRequestHead,

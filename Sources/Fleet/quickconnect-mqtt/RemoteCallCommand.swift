@@ -7,7 +7,7 @@ import JSON
 import Linux
 import QuickConnectClient
 
-struct CallCommand: ParsableCommand {
+struct RemoteCallCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "call",
         abstract: "Calls a remote device, or each device of a group, and prints the answer.",

@@ -1,7 +1,7 @@
 internal import Glibc
 
 /// Who must not harm the others: a user once logged in, an address of the network before that.
-enum Peer: Hashable, Sendable {
+enum WebPeer: Hashable, Sendable {
     case address(String)
     /// By the name without the gateway's prefix, whether a page or a program.
     case user(String)
@@ -15,14 +15,14 @@ enum Peer: Hashable, Sendable {
     }
 }
 
-extension Peer {
+extension WebPeer {
     /// What stands before an address that a reverse proxy names.
     static let proxyPrefix = "proxy "
 
     /// Who is behind an address before log-in. Whoever has one address of this device, or of an IPv6 network of 64 bits,
     /// may have all of them, so that they are one peer.
     /// - Parameter address: as text, perhaps behind ``proxyPrefix``. Other text stands for itself.
-    static func stranger(at address: String) -> Peer {
+    static func stranger(at address: String) -> WebPeer {
         guard address.hasPrefix(proxyPrefix) else { return .address(network(of: address)) }
         return .address(proxyPrefix + network(of: String(address.dropFirst(proxyPrefix.count))))
     }

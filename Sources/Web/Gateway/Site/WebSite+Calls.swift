@@ -5,15 +5,15 @@ internal import QuickConnect
 internal import QuickConnectClient
 
 /// Calls of programs, without a WebSocket.
-extension Site {
-    func call(_ request: WebRequest, _ calls: CallConnection) -> EventLoopFuture<Response> {
+extension WebSite {
+    func call(_ request: WebRequest, _ calls: DaemonCalls) -> EventLoopFuture<Response> {
         guard case .program = request.sender else { return now(Self.unauthorized) }
         return answers(request, calls).assumeIsolated().map { response in
             self.isStillIn(request.sender) ? response : Self.unauthorized
         }.nonisolated()
     }
 
-    private func answers(_ request: WebRequest, _ calls: CallConnection) -> EventLoopFuture<Response> {
+    private func answers(_ request: WebRequest, _ calls: DaemonCalls) -> EventLoopFuture<Response> {
         if request.query.isEmpty { return many(request.body, calls, request.sender) }
         guard request.body.readableBytesView.allSatisfy({ $0 == 0x0A || $0 == 0x0D }) else {
             return now(.error(.badRequest, "badRequest", "put the call into the address or into the body, not both"))
@@ -23,7 +23,7 @@ extension Site {
 
     private func one(
         _ lines: CallLines,
-        _ calls: CallConnection,
+        _ calls: DaemonCalls,
         _ sender: WebRequest.Sender
     ) -> EventLoopFuture<Response> {
         switch lines.lines.first {
@@ -39,7 +39,7 @@ extension Site {
     /// One line of the answer for each line of the body, in order.
     private func many(
         _ body: ByteBuffer,
-        _ calls: CallConnection,
+        _ calls: DaemonCalls,
         _ sender: WebRequest.Sender
     ) -> EventLoopFuture<Response> {
         calls.read(body).assumeIsolated().flatMap { lines in

@@ -6,7 +6,7 @@ import QuickConnect
 import QuickConnectClient
 
 /// Uploads a file into the media folder, piece by piece.
-final class MediaUpload {
+final class WindowUpload {
     private static let pieceBytes = 512 << 10
 
     private let descriptor: Int32

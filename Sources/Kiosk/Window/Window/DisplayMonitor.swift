@@ -2,7 +2,7 @@ import CWebKit
 import JSON
 
 /// A monitor of the display, as it is now.
-struct Monitor: Hashable {
+struct DisplayMonitor: Hashable {
     /// The name of its connector, such as `HDMI-1`.
     var name: String
     /// GDK's own number.
@@ -12,7 +12,7 @@ struct Monitor: Hashable {
     var isPrimary: Bool
 
     /// From left to right, then from top to bottom. Empty while no monitor is connected.
-    static func all(of display: OpaquePointer) -> [Monitor] {
+    static func all(of display: OpaquePointer) -> [DisplayMonitor] {
         guard let screen = gdk_display_get_default_screen(display) else { return [] }
         let primary = gdk_display_get_primary_monitor(display)
         return (0..<gdk_display_get_n_monitors(display))
@@ -22,7 +22,7 @@ struct Monitor: Hashable {
                 gdk_monitor_get_geometry(monitor, &area)
                 let name = qc_monitor_name(screen, index)
                 defer { g_free(name) }
-                return Monitor(
+                return DisplayMonitor(
                     name: name.map { String(cString: $0) } ?? "",
                     index: index,
                     x: area.x,

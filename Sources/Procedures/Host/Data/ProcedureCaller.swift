@@ -5,7 +5,7 @@ internal import QuickConnect
 internal import QuickConnectClient
 
 /// Who has called, for turns and shares: a user of this device, or a user of a gateway.
-struct Peer: Hashable, Sendable {
+struct ProcedureCaller: Hashable, Sendable {
     let name: String
     let share: Share
 

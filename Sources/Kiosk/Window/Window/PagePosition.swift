@@ -4,7 +4,7 @@ import QuickConnectClient
 
 /// Answers `navigator.geolocation` with the daemon's position, real or simulated. The daemon uses the receiver only
 /// while a page asks.
-final class Position {
+final class PagePosition {
     private let manager: UnsafeMutablePointer<WebKitGeolocationManager>
     private let daemon: DaemonHost
     private var isWanted = false
@@ -14,12 +14,12 @@ final class Position {
         self.manager = manager
         self.daemon = daemon
         let start: @convention(c) (UnsafeMutableRawPointer, UnsafeMutableRawPointer) -> gboolean = { _, data in
-            let position: Position = owner(data)
+            let position: PagePosition = owner(data)
             position.start()
             return 1
         }
         let stop: @convention(c) (UnsafeMutableRawPointer, UnsafeMutableRawPointer) -> Void = { _, data in
-            let position: Position = owner(data)
+            let position: PagePosition = owner(data)
             position.stop()
         }
         connect(manager, "start", unsafeBitCast(start, to: GCallback.self), self)

@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// Lets users take turns on one thread, and the connections of each user: each user has at most one job in the thread's
 /// queue, and the others wait here. So one user delays another by at most one job, with however many connections.
-final class Turns: Sendable {
+final class MediaTurns: Sendable {
     struct Job: Sendable {
         /// Such as `reading 'a.wav'`.
         let step: String
@@ -74,11 +74,11 @@ final class Turns: Sendable {
 
 /// One job's turn. It ends only once, although a job that was given up still finishes.
 private final class Turn: Sendable {
-    private let turns: Turns
+    private let turns: MediaTurns
     private let user: Owner
     private let isOver = Atomic(false)
 
-    init(turns: Turns, user: Owner) { (self.turns, self.user) = (turns, user) }
+    init(turns: MediaTurns, user: Owner) { (self.turns, self.user) = (turns, user) }
 
     func end() {
         if !isOver.exchange(true, ordering: .relaxed) { turns.goOn(user) }

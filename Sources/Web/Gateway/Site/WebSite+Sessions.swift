@@ -3,7 +3,7 @@ internal import NIOCore
 internal import NIOHTTP1
 
 /// The current user, and logging in and out.
-extension Site {
+extension WebSite {
     func session(_ request: WebRequest) -> Response {
         guard case .session(_, let identity, let session) = request.sender else { return Self.unauthorized }
         var members = identity.json
@@ -34,7 +34,7 @@ extension Site {
         }
     }
 
-    private func loggedIn(_ id: String, _ identity: Identity, _ request: WebRequest) -> Response {
+    private func loggedIn(_ id: String, _ identity: WebIdentity, _ request: WebRequest) -> Response {
         log("web:\(identity.name) logged in from \(request.address)")
         var response = Response.json(.object(identity.json))
         let seconds = doorkeeper.sessionSeconds

@@ -3,11 +3,11 @@ internal import JSON
 internal import QuickConnectClient
 
 /// What other threads have done for the loop of the host.
-enum SideWork: Sendable {
+enum HostWork: Sendable {
     /// A long line of the daemon.
     case line(LineWork)
     /// The answer to a call of that caller waits to be sent.
-    case answered(Peer)
+    case answered(ProcedureCaller)
     /// What the procedure is that a call would have checked.
     case found(HandlerCall, Result<ProcedureChecks.Source, HandlerCall.Failure>)
 }

@@ -1,7 +1,7 @@
 import CWebKit
 
 /// A sentence shown at the bottom of the window for some seconds.
-final class Message {
+final class MessageBar {
     private static let time = Duration.seconds(6)
 
     let widget: UnsafeMutablePointer<GtkWidget>

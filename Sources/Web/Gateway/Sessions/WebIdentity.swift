@@ -2,7 +2,7 @@ import JSON
 import QuickConnect
 
 /// The user of a page: what `actFor` tells the daemon.
-public struct Identity: Sendable, Hashable {
+public struct WebIdentity: Sendable, Hashable {
     /// The name, without the gateway's prefix.
     public var name: String
     /// The groups, without the gateway's prefix.

@@ -3,7 +3,7 @@ internal import CJavaScriptCore
 /// Reads a JavaScript value, with everything in it, as Swift values.
 ///
 /// A script can make values that never end, or that take much more memory when read; so there are limits.
-struct ValueReader {
+struct JSValueReader {
     /// How deep values may be nested.
     static let maximumDepth = 512
     /// How many items and properties may be read in all.
@@ -42,7 +42,7 @@ struct ValueReader {
     }
 
     mutating func items(_ value: JSValue) throws(JSError) -> [Any] {
-        try container(value, empty: []) { (reader: inout ValueReader) throws(JSError) in
+        try container(value, empty: []) { (reader: inout JSValueReader) throws(JSError) in
             let count = value.arrayLength
             try reader.count(count)
             var items: [Any] = []
@@ -52,7 +52,7 @@ struct ValueReader {
     }
 
     mutating func members(_ value: JSValue) throws(JSError) -> [AnyHashable: Any] {
-        try container(value, empty: [:]) { (reader: inout ValueReader) throws(JSError) in
+        try container(value, empty: [:]) { (reader: inout JSValueReader) throws(JSError) in
             let names = try value.names()
             try reader.count(names.count)
             var members: [AnyHashable: Any] = [:]
@@ -71,7 +71,7 @@ struct ValueReader {
     private mutating func container<Content>(
         _ value: JSValue,
         empty: Content,
-        _ read: (inout ValueReader) throws(JSError) -> Content
+        _ read: (inout JSValueReader) throws(JSError) -> Content
     ) throws(JSError) -> Content {
         guard let ref = value.ref else { return empty }
         if let content = finished[ref]?.object as? Content { return content }
@@ -90,6 +90,6 @@ struct ValueReader {
 }
 
 extension JSError {
-    static let tooDeep = JSError(message: "the value is nested deeper than \(ValueReader.maximumDepth) levels")
-    static let tooLarge = JSError(message: "the value has more than \(ValueReader.maximumItems) items")
+    static let tooDeep = JSError(message: "the value is nested deeper than \(JSValueReader.maximumDepth) levels")
+    static let tooLarge = JSError(message: "the value has more than \(JSValueReader.maximumItems) items")
 }

@@ -2,7 +2,7 @@ import CWebKit
 import Configuration
 
 /// Permissions for which a browser would ask a person: the settings decide.
-final class Permissions {
+final class PagePermissions {
     private let settings: KioskSettings
     private let isOurs: () -> Bool
     private let log: (String) -> Void
@@ -17,7 +17,7 @@ final class Permissions {
                 _,
                 request,
                 data in
-                let permissions: Permissions = owner(data)
+                let permissions: PagePermissions = owner(data)
                 permissions.decide(request)
                 return 1
             }

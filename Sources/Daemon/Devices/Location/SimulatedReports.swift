@@ -4,7 +4,7 @@ internal import QuickConnect
 
 /// A simulated position instead of a receiver: one at which a person holds the device, or a recorded track: gpsd's own
 /// lines, one per second, replayed as if they were current.
-struct SimulatedSource: ReportSource {
+struct SimulatedReports: ReportSource {
     let input: SimulatedInput
     let name = "simulated"
 

@@ -7,7 +7,7 @@ internal import QuickConnect
 /// A simulated motion instead of a sensor: a tilt at which a person holds the device, or a recorded track, a JSON line for
 /// each moment, `{"time", "x", "y", "z"}` in seconds and g, replayed repeatedly as if it were current. Lines that begin
 /// with anything else are skipped.
-struct SimulatedSource: MotionSource {
+struct SimulatedMotionSource: MotionSource {
     let input: SimulatedInput
     /// The owner's matrix, for tracks.
     let matrix: Matrix?

@@ -2,7 +2,7 @@ internal import DataStore
 internal import JSON
 
 /// Events on their way into the data: collected, and written in batches. A value without input or output.
-struct Recorder {
+struct EventRecorder {
     private(set) var pending: [Entry] = []
     /// Their approximate size.
     private var bytes = 0

@@ -1,15 +1,15 @@
 /// The types of a closure's parameters. A closure in an `Any` can only be cast to a type with the same number of
 /// parameters, so there is a list type for each number.
-protocol ParameterList {
+protocol ClosureParameters {
     /// The list with one more type. Nil if that is too long.
-    static func adding<Next>(_ type: Next.Type) -> (any ParameterList.Type)?
+    static func adding<Next>(_ type: Next.Type) -> (any ClosureParameters.Type)?
 
     /// A body that calls the closure. Nil if the closure has another type.
     static func body<R>(_ closure: Any, returning: R.Type) -> FunctionBox.Body?
 }
 
-enum Parameters0: ParameterList {
-    static func adding<Next>(_ type: Next.Type) -> (any ParameterList.Type)? { Parameters1<Next>.self }
+enum Parameters0: ClosureParameters {
+    static func adding<Next>(_ type: Next.Type) -> (any ClosureParameters.Type)? { Parameters1<Next>.self }
 
     static func body<R>(_ closure: Any, returning: R.Type) -> FunctionBox.Body? {
         let plain = closure as? () throws -> R
@@ -18,8 +18,8 @@ enum Parameters0: ParameterList {
     }
 }
 
-enum Parameters1<A>: ParameterList {
-    static func adding<Next>(_ type: Next.Type) -> (any ParameterList.Type)? { Parameters2<A, Next>.self }
+enum Parameters1<A>: ClosureParameters {
+    static func adding<Next>(_ type: Next.Type) -> (any ClosureParameters.Type)? { Parameters2<A, Next>.self }
 
     static func body<R>(_ closure: Any, returning: R.Type) -> FunctionBox.Body? {
         let plain = closure as? (A) throws -> R
@@ -31,8 +31,8 @@ enum Parameters1<A>: ParameterList {
     }
 }
 
-enum Parameters2<A, B>: ParameterList {
-    static func adding<Next>(_ type: Next.Type) -> (any ParameterList.Type)? { Parameters3<A, B, Next>.self }
+enum Parameters2<A, B>: ClosureParameters {
+    static func adding<Next>(_ type: Next.Type) -> (any ClosureParameters.Type)? { Parameters3<A, B, Next>.self }
 
     static func body<R>(_ closure: Any, returning: R.Type) -> FunctionBox.Body? {
         let plain = closure as? (A, B) throws -> R
@@ -44,8 +44,8 @@ enum Parameters2<A, B>: ParameterList {
     }
 }
 
-enum Parameters3<A, B, C>: ParameterList {
-    static func adding<Next>(_ type: Next.Type) -> (any ParameterList.Type)? { Parameters4<A, B, C, Next>.self }
+enum Parameters3<A, B, C>: ClosureParameters {
+    static func adding<Next>(_ type: Next.Type) -> (any ClosureParameters.Type)? { Parameters4<A, B, C, Next>.self }
 
     static func body<R>(_ closure: Any, returning: R.Type) -> FunctionBox.Body? {
         let plain = closure as? (A, B, C) throws -> R
@@ -57,8 +57,8 @@ enum Parameters3<A, B, C>: ParameterList {
     }
 }
 
-enum Parameters4<A, B, C, D>: ParameterList {
-    static func adding<Next>(_ type: Next.Type) -> (any ParameterList.Type)? { Parameters5<A, B, C, D, Next>.self }
+enum Parameters4<A, B, C, D>: ClosureParameters {
+    static func adding<Next>(_ type: Next.Type) -> (any ClosureParameters.Type)? { Parameters5<A, B, C, D, Next>.self }
 
     static func body<R>(_ closure: Any, returning: R.Type) -> FunctionBox.Body? {
         let plain = closure as? (A, B, C, D) throws -> R
@@ -70,8 +70,10 @@ enum Parameters4<A, B, C, D>: ParameterList {
     }
 }
 
-enum Parameters5<A, B, C, D, E>: ParameterList {
-    static func adding<Next>(_ type: Next.Type) -> (any ParameterList.Type)? { Parameters6<A, B, C, D, E, Next>.self }
+enum Parameters5<A, B, C, D, E>: ClosureParameters {
+    static func adding<Next>(_ type: Next.Type) -> (any ClosureParameters.Type)? {
+        Parameters6<A, B, C, D, E, Next>.self
+    }
 
     static func body<R>(_ closure: Any, returning: R.Type) -> FunctionBox.Body? {
         let plain = closure as? (A, B, C, D, E) throws -> R

@@ -6,7 +6,7 @@ internal import QuickConnectClient
 /// The connection to the daemon for one HTTP connection that makes calls. For use on its event loop only.
 ///
 /// It is made for the first call, and again if the user changes or the daemon was away meanwhile.
-final class CallConnection {
+final class DaemonCalls {
     private let dialer: DaemonDialer
     let holding: Holding
     private let fair: Fairly
@@ -109,7 +109,7 @@ private final class CallLine: ChannelInboundHandler, Worker {
     private var input = ByteBuffer()
     private let reading: Reading
     var isWaiting = false
-    var peer: Peer { holding.peer }
+    var peer: WebPeer { holding.peer }
 
     /// As many short replies take some hundredths of a millisecond.
     private static let pieceBytes = 2 << 10

@@ -3,7 +3,7 @@ import MQTT
 import QuickConnectClient
 
 /// What other threads have done for the gateway's loop.
-enum SideWork: Sendable {
+enum GatewayWork: Sendable {
     /// The payloads of a batch of calls are read.
     case read(batch: Int, [CallQueue.Item])
     /// What is kept of a batch is written, or why not.
