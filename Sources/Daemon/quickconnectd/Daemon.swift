@@ -127,19 +127,7 @@ struct Daemon {
         let router = makeRouter(waitingCalls, permissions, valueFile, observer: audit)
         let controller = router.frontController
         let sockets = Sockets(settings, accounts, environment, defaultSocket: context.defaultSocket)
-        let reloader = Reloader(
-            MappingLoader(settings, accounts),
-            settings,
-            read: reread,
-            adopt: { new in
-                journal.level = Self.level(new)
-                audit.turn(on: new.audit)
-                router.replaceLimits(new.limits)
-                permissions.replaceHandlerCommands(handlerRule(new, log))
-                sockets.adoptLists(of: new)
-            },
-            logger: log
-        )
+        let reloader = reloader(router, permissions, audit, sockets, log)
         let catalog = catalog(
             devices,
             environment,
@@ -154,23 +142,10 @@ struct Daemon {
         for source in devices.events { router.events.add(source) }
         await devices.sound.prepare(log)
 
-        let listener = UnixSocketListener(
-            loop: loop,
-            router: router,
-            waitingCalls: waitingCalls,
-            logger: logger("listener"),
-            userName: { [accounts] in accounts.name(ofUser: $0) },
-            makeEndpoints: { try sockets.endpoints { log.error("\($0)") } },
-            isListening: {
-                manager.ready(status.line)
-                Heartbeat(manager, context.pool, status, logger: log).start(on: loop)
-                // Half of what a start uses is not needed again: flags, YAML, metadata. While it is mapped, it stays in
-                // memory.
-                AlarmThread.shared.ring(after: Self.settleTime) { qc_release_code() }
-            },
-            connectionsChanged: { status.changed() },
-            giveBackMemory: { qc_trim_memory() }
-        )
+        let listener = listener(loop, router, waitingCalls, sockets, status, log) {
+            manager.ready(status.line)
+            Heartbeat(manager, context.pool, status, logger: log).start(on: loop)
+        }
         status.show(controller, listener)
         router.connections.show(listener)
         try await run(waitingCalls, reloader, listener, context.signals) {
@@ -178,6 +153,56 @@ struct Daemon {
         }
         log.info("stopped")
         return ExitStatus.clean
+    }
+
+    /// What a reload takes up, besides mappings.
+    private func reloader(
+        _ router: Router,
+        _ permissions: Permissions,
+        _ audit: AuditLog,
+        _ sockets: Sockets,
+        _ log: Logger
+    ) -> Reloader {
+        Reloader(
+            MappingLoader(settings, accounts),
+            settings,
+            read: reread,
+            adopt: { new in
+                journal.level = Self.level(new)
+                audit.turn(on: new.audit)
+                router.replaceLimits(new.limits)
+                permissions.replaceHandlerCommands(handlerRule(new, log))
+                sockets.adoptLists(of: new)
+            },
+            logger: log
+        )
+    }
+
+    private func listener(
+        _ loop: ConnectionLoop,
+        _ router: Router,
+        _ waitingCalls: WaitingCalls,
+        _ sockets: Sockets,
+        _ status: StatusLine,
+        _ log: Logger,
+        isListening: @escaping @Sendable () -> Void
+    ) -> UnixSocketListener {
+        UnixSocketListener(
+            loop: loop,
+            router: router,
+            waitingCalls: waitingCalls,
+            logger: logger("listener"),
+            userName: { [accounts] in accounts.name(ofUser: $0) },
+            makeEndpoints: { try sockets.endpoints { log.error("\($0)") } },
+            isListening: {
+                isListening()
+                // Half of what a start uses is not needed again: flags, YAML, metadata. While it is mapped, it stays in
+                // memory.
+                AlarmThread.shared.ring(after: Self.settleTime) { qc_release_code() }
+            },
+            connectionsChanged: { status.changed() },
+            giveBackMemory: { qc_trim_memory() }
+        )
     }
 
     /// Runs the services until a signal says stop.
@@ -294,63 +319,6 @@ struct Daemon {
 
     private static func level(_ settings: Settings) -> Logger.Level {
         Logger.Level(rawValue: settings.logLevel) ?? .info
-    }
-}
-
-/// What the process was given, and has begun with.
-struct ProcessContext {
-    let environment: [String: String]
-    /// The socket to make where neither the settings nor systemd say another.
-    let defaultSocket: String
-    let signals: Signals
-    let pool: ThreadPool
-}
-
-/// All devices of the settings.
-struct Devices {
-    let sound: SoundDevices
-    let location: LocationDevices
-    let haptics: HapticsDevices
-    let motion: MotionDevices
-    let nearby: NearbyDevices
-
-    /// - Parameter sounds: the folder of system sounds; nil reads none.
-    init(_ settings: Settings, sounds: String?, logger: (String) -> Logger) {
-        sound = SoundDevices(settings, sounds: sounds, logger: logger("sound"))
-        location = LocationDevices(settings, logger: logger("location"))
-        haptics = HapticsDevices(settings, logger: logger("vibration"))
-        motion = MotionDevices(settings, logger: logger("motion"))
-        nearby = NearbyDevices(settings, logger: logger("nearby"))
-    }
-
-    /// What `--simulate` simulates, with the names that `hello` has.
-    static let simulated = ["sound", "location", "vibration", "motion", "nearby"]
-
-    var simulationNotes: [String] {
-        sound.simulationNotes + location.simulationNotes + haptics.simulationNotes + motion.simulationNotes
-            + nearby.simulationNotes
-    }
-
-    var all: [any Device] {
-        [
-            sound.filePlayer, sound.player, sound.recorder, haptics.haptics, location.provider, motion.sensor,
-            nearby.browser,
-        ]
-    }
-
-    var simulatedInputs: [SimulatedInput] { [motion.simulated, location.simulated].compactMap(\.self) }
-    var events: [any EventSource] { sound.events + location.events + motion.events + nearby.events }
-
-    func examined(_ environment: [String: String]) -> [any Examined] {
-        sound.examined(environment) + location.examined + haptics.examined + motion.examined + nearby.examined
-    }
-
-    func close() async {
-        await haptics.close()
-        await motion.close()
-        await nearby.close()
-        await location.close()
-        await sound.close()
     }
 }
 

@@ -9,7 +9,7 @@ internal import Synchronization
 /// A pause ends its voice in the mixer, so that no frames are lost or repeated and the PCM can be closed. When it is
 /// resumed, the file's stream becomes a new voice.
 final class FilePlayback: Sendable {
-    private enum Phase {
+    enum Phase {
         /// It is being opened; `isHeld` if it must be paused as soon as it is open.
         case opening(isHeld: Bool)
         case playing
@@ -19,7 +19,7 @@ final class FilePlayback: Sendable {
         case over
     }
 
-    private struct State {
+    struct State {
         var phase = Phase.opening(isHeld: false)
         var stream: FileStream?
         var duration: Double?
@@ -44,10 +44,10 @@ final class FilePlayback: Sendable {
     let caller: Caller
     /// In the order they were started.
     let number: UInt64
-    private let options: PlayOptions
+    let options: PlayOptions
     private let engine: PlaybackEngine
-    private let player: ALSAFilePlayer
-    private let state: Mutex<State>
+    let player: ALSAFilePlayer
+    let state: Mutex<State>
 
     private static let numbers = Atomic<UInt64>(0)
 
@@ -204,7 +204,7 @@ extension FilePlayback {
         }
     }
 
-    private var hasEnded: CommandError { CommandError(.notFound, "'\(name)' has just ended") }
+    var hasEnded: CommandError { CommandError(.notFound, "'\(name)' has just ended") }
 
     func fail(_ error: CommandError) { finish(.failed(error)) }
 }
@@ -276,89 +276,5 @@ extension FilePlayback {
         if isPaused { tell("paused") }
         for promise in starting + pausing { promise.fulfil(()) }
         return isPaused
-    }
-}
-
-// The end of a file, and its events.
-extension FilePlayback {
-    private enum Ending {
-        case ended, stopped
-        case failed(CommandError)
-
-        var failure: CommandError? { if case .failed(let error) = self { error } else { nil } }
-
-        var name: String {
-            switch self {
-            case .ended: "ended"
-            case .stopped: "stopped"
-            case .failed: "failed"
-            }
-        }
-    }
-
-    /// The first ending counts.
-    private func finish(_ ending: Ending) {
-        let last = state.withLock { state -> State? in
-            if case .over = state.phase { return nil }
-            defer {
-                (state.phase, state.voice) = (.over, nil)
-                (state.starting, state.pausing, state.ending) = ([], [], [])
-            }
-            return state
-        }
-        guard let last else { return }
-        last.stream?.end()
-        player.remove(self, ending.failure)
-        tell(ending.name, failure: ending.failure)
-        let missed = ending.failure ?? CommandError(.cancelled, "'\(name)' was stopped")
-        for promise in last.starting + last.ending {
-            if case .ended = ending { promise.fulfil(()) } else { promise.fail(missed) }
-        }
-        for promise in last.pausing { promise.fail(hasEnded) }
-    }
-
-    private func tell(_ change: String, kind: Event.Kind = .message, failure: CommandError? = nil) {
-        player.events.publish(
-            {
-                var value: JSONObject = ["file": .string(name.text), "state": .string(change)]
-                value.merge(times(isEnd: change == "ended"))
-                if let failure {
-                    value["code"] = .string(failure.code.rawValue)
-                    value["message"] = .string(failure.message)
-                }
-                return .object(value)
-            }(),
-            kind: kind
-        )
-    }
-
-    /// `{"position", "duration"}`, in seconds.
-    private func times(isEnd: Bool = false) -> JSONObject {
-        let (heard, duration) = state.withLock { ($0.before + $0.heard, $0.duration) }
-        var position = options.from + heard
-        if let duration, duration > 0, position > duration {
-            position = options.loops == 0 || isEnd ? duration : position.truncatingRemainder(dividingBy: duration)
-        }
-        return [
-            "position": .number(position.inMilliseconds),
-            "duration": duration.map { .number($0.inMilliseconds) } ?? .null,
-        ]
-    }
-
-    var isPaused: Bool { state.withLock { if case .paused = $0.phase { true } else { false } } }
-
-    /// For `state`.
-    var json: JSONValue {
-        let phase = state.withLock { $0.phase }
-        var object: JSONObject = ["file": .string(name.text)]
-        object["state"] =
-            switch phase {
-            case .opening: "opening"
-            case .playing, .pausing: "playing"
-            case .paused, .over: "paused"
-            }
-        object.merge(times())
-        object["for"] = caller.json
-        return .object(object)
     }
 }
