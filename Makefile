@@ -16,6 +16,7 @@
 # make year SCALE=0.01    a year of use by count, or a part of it, and the size of each program after each tenth
 # make fuzz TIME=10m    libFuzzer on everything that parses input of others
 # make test-power-cut    cuts the power of a virtual machine while it writes, 30 times
+# make figures    how many rooms the house has, and how large they are
 # make demo-fleet    three simulated devices on a private broker
 SHELL := /bin/bash
 SWIFT ?= swift
@@ -47,7 +48,7 @@ LIBRARIES = $(RELEASE)/release/../lib/quickconnect
 RUNTIME = scripts/swift-runtime $(LIBRARIES) $(BUILT) $(addprefix $(RELEASE)/release/,$(1))
 
 .PHONY: test-neighbours all deps test-deps kiosk-deps demo demo-fleet build-tests test test-release test-package test-pages test-kiosk \
-  test-actions test-first-day test-fleet test-foreign test-home-assistant test-readme test-docs test-system pictures fuzz lint bench fuzz-build \
+  test-actions test-first-day test-fleet test-foreign test-home-assistant test-readme test-docs test-system pictures fuzz lint figures bench fuzz-build \
   test-sanitized model soak year test-power-cut \
   release install install-browser-actions uninstall uninstall-browser-actions deb clean
 
@@ -255,9 +256,14 @@ fuzz: fuzz-build
 
 lint:
 	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests Benchmarks Examples Fuzz/Package.swift Fuzz/Sources
+	scripts/figures --check
 	sounds/generate --check
 	tracks/generate-motion --check
 	mandoc -T lint -W warning man/*.[1578]
+
+# How many rooms the house has, and how large they are.
+figures:
+	scripts/figures
 
 release: deps
 	for program in $(PROGRAMS); do $(SWIFT_BUILD) $(OPTIMIZED) --product $$program || exit; done
