@@ -198,7 +198,7 @@ extension Connection: RoutedConnection {
         return gatewayUser?.refusal(of: command) ?? socketRule.refusal(of: command, for: entry?.gateways)
     }
 
-    var lackOfRoom: CommandError? {
+    var overload: CommandError? {
         let limits = frontController.limits
         let (count, bytes, isCounted) = state.withLock {
             ($0.waiting.count, $0.waiting.bytes, $0.charge.counted > 0)

@@ -31,7 +31,7 @@ public final class ValueStore: Sendable {
 
     private let state: Mutex<State>
     /// Whether there are any values. If there are none, the check in each `post` takes no lock.
-    private let areThere = Atomic<Bool>(false)
+    private let hasValues = Atomic<Bool>(false)
     private let events: EventHub
     private let keeper: (any ValueKeeper)?
 
@@ -72,7 +72,7 @@ public final class ValueStore: Sendable {
             }
             state.slots = slots
             state.names = NameTable(declared.map { (name: $0.0, element: true) })
-            areThere.store(!declared.isEmpty, ordering: .releasing)
+            hasValues.store(!declared.isEmpty, ordering: .releasing)
         }
         return warnings
     }
@@ -82,7 +82,7 @@ public final class ValueStore: Sendable {
 
     /// Whether there is a value with that name. Nobody else may post its events.
     public func contains(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
-        areThere.load(ordering: .acquiring) && isOne(name)
+        hasValues.load(ordering: .acquiring) && isOne(name)
     }
 
     private func isOne(_ name: UnsafeBufferPointer<UInt8>) -> Bool {

@@ -64,9 +64,9 @@ public final class FrontController: Sendable {
         } else {
             check(&stack, entry)
         }
-        if entry.mayWait, let lack = connection.lackOfRoom {
+        if entry.mayWait, let overload = connection.overload {
             stack.leavesOutWaitingErrorSteps = true
-            if entry.waits { stack.fail(lack) }
+            if entry.waits { stack.fail(overload) }
         }
         if let wait = controller.drive(&stack, connection) { controller.keep(stack, awaiting: wait, on: connection) }
     }
@@ -90,7 +90,7 @@ public final class FrontController: Sendable {
         // The call borrows the entry.
         defer { withExtendedLifetime(entry) {} }
         var stack = Stack(entry, request, on: connection)
-        stack.leavesOutWaitingErrorSteps = connection.lackOfRoom != nil
+        stack.leavesOutWaitingErrorSteps = connection.overload != nil
         if let refusal = connection.refusal(of: command, nil) {
             let near = nearest(command, table).filter { connection.refusal(of: $0, table[$0]) == nil }
             stack.refuse(near.isEmpty ? refusal : refusal.asking(near))

@@ -7,7 +7,7 @@ protocol RoutedConnection: CallConnection {
     func refusal(of command: String, _ entry: MappingEntry?) -> CommandError?
 
     /// Why no further call may wait now, as `overloaded`; nil if one may.
-    var lackOfRoom: CommandError? { get }
+    var overload: CommandError? { get }
 
     /// Writes one line. Called on any thread; never blocks.
     func write(_ line: (OutputBuffer) -> Void)

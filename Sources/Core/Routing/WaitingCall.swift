@@ -74,7 +74,7 @@ final class WaitingCall: Sendable {
             abandon(wait, stack)
             go(stack, with: .failure(error), mayWait: false)
         } else {
-            switch await_(wait, stack) {
+            switch park(wait, stack) {
             case .waits: break
             case .answered(let stack, let outcome): go(stack, with: outcome, mayWait: true)
             case .interrupted(let stack, let error): go(stack, with: .failure(error), mayWait: false)
@@ -121,7 +121,7 @@ final class WaitingCall: Sendable {
         }
     }
 
-    private func await_(_ wait: Wait, _ stack: consuming Stack) -> Beginning {
+    private func park(_ wait: Wait, _ stack: consuming Stack) -> Beginning {
         switch wait {
         case .operation(let operation):
             let interruption = Promise<Void>()
@@ -230,7 +230,7 @@ final class WaitingCall: Sendable {
             controller.didEnd(self)
             return .waits
         }
-        guard let error = takeInterruption() ?? (mayWait ? nil : Self.over) else { return await_(wait, stack) }
+        guard let error = takeInterruption() ?? (mayWait ? nil : Self.over) else { return park(wait, stack) }
         abandon(wait, stack)
         return .interrupted(stack, error)
     }

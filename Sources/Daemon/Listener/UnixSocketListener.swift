@@ -59,7 +59,7 @@ public final class UnixSocketListener: Service {
 
     /// - Parameters:
     ///   - userName: the name of a user of this device; nil if it has none. May block.
-    ///   - makeEndpoints: called when the service runs, so that who can connect finds signals heeded already.
+    ///   - makeEndpoints: called when the service runs, so that who can connect finds signals handled already.
     ///   - isListening: called when connections are taken.
     ///   - giveBackMemory: called some time after a large message, on a thread that may block.
     ///   - connectionsChanged: called when one more or one less is open. Must not block.

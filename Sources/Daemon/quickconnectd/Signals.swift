@@ -12,13 +12,13 @@ final class Signals: Sendable {
     /// SIGHUP: one element for each; several unhandled ones count as one.
     let hangUps: AsyncStream<Void>
     private let hangUp: AsyncStream<Void>.Continuation
-    private static let heeded = [SIGTERM, SIGINT, SIGHUP]
+    private static let handled = [SIGTERM, SIGINT, SIGHUP]
     private let isImpatient = Atomic<Bool>(false)
 
     /// Must be made before any other thread starts, because threads inherit the blocked signals.
     init() {
         (hangUps, hangUp) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
-        qc_block_signals(Self.heeded, Int32(Self.heeded.count))
+        qc_block_signals(Self.handled, Int32(Self.handled.count))
         signal(SIGPIPE, SIG_IGN)
     }
 
@@ -31,7 +31,7 @@ final class Signals: Sendable {
     /// Tells of signals for as long as the process lives.
     func deliver() -> Never {
         while true {
-            switch qc_wait_for_signal(Self.heeded, Int32(Self.heeded.count)) {
+            switch qc_wait_for_signal(Self.handled, Int32(Self.handled.count)) {
             case SIGHUP: hangUp.yield()
             case let signal where signal == SIGTERM || signal == SIGINT:
                 // A person who presses Ctrl-C again does not want to wait for the running calls.

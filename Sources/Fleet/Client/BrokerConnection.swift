@@ -101,11 +101,11 @@ public final class BrokerConnection {
             client.keepAlive()
             keepsAliveAt = .now + .seconds(Int(Self.keepAlive / 2))
         }
-        for event in client.takeEvents() { heed(event) }
+        for event in client.takeEvents() { handle(event) }
         return true
     }
 
-    private func heed(_ event: MQTTClient.Event) {
+    private func handle(_ event: MQTTClient.Event) {
         switch event {
         case .connected: isUp = true
         case .refused(let reason): refused = reason

@@ -82,7 +82,7 @@ public final class MQTTLink {
             if until <= .now, !isClosing { begin() }
             return []
         case .beginning(let attempt):
-            heed(attempt)
+            handle(attempt)
             return []
         case .greeting(let since):
             client.advance(revents)
@@ -91,7 +91,7 @@ public final class MQTTLink {
         }
         stayAlive()
         var events = client.takeEvents()
-        for event in events { heed(event) }
+        for event in events { handle(event) }
         if !client.isOpen {
             // libmosquitto does not report every end of a connection.
             if isUp { events.append(.disconnected(.connectionLost)) }
@@ -111,11 +111,11 @@ public final class MQTTLink {
         // If no thread can be started, the loop itself waits for the name.
         if PThread.start("mqtt-connect", { attempt.run() }) != 0 {
             attempt.run()
-            heed(attempt)
+            handle(attempt)
         }
     }
 
-    private func heed(_ attempt: Attempt) {
+    private func handle(_ attempt: Attempt) {
         guard let result = attempt.take() else { return }
         keepAliveAt = .now + keepAlivePause
         if let error = result {
@@ -131,7 +131,7 @@ public final class MQTTLink {
         client.keepAlive()
     }
 
-    private func heed(_ event: MQTTClient.Event) {
+    private func handle(_ event: MQTTClient.Event) {
         switch event {
         case .connected:
             state = .up(since: .now)

@@ -58,7 +58,7 @@ public final class JSContext: @unchecked Sendable {
     deinit {
         ContextRegistry.remove(ref)
         for prototype in state.withLock({ $0.prototypes.values }) { JSValueUnprotect(ref, prototype) }
-        machine.graveyard.empty()
+        machine.releaseQueue.empty()
         JSGlobalContextRelease(ref)
     }
 
@@ -81,7 +81,7 @@ public final class JSContext: @unchecked Sendable {
     ///   - line: the number of the script's first line; clamped to 1...2147483647.
     @discardableResult
     public func evaluate(_ script: String, sourceURL: String? = nil, line: Int = 1) throws(JSError) -> JSValue {
-        machine.graveyard.empty()
+        machine.releaseQueue.empty()
         var exception: OpaquePointer?
         let result = Text.with(script) { source in
             guard let sourceURL else {

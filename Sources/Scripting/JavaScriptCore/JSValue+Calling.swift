@@ -79,7 +79,7 @@ extension JSValue {
         on this: JSValue?
     ) throws(JSError) -> OpaquePointer? {
         guard isObject else { throw notCallable("function") }
-        home.machine.graveyard.empty()
+        home.machine.releaseQueue.empty()
         var exception: OpaquePointer?
         let result = JSObjectCallAsFunction(home.ref, ref, this?.ref, refs.count, refs.baseAddress, &exception)
         if let result, exception == nil { return result }

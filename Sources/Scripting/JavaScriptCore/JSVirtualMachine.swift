@@ -9,7 +9,7 @@ internal import Synchronization
 public final class JSVirtualMachine: @unchecked Sendable {
     // Sendable because the library takes the machine's lock in each of its functions, and the rest is guarded.
     let group: OpaquePointer
-    let graveyard = Graveyard()
+    let releaseQueue = ReleaseQueue()
     private let support = Mutex<ObjectSupport?>(nil)
     /// The object that the library has a pointer to.
     private let stop = Mutex<StopBox?>(nil)
@@ -21,7 +21,7 @@ public final class JSVirtualMachine: @unchecked Sendable {
         qc_js_clear_time_limit(group)
         support.withLock { $0 = nil }
         JSContextGroupRelease(group)
-        graveyard.empty()
+        releaseQueue.empty()
     }
 
     /// Keeps the value of a managed value alive as long as JavaScript can reach `owner`, a Swift object that has been
@@ -45,7 +45,7 @@ public final class JSVirtualMachine: @unchecked Sendable {
     public func collectGarbage() {
         guard let context = JSContext(virtualMachine: self) else { return }
         qc_js_collect(context.ref)
-        graveyard.empty()
+        releaseQueue.empty()
     }
 
     /// Terminates JavaScript that uses more than `seconds` of CPU time without returning.
@@ -108,11 +108,11 @@ private final class StopBox: Sendable {
 
 /// Swift objects that JavaScript has released. A finalizer runs during a collection, when the machine must not be used,
 /// and releasing the last reference to a Swift object may release values of it. So they are released later.
-final class Graveyard: Sendable {
+final class ReleaseQueue: Sendable {
     private let dead = Mutex<[any AnyObject & Sendable]>([])
     private let isEmpty = Atomic(true)
 
-    func bury(_ object: any AnyObject & Sendable) {
+    func releaseLater(_ object: any AnyObject & Sendable) {
         dead.withLock { $0.append(object) }
         isEmpty.store(false, ordering: .releasing)
     }

@@ -19,7 +19,7 @@ final class NativeClass: @unchecked Sendable {
         definition.finalize = { object in
             guard let box = JSObjectGetPrivate(object) else { return }
             let function = Unmanaged<FunctionBox>.fromOpaque(box)
-            function.takeUnretainedValue().bury()
+            function.takeUnretainedValue().releaseLater()
             function.release()
         }
         return "Function".withCString { name in
@@ -34,7 +34,7 @@ final class NativeClass: @unchecked Sendable {
         definition.finalize = { object in
             guard let box = JSObjectGetPrivate(object) else { return }
             let wrapped = Unmanaged<ObjectBox>.fromOpaque(box)
-            wrapped.takeUnretainedValue().bury()
+            wrapped.takeUnretainedValue().releaseLater()
             wrapped.release()
         }
         return "NativeObject".withCString { name in

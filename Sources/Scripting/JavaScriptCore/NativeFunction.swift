@@ -44,7 +44,7 @@ final class FunctionBox: @unchecked Sendable {
     let body: Body
     /// What `new` runs; nil: it is not a constructor.
     let construct: Body?
-    private let graveyard: Graveyard
+    private let releaseQueue: ReleaseQueue
     /// The machine whose heap holds the function and which is therefore alive.
     let machine: Unmanaged<JSVirtualMachine>
 
@@ -52,11 +52,11 @@ final class FunctionBox: @unchecked Sendable {
         self.name = name
         self.body = body
         self.construct = construct
-        graveyard = context.machine.graveyard
+        releaseQueue = context.machine.releaseQueue
         machine = Unmanaged.passUnretained(context.machine)
     }
 
-    func bury() { graveyard.bury(self) }
+    func releaseLater() { releaseQueue.releaseLater(self) }
 }
 
 /// JavaScript functions that run Swift.

@@ -5,14 +5,14 @@ internal import Synchronization
 final class ObjectBox: @unchecked Sendable {
     // Sendable because it is immutable; the object is used by JavaScript, which runs on one thread at a time.
     let object: AnyObject
-    private let graveyard: Graveyard
+    private let releaseQueue: ReleaseQueue
 
-    init(_ object: AnyObject, _ graveyard: Graveyard) {
+    init(_ object: AnyObject, _ releaseQueue: ReleaseQueue) {
         self.object = object
-        self.graveyard = graveyard
+        self.releaseQueue = releaseQueue
     }
 
-    func bury() { graveyard.bury(self) }
+    func releaseLater() { releaseQueue.releaseLater(self) }
 
     /// The box of a wrapper; nil for every other value.
     static func of(_ ref: OpaquePointer?, in context: OpaquePointer) -> ObjectBox? {
@@ -39,7 +39,7 @@ extension JSContext {
     /// The wrapper of an object in this context.
     func wrap(_ object: any JSExport) -> OpaquePointer? {
         machine.objectSupport().wrapper(of: object) {
-            let box = Unmanaged.passRetained(ObjectBox(object, machine.graveyard))
+            let box = Unmanaged.passRetained(ObjectBox(object, machine.releaseQueue))
             guard let type = NativeClass.object.ref, let wrapper = JSObjectMake(ref, type, box.toOpaque()) else {
                 box.release()
                 return nil

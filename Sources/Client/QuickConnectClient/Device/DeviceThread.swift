@@ -126,14 +126,14 @@ final class DeviceLoop {
             }
             // It keeps trying if no daemon answers.
             _ = try? link.advance()
-            heedEvents()
+            handleEvents()
             thread.problem = problem
             _ = waker.sleep(watching: link.events, until: link.nextMoment)
             link.receive()
-            heedEvents()
+            handleEvents()
         }
         link.close()
-        heedEvents()
+        handleEvents()
         for mailbox in listeners.values.joined() { mailbox.finish() }
         for mailbox in handlers.values { mailbox.finish() }
         thread.end(Self.farewell)
@@ -210,7 +210,7 @@ final class DeviceLoop {
 
     // MARK: Events
 
-    private func heedEvents() {
+    private func handleEvents() {
         for event in link.conversation.takeEvents() {
             switch event {
             case .replied(let id, let command, let value):

@@ -82,10 +82,10 @@ final class DeviceLink {
 
     func advance() -> [News] {
         link.receive()
-        for event in link.conversation.takeEvents() { heed(event) }
+        for event in link.conversation.takeEvents() { handle(event) }
         if isConnected { askAgain() }
         try? link.advance()
-        for event in link.conversation.takeEvents() { heed(event) }
+        for event in link.conversation.takeEvents() { handle(event) }
         defer { news = [] }
         return news
     }
@@ -146,7 +146,7 @@ final class DeviceLink {
 
     // MARK: Answers
 
-    private func heed(_ event: ClientConversation.Event) {
+    private func handle(_ event: ClientConversation.Event) {
         switch event {
         case .replied(let id, _, let value): take(questions.removeValue(forKey: id), value)
         case .failed(let id, let failure): fail(questions.removeValue(forKey: id), failure)

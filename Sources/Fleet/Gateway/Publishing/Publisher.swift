@@ -92,7 +92,7 @@ final class Publisher {
 
     /// The broker has acknowledged a message.
     /// - Returns: the message, if the broker has accepted it.
-    func heed(_ number: Int32, _ reason: MQTTReason) -> MQTTMessage? {
+    func handle(_ number: Int32, _ reason: MQTTReason) -> MQTTMessage? {
         let message = handedOver.remove(number)
         guard reason.isRefusal else { return message }
         complaints.tell("the broker refuses what is published to \(message?.topic ?? "it"): \(reason)")

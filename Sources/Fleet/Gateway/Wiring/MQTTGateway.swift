@@ -105,13 +105,13 @@ public final class MQTTGateway {
         var entries = fixed + calls.events
         _ = waker.sleep(watching: &entries, until: nextMoment)
         watchdog.feed()
-        for event in broker.advance(entries[0].revents) { heed(event) }
+        for event in broker.advance(entries[0].revents) { handle(event) }
         takeSideWork()
-        for news in device.advance() { heed(news) }
+        for news in device.advance() { handle(news) }
         for line in device.takeLongLines() { texts.run(for: "") { .line(session: nil, "", line.parsed()) } }
         advanceCalls(entries[fixed.count...])
         publisher.add(presence.advance(isConnected: device.isConnected, since: device.since))
-        heedSignals()
+        handleSignals()
         if broker.isUp { publisher.handOver(to: broker.client) }
         noteBroker()
         publisher.noteDropped()
@@ -144,7 +144,7 @@ public final class MQTTGateway {
 
     // MARK: The broker
 
-    private func heed(_ event: MQTTClient.Event) {
+    private func handle(_ event: MQTTClient.Event) {
         switch event {
         case .connected(let isKnown): greet(isKnown)
         case .message(let message): calls.take(message)
@@ -162,7 +162,7 @@ public final class MQTTGateway {
     }
 
     private func note(_ number: Int32, _ reason: MQTTReason) {
-        if let message = publisher.heed(number, reason) { presence.heed(message) }
+        if let message = publisher.handle(number, reason) { presence.handle(message) }
     }
 
     private func greet(_ isKnown: Bool) {
@@ -197,7 +197,7 @@ public final class MQTTGateway {
 
     // MARK: The device
 
-    private func heed(_ news: DeviceLink.News) {
+    private func handle(_ news: DeviceLink.News) {
         switch news {
         case .known(let knowledge):
             publisher.add(presence.take(knowledge))
@@ -240,7 +240,7 @@ public final class MQTTGateway {
 
     // MARK: The end
 
-    private func heedSignals() {
+    private func handleSignals() {
         while true {
             switch qc_next_signal(signals) {
             case SIGTERM, SIGINT:

@@ -158,7 +158,7 @@ final class Presence {
     }
 
     /// The broker has accepted a message.
-    func heed(_ message: MQTTMessage) {
+    func handle(_ message: MQTTMessage) {
         if message.isRetained, message.payload.isEmpty { kept.remove(message.topic) }
     }
 }

@@ -90,7 +90,7 @@ public final class DaemonHost {
         repeat {
             // It keeps trying if no daemon answers.
             _ = try? link.advance()
-            heedEvents()
+            handleEvents()
         } while link.conversation.hasEvents
         isAdvancing = false
         watch()
@@ -127,13 +127,13 @@ public final class DaemonHost {
 
     private func receive() {
         link.receive()
-        heedEvents()
+        handleEvents()
         advance()
     }
 
     // MARK: Events
 
-    private func heedEvents() {
+    private func handleEvents() {
         for event in link.conversation.takeEvents() {
             switch event {
             case .replied(let id, _, let value): calls.removeValue(forKey: id)?(.success(value))

@@ -15,7 +15,7 @@ extension ProcedureHost {
         if fetched.isWanted { fetched.look() }
     }
 
-    func heed(_ news: DataKeeper.News) {
+    func handle(_ news: DataKeeper.News) {
         switch news {
         case .opened: dataProblem = nil
         case .failed(let error): note(error)

@@ -46,7 +46,7 @@ public final class ProcedureHost {
     private(set) var notice: String?
     private let data: String
     private(set) var isEnding = false
-    /// What the daemon has said and was not heeded yet.
+    /// What the daemon has said and was not handled yet.
     private var events: ArraySlice<ClientConversation.Event> = []
     var isOver = false
 
@@ -136,27 +136,27 @@ public final class ProcedureHost {
         entries.append(checks.poll)
         _ = waker.sleep(watching: &entries, until: events.isEmpty && !answers.canSend(over: link) ? nextMoment : .now)
         watchdog.feed()
-        heedEvents()
+        handleEvents()
         for line in link.conversation.takeLongLines() { texts.run(for: "") { .line(LineWork(line)) } }
-        for work in files.takeValues() + texts.takeValues() { heed(work) }
+        for work in files.takeValues() + texts.takeValues() { handle(work) }
         pool.advance()
         for answer in pool.takeAnswers() { give(answer) }
         for (call, result) in checks.takeAnswers() { answer(call, result) }
-        for news in keeper.takeNews() + reader.takeNews() { heed(news) }
-        heedFetched()
-        heedSignals()
+        for news in keeper.takeNews() + reader.takeNews() { handle(news) }
+        handleFetched()
+        handleSignals()
         record()
     }
 
     /// Heeds what the daemon says, for as long as nobody notices, and reads on when that is done.
-    private func heedEvents() {
+    private func handleEvents() {
         if events.isEmpty {
             link.receive()
             events = link.conversation.takeEvents()[...]
         }
         let end = ContinuousClock.now + Self.slice
         while let event = events.popFirst() {
-            heed(event)
+            handle(event)
             if .now >= end { break }
         }
     }
@@ -179,7 +179,7 @@ public final class ProcedureHost {
     }
 
     /// Reports the result of taking a fetched set, once.
-    private func heedFetched() {
+    private func handleFetched() {
         let before = fetched.state
         guard let asking = fetched.advance() else { return }
         let now = fetched.state
@@ -197,11 +197,11 @@ public final class ProcedureHost {
         return (moments + [isEnding ? nil : trimsAt]).compactMap { $0 }.min()
     }
 
-    private func heed(_ work: HostWork) {
+    private func handle(_ work: HostWork) {
         switch work {
         case .line(let work):
             link.conversation.take(work.line)
-            for event in link.conversation.takeEvents() { heed(event, work) }
+            for event in link.conversation.takeEvents() { handle(event, work) }
         case .answered(let peer): asked.add(-1, to: peer)
         case .found(let call, let source):
             asked.add(-1, to: ProcedureCaller(call))
@@ -224,7 +224,7 @@ public final class ProcedureHost {
         }
     }
 
-    private func heedSignals() {
+    private func handleSignals() {
         while true {
             switch qc_next_signal(signals) {
             case SIGTERM, SIGINT: end()
@@ -251,7 +251,7 @@ public final class ProcedureHost {
     // MARK: The daemon
 
     /// - Parameter work: what another thread has made of it.
-    private func heed(_ event: ClientConversation.Event, _ work: LineWork? = nil) {
+    private func handle(_ event: ClientConversation.Event, _ work: LineWork? = nil) {
         switch event {
         case .called(let call): take(call, work?.order)
         case .cancelled(let number): pool.cancel(number)

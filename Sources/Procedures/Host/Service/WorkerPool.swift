@@ -186,7 +186,7 @@ final class WorkerPool {
     func advance() {
         for worker in workers {
             worker.write()
-            if let news = worker.read() { heed(news, of: worker) }
+            if let news = worker.read() { handle(news, of: worker) }
         }
         for worker in workers { watch(worker) }
         drop { $0.isIdle && $0.idleSince + Self.idleTime <= .now }
@@ -194,7 +194,7 @@ final class WorkerPool {
         startWaiting()
     }
 
-    private func heed(_ news: WorkerProcess.News, of worker: WorkerProcess) {
+    private func handle(_ news: WorkerProcess.News, of worker: WorkerProcess) {
         switch news {
         case .answer(let task, let result): answers.append(.result(task.call, result))
         case .longAnswer(let task, let line): answers.append(.line(task.call, line))

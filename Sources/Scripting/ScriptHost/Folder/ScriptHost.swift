@@ -120,7 +120,7 @@ public final class ScriptHost {
         _ = waker.sleep(watching: &entries, until: canAnswer || answers.canSend(over: link) ? .now : nextMoment)
         watchdog.feed()
         link.receive()
-        for event in link.conversation.takeEvents() { heed(event) }
+        for event in link.conversation.takeEvents() { handle(event) }
         answerCalls()
         if entries[..<folders.count].contains(where: { $0.revents != 0 }) {
             folder.drain()
@@ -130,7 +130,7 @@ public final class ScriptHost {
         for process in processes { process.flush() }
         for script in all where script.read() { looksAt = .now }
         service?.advance(macros?.newest)
-        heedSignals()
+        handleSignals()
         let now = ContinuousClock.now
         if let looksAt, looksAt <= now { look() }
         if let settlesAt, settlesAt <= now {
@@ -168,7 +168,7 @@ public final class ScriptHost {
             .compactMap { $0 }.min()
     }
 
-    private func heedSignals() {
+    private func handleSignals() {
         while true {
             switch qc_next_signal(signals) {
             case SIGTERM, SIGINT:
@@ -253,7 +253,7 @@ public final class ScriptHost {
 
     // MARK: The daemon
 
-    private func heed(_ event: ClientConversation.Event) {
+    private func handle(_ event: ClientConversation.Event) {
         switch event {
         case .called(let call): take(call)
         case .refused(_, let failure): warn(failure.message)

@@ -30,8 +30,8 @@ extension ScriptRunner: MacroNatives {
     }
 
     /// Carries out the host's orders: a caller who is told that a macro is saved must get the new text.
-    func heedOrders() {
+    func handleOrders() {
         guard macros != nil, let channel else { return }
-        heed(channel)
+        handle(channel)
     }
 }

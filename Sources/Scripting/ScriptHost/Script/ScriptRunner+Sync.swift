@@ -101,7 +101,7 @@ extension ScriptRunner {
         var descriptors = [link.events, pollfd(fd: channel?.descriptor ?? -1, events: Int16(POLLIN), revents: 0)]
         let moment = min(end, link.nextMoment ?? end)
         _ = Glibc.poll(&descriptors, nfds_t(descriptors.count), DaemonConnection.milliseconds(until: moment))
-        if descriptors[1].revents != 0, let channel { heed(channel) }
+        if descriptors[1].revents != 0, let channel { handle(channel) }
     }
 
     private func refuse(_ message: Message, _ command: String) {

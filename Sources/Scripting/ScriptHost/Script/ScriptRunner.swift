@@ -200,7 +200,7 @@ public final class ScriptRunner {
     /// that the callers take turns.
     private func takeLines() {
         receive()
-        heedOrders()
+        handleOrders()
         if state.contains(.hasMessages) { return deliver([]) }
         if !backlog.isEmpty { deliver(backlog.take()) }
     }
@@ -212,7 +212,7 @@ public final class ScriptRunner {
         ]
         let milliseconds = hasWork ? 0 : DaemonConnection.milliseconds(until: nextMoment)
         _ = Glibc.poll(&descriptors, nfds_t(descriptors.count), milliseconds)
-        if descriptors[1].revents != 0, let channel { heed(channel) }
+        if descriptors[1].revents != 0, let channel { handle(channel) }
         if descriptors[2].revents != 0, qc_next_signal(signals) == SIGTERM {
             isStopping = true
             endsAt = .now + .seconds(1)
@@ -221,7 +221,7 @@ public final class ScriptRunner {
     }
 
     /// Carries out the host's orders.
-    func heed(_ channel: HostChannel) {
+    func handle(_ channel: HostChannel) {
         let (orders, isClosed) = channel.receive()
         for order in orders where status == nil {
             switch order {
