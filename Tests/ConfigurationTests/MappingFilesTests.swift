@@ -179,8 +179,8 @@ struct MappingFilesTests {
         let owners = try folder(["home.yaml": text])
         #expect(
             try build(shipped, owners).warnings.map(\.description) == [
-                "\(owners("home.yaml")):1:1: 'allow' and 'verbs' of 'kiosk' here has no effect, because "
-                    + "\(shipped("kiosk.yaml")):1:1 is read later; rename this file to zz-home.yaml"
+                "\(owners("home.yaml")):1:1: \(shipped("kiosk.yaml")):1:1, which is read later, replaces "
+                    + "'allow' and 'verbs' of 'kiosk'; rename this file to zz-home.yaml"
             ]
         )
         for name in ["zz-home.yaml", "kiosk.yaml"] {

@@ -150,6 +150,19 @@ struct ConnectionRules {
         #expect(conversation.takeEvents().map(\.failure?.code) == ["denied"] && !conversation.needsConnection)
     }
 
+    @Test func `what was given other options while it is refused is said again once`() throws {
+        var conversation = ClientConversation.connected()
+        conversation.subscribe(to: "news")
+        _ = try Self.answer(&conversation)
+        conversation.lost("gone")
+        conversation.connected()
+        _ = try Self.answer(&conversation, "overloaded")
+        conversation.subscribe(to: "news", options: ["last": 3])
+        _ = try Self.answer(&conversation, "overloaded")
+        conversation.advance(to: .now + .seconds(9))
+        #expect(try Self.answer(&conversation) == [#"subscribe ["news",{"last":3}]"#])
+    }
+
     /// Answers all calls that it has to send, and returns them without their ids.
     private static func answer(_ conversation: inout ClientConversation, _ code: String? = nil) throws -> [String] {
         try conversation.said().map { line in

@@ -1,10 +1,10 @@
-package import Glibc
+internal import Glibc
 
 /// A moment for people and other programs.
 package enum ISOTime {
     /// `2026-11-22T05:00:00Z`.
-    package static func text(_ seconds: time_t = time(nil)) -> String {
-        var (seconds, parts) = (seconds, tm())
+    package static func now() -> String {
+        var (seconds, parts) = (time(nil), tm())
         gmtime_r(&seconds, &parts)
         var buffer = [CChar](repeating: 0, count: 32)
         let length = strftime(&buffer, buffer.count, "%Y-%m-%dT%H:%M:%SZ", &parts)

@@ -62,8 +62,7 @@ public struct MappingTableBuilder {
             warn(
                 ConfigurationMistake(
                     """
-                    \(names) of '\(key.text)' here has no effect, because \(later) is read later; \
-                    rename this file to zz-\(file)
+                    \(later), which is read later, replaces \(names) of '\(key.text)'; rename this file to zz-\(file)
                     """,
                     at: own.command.location
                 )

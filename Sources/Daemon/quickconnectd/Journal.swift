@@ -52,7 +52,7 @@ final class Journal: Sendable {
     }
 
     private func stamped(_ text: String, _ level: Logger.Level) -> String {
-        isForSystemd ? "<\(level.syslog)>\(text)" : "\(ISOTime.text()) \(level) \(text)"
+        isForSystemd ? "<\(level.syslog)>\(text)" : "\(ISOTime.now()) \(level) \(text)"
     }
 
     private func write(_ line: String) {

@@ -24,7 +24,7 @@ public struct SyncReport: Sendable, Equatable {
 
     public init(_ outcome: Outcome, _ says: String, server: String) {
         (self.outcome, self.says, self.server) = (outcome, says, server)
-        time = ISOTime.text()
+        time = ISOTime.now()
     }
 
     public var json: JSONObject {

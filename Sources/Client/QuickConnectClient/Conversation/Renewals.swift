@@ -16,7 +16,8 @@ struct Renewals {
     mutating func add(_ standing: ClientConversation.Standing, refused failure: CallFailure) -> Bool {
         guard Self.passing.contains(failure.code) else { return false }
         if waiting.isEmpty { dueAt = now.map { $0 + Self.pause } }
-        waiting.append(standing)
+        // One that was given other options meanwhile is refused twice.
+        if !waiting.contains(standing) { waiting.append(standing) }
         return true
     }
 

@@ -13,7 +13,7 @@ final class Presence {
     private let options: MQTTOptions
     private let topics: FleetTopics
     private let complain: (String) -> Void
-    private let started = ISOTime.text()
+    private let started = ISOTime.now()
     /// The retained messages, to be sent again to a broker that has lost them.
     private var retained: [String: MQTTMessage] = [:]
     private var record: DiscoveryRecord?

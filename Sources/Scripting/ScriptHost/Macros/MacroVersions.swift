@@ -32,7 +32,7 @@ struct MacroVersions {
             self.text = text
             self.caller = caller
             self.reverted = reverted
-            time = ISOTime.text()
+            time = ISOTime.now()
         }
 
         init?(_ json: JSONValue) {
