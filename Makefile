@@ -9,19 +9,25 @@
 # make test-kiosk    the kiosk's window
 # make test-actions    actions in real browsers and in the kiosk's window
 # make test-fleet    a fleet over a real broker
-# make test-foreign    suites of others: Autobahn's for WebSockets, llhttp's requests, axe-core on the pages
+# make test-foreign    suites of others: Autobahn's for WebSockets, llhttp's requests, axe-core on the pages, licenses
 # make test-sanitized    the tests under the thread and the address sanitizer
 # make model    a million random histories of the core, compared with a small model
 # make soak TIME=30m SEED=7    chaos on one device for a time, and a table of what happened to each call
 # make year SCALE=0.01    a year of use by count, or a part of it, and the size of each program after each tenth
 # make fuzz TIME=10m    libFuzzer on everything that parses input of others
+# make check-arm64    builds for arm64 on an amd64 machine, and tests it under an emulator
+# make deb    Debian packages; SUITE=trixie ARCH=arm64 for another release of Debian, or another architecture
+# make repository KEY=FINGERPRINT    a signed apt repository of the packages that are built
+# make test-installed    the packages in a minimal Debian: upgrades, piuparts, adequate, autopkgtest
+# make doctor-build    what this machine lacks to build for itself and for others
 # make test-power-cut    cuts the power of a virtual machine while it writes, 30 times
 # make figures    how many rooms the house has, and how large they are
 # make demo-fleet    three simulated devices on a private broker
 SHELL := /bin/bash
 SWIFT ?= swift
 # SwiftPM passes the traits in the order of a set. Without this, the order changes each time, and nearly all is built again.
-SWIFT_BUILD = SWIFT_DETERMINISTIC_HASHING=1 $(SWIFT) build
+# SDK: the Swift SDK of another machine (scripts/platform).
+SWIFT_BUILD = SWIFT_DETERMINISTIC_HASHING=1 $(SWIFT) build $(addprefix --swift-sdk ,$(SDK))
 PREFIX ?= /usr/local
 DESTDIR ?=
 # Where systemd looks for units; it also looks below /usr/local.
@@ -34,7 +40,8 @@ RELEASE := .build-release
 # Relocations packed into bits (RELR, which Debian 12's glibc supports): each start reads, and holds, a megabyte less.
 # No Foundation, which would be two thirds of the program that runs scripts, and no names for other programs.
 # Swift's runtime is one library for all programs (scripts/swift-runtime), found relative to the program.
-LINKED := -z pack-relative-relocs --no-export-dynamic
+# No build ID: it is one of the folder and its debugging information, and the same sources make the same packages.
+LINKED := -z pack-relative-relocs --no-export-dynamic --build-id=none
 OPTIMIZED := -c release --scratch-path $(RELEASE) --traits Programs,NIO -Xswiftc -use-ld=lld $(addprefix -Xlinker ,$(LINKED)) \
   --disable-local-rpath -Xswiftc -no-toolchain-stdlib-rpath -Xlinker -rpath -Xlinker '$$ORIGIN/../lib/quickconnect'
 
@@ -48,8 +55,8 @@ LIBRARIES = $(RELEASE)/release/../lib/quickconnect
 RUNTIME = scripts/swift-runtime $(LIBRARIES) $(BUILT) $(addprefix $(RELEASE)/release/,$(1))
 
 .PHONY: test-neighbours all deps test-deps kiosk-deps demo demo-fleet build-tests test test-release test-package test-pages test-kiosk \
-  test-actions test-first-day test-fleet test-foreign test-home-assistant test-readme test-docs test-system pictures fuzz lint figures bench fuzz-build \
-  test-sanitized model soak year test-power-cut \
+  test-actions test-first-day test-fleet check-arm64 doctor-build deb-here repository test-foreign test-home-assistant test-readme test-docs test-system pictures fuzz lint figures bench fuzz-build \
+  test-sanitized model soak year test-power-cut test-installed \
   release install install-browser-actions uninstall uninstall-browser-actions deb clean
 
 all: deps kiosk-deps
@@ -89,8 +96,7 @@ build-tests: test-deps
 test test-release test-neighbours: export SWIFT_BACKTRACE = enable=no
 
 test: lint build-tests
-	# One test after the other: several of them measure time on a sound card's clock.
-	$(SWIFT) test --skip-build --no-parallel
+	BUILD="$(BUILD)" Tests/suite
 	@scripts/install-packages --fleet
 	Tests/Readme/run $(BUILD)/debug
 
@@ -99,7 +105,7 @@ test-release: test-deps release
 	$(SWIFT_BUILD) $(OPTIMIZED) --product device-example
 	$(call RUNTIME,device-example)
 	$(SWIFT_BUILD) --build-tests
-	QUICKCONNECT_PROGRAMS=$(CURDIR)/$(RELEASE)/release $(SWIFT) test --skip-build --no-parallel --filter ConversationTests
+	QUICKCONNECT_PROGRAMS=$(CURDIR)/$(RELEASE)/release BUILD="$(BUILD)" Tests/suite conversations
 	Tests/Package/prefix
 
 # A neighbour's waits while 1, 2, 5 and 50 peers do the dearest legal thing at once: at the daemon, the gateways, the hosts of
@@ -142,6 +148,9 @@ pictures:
 
 # A foreign package depends on the libraries of this one, by version.
 test-package: deps
+	@scripts/install-packages --repository
+	Tests/Package/repository
+	Tests/Package/release
 	Tests/Package/run
 
 # The pages in Chromium and Firefox, against a daemon with simulated devices. Pictures of them are in .build-pages.
@@ -170,6 +179,13 @@ test-actions: kiosk-deps
 	$(SWIFT_BUILD) --product quickconnect-kiosk
 	Tests/Actions/run $(BUILD)/debug
 	Tests/Kiosk/run-actions $(BUILD)/debug
+
+# For arm64, on an amd64 machine. FILTERS="WebGatewayTests …" selects modules of tests.
+check-arm64:
+	Tests/Platform/run $(FILTERS)
+
+doctor-build:
+	scripts/platform/doctor
 
 # A fleet over a real broker, which is restarted, killed and stopped in the middle of calls.
 test-fleet:
@@ -218,10 +234,10 @@ test-home-assistant: deps
 	Tests/HomeAssistant/run $(BUILD)/debug
 
 # Makes the packages, and tries them in a virtual machine with systemd and an emulated sound card. Needs root, qemu and a
-# Debian mirror.
+# Debian mirror. SUITE=trixie ARCH=arm64 for another one than this machine; PAGES=16k, MEMORY=512, ONLY=board: see Tests/System/run.
 test-system:
-	@[ "$$(id -u)" != 0 ] || scripts/install-packages --system
-	Tests/System/run
+	@[ "$$(id -u)" != 0 ] || scripts/install-packages --system $(if $(filter arm64,$(ARCH)),qemu-system-arm qemu-user-static arch-test)
+	SUITE=$(SUITE) ARCH=$(ARCH) Tests/System/run
 
 # Cuts the power of that machine CUTS times while it writes. Each cut takes a minute and a half if the machine is emulated.
 CUTS ?= 30
@@ -248,14 +264,16 @@ model: deps
 # AddressSanitizer is there for the parsers that work on pointers; testing is enabled so that the fuzzers can reach the modules'
 # internal parsers.
 FUZZERS ?=
+fuzz-build: export FUZZ = yes
 fuzz-build: deps
-	$(SWIFT_BUILD) --package-path Fuzz --scratch-path .build-fuzz -c release -Xswiftc -sanitize=fuzzer,address \
-	  -Xswiftc -enable-testing -Xswiftc -parse-as-library -Xswiftc -use-ld=lld
+	for fuzzer in $(notdir $(wildcard Fuzz/Sources/Fuzz*[!r])); do \
+	  $(SWIFT_BUILD) --scratch-path .build-fuzz -c release --product $$fuzzer -Xswiftc -sanitize=fuzzer,address \
+	    -Xswiftc -enable-testing -Xswiftc -use-ld=lld || exit; done
 fuzz: fuzz-build
 	Fuzz/run $(or $(TIME),10m) $(FUZZERS)
 
 lint:
-	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests Benchmarks Examples Fuzz/Package.swift Fuzz/Sources
+	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests Benchmarks Examples Fuzz/Sources
 	scripts/figures --check
 	sounds/generate --check
 	tracks/generate-motion --check
@@ -283,6 +301,7 @@ bench: release
 	@scripts/install-packages --fleet
 	Benchmarks/fleet
 
+# Without the hashes of the compiler's arguments (.swift_modhash), which differ from folder to folder.
 install:
 	@test -x $(RELEASE)/release/quickconnectd || { echo "Run 'make release' first."; exit 1; }
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/quickconnect/{sounds,mappings,macros,actions,action-view,procedures/lib,tracks,clients,pages} \
@@ -299,6 +318,8 @@ install:
 	[ ! -x $(RELEASE)/release/quickconnect-kiosk ] || { install -s $(RELEASE)/release/quickconnect-kiosk $(DESTDIR)$(PREFIX)/bin && \
 	  install -d $(DESTDIR)$(PREFIX)/share/applications && \
 	  sed 's|/usr/bin/quickconnect|$(PREFIX)/bin/quickconnect|' systemd/quickconnect-kiosk.desktop > $(DESTDIR)$(PREFIX)/share/applications/quickconnect-kiosk.desktop; }
+	for program in $(PROGRAMS) quickconnect-kiosk; do program=$(DESTDIR)$(PREFIX)/bin/$$program; \
+	  [ ! -x $$program ] || scripts/clear-section .swift_modhash $$program || exit; done
 	install -m 644 sounds/*.wav $(DESTDIR)$(PREFIX)/share/quickconnect/sounds
 	install -m 644 tracks/*.json $(DESTDIR)$(PREFIX)/share/quickconnect/tracks
 	install -m 644 mappings/*.yaml $(DESTDIR)$(PREFIX)/share/quickconnect/mappings
@@ -334,7 +355,7 @@ install:
 	for unit in systemd/user/*; do \
 	  sed 's|/usr/bin/quickconnect|$(PREFIX)/bin/quickconnect|' $$unit > $(DESTDIR)$(USERUNITDIR)/$${unit##*/}; done
 	install -m 644 systemd/quickconnect.sysusers $(DESTDIR)$(PREFIX)/lib/sysusers.d/quickconnect.conf
-	for part in kiosk mqtt web; do \
+	for part in kiosk mqtt scripts web; do \
 	  install -m 644 systemd/quickconnect-$$part.sysusers $(DESTDIR)$(PREFIX)/lib/sysusers.d/quickconnect-$$part.conf; done
 	install -m 644 systemd/quickconnect.tmpfiles $(DESTDIR)$(PREFIX)/lib/tmpfiles.d/quickconnect.conf
 	install -m 644 systemd/quickconnect.rules $(DESTDIR)$(PREFIX)/lib/udev/rules.d/60-quickconnect.rules
@@ -384,15 +405,37 @@ uninstall:
 	  $(DESTDIR)$(UNITDIR)/quickconnect-data.service $(DESTDIR)$(UNITDIR)/quickconnect-sync.{service,timer} \
 	  $(DESTDIR)$(UNITDIR)/quickconnect-mqtt.service $(DESTDIR)$(UNITDIR)/quickconnect-mqtt-bridge.socket
 	rm -f $(DESTDIR)$(USERUNITDIR)/quickconnectd.{service,socket} $(DESTDIR)$(USERUNITDIR)/quickconnect-{scripts,data,picker,sync,kiosk}.service $(DESTDIR)$(USERUNITDIR)/quickconnect-sync.timer
-	rm -f $(DESTDIR)$(PREFIX)/lib/{sysusers.d,tmpfiles.d}/quickconnect{,-kiosk,-mqtt,-web}.conf $(DESTDIR)$(PREFIX)/lib/udev/rules.d/60-quickconnect.rules
+	rm -f $(DESTDIR)$(PREFIX)/lib/{sysusers.d,tmpfiles.d}/quickconnect{,-kiosk,-mqtt,-scripts,-web}.conf $(DESTDIR)$(PREFIX)/lib/udev/rules.d/60-quickconnect.rules
 
-# Debian packages in .build-deb: the programs, for this machine's architecture, and the Python client.
-deb: kiosk-deps release
+# Debian packages: the programs and the Python client; for this machine in .build-deb, for others in .build-deb-SUITE-ARCH.
+HERE = $(shell . /etc/os-release && echo $$VERSION_CODENAME)-$(shell dpkg --print-architecture)
+SUITE ?= $(word 1,$(subst -, ,$(HERE)))
+ARCH ?= $(word 2,$(subst -, ,$(HERE)))
+deb:
+	@if [ $(SUITE)-$(ARCH) = $(HERE) ]; then $(MAKE) deb-here; else scripts/platform/deb $(SUITE) $(ARCH); fi
+
+# A signed apt repository of all packages that are built, in .build-repository. KEY: the fingerprint of your key; URL: where you serve it.
+repository:
+	@scripts/install-packages --repository
+	scripts/repository "$(KEY)" $(URL)
+
+deb-here: kiosk-deps release
 	@scripts/install-packages --deb
 	rm -rf .build-deb && mkdir -p .build-deb/package
 	cp -r debian .build-deb/package
 	cd .build-deb/package && fakeroot debian/rules binary SOURCE=$(CURDIR) OUTPUT=$(CURDIR)/.build-deb
 	Tests/Package/packages .build-deb
 
+# The packages in copies of a minimal Debian in .build-installed, which mmdebstrap makes: by apt, dpkg, piuparts, adequate and autopkgtest. Takes
+# about fifteen minutes; needs root and a Debian mirror. OLD=FOLDER: packages of 0.1.0, made elsewhere. ALL=yes: also those of windows and browsers.
+# SUITE=trixie: those for Debian 13 on amd64, in Debian 13.
+OLD ?=
+DEBS = $(if $(filter $(HERE),$(SUITE)-$(ARCH)),.build-deb,.build-deb-$(SUITE)-amd64)
+test-installed:
+	@[ "$$(id -u)" != 0 ] || scripts/install-packages --installed
+	[ -d $(DEBS) ] || $(MAKE) deb SUITE=$(SUITE)
+	SUITE=$(SUITE) Tests/Package/installed $(DEBS) $(OLD)
+
+# Not .build-platform: its trees take ten minutes, and do not depend on the sources.
 clean:
-	rm -rf $(BUILD) $(RELEASE) .build-deb .build-fuzz .build-rig .build-pages .build-model .build-tsan .build-asan
+	rm -rf $(BUILD) $(RELEASE) .build-deb* .build-repository .build-release-* .build-installed .build-arm64 .build-fuzz .build-rig .build-pages .build-model .build-tsan .build-asan

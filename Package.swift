@@ -11,12 +11,11 @@ let swiftSettings: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
     .enableUpcomingFeature("InternalImportsByDefault"),
 ]
-let mainThread: [SwiftSetting] = [.defaultIsolation(MainActor.self)]
 
 let packages = [
     "ArgumentParser": "swift-argument-parser",
     "DequeModule": "swift-collections", "HeapModule": "swift-collections", "OrderedCollections": "swift-collections",
-    "Logging": "swift-log", "ServiceLifecycle": "swift-service-lifecycle",
+    "Logging": "swift-log",
     "NIOCore": "swift-nio", "NIOPosix": "swift-nio", "NIOHTTP1": "swift-nio", "NIOWebSocket": "swift-nio",
     "NIOEmbedded": "swift-nio",
 ]
@@ -32,33 +31,43 @@ func dependencies(_ names: String, trait: String = "Programs") -> [Target.Depend
     }
 }
 
-/// A folder that ends in a slash has one of the module's name.
+/// A folder that ends in a slash has one of the target's name.
 func path(_ folder: String, _ name: String) -> String { folder.hasSuffix("/") ? folder + name : folder }
 
-/// A module of `Sources`, with the JavaScript that it has in its folder `Runtime`.
+func embedded(_ names: String) -> [Resource] { names.split(separator: " ").map { .embedInCode("Runtime/\($0).js") } }
+
+/// A module of `Sources`.
+/// - Parameter scripts: the JavaScript of its folder `Runtime`, which it has embedded.
 func module(
     _ name: String,
     _ folder: String,
     _ names: String,
     scripts: String = "",
-    settings: [SwiftSetting] = [],
     trait: String = "Programs"
 ) -> Target {
     .target(
         name: name,
         dependencies: dependencies(names, trait: trait),
         path: path("Sources/\(folder)", name),
-        resources: scripts.split(separator: " ").map { .embedInCode("Runtime/\($0).js") },
-        swiftSettings: swiftSettings + settings
+        resources: embedded(scripts),
+        swiftSettings: swiftSettings
     )
 }
 
-func program(_ name: String, _ folder: String, _ names: String) -> Target {
+/// A program, which nothing but tests can import.
+func program(
+    _ name: String,
+    _ folder: String,
+    _ names: String,
+    scripts: String = "",
+    settings: [SwiftSetting] = []
+) -> Target {
     .executableTarget(
         name: name,
         dependencies: dependencies(names),
         path: path(folder, name),
-        swiftSettings: swiftSettings
+        resources: embedded(scripts),
+        swiftSettings: swiftSettings + settings
     )
 }
 
@@ -94,7 +103,7 @@ func shims(_ name: String, of library: String = "") -> Target {
 // What many know.
 let client = "QuickConnect QuickConnectClient JSON Linux"
 let device = "QuickConnect JSON Concurrency Linux Logging"
-let flags = "Usage ArgumentParser"
+let flags = "CommandLineText ArgumentParser"
 let nio = "NIOCore NIOPosix NIOHTTP1 NIOWebSocket"
 
 let programs = [
@@ -105,16 +114,34 @@ let programs = [
 let libraries = [
     "QuickConnect", "JSON", "QuickConnectClient", "QuickConnectClientNIO", "JavaScriptCore", "MacroEngine",
 ]
-/// For the fuzzers alone: what else reads what others write.
-let fuzzed = [
-    "Commands", "Concurrency", "Configuration", "Layout", "ALSAAudio", "GPSDLocation", "MediaFolder", "ProcedureSets",
-    "WebGateway", "NativeMessaging", "Actions", "MQTTGateway", "MQTT", "Fleet", "FleetClient",
-]
+
+/// A fuzzer, and the modules that it feeds.
+func fuzzer(_ name: String, _ names: String) -> Target { program(name, "Fuzz/Sources/", "Fuzzer \(names)") }
+
+/// What `make fuzz` builds, with flags that nothing else is built with. A trait could leave out what they depend on and
+/// their code, and they would still be there.
+let fuzzers: [Target] =
+    Context.environment["FUZZ"] == nil
+    ? []
+    : [
+        .target(name: "Fuzzer", path: "Fuzz/Sources/Fuzzer", swiftSettings: swiftSettings),
+        fuzzer("FuzzLines", "QuickConnect JSON"),
+        fuzzer("FuzzTexts", "QuickConnect JSON"),
+        fuzzer("FuzzSession", "QuickConnect Commands Concurrency JSON"),
+        fuzzer("FuzzConversation", "QuickConnectClient JSON"),
+        fuzzer("FuzzFrames", "WebGateway"),
+        fuzzer("FuzzForms", "WebGateway"),
+        fuzzer("FuzzSettings", "Configuration QuickConnect Linux JSON"),
+        fuzzer("FuzzDevices", "ALSAAudio GPSDLocation MediaFolder QuickConnect JSON Logging"),
+        fuzzer("FuzzManifests", "ProcedureSets Configuration Actions JSON"),
+        fuzzer("FuzzActions", "Actions"),
+        fuzzer("FuzzFleet", "MQTT Fleet QuickConnectClient JSON"),
+    ]
 
 let package = Package(
     name: "quickconnect",
     products: programs.map { .executable(name: $0, targets: [$0]) }
-        + (libraries + fuzzed).map { .library(name: $0, targets: [$0]) },
+        + libraries.map { .library(name: $0, targets: [$0]) },
     traits: [
         .trait(
             name: "Programs",
@@ -132,56 +159,50 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
-        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
     targets: [
-        // Base: knows nothing of the project. Turns and shares of peers; promises and threads; POSIX and systemd;
-        // where files lie; how a program says what is wrong with its words; when a connection cannot be taken; SHA-256
-        // and Ed25519.
+        // Base: knows nothing of the project. Promises and threads, turns and shares of peers; POSIX, systemd, and
+        // where files lie; the loop of a process, and the sockets on it; SHA-256 and Ed25519; local time, and when
+        // schedules run.
         module("JSON", "Base/", "OrderedCollections"),
-        module("Fairness", "Base/", "DequeModule"),
-        module("Concurrency", "Base/", "CLinux Fairness DequeModule HeapModule"),
+        module("Calendar", "Base/", ""),
+        module("Concurrency", "Base/", "CLinux DequeModule HeapModule"),
         module("Linux", "Base/", "CLinux JSON"),
-        module("Layout", "Base/", "Linux"),
-        module("Usage", "Base/", "Linux ArgumentParser"),
-        module("Accepting", "Base/", "NIOCore"),
+        module("Runtime", "Base/", "Concurrency Linux CLinux HeapModule"),
         module("Digests", "Base/", "JSON CSodium"),
 
         // Core: the architecture. No C, no NIO, no input or output.
-        module("QuickConnect", "Core", "JSON Concurrency Fairness DequeModule"),
+        module("QuickConnect", "Core", "Calendar JSON Concurrency DequeModule"),
 
         // Settings and mappings: YAML files with their positions.
-        module("Configuration", "Configuration", "QuickConnect KioskRules Fleet JSON Layout Linux CYAML"),
+        module("Configuration", "Configuration", "QuickConnect KioskRules Fleet Calendar JSON Linux CYAML"),
 
-        // Client: the other end of the socket, and the same on an event loop; what programs print, and the flags of
-        // gateways.
-        module("QuickConnectClient", "Client/", "QuickConnect JSON Concurrency Fairness Linux DequeModule HeapModule"),
+        // Client: the other end of the socket, and the same on an event loop; what programs take as words, and print.
+        module("QuickConnectClient", "Client/", "QuickConnect JSON Concurrency Linux DequeModule HeapModule"),
         module("QuickConnectClientNIO", "Client/", "QuickConnectClient JSON Linux NIOCore NIOPosix", trait: "NIO"),
-        module("CommandLineText", "Client/", "\(client)"),
-        module("GatewayFlags", "Client/", "Configuration Layout Linux QuickConnectClient ArgumentParser"),
+        module(
+            "CommandLineText",
+            "Client/",
+            "\(client) Calendar Configuration ArgumentParser"
+        ),
 
         // Daemon: the command objects, one file each; the files that callers name; the devices, each the only importer
         // of its C module; bytes on Unix sockets to and from connections; the wiring.
-        module("Commands", "Daemon/", "QuickConnect JSON Concurrency Logging"),
-        module("MediaFolder", "Daemon/Media", "\(device) CLinux Fairness"),
+        module("Commands", "Daemon/", "QuickConnect Calendar JSON Concurrency Logging"),
+        module("MediaFolder", "Daemon/Media", "\(device) CLinux"),
         module("ALSAAudio", "Daemon/Devices/Sound", "\(device) MediaFolder CALSA CALSAShims CSndFile CSampleRate"),
         module("GPSDLocation", "Daemon/Devices/Location", "\(device) CGPS"),
         module("EvdevHaptics", "Daemon/Devices/Haptics", "\(device) CLinux"),
         module("IIOMotion", "Daemon/Devices/Motion", "\(device)"),
+        module("Pins", "Daemon/Devices/Pins", "\(device) CLinux"),
+        module("Readers", "Daemon/Devices/Readers", "\(device) CLinux"),
         module("AvahiBrowsing", "Daemon/Devices/Nearby", "\(device) CAvahi"),
-        module(
-            "UnixSocketListener",
-            "Daemon/Listener",
-            """
-            \(device) Fairness CLinux Accepting DequeModule NIOCore NIOPosix ServiceLifecycle
-            """
-        ),
         program(
             "quickconnectd",
             "Sources/Daemon/",
             """
-            \(client) \(flags) Commands ALSAAudio AvahiBrowsing EvdevHaptics GPSDLocation IIOMotion MediaFolder
-            UnixSocketListener Configuration Concurrency Layout CLinux Logging NIOPosix ServiceLifecycle
+            \(device) \(flags) Commands ALSAAudio AvahiBrowsing EvdevHaptics GPSDLocation IIOMotion MediaFolder
+            Pins QuickConnectClient Readers Configuration Runtime Calendar CLinux DequeModule
             """
         ),
 
@@ -189,133 +210,75 @@ let package = Package(
         // check of texts by another process; the host of scripts and macros.
         module("JavaScriptCore", "Scripting/", "CJavaScriptCore CJavaScriptCoreShims"),
         module("MacroEngine", "Scripting/", "JavaScriptCore Concurrency Linux"),
-        module("SyntaxChecking", "Scripting/", "Fairness JSON Linux CLinux"),
-        module(
-            "ScriptHost",
-            "Scripting/",
-            """
-            \(client) Fairness SyntaxChecking Configuration JavaScriptCore MacroEngine Concurrency Layout CLinux
-            DequeModule HeapModule
-            """,
-            scripts: "bridge calls console errors frontController intrinsics macros page start timers words"
-        ),
+        module("SyntaxChecking", "Scripting/", "Concurrency JSON Linux CLinux"),
         program(
             "quickconnect-scripts",
             "Sources/Scripting/",
             """
-            \(client) \(flags) ScriptHost Procedures Configuration Layout SyntaxChecking
-            """
+            \(client) \(flags) SyntaxChecking Configuration JavaScriptCore MacroEngine Procedures Concurrency CLinux
+            DequeModule HeapModule
+            """,
+            scripts: "bridge calls console errors frontController intrinsics macros page start timers words"
         ),
 
-        // Procedures: entries in a file of SQLite; sets that are fetched, and what fetches them, the only importer of
-        // libcurl; the processes that run procedures, and their host.
-        module("DataStore", "Procedures/Store", "JSON CSQLite"),
+        // Procedures: sets that are fetched; entries in a file of SQLite, the processes that run procedures, and their
+        // host; what fetches the sets, the only importer of libcurl.
         module("ProcedureSets", "Procedures/Sets", "Configuration Digests JSON Linux CLinux"),
-        module("ProcedureSync", "Procedures/Sync", "ProcedureSets Configuration JSON Linux CCurl"),
         module(
             "Procedures",
             "Procedures/Host",
-            """
-            \(client) Fairness SyntaxChecking Configuration DataStore ProcedureSets JavaScriptCore Concurrency Layout
-            CLinux
-            """,
+            "\(client) SyntaxChecking Calendar Configuration ProcedureSets JavaScriptCore Concurrency CLinux CSQLite",
             scripts: "procedure"
         ),
         program(
             "quickconnect-sync",
             "Sources/Procedures/",
-            """
-            \(flags) ProcedureSync ProcedureSets Configuration Layout Linux QuickConnect
-            """
+            "\(flags) ProcedureSets Configuration JSON Linux QuickConnect CCurl"
         ),
 
         // Web: pages in any browser, by HTTP and WebSocket.
         module(
             "WebGateway",
             "Web/Gateway",
-            """
-            \(client) \(nio) Fairness QuickConnectClientNIO Concurrency CLinux Digests Accepting
-            """
+            "\(client) \(nio) QuickConnectClientNIO Concurrency CLinux Digests"
         ),
-        program(
-            "quickconnect-web",
-            "Sources/Web/",
-            """
-            \(client) \(flags) GatewayFlags WebGateway Configuration Layout CLinux
-            """
-        ),
+        program("quickconnect-web", "Sources/Web/", "\(client) \(flags) WebGateway Configuration CLinux"),
 
         // Actions: where scripts for pages lie, where they may run, and what runs them; the browsers' native messaging
         // host.
-        module("Actions", "Actions/Scripts", "QuickConnect JSON Layout Linux SyntaxChecking", scripts: "run"),
-        module("NativeMessaging", "Actions/", "\(client) Actions Layout"),
-        program(
-            "quickconnect-actions",
-            "Sources/Actions/",
-            """
-            \(client) NativeMessaging Actions Configuration Layout SyntaxChecking
-            """
+        module(
+            "Actions",
+            "Actions/Host",
+            "\(client) SyntaxChecking",
+            scripts: "run"
         ),
+        program("quickconnect-actions", "Sources/Actions/", "\(client) Actions Configuration SyntaxChecking"),
 
-        // Kiosk: what it lets in and through, without a window; the window, the only importer of WebKitGTK, all of it
-        // on the main thread; actions in the window.
+        // Kiosk: what it lets in and through, without a window; the window, the only importer of WebKitGTK, and actions
+        // in it, all on the main thread.
         module("KioskRules", "Kiosk/Rules", "JSON"),
-        module(
-            "KioskWindow",
-            "Kiosk/Window",
-            """
-            \(client) KioskRules Configuration CLinux CWebKit
-            """,
-            scripts: "evaluate link media page",
-            settings: mainThread
-        ),
-        module(
-            "KioskActions",
-            "Kiosk/Actions",
-            """
-            \(client) KioskWindow KioskRules Actions SyntaxChecking
-            """,
-            settings: mainThread
-        ),
         program(
             "quickconnect-kiosk",
             "Sources/Kiosk/",
-            """
-            \(client) \(flags) KioskActions Actions KioskWindow KioskRules Configuration Layout CLinux
-            """
+            "\(client) \(flags) KioskRules Actions SyntaxChecking Configuration CLinux CWebKit",
+            scripts: "evaluate link media page",
+            settings: [.defaultIsolation(MainActor.self)]
         ),
 
-        // Fleet: topics and payloads; a client of a broker; the caller's side, and the device's.
+        // Fleet: topics and payloads; a client of a broker, the caller's side, and the device's.
         module("Fleet", "Fleet/Topics", "JSON"),
-        module("MQTT", "Fleet/", "Concurrency Linux CMosquitto"),
-        module("FleetClient", "Fleet/Client", "Fleet MQTT QuickConnect JSON"),
         module(
-            "MQTTGateway",
-            "Fleet/Gateway",
-            """
-            \(client) Fairness Fleet MQTT Configuration Digests CLinux Concurrency DequeModule
-            """
+            "MQTT",
+            "Fleet/",
+            "\(client) Fleet Configuration Digests CLinux CMosquitto Concurrency DequeModule"
         ),
-        program(
-            "quickconnect-mqtt",
-            "Sources/Fleet/",
-            """
-            \(client) \(flags) MQTTGateway GatewayFlags FleetClient Fleet MQTT CommandLineText Configuration Layout
-            CLinux
-            """
-        ),
+        program("quickconnect-mqtt", "Sources/Fleet/", "\(client) \(flags) MQTT Fleet Configuration CLinux"),
 
         // Session: native dialogs.
         program("quickconnect-picker", "Sources/Session/", "\(client) \(flags) Concurrency CLinux"),
 
         // Tool: the command line.
-        program(
-            "quickconnect",
-            "Sources/Tool",
-            """
-            \(client) \(flags) Actions CommandLineText CLinux CQREncode Layout SyntaxChecking
-            """
-        ),
+        program("quickconnect", "Sources/Tool", "\(client) \(flags) Actions CLinux CQREncode SyntaxChecking"),
 
         // C: system libraries, and the few lines that must be C. Without pkg-config where SwiftPM warns of its flags.
         library("CALSA", "libasound2-dev", pkgConfig: "alsa"),
@@ -349,31 +312,28 @@ let package = Package(
         support("CoreModel", "QuickConnect JSON Commands Concurrency TestRig Logging"),
         program("core-model", "Tests/CoreModelRunner", "CoreModel"),
 
-        tests("QuickConnectTests", "\(device) Commands Conversations CoreModel TestRig"),
-        tests(
-            "UnixSocketListenerTests",
-            """
-            UnixSocketListener QuickConnect JSON Concurrency TestRig Logging NIOCore NIOEmbedded NIOPosix
-            """
-        ),
-        tests("ConfigurationTests", "Configuration KioskRules Layout QuickConnect JSON TestRig"),
+        tests("QuickConnectTests", "\(device) CommandLineText Commands Conversations CoreModel TestRig"),
+        tests("UnixSocketListenerTests", "\(device) quickconnectd Calendar Runtime TestRig"),
+        tests("CalendarTests", "Calendar"),
+        tests("ConfigurationTests", "Configuration KioskRules Linux QuickConnect JSON TestRig"),
         tests("KioskRulesTests", "KioskRules JSON"),
-        tests("FairnessTests", "Fairness"),
         tests("ConcurrencyTests", "Concurrency QuickConnect TestRig"),
+        tests("RuntimeTests", "Runtime Concurrency Linux TestRig"),
         tests("ALSAAudioTests", "\(device) ALSAAudio TestRig CLinux"),
         tests("GPSDLocationTests", "\(device) GPSDLocation TestRig"),
         tests("EvdevHapticsTests", "\(device) EvdevHaptics TestRig"),
         tests("IIOMotionTests", "\(device) IIOMotion TestRig"),
+        tests("PinsTests", "\(device) Pins TestRig"),
+        tests("ReadersTests", "\(device) Readers TestRig"),
         tests("AvahiBrowsingTests", "\(device) AvahiBrowsing TestRig"),
-        tests("ScriptHostTests", "\(client) ScriptHost SyntaxChecking Configuration Concurrency TestRig"),
-        tests("DataStoreTests", "DataStore JSON TestRig"),
-        tests("ProceduresTests", "Procedures ProcedureSync DataStore JSON Layout TestRig"),
+        tests("ScriptHostTests", "\(client) quickconnect-scripts SyntaxChecking Configuration Concurrency TestRig"),
+        tests("ProceduresTests", "Procedures quickconnect-sync JSON Linux TestRig"),
         tests("JavaScriptCoreTests", "JavaScriptCore"),
         tests("MacroEngineTests", "MacroEngine JavaScriptCore"),
         tests("QuickConnectClientTests", "\(client) TestRig"),
-        tests("ActionsTests", "Actions NativeMessaging JavaScriptCore MacroEngine QuickConnect JSON Layout TestRig"),
+        tests("ActionsTests", "Actions JavaScriptCore MacroEngine QuickConnect JSON Linux TestRig"),
         tests("WebGatewayTests", "WebGateway JSON Digests Linux NIOCore NIOEmbedded NIOHTTP1 NIOPosix"),
-        tests("MQTTGatewayTests", "\(client) MQTTGateway FleetClient Fleet MQTT Configuration TestRig Concurrency"),
+        tests("MQTTGatewayTests", "\(client) MQTT Fleet Configuration TestRig Concurrency"),
         tests(
             "ConversationTests",
             """
@@ -382,5 +342,5 @@ let package = Package(
             NIOPosix
             """
         ),
-    ]
+    ] + fuzzers
 )

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The device catalogue: the handlers of the book's page under their original names, one for each button.
 import { $, bytes, clock, device, listen, make, onPress, placeOf, session, soon, tell, whenConnected } from './page.js'
+import './declared.js'
 import { showSimulation } from './simulation.js'
 import { makeTrack } from './track.js'
 

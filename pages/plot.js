@@ -2,7 +2,7 @@
 // A series as lines with axes: numbers, [x, y], or objects with a date or a number and numbers. Drawn here, without a library.
 import { make, makeSVG } from './page.js'
 
-const mostLines = 4, mostPoints = 2000
+const maxLines = 4, maxPoints = 2000
 const isObject = value => typeof value === 'object' && value !== null && !Array.isArray(value)
 // For larger numbers, even the difference of two may be infinite.
 const isNumber = value => typeof value === 'number' && Math.abs(value) < 1e300
@@ -25,7 +25,7 @@ export function seriesOf(answer) {
 
 function ofObjects(objects) {
 	const names = [...new Set(objects.flatMap(Object.keys))]
-	if (names.length < 2 || names.length > mostLines + 1) return undefined
+	if (names.length < 2 || names.length > maxLines + 1) return undefined
 	const dated = names.find(name => objects.every(each => isDate(each[name])))
 	// If there are two numbers, the second depends on the first; with more than two, nobody knows.
 	const x = dated ?? (names.length === 2 ? names[0] : undefined)
@@ -48,8 +48,8 @@ function lines(objects, x, names) {
 
 /** If there are very many points, keeps the lowest and the highest of each part: nothing else can be seen. */
 function thinned(points) {
-	if (points.length <= mostPoints) return points
-	const size = Math.ceil(points.length / (mostPoints / 2)), all = []
+	if (points.length <= maxPoints) return points
+	const size = Math.ceil(points.length / (maxPoints / 2)), all = []
 	for (let start = 0; start < points.length; start += size) {
 		const part = points.slice(start, start + size).filter(([, y]) => y !== null)
 		if (!part.length) continue
@@ -122,7 +122,7 @@ export function drawPlot(plot, legend, series, title) {
 		const [low, high] = points.map(([, y]) => y).filter(y => y !== null).reduce(([low, high], y) => [Math.min(low, y), Math.max(high, y)], [Infinity, -Infinity])
 		return `${name} from ${number(low)} to ${number(high)}`
 	})
-	plot.setAttribute('aria-label', `Plot of ${title}: ${told.join(', ')}; ${series.x.name} from ${endText(series.x, left)} to ${endText(series.x, right)}. The table has the numbers.`)
+	plot.setAttribute('aria-label', `Plot of ${title}: ${told.join(', ')}; ${series.x.name} from ${endText(series.x, left)} to ${endText(series.x, right)}.`)
 	const all = series.lines.map(line => ({ ...line, points: thinned(line.points) }))
 	const draw = () => paint(plot, all, series.x)
 	shown?.disconnect()

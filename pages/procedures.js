@@ -5,7 +5,7 @@ import { makeEditor } from './editor.js'
 import { drawPlot, seriesOf } from './plot.js'
 
 const { call } = device
-const mostRows = 1000, mostColumns = 50, mostText = 10000
+const maxRows = 1000, maxColumns = 50, maxText = 10000
 const code = makeEditor($('code'), { label: 'The code of the procedure', readOnly: true })
 let chosen
 
@@ -201,23 +201,24 @@ function showAnswer(answer) {
 	if (series) {
 		$('figure').hidden = false
 		drawPlot($('plot'), $('legend'), series, chosen)
+		$('plot').setAttribute('aria-label', `${$('plot').getAttribute('aria-label')} The table has the numbers.`)
 	}
 	if (!rows || !rows.rows.length) return
 	$('table-part').hidden = false
 	// Next to a plot, the table is for those who want the numbers, and for screen readers.
 	$('table-part').open = !series
-	$('table').tHead.replaceChildren(make('tr', {}, ...rows.columns.slice(0, mostColumns).map(name => make('th', { scope: 'col' }, name))))
-	$('table').tBodies[0].replaceChildren(...rows.rows.slice(0, mostRows).map(cells => make('tr', {}, ...cells.slice(0, mostColumns).map((cell, index) => {
+	$('table').tHead.replaceChildren(make('tr', {}, ...rows.columns.slice(0, maxColumns).map(name => make('th', { scope: 'col' }, name))))
+	$('table').tBodies[0].replaceChildren(...rows.rows.slice(0, maxRows).map(cells => make('tr', {}, ...cells.slice(0, maxColumns).map((cell, index) => {
 		const isNumber = typeof cell === 'number'
 		return make('td', { class: isNumber && 'number', 'data-name': rows.columns[index] }, cell === undefined ? '' : textOf(cell))
 	}))))
-	const cuts = [rows.rows.length > mostRows && `${mostRows.toLocaleString('en')} rows`, rows.columns.length > mostColumns && `${mostColumns} columns`].filter(Boolean)
+	const cuts = [rows.rows.length > maxRows && `${maxRows.toLocaleString('en')} rows`, rows.columns.length > maxColumns && `${maxColumns} columns`].filter(Boolean)
 	$('cut').textContent = cuts.length ? `These are the first ${cuts.join(' and ')}.` : ''
 }
 
 function textOf(value) {
 	const text = typeof value === 'string' ? value : JSON.stringify(value)
-	return text.length > mostText ? text.slice(0, mostText) + ' …' : text
+	return text.length > maxText ? text.slice(0, maxText) + ' …' : text
 }
 
 const isObject = value => typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -2,6 +2,9 @@
 // What the device refuses is told in the page, for its author: with --watch only. quickconnect.js loads this at the first refusal.
 const isWatched = fetch(new URL('session', import.meta.url)).then(answer => answer.json()).then(({ watch }) => watch, () => false)
 const said = new Set()
+// The list that a line tells to write: what one line adds, the others keep.
+const list = /(«commands: \[)([^\]…]*)(\]»)/
+const names = new Set()
 let place
 
 /**
@@ -18,8 +21,12 @@ export async function show({ cmd, message, rule = '' }, isOwn) {
 	place ||= makePlace()
 	const line = document.createElement('p')
 	line.textContent = `Refused: ${message}.`
+	list.exec(message)?.[2].split(', ').forEach(name => names.add(name))
 	line.style.cssText = 'margin: 0 2em .5em 0; overflow-wrap: anywhere'
 	place.append(line)
+	for (const each of place.querySelectorAll('p')) {
+		each.textContent = each.textContent.replace(list, (_, begin, old, end) => begin + [...names].sort().join(', ') + end)
+	}
 }
 
 function makePlace() {
@@ -33,6 +40,7 @@ function makePlace() {
 	close.style.cssText = 'position: absolute; top: .3em; right: .5em; min-height: 0; border: 0; background: none; color: #fff; font: 22px/1 sans-serif; cursor: pointer'
 	close.onclick = () => {
 		said.clear()
+		names.clear()
 		element.remove()
 		place = undefined
 	}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The daemon's state: who is connected and their rights, handlers, values, what plays and records, the doctor's report.
+import './declared.js'
 import { $, clock, device, listen, make, nameOf, onPress, placeOf, session, soon, tell, whenConnected } from './page.js'
 
 const { call } = device

@@ -58,7 +58,8 @@ enum JavaScriptCalls {
 
     private static func nanoseconds(_ body: () throws -> Void) rethrows -> Double {
         let time = try ContinuousClock().measure { try body() }
-        return time / .nanoseconds(1) / Double(count)
+        let nanoseconds: Double = time / .nanoseconds(1)
+        return nanoseconds / Double(count)
     }
 
     private static func median(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }

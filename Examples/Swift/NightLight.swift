@@ -25,7 +25,7 @@ import QuickConnectClient
     /// `brighten [LEVEL]`, from 0 to 1; answers what the level became.
     private static func answer(_ device: DeviceClient, _ lamp: Lamp) async throws {
         try await device.handle("brighten") { call in
-            guard let level = call.data.arrayValue?.first?.numberValue, (0...1).contains(level) else {
+            guard let level = call.parameters.first?.numberValue, (0...1).contains(level) else {
                 throw HandlerCall.Failure(.invalid, "the level is a number from 0 to 1", field: "/0")
             }
             return .number(await lamp.set(level))

@@ -1,18 +1,18 @@
 /// Where a server listens: `localhost:2947`, `[::1]:2947`, or a host alone.
-public struct HostAndPort: Sendable, Hashable {
-    public var host: String
-    public var port: String
+package struct HostAndPort: Sendable, Hashable {
+    package var host: String
+    package var port: String
 
     static let expectation = "HOST:PORT, such as localhost:2947 or [::1]:2947"
     private static let defaultPort = "2947"
 
-    public init(host: String, port: String) {
+    package init(host: String, port: String) {
         self.host = host
         self.port = port
     }
 
     /// - Returns: nil if the host is not valid, or the port is not a number from 1 to 65535.
-    public init?(_ text: String) { self.init(text, defaultPort: Self.defaultPort) }
+    package init?(_ text: String) { self.init(text, defaultPort: Self.defaultPort) }
 
     /// - Parameter defaultPort: the port if the text is a host alone.
     init?(_ text: String, defaultPort: String) {

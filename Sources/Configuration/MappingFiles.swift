@@ -1,16 +1,16 @@
 import Glibc
 import Linux
-public import QuickConnect
+package import QuickConnect
 
 /// Reads the folders of mappings.
-public enum MappingFiles {
+package enum MappingFiles {
     /// A folder of `*.yaml` files.
-    public struct Folder: Sendable, Hashable {
-        public var path: String
+    package struct Folder: Sendable, Hashable {
+        package var path: String
         /// Whether the owner named it; then it must exist.
-        public var isRequired: Bool
+        package var isRequired: Bool
 
-        public init(_ path: String, isRequired: Bool) {
+        package init(_ path: String, isRequired: Bool) {
             self.path = path
             self.isRequired = isRequired
         }
@@ -18,7 +18,7 @@ public enum MappingFiles {
 
     /// The files' contents, merged in the byte order of their names, and their mistakes, which the builder reports with
     /// its own. A file of a later folder replaces one of the same name of an earlier folder.
-    public static func load(_ folders: [Folder]) -> MappingTableBuilder {
+    package static func load(_ folders: [Folder]) -> MappingTableBuilder {
         var mistakes: [ConfigurationMistake] = []
         var builder = MappingTableBuilder()
         let owners = folders.last.map { "\($0.path)/" } ?? ""

@@ -4,12 +4,33 @@ import QuickConnect
 struct MappingReader {
     private var file: YAMLFile
 
-    static let entryKeys =
-        Phase.allCases.map(\.rawValue) + [
-            "help", "answers", "parameters", "timeout", "allow", "verbs", "answeredBy", "value", "set",
-            "homeAssistant", "replace", "remove",
+    static let keys: [FileKey<MappingDeclaration>] =
+        Phase.allCases.map { phase in FileKey(phase.rawValue, \.phases[phase]) { $0.words($1, $2) } } + [
+            FileKey("help", \.help) { $0.string($1, $2) },
+            FileKey("answers", \.answers) { $0.string($1, $2) },
+            FileKey("result", \.result) { $0.declaration($1, $2, Parameter.itemKeys) },
+            FileKey("effect", \.effect) { $0.choice($1, $2) },
+            FileKey("parameters", \.parameters) { file, node, _ in file.parameters(node) },
+            FileKey("timeout", \.timeout) { $0.duration($1, $2) },
+            FileKey("allow", \.allow) { $0.allow($1, $2) },
+            FileKey("verbs", \.verbs) { file, node, _ in file.verbs(node) },
+            FileKey("value", \.value) { file, node, _ in file.value(node) },
+            FileKey("set", \.set) { $0.allow($1, $2) },
+            FileKey("event", \.event) { file, node, _ in file.event(node) },
+            FileKey("post", \.post) { $0.allow($1, $2) },
+            FileKey("schedule", \.schedule) { file, node, _ in file.schedule(node) },
+            FileKey("call", \.call) { file, node, _ in file.plannedCall(node) },
+            FileKey("answeredBy", \.answeredBy) { $0.answeredBy($1, $2) },
+            FileKey("homeAssistant", \.homeAssistant) { file, node, _ in file.homeAssistant(node) },
+            FileKey("replace", \.replaces) { $0.bool($1, $2) },
+            FileKey("remove", \.removes) { $0.bool($1, $2) },
         ]
-    static let defaultKeys = Phase.allCases.map(\.rawValue) + ["timeout", "allow", "answeredBy", "replace", "remove"]
+
+    /// Those of the entry `default`.
+    private static let defaultKeys: [FileKey<MappingDeclaration>] = {
+        let names = Phase.allCases.map(\.rawValue) + ["timeout", "allow", "answeredBy", "replace", "remove"]
+        return keys.filter { names.contains($0.name) }
+    }()
 
     /// Whether nothing of it could be read.
     private(set) var isUnreadable = false
@@ -35,56 +56,31 @@ struct MappingReader {
     private mutating func declaration(_ command: Located<String>, _ node: YAMLNode) -> MappingDeclaration {
         var declaration = MappingDeclaration(command)
         let isDefault = command.value == MappingDeclaration.defaultName
-        let known = isDefault ? Self.defaultKeys : Self.entryKeys
-        let members = file.members(node, of: "'\(command.value)'", known: known)
-        for (_, name, value) in members {
-            switch name {
-            case "help": declaration.help = file.string(value, "'help'")
-            case "answers": declaration.answers = file.string(value, "'answers'")
-            case "parameters":
-                var reader = ParameterReader(file)
-                declaration.parameters = reader.read(value)
-                file = reader.file
-            case "timeout": declaration.timeout = file.duration(value, "'timeout'")
-            case "allow": declaration.allow = file.allow(value)
-            case "verbs": declaration.verbs = verbs(value)
-            case "value":
-                var reader = ValueReader(file)
-                declaration.value = reader.read(value)
-                file = reader.file
-            case "set": declaration.set = file.allow(value, "'set'")
-            case "answeredBy": declaration.answeredBy = file.answeredBy(value)
-            case "homeAssistant": declaration.homeAssistant = file.homeAssistant(value)
-            case "replace": declaration.replaces = file.bool(value, "'replace'") ?? false
-            case "remove": declaration.removes = file.bool(value, "'remove'") ?? false
-            default:
-                guard let phase = Phase(rawValue: name) else { continue }
-                declaration.phases[phase] = file.words(value, "'\(name)'")
-            }
-        }
-        if declaration.removes, members.count > 1 {
+        let keys = isDefault ? Self.defaultKeys : Self.keys
+        let names = file.read(node, of: "'\(command.value)'", keys, into: &declaration)
+        if declaration.removes, names.count > 1 {
             file.mistake("'remove' deletes the whole entry, so it cannot be combined with other keys", at: node)
         }
         return declaration
     }
-
-    /// `{verb: {users: [name, …], groups: [name, …]}, …}`.
-    private mutating func verbs(_ node: YAMLNode) -> [MappingDeclaration.Verb] {
-        file.members(node, of: "'verbs'").map { key, verb, value in
-            MappingDeclaration.Verb(Located(verb, at: file.location(key)), file.allow(value, "the verb '\(verb)'"))
-        }
-    }
 }
 
 extension YAMLFile {
+    /// `{verb: {users: [name, …], groups: [name, …]}, …}`.
+    fileprivate mutating func verbs(_ node: YAMLNode) -> [MappingDeclaration.Verb] {
+        members(node, of: "'verbs'").map { key, verb, value in
+            MappingDeclaration.Verb(Located(verb, at: location(key)), allow(value, "the verb '\(verb)'"))
+        }
+    }
+
     /// `{users: [name, …], groups: [name, …]}`.
     mutating func allow(_ node: YAMLNode, _ what: String = "'allow'") -> MappingDeclaration.Allow {
         rule(node, what, known: ["users", "groups"])
     }
 
     /// The same, and `only: true`: those of handlerCommands may not answer.
-    fileprivate mutating func answeredBy(_ node: YAMLNode) -> MappingDeclaration.Allow {
-        rule(node, "'answeredBy'", known: ["users", "groups", "only"])
+    fileprivate mutating func answeredBy(_ node: YAMLNode, _ what: String) -> MappingDeclaration.Allow {
+        rule(node, what, known: ["users", "groups", "only"])
     }
 
     private mutating func rule(_ node: YAMLNode, _ what: String, known: [String]) -> MappingDeclaration.Allow {

@@ -1,55 +1,55 @@
 /// The limits of stored procedures, and what is stored for them. Each is a setting; see docs/procedures.md.
-public struct ProcedureSettings: Sendable, Equatable {
+package struct ProcedureSettings: Sendable, Equatable {
     /// How many run at the same time; more wait.
-    public var parallel = 2
+    package var parallel = 2
     /// Time from a procedure's start to its answer, in seconds.
-    public var seconds = 30.0
+    package var seconds = 30.0
     /// Resident memory of the process that runs one.
-    public var memoryBytes = 128 << 20
+    package var memoryBytes = 128 << 20
     /// Time of one statement of `sql`, in seconds.
-    public var sqlSeconds = 5.0
+    package var sqlSeconds = 5.0
     /// Rows of one statement of `sql`.
-    public var sqlRows = 10_000
+    package var sqlRows = 10_000
 
     /// The server from which procedures are fetched, without a final slash; nil: none are fetched.
-    public var sync: String?
+    package var sync: String?
     /// The files to fetch if the server has no manifest.
-    public var names: [String] = []
+    package var names: [String] = []
     /// The Ed25519 key with which the manifest must be signed, in Base64; nil: no signature is required.
-    public var key: String?
+    package var key: String?
 
     /// The most bytes of a procedure's file.
-    public static let fileBytes = 1 << 20
+    package static let fileBytes = 1 << 20
     /// The most files in a set.
-    public static let fileCount = 1000
+    package static let fileCount = 1000
     /// The most bytes of all fetched files together.
-    public static let setBytes = 32 << 20
+    package static let setBytes = 32 << 20
 
     /// An event whose values are stored as entries.
-    public struct Recorded: Sendable, Equatable {
-        public var event: String
+    package struct Recorded: Sendable, Equatable {
+        package var event: String
         /// How long, in seconds; nil: as long as there is room.
-        public var keepSeconds: Double?
+        package var keepSeconds: Double?
 
-        public init(event: String, keepSeconds: Double? = nil) {
+        package init(event: String, keepSeconds: Double? = nil) {
             self.event = event
             self.keepSeconds = keepSeconds
         }
     }
 
-    public var record: [Recorded] = []
+    package var record: [Recorded] = []
     /// The most bytes of data; beyond that the oldest entries are deleted.
-    public var dataBytes = 1 << 30
+    package var dataBytes = 1 << 30
     /// How long to keep entries that no `record` names, in seconds; nil: as long as there is room.
-    public var dataKeepSeconds: Double?
+    package var dataKeepSeconds: Double?
 
     /// The user that the service quickconnect-data runs as.
-    public static let user = "quickconnect-data"
+    package static let user = "quickconnect-data"
     /// The user that fetches procedures. It has access to the network, but not to the data.
-    public static let syncUser = "quickconnect-sync"
+    package static let syncUser = "quickconnect-sync"
 
     /// Whether the server is on this device, so that the connection cannot be intercepted.
-    public var isSyncLocal: Bool {
+    package var isSyncLocal: Bool {
         guard let sync, let slashes = sync.firstRange(of: "://") else { return false }
         let authority = sync[slashes.upperBound...].prefix { $0 != "/" }
         return ["localhost", "127.0.0.1", "[::1]"].contains { name in
@@ -58,5 +58,5 @@ public struct ProcedureSettings: Sendable, Equatable {
         }
     }
 
-    public init() {}
+    package init() {}
 }

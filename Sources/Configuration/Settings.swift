@@ -1,84 +1,98 @@
-public import Layout
-import Linux
-public import QuickConnect
+package import Linux
+package import QuickConnect
 
 /// All settings of the daemon, with their defaults. docs/configuration.md describes each.
-public struct Settings: Sendable {
+package struct Settings: Sendable {
     /// The socket to make; nil: the one that systemd passes, or the user's default.
-    public var socket: String?
+    package var socket: String?
     /// Further sockets, with fewer commands.
-    public var sockets: [SocketSetting] = []
-    public var mappings: [MappingFiles.Folder]
-    public var sounds: String
-    public var media: String
+    package var sockets: [SocketSetting] = []
+    package var mappings: [MappingFiles.Folder]
+    package var sounds: String
+    package var media: String
     /// The folder for simulated sound: beside the media folder unless set.
-    public var simulatedFolder: String { namedSimulatedFolder ?? StandardFolders.simulated(beside: media) }
+    package var simulatedFolder: String { namedSimulatedFolder ?? StandardFolders.simulated(beside: media) }
     var namedSimulatedFolder: String?
     /// The file of values that are kept over restarts.
-    public var values: String { StandardFolders.values(beside: media) }
+    package var values: String { StandardFolders.values(beside: media) }
+    /// What is kept of schedules over restarts.
+    package var schedules: String { StandardFolders.schedules(beside: media) }
+    /// Where the device is, in degrees, north and east positive; nil: where its receiver says.
+    package var position: (latitude: Double, longitude: Double)?
     /// The index of the owners of media files: beside the media folder unless set.
-    public var mediaOwners: String { namedMediaOwners ?? StandardFolders.owners(beside: media) }
+    package var mediaOwners: String { namedMediaOwners ?? StandardFolders.owners(beside: media) }
     var namedMediaOwners: String?
-    public var pcm = "default"
-    public var capturePCM = "default"
-    public var gpsd = HostAndPort(host: "localhost", port: "2947")
+    package var pcm = "default"
+    package var capturePCM = "default"
+    package var gpsd = HostAndPort(host: "localhost", port: "2947")
     /// The track that the simulated position follows.
-    public var track: String
+    package var track: String
     /// The event device whose motor vibrates; nil: the first that can.
-    public var vibrationDevice: String?
+    package var vibrationDevice: String?
     /// The IIO device that measures motion, by its name or as `iio:device0`; nil: the first that can.
-    public var motionDevice: String?
+    package var motionDevice: String?
     /// Three rows of three numbers, applied to the accelerometer's values after its own mount matrix.
-    public var motionMatrix: [[Double]]?
+    package var motionMatrix: [[Double]]?
     /// The track that the simulated motion follows.
-    public var motionTrack: String
-    public var simulate = false
+    package var motionTrack: String
+    package var simulate = false
     /// A level of swift-log, from `trace` to `critical`.
-    public var logLevel = "info"
+    package var logLevel = "info"
     /// Whether each call that touches a device is logged.
-    public var audit = true
+    package var audit = true
     /// Who may register handlers as commands of their own, in addition to root and the daemon's own user; nil: the user
     /// ``scriptUser``, if it exists.
-    public var handlerCommands: MappingDeclaration.Allow?
+    package var handlerCommands: MappingDeclaration.Allow?
     /// The user that the service quickconnect-scripts runs as. Its scripts are the owner's.
-    public static let scriptUser = Caller.scriptUser
-    public var limits = Limits()
+    package static let scriptUser = Caller.scriptUser
+    package var limits = Limits()
     /// The longest duration of a recording that sets none, in seconds.
-    public var recordingLimit = 600.0
+    package var recordingLimit = 600.0
     /// Bytes that recordings leave free; nil: 64 MiB, or a twentieth of a small disk.
-    public var recordingReserve: Int?
+    package var recordingReserve: Int?
     /// The quota of each caller in the media folder, including files being recorded or uploaded.
-    public var quotaBytes = 1 << 30
-    public var quotaFiles = 1000
+    package var quotaBytes = 1 << 30
+    package var quotaFiles = 1000
 
     /// The folder of the scripts that the script host runs.
-    public var scripts: String
-    public var scriptLimits = ScriptLimits()
+    package var scripts: String
+    package var scriptLimits = ScriptLimits()
     /// Stored procedures, and the data stored for them.
-    public var procedureSettings = ProcedureSettings()
+    package var procedureSettings = ProcedureSettings()
 
     /// The commands that actions may call, wherever they run.
-    public var actionCommands: Set<String> = ["logMessage", "sounds", "playSound", "play"]
+    package var actionCommands: Set<String> = ["logMessage", "sounds", "playSound", "play"]
 
     /// How quickconnect-web serves pages.
-    public var web = WebSettings()
+    package var web = WebSettings()
     /// What quickconnect-kiosk shows, and what its page may do.
-    public var kiosk = KioskSettings()
+    package var kiosk = KioskSettings()
 
     /// How quickconnect-mqtt connects to a broker; nil: it does not.
-    public var mqtt: MQTTSettings?
+    package var mqtt: MQTTSettings?
 
     /// What the files set, by key, as `kiosk.zoom`.
     var given: [String: String] = [:]
 
     /// The keys that other settings set otherwise, and that the daemon reads only when it starts, sorted.
-    public func changes(in other: Settings) -> [String] {
+    package func changes(in other: Settings) -> [String] {
         var keys = Set(given.keys).union(other.given.keys).filter { given[$0] != other.given[$0] && !Self.isLive($0) }
         let isSame =
             sockets.count == other.sockets.count
             && sockets.allSatisfy { socket in other.sockets.contains { $0.makesSame(as: socket) } }
         if !isSame { keys.insert("sockets") }
         return keys.sorted()
+    }
+
+    /// The program that reads a key, when it starts.
+    package static func reader(of key: String) -> String {
+        switch key.prefix(while: { $0 != "." }) {
+        case "record", "data", "procedures": "quickconnect-data"
+        case "scripts": "quickconnect-scripts"
+        case "web": "quickconnect-web"
+        case "mqtt": "quickconnect-mqtt"
+        default: "quickconnectd"
+        }
     }
 
     /// Whether a reload takes a key up.
@@ -88,18 +102,18 @@ public struct Settings: Sendable {
             || key.hasPrefix("limits.") && key != "limits.depth"
     }
 
-    public static let logLevels = ["trace", "debug", "info", "notice", "warning", "error", "critical"]
+    package static let logLevels = ["trace", "debug", "info", "notice", "warning", "error", "critical"]
 
     /// Settings from flags or the environment, each nil if not given.
-    public struct Overrides: Sendable {
-        public var config, socket, mappings, sounds, scripts, media, pcm, capturePCM, gpsd, logLevel: String?
-        public var simulate: Bool?
+    package struct Overrides: Sendable {
+        package var config, socket, mappings, sounds, scripts, media, pcm, capturePCM, gpsd, logLevel: String?
+        package var simulate: Bool?
 
-        public init() {}
+        package init() {}
     }
 
     /// The settings from all sources: flags override environment variables, which override the files, which override the defaults.
-    public static func load(
+    package static func load(
         flags: Overrides,
         environment: [String: String],
         folders: StandardFolders
@@ -110,7 +124,7 @@ public struct Settings: Sendable {
     }
 
     /// The settings, and their mistakes; a setting with a mistake has its default.
-    public static func read(
+    package static func read(
         flags: Overrides,
         environment: [String: String],
         folders: StandardFolders
@@ -130,7 +144,7 @@ public struct Settings: Sendable {
     }
 
     /// The defaults.
-    public init(_ folders: StandardFolders) {
+    package init(_ folders: StandardFolders) {
         mappings = folders.mappings.map { MappingFiles.Folder($0, isRequired: false) }
         sounds = folders.sounds
         track = folders.track
@@ -191,4 +205,22 @@ extension Settings.Overrides {
             mistakes.append(ConfigurationMistake("'\(other)' is neither 1 nor 0", at: place))
         }
     }
+}
+
+extension Settings {
+    /// The settings of a program that a user has started for the system's daemon: those of the user's own files if there
+    /// are any, otherwise the owner's.
+    package static func ofUser(
+        flags: Overrides,
+        environment: [String: String],
+        folders: StandardFolders
+    ) throws(ConfigurationMistakes) -> Settings {
+        var folders = folders
+        if !exist(at: folders.config) { folders.config = "/etc/quickconnect/quickconnectd.yaml" }
+        return try load(flags: flags, environment: environment, folders: folders)
+    }
+
+    /// Whether there is any file of settings.
+    /// - Parameter main: the path of the main one.
+    package static func exist(at main: String) -> Bool { SettingsFiles.exist(at: main) }
 }

@@ -5,15 +5,10 @@ import QuickConnect
 /// The files of the settings: the main one, and those of the folder `settings.d` beside it, in the byte order of their
 /// names. No file overrides another: what is set twice is a mistake.
 struct SettingsFiles {
-    private let main: String
+    let main: String
     /// Whether the owner named the main file; then it must exist.
-    private let isNamed: Bool
+    let isNamed: Bool
     private(set) var mistakes: [ConfigurationMistake] = []
-
-    init(main: String, isNamed: Bool) {
-        self.main = main
-        self.isNamed = isNamed
-    }
 
     /// Whether there is any of them.
     static func exist(at main: String) -> Bool {

@@ -1,35 +1,47 @@
 import JSON
 import QuickConnect
 
+extension SettingsReader {
+    static var procedureKeys: [FileKey<ProcedureSettings>] {
+        [
+            FileKey("parallel", \.parallel) { $0.integer($1, $2, in: 1...64) },
+            FileKey("time", \.seconds) { $0.seconds($1, $2) },
+            // The engine alone needs some 40 MiB.
+            FileKey("memoryBytes", \.memoryBytes) { $0.integer($1, $2, in: (64 << 20)...(1 << 40)) },
+            FileKey("sqlTime", \.sqlSeconds) { $0.seconds($1, $2) },
+            FileKey("sqlRows", \.sqlRows) { $0.integer($1, $2, in: 1...1_000_000) },
+            FileKey("sync", \.sync) { $0.server($1, $2) },
+            FileKey("names", \.names) { $0.fileNames($1, $2) },
+            FileKey("key", \.key) { $0.signingKey($1, $2) },
+        ]
+    }
+
+    static var dataKeys: [FileKey<ProcedureSettings>] {
+        [
+            FileKey("maximumBytes", \.dataBytes) { $0.integer($1, $2, in: (1 << 20)...(1 << 50)) },
+            FileKey("keep", \.dataKeepSeconds) { $0.seconds($1, $2) },
+        ]
+    }
+
+    static var recordKeys: [FileKey<ProcedureSettings.Recorded>] {
+        [
+            FileKey("event", \.event) { $0.string($1, $2) },
+            FileKey("keep", \.keepSeconds) { $0.seconds($1, $2) },
+        ]
+    }
+}
+
 /// The sections `procedures`, `record` and `data`.
 extension YAMLFile {
-    static let procedureKeys = ["parallel", "time", "memoryBytes", "sqlTime", "sqlRows", "sync", "names", "key"]
-    static let dataKeys = ["maximumBytes", "keep"]
-    static let recordKeys = ["event", "keep"]
-
     mutating func readProcedures(_ node: YAMLNode, into settings: inout ProcedureSettings) {
-        for (_, name, value) in members(node, of: "'procedures'", known: Self.procedureKeys) where !value.isNull {
-            let what = "'\(name)'"
-            switch name {
-            case "parallel": settings.parallel = integer(value, what, in: 1...64) ?? settings.parallel
-            case "time": settings.seconds = duration(value, what)?.seconds ?? settings.seconds
-            // The engine alone needs some 40 MiB.
-            case "memoryBytes":
-                settings.memoryBytes = integer(value, what, in: (64 << 20)...(1 << 40)) ?? settings.memoryBytes
-            case "sqlTime": settings.sqlSeconds = duration(value, what)?.seconds ?? settings.sqlSeconds
-            case "sync": settings.sync = server(value)
-            case "names": settings.names = fileNames(value)
-            case "key": settings.key = signingKey(value)
-            default: settings.sqlRows = integer(value, what, in: 1...1_000_000) ?? settings.sqlRows
-            }
-        }
+        _ = read(node, of: "'procedures'", SettingsReader.procedureKeys, into: &settings, skippingNull: true)
         if settings.sync?.hasPrefix("http:") == true, settings.key == nil, !settings.isSyncLocal {
             mistake("'sync' must be an https: address, unless a 'key' proves what comes", at: node)
         }
     }
 
-    private mutating func server(_ node: YAMLNode) -> String? {
-        guard var address = string(node, "'sync'") else { return nil }
+    fileprivate mutating func server(_ node: YAMLNode, _ what: String) -> String? {
+        guard var address = string(node, what) else { return nil }
         while address.hasSuffix("/") { address.removeLast() }
         let rest = ["https://", "http://"].first { address.hasPrefix($0) }.map { address.dropFirst($0.count) } ?? ""
         let isPlain =
@@ -42,8 +54,8 @@ extension YAMLFile {
         return address
     }
 
-    private mutating func fileNames(_ node: YAMLNode) -> [String] {
-        let words = words(node, "'names'")
+    fileprivate mutating func fileNames(_ node: YAMLNode, _ what: String) -> [String] {
+        let words = words(node, what)
         for word in words where !ProcedureName.isFile(word.value) {
             mistake("'\(word.value)' is not a procedure's file, such as report.js or lib/dates.js", at: word.location)
         }
@@ -53,23 +65,13 @@ extension YAMLFile {
         return words.map(\.value)
     }
 
-    private mutating func signingKey(_ node: YAMLNode) -> String? {
-        guard let text = string(node, "'key'") else { return nil }
+    fileprivate mutating func signingKey(_ node: YAMLNode, _ what: String) -> String? {
+        guard let text = string(node, what) else { return nil }
         guard Base64.decode(text)?.count == 32 else {
             mistake("'key' must be the 32 bytes of a public Ed25519 key, in Base64", got: node)
             return nil
         }
         return text
-    }
-
-    mutating func readData(_ node: YAMLNode, into settings: inout ProcedureSettings) {
-        for (_, name, value) in members(node, of: "'data'", known: Self.dataKeys) where !value.isNull {
-            switch name {
-            case "maximumBytes":
-                settings.dataBytes = integer(value, "'maximumBytes'", in: (1 << 20)...(1 << 50)) ?? settings.dataBytes
-            default: settings.dataKeepSeconds = duration(value, "'keep'")?.seconds
-            }
-        }
     }
 
     mutating func record(_ node: YAMLNode) -> [ProcedureSettings.Recorded] {
@@ -90,12 +92,7 @@ extension YAMLFile {
 
     private mutating func recordedEvent(_ node: YAMLNode) -> ProcedureSettings.Recorded? {
         var recorded = ProcedureSettings.Recorded(event: "")
-        for (_, name, value) in members(node, of: "'record'", known: Self.recordKeys) where !value.isNull {
-            switch name {
-            case "event": recorded.event = string(value, "'event'") ?? ""
-            default: recorded.keepSeconds = duration(value, "'keep'")?.seconds
-            }
-        }
+        _ = read(node, of: "'record'", SettingsReader.recordKeys, into: &recorded, skippingNull: true)
         guard !recorded.event.isEmpty, recorded.event.utf8.count <= 200 else {
             mistake("what is recorded needs an 'event', the name of one", at: node)
             return nil

@@ -1,52 +1,47 @@
 import QuickConnect
 
 extension SettingsReader {
-    static let webKeys = ["listen", "address", "names", "pages", "inlineScripts", "tiles", "session", "connections"]
-
-    mutating func readWeb(_ node: YAMLNode, into settings: inout Settings) {
-        for (_, name, value) in file.members(node, of: "'web'", known: Self.webKeys) where !value.isNull {
-            read(name, value, into: &settings.web)
-        }
+    static var webKeys: [FileKey<WebSettings>] {
+        [
+            FileKey("listen", \.listen) { $0.listener($1, $2) },
+            FileKey("address", \.address) { $0.webAddress($1, $2) },
+            FileKey("names", \.names) { $0.hostNames($1, $2) },
+            FileKey("pages", \.pages) { $0.filePath($1, $2) },
+            FileKey("inlineScripts", \.inlineScripts) { $0.bool($1, $2) },
+            FileKey("tiles", \.tiles) { $0.tiles($1, $2) },
+            FileKey("session", \.sessionSeconds) { $0.seconds($1, $2) },
+            FileKey("connections", \.connections) { $0.integer($1, $2, in: 1...30_000) },
+        ]
     }
+}
 
-    private mutating func read(_ name: String, _ value: YAMLNode, into web: inout WebSettings) {
-        switch name {
-        case "listen": web.listen = listener(value) ?? web.listen
-        case "address": web.address = webAddress(value)
-        case "names": web.names = names(value)
-        case "pages": web.pages = path(value, name)
-        case "inlineScripts": web.inlineScripts = file.bool(value, "'inlineScripts'") ?? false
-        case "tiles": web.tiles = tiles(value)
-        case "session": web.sessionSeconds = file.duration(value, "'session'")?.seconds ?? web.sessionSeconds
-        default: web.connections = file.integer(value, "'connections'", in: 1...30_000) ?? web.connections
-        }
-    }
-
-    private mutating func listener(_ node: YAMLNode) -> String? {
-        guard let text = file.string(node, "'listen'") else { return nil }
+extension YAMLFile {
+    fileprivate mutating func listener(_ node: YAMLNode, _ what: String) -> String? {
+        guard let text = string(node, what) else { return nil }
         guard WebSettings.Listener(text) != nil else {
-            file.mistake("'\(text)' is not \(WebSettings.Listener.expectation)", at: node)
+            mistake("'\(text)' is not \(WebSettings.Listener.expectation)", at: node)
             return nil
         }
         return text
     }
 
-    private mutating func webAddress(_ node: YAMLNode) -> String? {
-        guard let text = file.string(node, "'address'") else { return nil }
+    fileprivate mutating func webAddress(_ node: YAMLNode, _ what: String) -> String? {
+        guard let text = string(node, what) else { return nil }
         guard text.hasPrefix("http://") || text.hasPrefix("https://") else {
-            file.mistake("'address' must begin with http:// or https://", got: node)
+            mistake("'address' must begin with http:// or https://", got: node)
             return nil
         }
         return text.hasSuffix("/") ? String(text.dropLast()) : text
     }
 
-    private mutating func names(_ node: YAMLNode) -> Set<String> {
+    fileprivate mutating func hostNames(_ node: YAMLNode, _ what: String) -> Set<String> {
         var names: Set<String> = []
-        for name in file.words(node, "'names'") {
+        for name in words(node, what) {
             guard Self.isHostName(name.value) else {
                 // The owner of any such name could make it point here, and would get access.
-                let what = "'\(name.value)' is not a name of this host; list each, like kiosk.local, without port or *"
-                file.mistake(what, at: name.location)
+                let problem =
+                    "'\(name.value)' is not a name of this host; list each, like kiosk.local, without port or *"
+                mistake(problem, at: name.location)
                 continue
             }
             names.insert(name.value.lowercased())
@@ -54,17 +49,17 @@ extension SettingsReader {
         return names
     }
 
-    private static func isHostName(_ name: String) -> Bool {
+    fileprivate static func isHostName(_ name: String) -> Bool {
         !name.isEmpty && name.utf8.count <= 253
             && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "." || $0 == "_") }
     }
 
-    private mutating func tiles(_ node: YAMLNode) -> String? {
-        guard let text = file.string(node, "'tiles'") else { return nil }
+    fileprivate mutating func tiles(_ node: YAMLNode, _ what: String) -> String? {
+        guard let text = string(node, what) else { return nil }
         let isAddress = text.hasPrefix("https://") || text.hasPrefix("http://")
         let isPlain = text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !";,'\"".utf8.contains($0) }
         guard isAddress, isPlain, ["{z}", "{x}", "{y}"].allSatisfy(text.contains) else {
-            file.mistake("'tiles' must be an address with {z}, {x} and {y}", got: node)
+            mistake("'tiles' must be an address with {z}, {x} and {y}", got: node)
             return nil
         }
         return text

@@ -1,16 +1,16 @@
-public import QuickConnect
+package import QuickConnect
 
 /// A socket with a list of commands of its own: an entry of `sockets`.
-public struct SocketSetting: Sendable {
+package struct SocketSetting: Sendable {
     /// Where it is.
-    public enum Place: Sendable, Hashable {
+    package enum Place: Sendable, Hashable {
         /// The daemon makes it.
         case path(String)
         /// systemd makes it: FileDescriptorName= of its socket unit.
         case systemd(String)
 
         /// Its name in messages.
-        public var name: String {
+        package var name: String {
             switch self {
             case .path(let path): path
             case .systemd(let name): name
@@ -18,7 +18,7 @@ public struct SocketSetting: Sendable {
         }
 
         /// Names are compared by their bytes, as by the system.
-        public static func == (one: Place, other: Place) -> Bool {
+        package static func == (one: Place, other: Place) -> Bool {
             switch (one, other) {
             case (.path(let one), .path(let other)), (.systemd(let one), .systemd(let other)):
                 one.utf8.elementsEqual(other.utf8)
@@ -28,22 +28,22 @@ public struct SocketSetting: Sendable {
     }
 
     /// systemd's names for the daemon's own socket: that of its unit, or those used if nothing names it.
-    public static let ownNames = ["quickconnectd.socket", "unknown", ""]
+    package static let ownNames = ["quickconnectd.socket", "unknown", ""]
 
-    public var place: Place
-    public var commands: [Located<String>]
+    package var place: Place
+    package var commands: [Located<String>]
     /// How many connections it takes at once, apart from those of other sockets.
-    public var connections = 64
+    package var connections = 64
     /// The permissions of its file, if the daemon makes it.
-    public var mode: UInt32 = 0o660
-    public var group: Located<String>?
+    package var mode: UInt32 = 0o660
+    package var group: Located<String>?
     /// Its gateway, and the user as which the gateway runs; both or neither.
-    public var gateway: Located<String>?
-    public var user: Located<String>?
-    public var location: SourceLocation
+    package var gateway: Located<String>?
+    package var user: Located<String>?
+    package var location: SourceLocation
 
     /// - Parameter accounts: looks up the gateway's user.
-    public func rule(_ accounts: any Accounts) -> SocketRule {
+    package func rule(_ accounts: any Accounts) -> SocketRule {
         SocketRule(
             name: place.name,
             commands: commands.map(\.value),
@@ -66,7 +66,7 @@ public struct SocketSetting: Sendable {
     }
 
     /// Unknown users and groups. If one were ignored, a gateway's socket would be open to everybody.
-    public func mistakes(_ accounts: any Accounts) -> [ConfigurationMistake] {
+    package func mistakes(_ accounts: any Accounts) -> [ConfigurationMistake] {
         var mistakes: [ConfigurationMistake] = []
         if let group, accounts.gid(ofGroup: group.value) == nil {
             mistakes.append(ConfigurationMistake("no group '\(group.value)' on this device", at: group.location))

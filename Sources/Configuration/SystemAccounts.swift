@@ -1,17 +1,17 @@
 import Glibc
 import Linux
-public import QuickConnect
+package import QuickConnect
 
 /// The users and groups of the system (getpwnam(3), getgrnam(3)), from any thread. Looking them up may block.
 ///
 /// Only this type and `SystemNames`, which it uses, look up accounts: the calls without `_r` return memory that the
 /// next call, on any thread, overwrites.
-public struct SystemAccounts: Accounts {
-    public init() {}
+package struct SystemAccounts: Accounts {
+    package init() {}
 
-    public func uid(ofUser name: String) -> UInt32? { user(name)?.uid }
+    package func uid(ofUser name: String) -> UInt32? { user(name)?.uid }
 
-    public func gid(ofGroup name: String) -> UInt32? {
+    package func gid(ofGroup name: String) -> UInt32? {
         var entry = group()
         return SystemNames.lookUp { buffer, size, result in
             getgrnam_r(name, &entry, buffer, size, &result)
@@ -21,10 +21,10 @@ public struct SystemAccounts: Accounts {
     }
 
     /// The name of a user; its number if it has none.
-    public func name(ofUser uid: UInt32) -> String { knownName(ofUser: uid) ?? "\(uid)" }
+    package func name(ofUser uid: UInt32) -> String { knownName(ofUser: uid) ?? "\(uid)" }
 
     /// The name of a user; nil if it has none.
-    public func knownName(ofUser uid: UInt32) -> String? {
+    package func knownName(ofUser uid: UInt32) -> String? {
         var entry = passwd()
         return SystemNames.lookUp { buffer, size, result in
             getpwuid_r(uid, &entry, buffer, size, &result)
@@ -34,17 +34,17 @@ public struct SystemAccounts: Accounts {
     }
 
     /// The name of a group; its number if it has none.
-    public func name(ofGroup gid: UInt32) -> String { SystemNames.group(gid) }
+    package func name(ofGroup gid: UInt32) -> String { SystemNames.group(gid) }
 
     /// The names of the groups that this process has, in order.
-    public var ownGroups: [String] {
+    package var ownGroups: [String] {
         var ids = [gid_t](repeating: 0, count: Int(getgroups(0, nil)) + 1)
         let count = getgroups(Int32(ids.count), &ids)
         return Set(ids.prefix(max(0, Int(count))) + [getegid()]).map(name(ofGroup:)).sorted()
     }
 
     /// The user as a caller with its groups; nil if there is no such user.
-    public func caller(forUser name: String) -> Caller? {
+    package func caller(forUser name: String) -> Caller? {
         guard let (uid, gid) = user(name) else { return nil }
         var groups = [gid_t](repeating: 0, count: 64)
         var count = Int32(groups.count)
@@ -56,7 +56,7 @@ public struct SystemAccounts: Accounts {
     }
 
     /// A rule for a user who may exist on this device; nil if there is no such user.
-    public func rule(forUser name: String) -> AllowRule? {
+    package func rule(forUser name: String) -> AllowRule? {
         guard let uid = uid(ofUser: name) else { return nil }
         let place = SourceLocation(file: "the defaults", line: 1, column: 1)
         return AllowRule(userNames: [name], groupNames: [], users: [uid], groups: [], location: place)

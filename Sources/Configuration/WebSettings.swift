@@ -1,35 +1,35 @@
 import QuickConnect
 
 /// The section `web`: how pages are served. docs/web.md describes each setting.
-public struct WebSettings: Sendable, Equatable {
+package struct WebSettings: Sendable, Equatable {
     /// Where to listen: ADDRESS:PORT, or a path.
-    public var listen = Self.defaultListener
+    package var listen = Self.defaultListener
     /// The address given to people; nil: the one where it listens.
-    public var address: String?
+    package var address: String?
     /// Further names of this host in browsers, apart from localhost and its addresses. In lower case.
-    public var names: Set<String> = []
+    package var names: Set<String> = []
     /// The owner's folder of pages; nil: `pages` beside the settings.
-    public var pages: String?
+    package var pages: String?
     /// Whether pages may contain inline scripts and styles.
-    public var inlineScripts = false
+    package var inlineScripts = false
     /// The address of a map's tiles.
-    public var tiles: String?
+    package var tiles: String?
     /// How long a log-in lasts, in seconds.
-    public var sessionSeconds = 30 * 86_400.0
+    package var sessionSeconds = 30 * 86_400.0
     /// Connections of browsers at the same time.
-    public var connections = 2048
+    package var connections = 2048
 
-    public static let defaultListener = "127.0.0.1:8467"
+    package static let defaultListener = "127.0.0.1:8467"
 
     /// Where a server listens.
-    public enum Listener: Sendable, Equatable {
+    package enum Listener: Sendable, Equatable {
         case tcp(host: String, port: Int)
         case unix(path: String)
 
-        public static let expectation = "ADDRESS:PORT, such as 127.0.0.1:8467 or [::]:8467, or an absolute path"
+        package static let expectation = "ADDRESS:PORT, such as 127.0.0.1:8467 or [::]:8467, or an absolute path"
 
         /// Nil if it is neither.
-        public init?(_ text: String) {
+        package init?(_ text: String) {
             if text.hasPrefix("/") {
                 self = .unix(path: text)
                 return

@@ -11,15 +11,10 @@ struct YAMLFile {
     let path: String
     private(set) var mistakes: [ConfigurationMistake] = []
     /// What is in the file, where somebody has read it already.
-    private let text: String?
+    var text: String?
 
     /// A larger file cannot be one of settings or mappings, and would only cost time.
     private static let maximumBytes = 4 << 20
-
-    init(path: String, text: String? = nil) {
-        self.path = path
-        self.text = text
-    }
 
     /// The top of the file; nil if the file is empty or cannot be read, which is recorded as a mistake.
     mutating func root() -> YAMLNode? {
@@ -115,6 +110,38 @@ struct YAMLFile {
         return nil
     }
 
+    mutating func seconds(_ node: YAMLNode, _ what: String) -> Double? { duration(node, what)?.seconds }
+
+    /// A path; a relative one is relative to the file's folder.
+    mutating func filePath(_ node: YAMLNode, _ what: String) -> String? {
+        guard let text = string(node, what) else { return nil }
+        guard !text.isEmpty else {
+            mistake("\(what) must be a path", got: node)
+            return nil
+        }
+        let folder = path.lastIndex(of: "/").map { path[..<$0] } ?? "."
+        return text.hasPrefix("/") ? text : "\(folder)/\(text)"
+    }
+
+    /// Text with its position.
+    mutating func located(_ node: YAMLNode, _ what: String) -> Located<String>? {
+        string(node, what).map { Located($0, at: location(node)) }
+    }
+
+    /// One of a few words.
+    mutating func choice<Choice: RawRepresentable & CaseIterable>(_ node: YAMLNode, _ what: String)
+        -> Choice?
+    where Choice.RawValue == String {
+        guard let text = string(node, what) else { return nil }
+        if let choice = Choice(rawValue: text) { return choice }
+        let all = Choice.allCases.map(\.rawValue)
+        mistake(
+            "\(what) must be one of \(all.joined(separator: ", ")); got \(node.gist)\(NearestNames.question(text, among: all))",
+            at: node
+        )
+        return nil
+    }
+
     /// A list of words, each with its position.
     mutating func words(_ node: YAMLNode, _ what: String) -> [Located<String>] {
         guard let sequence = node.sequence else {
@@ -194,23 +221,35 @@ extension YAMLNode {
     }
 }
 
-extension Duration {
-    /// `500ms`, `30s`, `2m`, `1h` or `90d`: a whole or decimal number and a unit.
-    init?(text: String) {
-        let units: [(suffix: String, seconds: Double)] = [
-            ("ms", 0.001), ("s", 1), ("m", 60), ("h", 3600), ("d", 86_400),
-        ]
-        guard let unit = units.first(where: { text.hasSuffix($0.suffix) }) else { return nil }
-        let number = text.dropLast(unit.suffix.count)
-        guard number.allSatisfy({ ($0.isASCII && $0.isNumber) || $0 == "." }), let value = Double(number),
-            value * unit.seconds <= 3660 * 24 * 3600
-        else { return nil }
-        let milliseconds = Int64((value * unit.seconds * 1000).rounded())
-        // Less is no time at all, and would end each call at once.
-        guard milliseconds > 0 else { return nil }
-        self = .milliseconds(milliseconds)
+extension YAMLFile {
+    /// Home Assistant's names for the kinds of entities that a device can have over MQTT.
+    private static let platforms = [
+        "alarm_control_panel", "binary_sensor", "button", "camera", "climate", "cover", "device_automation",
+        "device_tracker", "event", "fan", "humidifier", "image", "lawn_mower", "light", "lock", "notify", "number",
+        "scene",
+        "select", "sensor", "siren", "switch", "tag", "text", "update", "vacuum", "valve", "water_heater",
+    ]
+
+    /// `{platform: …, …}`: members of a component of Home Assistant's discovery; or false, for none.
+    mutating func homeAssistant(_ node: YAMLNode) -> JSONValue? {
+        if node.json?.boolValue == false { return .bool(false) }
+        guard node.mapping != nil else {
+            mistake("'homeAssistant' must be a mapping, such as {platform: button, name: Bell}, or false", got: node)
+            return nil
+        }
+        for (key, name, value) in members(node, of: "'homeAssistant'") {
+            switch name {
+            case "platform": checkPlatform(value)
+            case "unique_id": mistake("'unique_id' is made of the device's name and the command's", at: key)
+            default: break
+            }
+        }
+        return json(node, "'homeAssistant'")
     }
 
-    /// The duration in seconds.
-    public var seconds: Double { self / .seconds(1) }
+    private mutating func checkPlatform(_ node: YAMLNode) {
+        guard let platform = string(node, "'platform'"), !Self.platforms.contains(platform) else { return }
+        let question = NearestNames.question(platform, among: Self.platforms)
+        mistake("Home Assistant has no platform '\(platform)'\(question)", at: node)
+    }
 }

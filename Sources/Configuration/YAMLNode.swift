@@ -67,11 +67,11 @@ struct YAMLParser: ~Copyable {
     /// nil while the value of the anchor is being read.
     private var anchors: [String: Anchored?] = [:]
 
-    private init(_ text: String) throws(YAMLMistake) { parser = try LibYAMLParser(text) }
+    private init(_ parser: consuming LibYAMLParser) { self.parser = parser }
 
     /// - Returns: nil for a text without a value.
     static func parse(_ text: String) throws(YAMLMistake) -> YAMLNode? {
-        var reader = try YAMLParser(text)
+        var reader = YAMLParser(try LibYAMLParser(text))
         if let mistake = reader.parser.mistakeOfDirectives { throw mistake }
         guard let first = try reader.beginDocument() else { return nil }
         let node = try reader.node(first, depth: 0)

@@ -1,5 +1,4 @@
 import ArgumentParser
-import CommandLineText
 
 struct FleetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -34,7 +33,7 @@ struct RemoteArguments {
     static let program = "quickconnect-mqtt"
 
     /// The commands of quickconnect-mqtt itself; every other one is a command of the device.
-    private static let commands = ["call", "list", "explain", "events", "doctor"]
+    private static let commands = ["call", "set", "list", "explain", "events", "doctor"]
     /// Commands that only work on this device.
     private static let local = ["run", "procedure", "fleet"]
     private static let options = ["--device", "--config", "--as", "--timeout", "--spread"]

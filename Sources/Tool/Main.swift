@@ -3,9 +3,8 @@ import CommandLineText
 import Glibc
 import Linux
 import QuickConnect
-import Usage
 
-/// The client. Each subcommand is one file.
+/// The client. Subcommands that belong together stand in one file.
 @main
 struct QuickConnectCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -15,8 +14,10 @@ struct QuickConnectCommand: ParsableCommand {
             Examples:
               quickconnect call playSound 0            play the laser
               quickconnect call logMessage 'it works'  write to the journal
+              quickconnect set innerProgress 4.5       set a value of the device
               quickconnect list                        list the commands
               quickconnect explain playSound           describe one command, its parameters and rules
+              quickconnect types --python              print typed functions for programs
               quickconnect events accel                print a sensor's values
               quickconnect doctor                      check each device, and show how to fix it
               quickconnect run bell.js                 run a script
@@ -38,10 +39,12 @@ struct QuickConnectCommand: ParsableCommand {
             """,
         version: ProjectVersion.text,
         subcommands: [
-            CallCommand.self, ListCommand.self, ExplainCommand.self, EventsCommand.self, CanCommand.self,
+            CallCommand.self, SetCommand.self, ListCommand.self, ExplainCommand.self, EventsCommand.self,
+            CanCommand.self, TypesCommand.self,
             DoctorCommand.self, RunCommand.self, ScriptsCommand.self, MacroCommand.self, ProcedureCommand.self,
             DataCommand.self, MediaCommand.self, WebCommand.self, ActionCommand.self, FleetCommand.self,
-            SimulateCommand.self, SetupCommand.self, BackupCommand.self, RestoreCommand.self,
+            SchedulesCommand.self, HardwareCommand.self, SimulateCommand.self, SetupCommand.self, BackupCommand.self,
+            RestoreCommand.self,
         ]
     )
 
@@ -59,16 +62,18 @@ struct QuickConnectCommand: ParsableCommand {
         if CommandLine.arguments.first?.split(separator: "/").last == "makecall", arguments.first != "---completion" {
             arguments.insert("call", at: 0)
         }
+        var running: (any ParsableCommand.Type)?
         do {
             try RemoteArguments(arguments)?.become()
             arguments = withOptionsBehindCommand(arguments)
             try refuseUnknownSubcommand(arguments)
             var command = try parseAsRoot(arguments)
+            running = type(of: command)
             try command.run()
         } catch let end as ExitError {
             end.exit(of: "quickconnect")
         } catch {
-            end(error, of: "quickconnect")
+            end(error, of: "quickconnect", in: running)
         }
     }
 }

@@ -105,7 +105,7 @@ import Testing
 
     @Test func `who renames folders without end holds up nobody`() async throws {
         let path = folder("media")
-        let opened = try await RefusedCall.openat2(EAGAIN) { () -> [Int32] in
+        let opened = try await RefusedCall.openat2.with(EAGAIN) { () -> [Int32] in
             let root = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
             defer { close(root) }
             return ["sub/../a.wav", "../secret.wav", "none"].map { name in
@@ -178,7 +178,7 @@ import Testing
     }
 
     @Test func `more files than can be listed are an error, not a shorter list`() throws {
-        for number in 0..<MediaFolder.mostFiles { close(creat(folder("media/\(number).wav"), 0o600)) }
+        for number in 0..<MediaFolder.maxFiles { close(creat(folder("media/\(number).wav"), 0o600)) }
         #expect(code { _ = try media.list() } == .tooLarge)
     }
 

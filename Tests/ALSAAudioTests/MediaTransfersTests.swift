@@ -20,7 +20,7 @@ private final class PresentClient: CallConnection {
     var answers: Bool { false }
     func interruptCalls(id: String?, with error: CommandError) {}
     func act(for user: String, groups: Set<String>) throws(CommandError) {}
-    func tell(_ error: CommandError, of command: String, form: WireForm) {}
+    func report(_ error: CommandError, of command: String, form: WireForm) {}
     func send(_ event: Event, form: WireForm) {}
     func forgetAnswer(_ number: Int) {}
 

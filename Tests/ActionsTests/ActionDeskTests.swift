@@ -1,6 +1,6 @@
 import Foundation
 import JSON
-import Layout
+import Linux
 import QuickConnect
 import TestRig
 import Testing
@@ -10,7 +10,7 @@ import Testing
 @Suite("The desk of actions")
 struct ActionDeskTests {
     private let folder: TestFolder
-    private let desk: ActionDesk
+    private let desk: ActionLibrary
 
     init() throws {
         folder = try TestFolder()
@@ -20,7 +20,7 @@ struct ActionDeskTests {
         }
         let folders = ActionFolders(user: folder("own"), owner: folder("owner"), shipped: folder("shipped"))
         let state = ActionState(system: folder("system"), own: folder("state/actions"))
-        desk = ActionDesk(folders, state, commands: ["logMessage"])
+        desk = ActionLibrary(folders, state, commands: ["logMessage"])
     }
 
     private var page: WebOrigin { get throws { try #require(WebOrigin("https://example.org/x")) } }

@@ -3,7 +3,7 @@ import QuickConnect
 import TestRig
 import Testing
 
-@testable import NativeMessaging
+@testable import Actions
 
 @Suite("Messages of a browser")
 struct MessageFramesTests {

@@ -1,4 +1,4 @@
-// What a program does with the Node client, line by line as scenarios.py says it. Usage: scenarios.js SCENARIO
+// What a program does with the Node client, line by line as scenarios.py says it. Usage: scenarios.js SCENARIO [wait|SECONDS]
 'use strict';
 const { connect, QuickConnectError } = require('../../clients/javascript/quickconnect.js');
 
@@ -57,6 +57,20 @@ const scenarios = {
     await other.handle('echo', () => 'other');
     say('other', await device.call('echo'));
     await other.call('unwritable').catch(({ code }) => say('unwritable', code));
+    other.close();
+  },
+
+  async hidden(device) {
+    await device.handle('ping', () => 'mine');
+    await device.handle('rings', () => 7);
+    say('ping', await device.call('ping'));
+  },
+
+  async parameters(device) {
+    say('swift', await device.call('brighten', 0.5));
+    await device.handle('all', (data, call) => call.parameters);
+    const other = await connect();
+    for (const values of [[], [0.5], [{ a: [1] }], [[1, 2]], [1, null]]) say('all', await other.call('all', ...values));
     other.close();
   },
 
@@ -229,9 +243,10 @@ const scenarios = {
   },
 };
 
-connect().then(
+const [scenario, limit = '0'] = process.argv.slice(2);
+connect({ wait: limit === 'wait' || Number(limit) * 1000 }).then(
   async (device) => {
-    await scenarios[process.argv[2]](device);
+    await scenarios[scenario](device);
     device.close();
   },
   (error) => say('failed', [error.code, error.message]),

@@ -1,4 +1,4 @@
-"""What a program does with the Python client, line by line as scenarios.js says it. Usage: scenarios.py SCENARIO [blocking]"""
+"""What a program does with the Python client, line by line as scenarios.js says it. Usage: scenarios.py SCENARIO [wait|SECONDS]"""
 
 import asyncio
 import inspect
@@ -77,6 +77,26 @@ async def handlers(device):
         await other.call("unwritable")
     except quickconnect.Error as error:
         say("unwritable", error.code)
+    await other.close()
+
+
+async def hidden(device):
+    await device.handle("ping", lambda data, call: "mine")
+    await device.handle("rings", lambda data, call: 7)
+    say("ping", await device.call("ping"))
+
+
+def blocking_hidden(device):
+    device.handle("ping", lambda data, call: "mine")
+    say("ping", device.call("ping"))
+
+
+async def parameters(device):
+    say("swift", await device.call("brighten", 0.5))
+    await device.handle("all", lambda data, call: call.parameters)
+    other = await quickconnect.AsyncClient().connect()
+    for values in ((), (0.5,), ({"a": [1]},), ([1, 2],), (1, None)):
+        say("all", await other.call("all", *values))
     await other.close()
 
 
@@ -356,15 +376,16 @@ def blocking(device):
 
 async def main(scenario):
     try:
-        async with quickconnect.AsyncClient() as device:
+        async with quickconnect.AsyncClient(wait=wait) as device:
             await scenario(device)
     except quickconnect.ConnectionLost as error:
         say("failed", [error.code, error.message])
 
 
-chosen = globals()[sys.argv[1]]
+chosen, limit = globals()[sys.argv[1]], (sys.argv[2:] or ["0"])[0]
+wait = True if limit == "wait" else float(limit)
 if inspect.iscoroutinefunction(chosen):
     asyncio.run(main(chosen))
 else:
-    with quickconnect.Client() as client:
+    with quickconnect.Client(wait=wait) as client:
         chosen(client)

@@ -84,27 +84,6 @@ import Testing
         await thread.end()
     }
 
-    @Test func `a job that was given up can go on in place of a new one when its call comes back`() async throws {
-        let thread = WatchedThread(name: "qc-test", subject: "the sound system", deadline: .milliseconds(200))
-        let (gate, over) = (Gate(), Promise<Bool>())
-        let givenUp = Promise<Void>()
-        let revived = job("revived", Promise())
-        let blocked = WatchedThread.Job(
-            step: "blocking",
-            work: {
-                gate.pass()
-                over.fulfil(!thread.proceed(to: "late") && thread.revive(revived) && thread.proceed(to: "again"))
-            },
-            giveUp: { givenUp.fail($0) }
-        )
-        try thread.run(blocked)
-        #expect(await outcome(givenUp).code == .timeout)
-        gate.open()
-        #expect(try await over.value())
-        #expect(!thread.revive(revived))
-        await thread.end()
-    }
-
     @Test func `after the end jobs are refused, and ending again is fine`() async throws {
         let thread = WatchedThread(name: "qc-test", subject: "the sound system", deadline: .seconds(10))
         let promise = Promise<Void>()

@@ -1,7 +1,7 @@
 import Configuration
 import Foundation
 import KioskRules
-import Layout
+import Linux
 import QuickConnect
 import TestRig
 import Testing

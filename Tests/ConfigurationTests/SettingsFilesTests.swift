@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import Layout
+import Linux
 import QuickConnect
 import TestRig
 import Testing

@@ -1,6 +1,6 @@
 import Foundation
 import JSON
-import Layout
+import Linux
 import QuickConnect
 import TestRig
 import Testing
@@ -215,8 +215,10 @@ struct SettingsTests {
             .deletingLastPathComponent().appendingPathComponent("config/quickconnectd.yaml")
         let lines = try String(contentsOf: path, encoding: .utf8).split(separator: "\n")
         let keys =
-            SettingsReader.keys + SettingsReader.limitKeys + SettingsReader.scriptKeys + SettingsReader.webKeys
-            + SettingsReader.kioskKeys + SettingsReader.mqttKeys
+            SettingsReader.keys.map(\.name) + SettingsReader.limitKeys.map(\.name)
+            + SettingsReader.scriptKeys.map(\.name)
+            + SettingsReader.webKeys.map(\.name) + SettingsReader.kioskKeys.map(\.name)
+            + SettingsReader.mqttKeys.map(\.name)
         let settings = lines.filter { line in
             keys.contains { line.hasPrefix("# \($0):") || line.hasPrefix("#   \($0):") }
         }

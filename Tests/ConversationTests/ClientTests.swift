@@ -176,6 +176,16 @@ struct ClientTests {
                 "'playStat' is not an event of this device, did you mean 'playState'?"
             )
         }
+        let later = try ChildProcess(
+            Products.path("quickconnect"),
+            ["events", "gardenNews"],
+            environment: ["PATH": "/usr/bin:/bin", "QUICKCONNECT_SOCKET": daemon.socket]
+        )
+        try await eventually("it waits") {
+            later.errors.hasPrefix(
+                "quickconnect: waiting for 'gardenNews', which only clients post; the device itself has "
+            )
+        }
         // Somebody may post it all the same.
         let client = try daemon.connect()
         try await eventually("it has subscribed") {

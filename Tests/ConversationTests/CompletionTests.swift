@@ -12,8 +12,14 @@ struct CompletionTests {
         let folder: TestFolder
 
         init() async throws {
-            daemon = try await DaemonProcess()
             folder = try TestFolder()
+            let mappings = folder("mappings")
+            try FileManager.default.copyItem(atPath: Products.root + "/mappings", toPath: mappings)
+            try folder.write(
+                "bell: {event: {type: any}}\nnight: {schedule: {at: \"22:00\"}, call: [ping]}\n",
+                to: "mappings/own.yaml"
+            )
+            daemon = try await DaemonProcess(mappings: mappings)
             for (shell, file) in [("bash", "quickconnect"), ("zsh", "_quickconnect"), ("fish", "quickconnect.fish")] {
                 let made = try await daemon.client("--generate-completion-script", shell)
                 #expect(made.exit == .status(0))
@@ -66,6 +72,10 @@ struct CompletionTests {
         ("quickconnect events pl", "quickconnect events playState"),
         ("quickconnect media get m", "quickconnect media get memo.txt"),
         ("quickconnect explain playSo", "quickconnect explain playSound"),
+        ("quickconnect call night r", "quickconnect call night run"),
+        ("quickconnect events be", "quickconnect events bell"),
+        ("quickconnect events ni", "quickconnect events night"),
+        ("quickconnect sched", "quickconnect schedules"),
         ("quickconnect resto", "quickconnect restore"),
         ("quickconnect call xyz", "quickconnect call xyz"),
         ("makecall playSo", "makecall playSound"),

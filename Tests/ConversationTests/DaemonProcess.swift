@@ -7,6 +7,7 @@ final class DaemonProcess: Sendable {
     let folder: TestFolder
     let process: ChildProcess
     var socket: String { folder("socket") }
+    private let results: DeclaredResults
 
     /// - Parameters:
     ///   - flags: besides those that keep it private.
@@ -20,6 +21,7 @@ final class DaemonProcess: Sendable {
     ) async throws {
         folder = try TestFolder()
         try settings.write(toFile: folder("settings.yaml"), atomically: true, encoding: .utf8)
+        results = mappings.map(DeclaredResults.init) ?? .shipped
         let arguments = [
             "--config", folder("settings.yaml"), "--socket", folder("socket"), "--media", folder("media"),
             "--sounds", Products.root + "/sounds", "--mappings", mappings ?? Products.root + "/mappings",
@@ -35,7 +37,7 @@ final class DaemonProcess: Sendable {
 
     var log: String { String(decoding: process.standardError, as: UTF8.self) }
 
-    func connect() throws -> SocketClient { try SocketClient(path: socket) }
+    func connect() throws -> SocketClient { try SocketClient(path: socket, answers: AnswerCheck(results)) }
 
     /// Ends it as systemd does.
     func stop() async throws -> ChildProcess.Exit {

@@ -49,6 +49,46 @@ struct DeviceTests {
         #expect(sum == 2999 * 3000 / 2)
     }
 
+    @Test func `the documented handler gets its parameter from a shell and from every language`() async throws {
+        let daemon = try await DaemonProcess()
+        let device = DeviceClient(socket: daemon.socket)
+        let lamp = Task {
+            try await device.handle("brighten") { call in
+                guard let level = call.parameters.first?.numberValue else {
+                    throw HandlerCall.Failure(.invalid, "a level is missing", field: "/0")
+                }
+                return .number(level)
+            }
+        }
+        try await eventually("a shell's call") { try await daemon.client("call", "brighten", "0.5").output == "0.5\n" }
+        #expect(try await daemon.client("call", "brighten").exit == .status(1))
+        #expect(try await device.call("brighten", [0.5, 1]) == 0.5)
+        for language in ClientLanguage.installed {
+            let process = try language.start("scenarios", "parameters", socket: daemon.socket)
+            try await process.wait(within: .seconds(60))
+            let all = ["[]", "[0.5]", #"[{"a":[1]}]"#, "[[1,2]]", "[1,null]"].map { "all \($0)" }
+            #expect(process.outputLines == ["swift 0.5"] + all, "\(process.errors)")
+        }
+        lamp.cancel()
+    }
+
+    @Test func `a handler that no call comes to is a warning`() async throws {
+        let daemon = try await DaemonProcess()
+        let heard = Mutex<[String]>([])
+        let device = DeviceClient(socket: daemon.socket) { warning in heard.withLock { $0.append(warning) } }
+        let ping = Task { try await device.handle("ping") { _ in 1 } }
+        let rings = Task { try await device.handle("rings") { _ in 7 } }
+        try await eventually("a warning") { heard.withLock { !$0.isEmpty } }
+        try await eventually("the other handler") { (try? await device.call("rings")) == 7 }
+        let warnings = heard.withLock { $0 }
+        #expect(
+            warnings.count == 1 && warnings[0].hasPrefix("'ping' is a command of the mappings already"),
+            "\(warnings)"
+        )
+        ping.cancel()
+        rings.cancel()
+    }
+
     @Test func `a cancelled task's wait ends at once, and the daemon ends the call`() async throws {
         let daemon = try await RestartedDaemon()
         let silent = try await daemon.silent()

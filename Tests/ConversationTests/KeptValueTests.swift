@@ -91,7 +91,7 @@ struct KeptValueTests {
         try text.write(toFile: state("values.json"), atomically: true, encoding: .utf8)
         let daemon = try await daemon(mappings, state: state)
         #expect(try await value(daemon, "count") == 0)
-        #expect(daemon.log.contains("values.json.damaged"))
+        try await eventually("it is told") { daemon.log.contains("values.json.damaged") }
         #expect(String(decoding: try state.data("values.json.damaged"), as: UTF8.self) == text)
         #expect(try await value(daemon, "count&msg=2") == 2)
         #expect(try await daemon.stop() == .status(0))
@@ -108,7 +108,9 @@ struct KeptValueTests {
         let daemon = try await daemon(mappings, state: state)
         #expect(try await value(daemon, "count") == 0)
         #expect(try await value(daemon, "text") == "y")
-        #expect(daemon.log.contains("the value 'count' was \"x\", which is not an integer; it becomes its default"))
+        try await eventually("it is told") {
+            daemon.log.contains("the value 'count' was \"x\", which is not an integer; it becomes its default")
+        }
     }
 
     @Test func `after a kill at any moment a kept value is one that it held within the last second`() async throws {

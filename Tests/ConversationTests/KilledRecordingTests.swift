@@ -29,7 +29,7 @@ struct KilledRecordingTests {
             for (file, expected) in recorded {
                 let missing = expected - (try await seconds("\(media)/\(file)"))
                 #expect(missing < 1, "round \(round): \(file) lacks \(missing) s of \(expected) s")
-                #expect(daemon.log.contains("'\(file)' was cut off, and is recovered"))
+                try await eventually("it is told") { daemon.log.contains("'\(file)' was cut off, and is recovered") }
             }
             #expect(try FileManager.default.contentsOfDirectory(atPath: media).filter { $0.hasPrefix(".") } == [])
             if round < Self.kills { recorded = try await recordAndKill(daemon) }

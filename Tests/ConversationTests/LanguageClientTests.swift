@@ -70,6 +70,19 @@ struct LanguageClientTests {
     }
 
     @Test(arguments: ClientLanguage.installed)
+    func `a handler that no call comes to is a warning`(language: ClientLanguage) async throws {
+        let daemon = try await DaemonProcess()
+        for scenario in ["hidden"] + (language == .python ? ["blocking_hidden"] : []) {
+            let process = try language.start("scenarios", scenario, socket: daemon.socket)
+            try await process.wait(within: .seconds(60))
+            #expect(process.outputLines == ["ping null"])
+            let warnings = errors(process).split(separator: "\n")
+            #expect(warnings.count == 1)
+            #expect(warnings.first?.contains("'ping' is a command of the mappings already, so no call comes") == true)
+        }
+    }
+
+    @Test(arguments: ClientLanguage.installed)
     func `events come to functions and loops until they end`(language: ClientLanguage) async throws {
         try await expect(
             language,
@@ -222,6 +235,29 @@ struct LanguageClientTests {
         for path in [systemSocket, folder("quickconnect.sock")] {
             #expect(unnamed.outputLines.first?.contains(path) == true)
         }
+    }
+
+    @Test(arguments: ClientLanguage.installed)
+    func `a program that is started before the daemon waits for it if it wants to`(language: ClientLanguage)
+        async throws
+    {
+        let folder = try TestFolder()
+        let scenarios = ["calls"] + (language == .python ? ["blocking_hidden"] : [])
+        var waiting: [ChildProcess] = []
+        for scenario in scenarios {
+            let process = try language.start("scenarios", scenario, "wait", socket: folder("socket"))
+            try await eventually("it says that it waits") {
+                errors(process).contains("no daemon answers: \(folder("socket"))")
+                    && errors(process).contains("waiting")
+            }
+            waiting.append(process)
+        }
+        let late = try language.start("scenarios", "calls", "0.3", socket: folder("socket"))
+        try await late.wait()
+        #expect(late.outputLines.first?.hasPrefix(#"failed ["connectionLost","no daemon answers: "#) == true)
+        let daemon = try await DaemonProcess()
+        symlink(daemon.socket, folder("socket"))
+        for process in waiting { try await process.awaitLine("ping null") }
     }
 
     @Test(

@@ -53,6 +53,6 @@ struct LocationOnTheWayTests {
             places.insert(event?.value.objectValue?["latitude"] ?? .null)
         }
         #expect(places.count == 2)
-        #expect(daemon.log.contains("the position is simulated"))
+        try await eventually("it is told") { daemon.log.contains("the position is simulated") }
     }
 }

@@ -195,7 +195,13 @@ struct MediaTransferTests {
         #expect(list.map { [$0[0], $0.last ?? ""] }.dropFirst() == [["empty.caf", "root"], ["from.bin", "root"]])
         let json = try JSONParser.parse(try await daemon.client("media", "list", "--json").output)
         #expect(json.arrayValue?.count == 2)
-        #expect(try await daemon.client("media", "remove", "empty.caf", "from.bin").exit == .status(0))
+        #expect(!(json.arrayValue ?? []).contains { $0.objectValue?["shared"] != nil })
+        #expect(
+            try await daemon.client("media", "put", "--shared", daemon.folder("from.bin"), "all.bin").exit == .status(0)
+        )
+        let all = try JSONParser.parse(try await daemon.client("media", "list", "--json").output).arrayValue ?? []
+        #expect(all.filter { $0.objectValue?["shared"] == true }.map { $0.objectValue?["name"] } == ["all.bin"])
+        #expect(try await daemon.client("media", "remove", "empty.caf", "from.bin", "all.bin").exit == .status(0))
         #expect(try files(daemon) == [])
         #expect(try await daemon.client("media", "get", "from.bin", daemon.folder("no.bin")).exit == .status(1))
         #expect(!daemon.folder.exists("no.bin") && !daemon.folder.exists("no.bin.part"))

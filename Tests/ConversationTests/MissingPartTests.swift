@@ -49,10 +49,11 @@ struct MissingPartTests {
     @Test(
         "is named with its package",
         arguments: [
-            (["fleet"], "quickconnect-mqtt is not installed. Install the package quickconnect-mqtt."),
-            (["--device", "kiosk1", "call", "ping"], "Install the package quickconnect-mqtt."),
-            (["run", "bell.js"], "quickconnect-scripts is not installed. Install the package quickconnect."),
+            (["fleet"], "quickconnect-mqtt is not installed. Install the package quickconnect-mqtt: sudo apt"),
+            (["--device", "kiosk1", "call", "ping"], "Install the package quickconnect-mqtt:"),
+            (["run", "bell.js"], "Install the package quickconnect-scripts: sudo apt install quickconnect-scripts\n"),
             (["procedure", "test", "x.js"], "quickconnect-scripts is not installed."),
+            (["procedure", "sync"], "quickconnect-sync is not installed. Install the package quickconnect-scripts:"),
         ]
     )
     func isNamed(_ words: [String], _ text: String) async throws {
@@ -66,10 +67,62 @@ struct MissingPartTests {
         if !isThere { try FileManager.default.removeItem(atPath: folder("mappings/web.yaml")) }
         let daemon = try await DaemonProcess(mappings: folder("mappings"))
         let pages = try await client(["web", "open"], socket: daemon.socket)
-        let text = "unavailable: quickconnect-web is not installed. Install the package quickconnect-web."
+        let text = "unavailable: quickconnect-web is not installed. Install the package quickconnect-web:"
         #expect(pages.0 == .status(1) && pages.1.contains(text), "\(pages.1)")
         let window = try await client(["action", "run", "page-title"], socket: daemon.socket)
-        #expect(window.0 == .status(1) && window.1.contains("Install the package quickconnect-kiosk."), "\(window.1)")
+        #expect(window.0 == .status(1) && window.1.contains("Install the package quickconnect-kiosk:"), "\(window.1)")
+        _ = try await daemon.stop()
+    }
+
+    /// The daemon has the commands of scripts, macros and procedures, and nobody who answers them.
+    @Test("is named by what needs the engine of JavaScript")
+    func engine() async throws {
+        let daemon = try await DaemonProcess()
+        let text = "unavailable: quickconnect-scripts is not installed. Install the package quickconnect-scripts:"
+        for words in [
+            ["scripts"], ["macro", "list"], ["macro", "run", "addInner"], ["procedure", "list"],
+            ["procedure", "run", "hasEntries"],
+        ] {
+            let (exit, errors) = try await client(words, socket: daemon.socket)
+            #expect(exit == .status(1) && errors.contains(text), "\(words): \(errors)")
+        }
+        _ = try await daemon.stop()
+    }
+
+    /// An editor that saves something else than it was given.
+    @Test("is named by the check of an action, and the text is kept")
+    func check() async throws {
+        try folder.write("#!/bin/sh\necho 'var Action = 1' >\"$1\"\n", to: "bin/editor")
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder("bin/editor"))
+        let child = try ChildProcess(
+            folder("bin/quickconnect"),
+            ["action", "edit", "mine"],
+            environment: [
+                "PATH": "\(folder("bin")):/usr/bin:/bin", "EDITOR": folder("bin/editor"), "HOME": folder.path,
+            ]
+        )
+        let exit = try await child.wait()
+        let errors = String(decoding: child.standardError, as: UTF8.self)
+        #expect(exit == .status(1) && errors.contains("Install the package quickconnect-scripts:"), "\(errors)")
+    }
+
+    @Test("is named by the doctor where the owner has something for it", arguments: [true, false])
+    func doctor(_ isWaiting: Bool) async throws {
+        try FileManager.default.createDirectory(atPath: folder("config/scripts"), withIntermediateDirectories: true)
+        if isWaiting { try folder.write("1\n", to: "config/scripts/mine.js") }
+        let daemon = try await DaemonProcess()
+        let child = try ChildProcess(
+            folder("bin/quickconnect"),
+            ["doctor", "--json"],
+            environment: [
+                "PATH": folder("bin"), "QUICKCONNECT_SOCKET": daemon.socket,
+                "CONFIGURATION_DIRECTORY": folder("config"),
+            ]
+        )
+        _ = try await child.wait()
+        let report = String(decoding: child.standardOutput, as: UTF8.self)
+        #expect(report.contains("sudo apt install quickconnect-scripts") == isWaiting, "\(report)")
+        #expect(report.contains(folder("config/scripts")) == isWaiting)
         _ = try await daemon.stop()
     }
 

@@ -90,6 +90,43 @@ struct ProcedureTests {
         #expect(try await client.value("execute", ["p"]).text == answer)
     }
 
+    @Test func `the callback is in its place where arguments are left out, here and in Node`() async throws {
+        let text = """
+            function execute(day /* a day? */, room /* a room? */, callback) { callback([day ?? null, room ?? null]) }
+            """
+        let (daemon, service, client) = try await Self.start(["left": text])
+        defer { withExtendedLifetime(daemon) {} }
+        try "".write(toFile: service.folder("none.jsonl"), atomically: true, encoding: .utf8)
+        for (given, answer) in [([], "[null,null]"), (["a"], #"["a",null]"#), (["a", "b"], #"["a","b"]"#)] {
+            let words: [JSONValue] = given.map { .string($0) }
+            #expect(try await client.value("execute", .array(["left"] + words)).text == answer)
+            let program = [Products.root + "/clients/procedures/procedure.js", service.folder("procedures/left.js")]
+            let node = try await ChildProcess.run("node", program + [service.folder("none.jsonl")] + given)
+            #expect(node.output == "\(answer)\n", "\(node)")
+        }
+    }
+
+    @Test func `settings that the service has not taken up are told until it is started again`() async throws {
+        let (daemon, service, client) = try await Self.start(["p": "function execute(c) { c(1) }"])
+        defer { withExtendedLifetime(service) {} }
+        func restart() async throws -> JSONValue? {
+            try await client.value("procedures", ["list"]).objectValue?["recording"]?.objectValue?["restart"]
+        }
+        #expect(try await restart() == nil)
+        try service.folder.write("record: [{event: walk}]\npcm: other", to: "settings.yaml")
+        #expect(try await restart() == ["record"])
+        let list = try await daemon.client("procedure", "list").output
+        #expect(list.contains("record; sudo systemctl restart quickconnect-data"), "\(list)")
+        let doctor = try await daemon.client("doctor").output
+        #expect(
+            doctor.contains("the settings have changed since the service of procedures was started: record"),
+            "\(doctor)"
+        )
+        // With a mistake, nothing is known.
+        try service.folder.write("record: 7", to: "settings.yaml")
+        #expect(try await restart() == nil)
+    }
+
     @Test func `an error tells its place, is logged as in the article, and undoes what was saved`() async throws {
         let (daemon, service, client) = try await Self.start([
             "thrown": "function execute(callback) {\n  Context.context().save({kind: 'x'})\n  callback(1)\n  null.x\n}",

@@ -41,6 +41,19 @@ struct ReloadedSettingsTests {
         #expect(try await daemon.stop() == .status(0))
     }
 
+    @Test func `the doctor names the program that takes a changed setting up`() async throws {
+        let daemon = try await DaemonProcess()
+        let client = try daemon.connect()
+        let changed =
+            "{web: {inlineScripts: true}, scripts: {memoryBytes: 99999999}, pcm: other, record: [{event: walk}]}"
+        try daemon.folder.write(changed, to: "settings.yaml")
+        #expect(try await restart(client) == ["pcm", "record", "scripts.memoryBytes", "web.inlineScripts"])
+        let told = try await findings(client)
+        // The service that records knows itself what it has taken up.
+        let units = ["quickconnect-scripts", "quickconnect-web", "quickconnectd"]
+        #expect(told.count == 3 && zip(told, units).allSatisfy { $0.contains("restart \($1)\"") }, "\(told)")
+    }
+
     @Test func `a mistake in the settings keeps the mappings, too, and is told with theirs`() async throws {
         let folder = try TestFolder()
         let own = "ping: {parameters: [], view: []}\nreload: {business: [ReloadBCO]}\n"
@@ -144,7 +157,7 @@ struct ReloadedSettingsTests {
         let third = try daemon.connect()
         #expect(try await third.nextReply()?.code == "overloaded")
         _ = try await client.value("playSound", ["beep"])
-        #expect(daemon.log.contains("yyyy"))
+        try await eventually("it is told") { daemon.log.contains("yyyy") }
 
         try daemon.folder.write("{logLevel: error}", to: "settings.yaml")
         #expect(try await restart(client) == nil)

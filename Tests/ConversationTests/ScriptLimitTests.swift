@@ -145,10 +145,11 @@ struct ScriptLimitTests {
         let busy = try ScriptProcess.run(
             "setInterval(() => { const end = Date.now() + 40; while (Date.now() < end); }, 1)",
             daemon: daemon,
-            settings: "scripts: {shareTime: 1s, sharePercent: 60}"
+            // What is left of a core on a busy machine is more than this.
+            settings: "scripts: {shareTime: 1s, sharePercent: 15}"
         )
         #expect(try await busy.end() == .status(1))
-        #expect(busy.errors.contains("it used more than 60 % of a core over 1 s (sharePercent)"), "\(busy.errors)")
+        #expect(busy.errors.contains("it used more than 15 % of a core over 1 s (sharePercent)"), "\(busy.errors)")
     }
 
     @Test func `the console takes 64 KiB in a second and counts the rest`() async throws {

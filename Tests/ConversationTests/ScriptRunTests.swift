@@ -44,6 +44,38 @@ struct ScriptRunTests {
         #expect(script.errors.contains(message), "\(script.errors)")
     }
 
+    @Test(arguments: [
+        ("Promise.reject(new RangeError('far'))", true), ("(async () => { await 0; throw 'text' })()", true),
+        ("setTimeout(async () => { null.x }, 1)", true), ("setTimeout(() => { null.x }, 1)", false),
+    ])
+    func `a promise that nobody caught says how to catch it`(text: String, isPromise: Bool) async throws {
+        let script = try ScriptProcess.run(text, daemon: nil)
+        #expect(try await script.end() == .status(1))
+        let hint = "; nobody caught this promise, which ends the script: catch it with try or .catch()"
+        #expect(script.errors.split(separator: "\n").first?.hasSuffix(hint) == isPromise, "\(script.errors)")
+    }
+
+    @Test func `a value that nobody has declared is missed as a value`() async throws {
+        let daemon = try await DaemonProcess()
+        let script = try ScriptProcess.run(
+            """
+            for (const access of [() => getValue('motor'), () => setValue('motor', true), () => getValue('inerProgress')]) {
+                try { access() } catch (error) { console.log(error.code, error.message) }
+            }
+            """,
+            daemon: daemon
+        )
+        #expect(try await script.end() == .status(0), "\(script.errors)")
+        let remedy = "declare it in a mapping (docs/values.md), then «quickconnect call reload»"
+        #expect(
+            script.lines == [
+                "unknownCommand there is no value 'motor': \(remedy)",
+                "unknownCommand there is no value 'motor': \(remedy)",
+                "unknownCommand there is no value 'inerProgress', did you mean 'innerProgress'? Else \(remedy)",
+            ]
+        )
+    }
+
     @Test func `an await may stand outside of functions`() async throws {
         let script = try ScriptProcess.run(
             """

@@ -2,9 +2,11 @@ import Conversations
 import Dispatch
 import Foundation
 import JSON
+import Linux
 import QuickConnect
 import QuickConnectClient
 import TestRig
+import Testing
 
 extension URLReply {
     /// The code of an error reply.
@@ -23,12 +25,19 @@ final class SocketClient: ConversationClient, @unchecked Sendable {
     private var splitter = LineSplitter()
     private var lines: [String] = []
 
-    init(path: String) throws { connection = try DaemonConnection(path: path) }
+    /// Compares the answers with what the mappings declare.
+    private let answers: AnswerCheck?
+
+    init(path: String, answers: AnswerCheck? = nil) throws {
+        connection = try DaemonConnection(path: path)
+        self.answers = answers
+    }
 
     var descriptor: Int32 { connection.descriptor }
 
     /// Sends bytes as they are, behind those before, while the test goes on.
     func send(_ bytes: [UInt8]) {
+        answers?.note(sent: bytes)
         sending.async { Self.write(bytes, to: self.descriptor) }
     }
 
@@ -56,7 +65,9 @@ final class SocketClient: ConversationClient, @unchecked Sendable {
             }
             guard isOpen else { return nil }
         }
-        return lines.removeFirst()
+        let line = lines.removeFirst()
+        if let problem = answers?.problem(of: line) { Issue.record("\(problem)") }
+        return line
     }
 
     func endInput() { shut(Int32(SHUT_WR)) }

@@ -87,7 +87,7 @@ struct SocketTests {
     }
 
     @Test func `SIGTERM gives the calls under way their time, then cancelled, and exits with 0`() async throws {
-        let daemon = try await DaemonProcess(settings: "limits: {shutdownAfter: 1s}")
+        let daemon = try await DaemonProcess(settings: "limits: {shutdownAfter: 3s}")
         let (script, page) = (try daemon.connect(), try daemon.connect())
         _ = try await script.ask("call?cmd=registerHandler&msg=slow&id=r")
         page.send("call?cmd=slow&id=never")

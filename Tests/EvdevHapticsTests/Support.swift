@@ -31,7 +31,7 @@ final class FakeMotors: MotorSource {
 
     var steps: [Step] { state.withLock { $0.steps.map(\.step) } }
 
-    fileprivate func tell(_ step: Step) { state.withLock { $0.steps.append((step, .now)) } }
+    fileprivate func report(_ step: Step) { state.withLock { $0.steps.append((step, .now)) } }
 
     func open() throws(CommandError) -> any Motor {
         let (failure, hangsFor) = state.withLock { ($0.failure, $0.hangsFor) }
@@ -40,7 +40,7 @@ final class FakeMotors: MotorSource {
         var ends: [Int32] = [-1, -1]
         socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends)
         state.withLock { $0.plugs.append(ends[1]) }
-        tell(.open)
+        report(.open)
         return FakeMotor(self, ends[0])
     }
 
@@ -56,14 +56,14 @@ final class FakeMotors: MotorSource {
 
         deinit {
             close(descriptor)
-            motors.tell(.gone)
+            motors.report(.gone)
         }
 
         func vibrate(milliseconds: Int) throws(MotorFailure) {
             if let failure = motors.state.withLock({ $0.vibrationFailure }) { throw failure }
-            motors.tell(.vibrate(milliseconds))
+            motors.report(.vibrate(milliseconds))
         }
 
-        func rest() throws(MotorFailure) { motors.tell(.rest) }
+        func rest() throws(MotorFailure) { motors.report(.rest) }
     }
 }

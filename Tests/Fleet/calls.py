@@ -204,6 +204,8 @@ def daemon_away(stage):
     kiosk.end("quickconnectd", signal.SIGKILL)
     short = ann.call("kiosk1", "logMessage", "short-patience", expiry=1)
     assert code(ann.answer(short)) == "timeout"
+    told = body(ann.answer(short))["error"]["message"]
+    assert "the daemon does not answer: " in told and "«systemctl status quickconnectd»" in told, told
     waiting = [ann.call("kiosk1", "logMessage", f"patient-{number}", expiry=9) for number in range(5)]
     kiosk.start_daemon()
     for data in waiting:
@@ -212,4 +214,27 @@ def daemon_away(stage):
     ann.wait(lambda: ann.messages("qc/kiosk1/status")[-1].payload == b"online", "online")
 
 
-ALL = [answers, silence, feed, presence, taken_back, own_values, duplicates, order, expiry, daemon_away]
+def daemon_off(stage):
+    """A device whose daemon is off says so, to callers and in its info, until the daemon is back"""
+    kiosk, ann = stage.kiosk1, stage.ann
+    ann.answer(ann.call("kiosk1", "ping"))
+    kiosk.end("quickconnectd", signal.SIGKILL)
+    ann.wait(lambda: ann.messages("qc/kiosk1/status")[-1].payload == b"offline", "offline", 20)
+    info = body(ann.messages("qc/kiosk1/info")[-1])
+    assert "its daemon does not run" in info["gone"]["reason"] and info["gone"]["since"] > info["since"] and info["commands"], info
+    shown = stage.fleet("fleet").stdout.splitlines()
+    line = next(each for each in shown if each.startswith("kiosk1"))
+    assert "offline" in line and info["gone"]["since"] in line and "its daemon does not run" in line, shown
+    call = stage.fleet("--device", "kiosk1", "call", "ping")
+    assert call.returncode == 1 and "unavailable: the daemon does not answer: " in call.stderr, call
+    kiosk.start_daemon()
+    ann.wait(lambda: ann.messages("qc/kiosk1/status")[-1].payload == b"online", "online")
+    ann.wait(lambda: "gone" not in body(ann.messages("qc/kiosk1/info")[-1]), "its info")
+    kiosk.end("quickconnect-mqtt")
+    ann.wait(lambda: "gone" in body(ann.messages("qc/kiosk1/info")[-1]), "its farewell")
+    away = json.loads(stage.fleet("fleet", "--json").stdout)[0]
+    assert away["status"] == "offline" and "was ended" in away["gone"]["reason"], away
+    kiosk.start_gateway()
+
+
+ALL = [answers, silence, feed, presence, taken_back, own_values, duplicates, order, expiry, daemon_away, daemon_off]

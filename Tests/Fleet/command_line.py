@@ -33,6 +33,14 @@ def command_line(stage):
     assert (one.returncode, one.stdout) == (0, "4\n"), one
     assert stage.fleet("--device", "kiosk1", "innerProgress").stdout == "4\n"
     assert stage.fleet("--device=kiosk1", "--timeout", "5", "call", "playSound", "-1").returncode == 0
+    assert stage.fleet("--device", "kiosk1", "set", "innerProgress", "5").stdout == "5\n"
+    assert stage.fleet("--device", "group:lobby", "set", "innerProgress", "4").stdout.count("  4\n") == 2
+    text = stage.fleet("--device", "kiosk1", "set", "signText", "12")
+    assert (text.returncode, text.stdout) == (0, '"12"\n'), text
+    command = stage.fleet("--device", "kiosk1", "set", "ping", "1")
+    assert command.returncode == 2 and "'ping' is a command and no value: «quickconnect --device kiosk1 call ping 1»" in command.stderr, command
+    usage = stage.fleet("--device", "kiosk1", "set", "innerProgress")
+    assert usage.returncode == 2 and "See 'quickconnect-mqtt set --help'" in usage.stderr, usage
     refused = stage.fleet("--device", "kiosk1", "call", "innerProgress", "x")
     assert refused.returncode == 1 and "invalid: " in refused.stderr, refused
     # The broker reports that nobody is there, unless somebody listens to everything.
@@ -99,6 +107,8 @@ def group_answers(stage):
     stage.kiosk2.end("quickconnect-mqtt")
     absent = lobby("call", "ping")
     assert (absent.returncode, absent.stdout, absent.stderr) == (0, "kiosk1  null\n", "away: kiosk2\n1 device: 1 done\n"), absent
+    lines = [json.loads(line) for line in lobby("call", "--json", "ping").stdout.splitlines()]
+    assert lines == [{"device": "kiosk1", "value": None}, {"device": "kiosk2", "away": True}], lines
     stage.kiosk2.start_gateway()
 
 

@@ -118,7 +118,7 @@ mqtt:
         if process.poll() is None:
             process.send_signal(signal.SIGCONT)
             process.send_signal(number)
-            process.wait(15)
+            process.wait(30)
         return process.returncode
 
     def signal(self, name, number):

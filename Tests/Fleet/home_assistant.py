@@ -1,5 +1,6 @@
 """What Home Assistant learns."""
-from broker import wait_until
+from broker import Broker, Caller, wait_until
+from device import Device
 from stage import MAPPINGS, body
 
 
@@ -28,4 +29,46 @@ def discovery(stage):
     assert again["components"]["innerProgress"] == {"platform": "number"}, again["components"]["innerProgress"]
 
 
-ALL = [discovery]
+def home_declared(stage):
+    """With «values: own» an event is published, and a schedule with its next run and a button for those who may run it"""
+    broker = stage.keep(Broker(stage.place("declared-broker")).start())
+    declared = """
+bell: {help: The bell., event: {type: object}, post: {users: ["mqtt:ha"]}, homeAssistant: {device_class: doorbell}}
+night: {help: Dark at ten., schedule: {at: "22:00"}, call: [logMessage, good-night], set: {users: ["mqtt:ha"]}}
+dawn: {help: In the morning., schedule: {at: "06:00"}, allow: {users: ["mqtt:ha"]}}
+inner: {help: Nobody's., schedule: {every: 1h}}
+"""
+    device = stage.keep(Device(stage.place("declared"), stage.programs, "kiosk1", broker, "values: own\n  homeAssistant: true", mappings=declared).start())
+    looker = stage.keep(Caller(broker, "looker", topics=("qc/kiosk1/state/#", "qc/kiosk1/event/#", "homeassistant/#")))
+    heard = lambda topic: [each for each in looker.heard if each.topic == f"qc/kiosk1/{topic}" and each.payload]
+    last = lambda name: body(heard(f"state/{name}")[-1]) if heard(f"state/{name}") else None
+    wait_until(lambda: last("night") and last("dawn"), "the schedules' states")
+    assert last("night")["next"] > 0 and last("night")["last"] is None, last("night")
+    parts = lambda: body([each for each in looker.heard if each.topic.endswith("/config")][-1])["components"]
+    wait_until(lambda: [each for each in looker.heard if each.topic.endswith("/config")] and "next_night" in parts(), "the sensor")
+    assert {"event_bell", "event_night", "night", "next_night", "event_dawn", "next_dawn"} <= set(parts())
+    assert "dawn" not in parts() and not any("inner" in name for name in parts()), "nobody of the broker may run it; nobody there is named"
+    assert parts()["event_bell"]["device_class"] == "doorbell" and parts()["next_night"]["device_class"] == "timestamp"
+    # What the button sends runs it: its event, and its state again, when its call has ended.
+    ha = stage.keep(Caller(broker, "ha"))
+    press = parts()["night"]
+    ha.publish(press["command_topic"], press["payload_press"], qos=press["qos"])
+    wait_until(lambda: heard("event/night"), "its event")
+    assert body(heard("event/night")[0])["missed"] is False
+    wait_until(lambda: (last("night") or {}).get("result") == "ok", "its end")
+    wait_until(lambda: "good-night" in device.log("quickconnectd"), "its call")
+    assert body(ha.answer(ha.call("kiosk1", "dawn", '["run"]')))["error"]["code"] == "denied"
+    device.call("post", "bell", {"door": 1})
+    wait_until(lambda: heard("event/bell"), "the bell")
+    assert body(heard("event/bell")[0]) == {"door": 1}
+    # Another time is told, and what is gone is taken away.
+    before = last("night")["next"]
+    (device.folder / "mappings" / "zz-tests.yaml").write_text(declared.replace("22:00", "22:30").replace("dawn:", "dusk:"))
+    device.call("reload")
+    wait_until(lambda: (last("night")["next"] - before) % 86_400_000 == 1_800_000, "the new time")
+    wait_until(lambda: parts().get("next_dawn") == {"platform": "sensor"} and "next_dusk" in parts(), "the other name")
+    wait_until(lambda: [each for each in looker.heard if each.topic == "qc/kiosk1/state/dawn"][-1].payload == b"", "the state that is gone")
+    device.stop()
+
+
+ALL = [discovery, home_declared]

@@ -17,7 +17,7 @@ SETTINGS = """groups: [lobby]
   homeAssistant: true
   queue: {messages: 200}
   commands: [ping, hello, commands, explain, doctor, sounds, playSound, volume, rec, stop, state, innerProgress, loc, location,
-    logMessage, post, reload, never, slow]"""
+    logMessage, post, reload, never, slow, signText]"""
 # reload is on the gateway's list, and not on its socket's.
 MAPPINGS = """
 never: {business: ["script:never"], timeout: 60s}
@@ -26,6 +26,7 @@ volume: {allow: {users: ["mqtt:ann", "mqtt:ha"]}}
 bell: {business: ["script:bell"], homeAssistant: {name: Bell, device_class: identify}}
 innerProgress: {homeAssistant: {unit_of_measurement: "%"}}
 stop: {homeAssistant: false}
+signText: {value: {type: string, default: ""}, allow: {users: ["mqtt:ann"]}}
 """
 
 

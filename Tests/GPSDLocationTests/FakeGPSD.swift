@@ -53,6 +53,8 @@ final class FakeGPSD: @unchecked Sendable {
     /// What it sees of the sky: that many satellites, all of them used.
     func sky(_ satellites: Int, from receiver: String) {
         let list = (1...satellites).map { #"{"PRN":\#($0),"el":45.0,"az":90.0,"ss":40.0,"used":true}"# }
-        say(#"{"class":"SKY","device":"\#(receiver)","satellites":[\#(list.joined(separator: ","))]}"#)
+        // libgps 3.25 takes no notice of a report without the two counts.
+        let counts = #""nSat":\#(satellites),"uSat":\#(satellites)"#
+        say(#"{"class":"SKY","device":"\#(receiver)",\#(counts),"satellites":[\#(list.joined(separator: ","))]}"#)
     }
 }

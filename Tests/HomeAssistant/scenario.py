@@ -18,10 +18,16 @@ from broker import Broker, ends_with_caller, free_port, wait_until
 from device import Device
 
 SETTINGS = """events: [doorbell]
-  values: [innerProgress]
+  values: [innerProgress, bellPush, lamp, light, fan, warmth]
   states: [volume, recording, {state: location, every: 2s}, {state: doctor, every: 5s}]
   homeAssistant: {name: Kiosk}"""
-MAPPINGS = 'door: {business: ["script:door"], homeAssistant: {name: Open the door}}\n'
+MAPPINGS = """door: {business: ["script:door"], homeAssistant: {name: Open the door}}
+bellPush: {value: {type: boolean, gpio: {line: GPIO17}}, allow: {users: ["mqtt:ha"]}}
+lamp: {value: {type: boolean, gpio: {line: GPIO27, output: true}}, set: {users: ["mqtt:ha"]}}
+light: {value: {type: number, led: led0}, set: {users: ["mqtt:ha"]}}
+fan: {value: {type: number, unit: "%", pwm: {chip: pwmchip0, channel: 0}}, set: {users: ["mqtt:ha"]}}
+warmth: {value: {type: number, unit: "°C", sensor: {chip: cpu, input: temp1}, every: 100ms}, allow: {users: ["mqtt:ha"]}}
+"""
 
 
 class HomeAssistant:
@@ -78,6 +84,29 @@ def check(title, condition, seconds=60):
     print(f"✔ {title} ({time.monotonic() - start:.1f} s)", flush=True)
 
 
+def hardware(home, device):
+    """What is bound to hardware, which a person moves."""
+    known = {"binary_sensor.kiosk_bellpush": "off", "switch.kiosk_lamp": "off", "light.kiosk_light": "off", "number.kiosk_fan": "0",
+             "sensor.kiosk_warmth": "20"}
+    check("a line, an output, a light, a fan and a sensor are what they are",
+          lambda: known == {name: (home.state(name) or "").removesuffix(".0") for name in known})
+    device.call("simulate", "bellPush", True)
+    check("a push is on", lambda: home.state("binary_sensor.kiosk_bellpush") == "on")
+    home.press("switch", "turn_on", entity_id="switch.kiosk_lamp")
+    check("the switch sets the lamp", lambda: device.call("lamp") is True and home.state("switch.kiosk_lamp") == "on")
+    device.call("lamp", True, {"for": "300ms"})
+    check("a time that ends is shown", lambda: home.state("switch.kiosk_lamp") == "off")
+    home.press("light", "turn_on", entity_id="light.kiosk_light", brightness_pct=40)
+    check("the light is dimmed", lambda: home.state("light.kiosk_light") == "on" and abs(device.call("light") - 40) < 1)
+    home.press("light", "turn_off", entity_id="light.kiosk_light")
+    check("and goes out", lambda: home.state("light.kiosk_light") == "off" and device.call("light") == 0)
+    home.press("number", "set_value", entity_id="number.kiosk_fan", value=60)
+    check("the number sets the fan", lambda: device.call("fan") == 60)
+    device.call("simulate", "warmth", 31.5)
+    check("the sensor tells degrees", lambda: home.state("sensor.kiosk_warmth") == "31.5" and
+          home.states()["sensor.kiosk_warmth"]["attributes"].get("unit_of_measurement") == "°C")
+
+
 def main():
     folder = Path(tempfile.mkdtemp(prefix="qc-home."))
     broker = Broker(folder / "broker").start()
@@ -110,6 +139,7 @@ def main():
         check("and ends the recording", lambda: home.state("switch.kiosk_recording") == "off")
         home.press("number", "set_value", entity_id="number.kiosk_innerprogress", value=7)
         check("a value is set and shown", lambda: device.call("innerProgress") == 7 and float(home.state("number.kiosk_innerprogress")) == 7)
+        hardware(home, device)
         place = lambda: home.states()["device_tracker.kiosk_position"]["attributes"].get("latitude")
         first = place()
         check("the tracker moves", lambda: place() not in (None, first))

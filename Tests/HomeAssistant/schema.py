@@ -48,6 +48,13 @@ async def main():
     device = members(schemas.MQTT_ENTITY_DEVICE_INFO_SCHEMA)
     compare("device", ({"identifiers"}, device[1] - {"identifiers"}), of_file(ours["device"]))
     for name, part in ours["platforms"].items():
+        if name == "light":
+            # It has several schemas, and what is listed is a part of the basic one: colours are not.
+            basic = importlib.import_module("homeassistant.components.mqtt.light.schema_basic").DISCOVERY_SCHEMA_BASIC
+            required, optional = members(basic)
+            our = of_file(ours["component"], part)
+            assert required <= our[0] and our[0] | our[1] <= required | optional | {"platform", "unique_id"}, name
+            continue
         module = importlib.import_module(f"homeassistant.components.mqtt.{name}")
         required, optional = members(module.DISCOVERY_SCHEMA)
         both = required | {"platform", "unique_id"}, optional - {"unique_id"}

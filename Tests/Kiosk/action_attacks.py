@@ -85,7 +85,8 @@ def old_action(stage):
     """An action that begins with «use strict» runs as another does"""
     stage.page_with("old")
     process = stage.editor("old")
-    stage.key("Escape")
+    # The page gets the key until the editor has the focus.
+    wait_until(lambda: process.poll() is not None or stage.key("Escape"), "the end")
     status, out, err = stage.ends(process)
     assert status == 0 and json.loads(out)["NSExtensionJavaScriptPreprocessingResultsKey"] == {"text": "strict function"}, (out, err)
 

@@ -7,11 +7,11 @@ from permissions import download, download_folder, kept_data, set_cookies, owner
 from screens import each_size, keyboard_room, manager_later, small_screen, two_monitors, with_manager
 from strangers import asked_navigation, foreign_frame, foreign_frame_with_url_calls, hidden_files, nothing_connects, other_programs_links
 from ways_in import location_calls, many_bridge, many_frames, many_links, many_make_call, many_messages, many_schemes, named_functions, ten_thousand
-from windows import dialogs, message_log, service_watchdog, silent_visitor, window_keys, wrong_use
+from windows import dialogs, message_log, page_file, service_watchdog, silent_visitor, window_keys, wrong_use
 
 ALL = [
     book, example_app, echo_page, reset_bridge, own_bridge, strict_page, evaluated, named_functions, many_make_call, many_bridge, many_messages, many_links, many_frames,
-    location_calls, ten_thousand, flood, huge_messages, cut_file, connections, left_behind, many_lines, hidden_files, position, refused, daemon_restart, many_schemes, other_programs_links, message_log,
+    location_calls, ten_thousand, flood, huge_messages, cut_file, connections, left_behind, many_lines, hidden_files, position, refused, daemon_restart, many_schemes, other_programs_links, message_log, page_file,
     foreign_frame_with_url_calls, foreign_frame, asked_navigation, nothing_connects, download, download_folder, read_media, write_media, foreign_media, kept_data, set_cookies, owners_settings, killed, dialogs, no_way_out,
     long_texts, too_much_memory, huge_answers, long_questions, hanging, network, window_keys, silent_visitor, service_watchdog, start_up_queue, opened_early, reloaded, abandoned, wrong_use,
     each_size, two_monitors, with_manager, manager_later, small_screen, keyboard_room,

@@ -86,6 +86,25 @@ def window_keys(stage):
     stage.close_window()
 
 
+def page_file(stage):
+    """An HTML file is shown with its folder, whatever its name; the window's home is that file"""
+    pages = stage.rig.folder / "pages"
+    page = pages / "sign 100%.html"
+    page.write_text("<!doctype html><title>sign</title><script src=sign.js></script>")
+    (pages / "sign.js").write_text("document.title += ' with ' + typeof makeCall")
+    try:
+        stage.window(page, driven=False)
+        stage.wait_state(lambda state: state["title"] == "sign with function" and not state["isLoading"], "the page")
+        stage.kiosk("open", "qc://app/kiosk/plain.html")
+        stage.wait_state(lambda state: state["title"] != "sign with function" and not state["isLoading"], "another page")
+        stage.kiosk("home")
+        stage.wait_state(lambda state: state["title"] == "sign with function", "the window's own page")
+    finally:
+        stage.close_window()
+        page.unlink()
+        (pages / "sign.js").unlink()
+
+
 def message_log(stage):
     """--log-messages tells what the bridge says, cut at logMaxLength"""
     stage.close_window()

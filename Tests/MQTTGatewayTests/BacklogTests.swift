@@ -1,7 +1,6 @@
-import MQTT
 import Testing
 
-@testable import MQTTGateway
+@testable import MQTT
 
 @Suite("What waits for the broker")
 struct BacklogTests {

@@ -1,11 +1,10 @@
 import Fleet
 import JSON
-import MQTT
 import QuickConnect
 import QuickConnectClient
 import Testing
 
-@testable import MQTTGateway
+@testable import MQTT
 
 @Suite("Calls that come over a broker")
 struct CallReaderTests {

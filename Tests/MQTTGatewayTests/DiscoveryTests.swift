@@ -1,11 +1,10 @@
 import Fleet
 import JSON
-import MQTT
 import QuickConnect
 import Testing
 
 @testable import Configuration
-@testable import MQTTGateway
+@testable import MQTT
 
 @Suite("What Home Assistant is told of a device")
 struct DiscoveryTests {
@@ -84,7 +83,8 @@ struct DiscoveryTests {
     }
 
     private func message(_ device: String = "kiosk1") throws -> (topic: String, json: JSONValue) {
-        let message = discovery(device).message(components(device), before: ["gone": "number", "lamp": "button"])
+        let parts = components(device) + own(Self.declared, device)
+        let message = discovery(device).message(parts, before: ["gone": "number", "lamp": "button"])
         return (message.topic, try JSONParser.parse(message.payload.span))
     }
 
@@ -160,5 +160,95 @@ struct DiscoveryTests {
         #expect(!ids.contains("volume") && ids.contains("sound_0"))
         let parts = try #require(try message().json.objectValue?["components"]?.objectValue)
         #expect(parts["gone"] == ["platform": "number"] && parts["lamp"]?.objectValue?["unique_id"] != nil)
+    }
+
+    @Test func `what is bound to hardware is what it is there`() throws {
+        let bound: [(String, JSONValue)] = [
+            ("bell", ["type": "boolean", "bound": "gpio", "input": true]),
+            ("lamp", ["type": "boolean", "bound": "gpio"]),
+            ("front", ["type": "number", "bound": "led", "minimum": 0, "maximum": 100, "unit": "%"]),
+            ("status", ["type": "boolean", "bound": "led"]),
+            ("fan", ["type": "number", "bound": "pwm", "minimum": 0, "maximum": 100, "unit": "%"]),
+            ("heat", ["type": "number", "bound": "sensor", "input": true, "unit": "°C"]),
+        ]
+        var settings = Self.settings()
+        settings.values = bound.map(\.0)
+        var knowledge = DeviceKnowledge()
+        knowledge.hello = .null
+        knowledge.commands = JSONObject(bound.map { ($0.0, ["value": $0.1]) })
+        let message = discovery().message(components("kiosk1", settings, knowledge), before: [:])
+        let json = try JSONParser.parse(message.payload.span)
+        #expect(schema.faults(of: json, topic: message.topic) == [])
+        let parts = try #require(json.objectValue?["components"]?.objectValue)
+        let platforms = bound.map { parts[$0.0]?.objectValue?["platform"]?.stringValue }
+        #expect(platforms == ["binary_sensor", "switch", "light", "light", "number", "sensor"])
+        #expect(parts["heat"]?.objectValue?["unit_of_measurement"] == "°C")
+        #expect(parts["fan"]?.objectValue?["unit_of_measurement"] == "%")
+        #expect(parts["bell"]?.objectValue?["command_topic"] == nil)
+        #expect(parts["front"]?.objectValue?["brightness_scale"] == 100)
+    }
+
+    // MARK: Events and schedules
+
+    private func own(_ commands: JSONObject, _ device: String = "kiosk1", closed: Set<String> = []) -> [Component] {
+        var settings = MQTTSettings()
+        settings.publishesOwnValues = true
+        var knowledge = DeviceKnowledge()
+        knowledge.hello = .null
+        knowledge.commands = commands
+        knowledge.closed = closed
+        return components(device, settings, knowledge)
+    }
+
+    private static let declared: JSONObject = [
+        "bell": ["event": ["type": "any"], "gateways": ["mqtt"], "homeAssistant": ["device_class": "doorbell"]],
+        "night": .object(night), "quiet": ["schedule": ["every": "1h"]],
+        "unheard": ["event": ["type": "any"], "gateways": ["mqtt"], "homeAssistant": false],
+    ]
+    private static let night: JSONObject = ["schedule": ["at": "22:00"], "gateways": ["mqtt"]]
+
+    @Test func `an event of its own is an event, and a schedule has a button and its next time, too`() throws {
+        let parts = own(Self.declared)
+        #expect(parts.map(\.id) == ["event_bell", "event_night", "night", "next_night"])
+        #expect(parts.map(\.platform) == ["event", "event", "button", "sensor"])
+        let (bell, run, next) = (parts[0].members, parts[2].members, parts[3].members)
+        #expect(bell["state_topic"] == "qc/kiosk1/event/bell" && bell["device_class"] == "doorbell")
+        #expect(run["command_topic"] == "qc/kiosk1/call/ha/night" && run["payload_press"] == "[\"run\"]")
+        #expect(next["device_class"] == "timestamp" && next["state_topic"] == "qc/kiosk1/state/night")
+    }
+
+    @Test func `whoever may not run a schedule gets no button, and nothing takes another's name`() {
+        #expect(own(["night": .object(Self.night)], closed: ["night"]).map(\.id) == ["event_night", "next_night"])
+        let both = own([
+            "next_night": ["value": ["type": "boolean"], "gateways": ["mqtt"]], "night": .object(Self.night),
+        ])
+        #expect(both.first?.id == "next_night" && both.first?.platform == "switch")
+        #expect(Set(both.map(\.id)).count == 4)
+        var settings = MQTTSettings()
+        settings.publishesOwnValues = true
+        settings.events = [.init(name: "night", qos: 1)]
+        var knowledge = DeviceKnowledge()
+        knowledge.commands = ["night": .object(Self.night)]
+        let listed = components("d", settings, knowledge)
+        #expect(listed.map(\.id) == ["event_night", "night", "next_night"] && listed[0].members["qos"] == 1)
+    }
+
+    @Test func `the entry of a schedule changes its button, or what its platform says`() throws {
+        func changed(_ members: JSONObject, closed: Set<String> = []) -> [String: String] {
+            var night = Self.night
+            night["homeAssistant"] = .object(members)
+            let parts = own(["night": .object(night)], closed: closed)
+            return Dictionary(uniqueKeysWithValues: parts.map { ($0.id, $0.members["name"]?.stringValue ?? "") })
+        }
+        let plain = ["event_night": "night", "night": "Run night", "next_night": "Next night"]
+        func with(_ id: String) -> [String: String] { plain.merging([id: "Dark"]) { $1 } }
+        #expect(changed([:]) == plain && changed(["name": "Dark"]) == with("night"))
+        #expect(changed(["platform": "sensor", "name": "Dark"]) == with("next_night"))
+        #expect(changed(["platform": "event", "name": "Dark"]) == with("event_night"))
+        // Where it is not published, a button can be asked for.
+        var knowledge = DeviceKnowledge()
+        knowledge.commands = ["night": ["schedule": [:], "homeAssistant": ["name": "Dark"]]]
+        let other = components("d", MQTTSettings(), knowledge)
+        #expect(other.map(\.members["payload_press"]) == ["[\"run\"]"])
     }
 }

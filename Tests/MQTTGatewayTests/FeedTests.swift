@@ -1,11 +1,9 @@
-import FleetClient
 import JSON
-import MQTT
 import Testing
 
 @testable import Configuration
 @testable import Fleet
-@testable import MQTTGateway
+@testable import MQTT
 
 @Suite("What a device publishes")
 struct FeedTests {
@@ -50,29 +48,58 @@ struct FeedTests {
     }
 }
 
-@Suite("Values that name the gateway's users")
-struct OwnValueTests {
-    private func knowledge(_ gateways: [String: [JSONValue]]) -> DeviceKnowledge {
+@Suite("What names the gateway's users")
+struct OwnNameTests {
+    private func knowledge(_ gateways: [String: [JSONValue]], _ kind: String = "value") -> DeviceKnowledge {
         var knowledge = DeviceKnowledge()
         knowledge.commands = ["ping": ["gateways": ["mqtt"]], "plain": ["value": ["type": "string"]]]
         for (name, list) in gateways {
-            knowledge.commands?[name] = ["value": ["type": "boolean"], "gateways": .array(list)]
+            knowledge.commands?[name] = .object([kind: [:], "gateways": .array(list)])
         }
         return knowledge
     }
 
-    @Test func `are published with the word own, and those of the settings without it`() {
-        let knowledge = knowledge([
-            "lamp": ["mqtt"], "fan": ["mqtt", "web"], "page": ["web"], "volume": ["mqtt"], "a/b": ["mqtt"],
-        ])
+    private let lists: [String: [JSONValue]] = [
+        "lamp": ["mqtt"], "fan": ["mqtt", "web"], "page": ["web"], "volume": ["mqtt"], "a/b": ["mqtt"],
+    ]
+
+    @Test func `is published with the word own, and the values of the settings without it`() {
+        let knowledge = knowledge(lists)
         var settings = MQTTSettings()
         settings.values = ["plain"]
-        #expect(knowledge.values(by: settings) == ["plain"])
+        #expect(knowledge.names(by: settings) == PublishedNames(values: ["plain"]))
         settings.publishesOwnValues = true
-        #expect(knowledge.values(by: settings) == ["fan", "lamp"])
-        #expect(knowledge.ownValues == ["a/b", "fan", "lamp", "volume"])
+        #expect(knowledge.names(by: settings) == PublishedNames(values: ["fan", "lamp"]))
+        #expect(knowledge.own == PublishedNames(values: ["a/b", "fan", "lamp", "volume"]))
         #expect(knowledge.isOwn("ping") && !knowledge.isOwn("page") && !knowledge.isOwn("none"))
-        #expect(DeviceKnowledge().values(by: settings).isEmpty)
+        #expect(DeviceKnowledge().names(by: settings) == PublishedNames())
+    }
+
+    @Test func `is an event or a schedule, too, and a schedule has a state`() {
+        var settings = MQTTSettings()
+        #expect(knowledge(lists, "event").names(by: settings) == PublishedNames())
+        settings.publishesOwnValues = true
+        // An event has no state that it could be taken for.
+        let events = knowledge(lists, "event").names(by: settings)
+        #expect(events == PublishedNames(events: ["fan", "lamp", "volume"]) && events.states.isEmpty)
+        let schedules = knowledge(lists, "schedule").names(by: settings)
+        #expect(schedules == PublishedNames(schedules: ["fan", "lamp"]) && schedules.states == ["fan", "lamp"])
+        #expect(knowledge(lists, "schedule").isSchedule("lamp") && !knowledge(lists, "schedule").isSchedule("plain"))
+    }
+
+    @Test func `sends its events, and those with a listed quality have that`() throws {
+        var settings = MQTTSettings()
+        settings.events = [.init(name: "bell", qos: 1)]
+        var feed = DeviceFeed(settings, FleetTopics(), device: "d")
+        feed.names = PublishedNames(values: ["lamp"], events: ["bell", "door"], schedules: ["night"])
+        #expect(feed.subscriptions == ["bell", "lamp", "door", "night"])
+        for (name, qos) in [("bell", 1), ("door", 0), ("night", 0)] as [(String, Int32)] {
+            let told = feed.publications(ofEvent: name, ["planned": 1]).map(\.message)
+            #expect(
+                told.map(\.topic) == ["qc/d/event/\(name)"] && told.map(\.qos) == [qos] && told[0].isRetained == false
+            )
+        }
+        #expect(feed.publications(ofEvent: "lamp", true).map(\.message.topic) == ["qc/d/state/lamp"])
     }
 }
 
@@ -99,5 +126,24 @@ struct FleetClientTests {
         #expect(told == [true, true, true, true, true, true, true, false, false])
         #expect(members.present(in: "g") == ["a"] && members.all.map(\.name) == ["a", "b", "c"])
         #expect(members["a"]?.doctor == "error: speaker" && members["b"]?.doctor == "-" && members["a"]?.info == info)
+    }
+
+    @Test func `since when and why a device is away is what it said itself`() throws {
+        var members = FleetMembers(topics)
+        var info = DeviceInfo(hello: ["version": "1"], commands: ["ping"], groups: ["g"], since: "2026")
+        func tell(_ status: String) throws -> FleetMembers.Member {
+            members.take(MQTTMessage(topics.topic(.info, of: "a"), Array(info.json.text.utf8)))
+            members.take(MQTTMessage(topics.topic(.status, of: "a"), Array(status.utf8)))
+            return try #require(members["a"])
+        }
+        let power = try tell("offline")
+        #expect(power.since == nil && power.doctor == "-" && power.json.objectValue?["gone"] == .null)
+        info.gone = DeviceInfo.Gone(since: "2027", reason: DeviceInfo.noDaemon)
+        let gone = try tell("offline")
+        #expect(gone.info == info && gone.since == "2027" && gone.doctor == DeviceInfo.noDaemon)
+        #expect(gone.json.objectValue?["gone"] == info.gone?.json && gone.json.objectValue?["since"] == "2026")
+        // It has come back, and tells more in a moment.
+        let back = try tell("online")
+        #expect(back.since == "2026" && back.doctor == "-" && back.json.objectValue?["gone"] == .null)
     }
 }

@@ -1,7 +1,7 @@
 import TestRig
 import Testing
 
-@testable import MQTTGateway
+@testable import MQTT
 
 @Suite("What the broker keeps of a device")
 struct KeptTopicsTests {

@@ -2,7 +2,7 @@ import Foundation
 import TestRig
 import Testing
 
-@testable import MQTTGateway
+@testable import MQTT
 
 @Suite("Calls that are delivered again")
 struct SeenCallTests {

@@ -107,7 +107,9 @@ import Testing
             MacroMethod(javascript: text, key: "slip", engine: engine).call()
             let error = try #require(heard.take().first)
             #expect(error.message.contains("choose another name") && error.key == "slip", "\(error)")
-            #expect(error.line == 1 && error.column == place && error.source == text, "\(error)")
+            // JavaScriptCore 2.52 points at the «=», the ones before it at what follows.
+            let places = [place, place - 2]
+            #expect(error.line == 1 && error.column.map(places.contains) ?? false && error.source == text, "\(error)")
         }
         #expect(engine.context.evaluateScript("light() + getLamp()").toInt32() == 6)
         engine.setMethod("() => light() + 1", key: "other")

@@ -25,6 +25,14 @@ macro:
 procedures: {allow: {users: ["web:ann", "web:bob"]}}
 data: {allow: {users: ["web:ann"]}}
 simulate: {allow: {users: ["web:ann"]}}
+bell: {help: The bell., event: {type: any, last: true}, post: {users: ["web:ann"]}}
+ring: {event: {type: object}, allow: {users: ["web:ann"]}}
+night: {help: Dark at ten., schedule: {at: "22:00", days: [mon, fri]}, call: [logMessage, night], set: {users: ["web:ann"]}}
+dawn: {schedule: {at: "06:30"}, allow: {users: ["web:ann", "web:bob"]}}
+others: {event: {type: any}, allow: {users: ["web:bob"]}}
+push: {help: The push., value: {type: boolean, gpio: {line: GPIO17}}, allow: {users: ["web:ann"]}}
+lamp: {help: The lamp., value: {type: boolean, gpio: {line: GPIO27, output: true}}, set: {users: ["web:ann"]}}
+fan: {value: {type: number, unit: "%", pwm: {chip: pwmchip0, channel: 0}}, set: {users: [root]}, allow: {users: ["web:ann"]}}
 secret: {help: Nobody's., value: {type: string}, allow: {users: [root]}}
 """
 

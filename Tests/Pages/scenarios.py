@@ -7,7 +7,7 @@ import time
 from urllib.parse import quote
 
 from report import Skipped
-from rig import wait_until
+from rig import ROOT, wait_until
 
 PAGES = ("", "macros.html", "procedures.html", "state.html")
 EXAMPLES = ("examples/catalog/", "examples/bridge/")
@@ -644,6 +644,25 @@ def procedure_plots(stage):
     assert len(run_procedure(browser, "text")) < 11000
 
 
+def documented_plot(stage):
+    """The page of docs/pages.md draws a procedure's answer, with its legend"""
+    browser, folder = stage.browser, stage.rig.folder
+    blocks = re.findall(r"^```(html|js)\n(.*?)^```$", (ROOT / "docs" / "pages.md").read_text(), re.M | re.S)
+    page, script = (next(text for kind, text in blocks if kind == language and word in text)
+                    for language, word in (("html", "report.js"), ("js", "drawPlot")))
+    (folder / "pages" / "report.html").write_text(page)
+    (folder / "pages" / "report.js").write_text(script)
+    (folder / "procedures" / "ringsADay.js").write_text(
+        "function execute(callback) { callback([3, 5, 2].map((rings, day) => ({ day: `2026-11-2${day}`, rings }))) }\n")
+    browser.open(stage.rig.url + "report.html")
+    browser.wait("document.querySelector('#plot .line')")
+    # The page is loaded anew when its files are found to be new, which may be between two looks at it.
+    facts = wait_until(lambda: browser.run("""const plot = document.getElementById('plot'), line = plot?.querySelector('.line')
+        return line && {label: plot.getAttribute('aria-label'), width: plot.getBoundingClientRect().width, stroke: getComputedStyle(line).stroke,
+            texts: [...plot.querySelectorAll('text')].map(each => each.textContent)}"""), "a plot is drawn")
+    assert facts["width"] > 200 and facts["stroke"].startswith("rgb") and "day" in facts["texts"] and "rings a day" in facts["label"], facts
+
+
 def procedure_mistakes(stage):
     """Procedures: a mistake tells its line, a wrong argument what to write"""
     browser = stage.browser
@@ -758,6 +777,68 @@ def state(stage):
     browser.wait("!document.querySelector('[aria-busy=true]')")
     stage.rig.call("rec", "there.caf", "stop")
     stage.rig.call("innerProgress", 0)
+
+
+def events_and_schedules(stage):
+    """Events as they come, the last one at once; schedules with their next run, and a button for those who may run them"""
+    browser, rig = stage.browser, stage.rig
+    item = "document.querySelector('#{} [data-name={}]')"
+    rig.call("post", "bell", {"door": "back"})
+    for page in ("", "state.html"):
+        stage.open(page)
+        browser.wait_text("#events [data-name=bell]", '{"door":"back"}')
+        browser.wait_text("#events [data-name=ring]", "not yet")
+        assert not browser.value(item.format("events", "others")), "whoever may not hear it is not told of it"
+        rig.call("post", "bell", "front")
+        browser.wait_text("#events [data-name=bell] .data", "front")
+        browser.wait(item.format("events", "bell") + ".textContent.includes(':')")
+        rig.call("post", "bell", {"door": "back"})
+        # A page that is new has no times of what came before it.
+        browser.wait_text("#schedules [data-name=night]", "Next: ")
+        browser.wait_text("#schedules [data-name=dawn]", "at 06:30")
+        browser.wait_text("#schedules [data-name=dawn]", "Has not run yet")
+        assert not browser.value(item.format("schedules", "dawn") + ".querySelector('button')"), "ann may not run it"
+        browser.click("#schedules [data-name=night] button")
+        browser.wait_text("#schedules [data-name=night] .last", ", ok")
+        # As others run it.
+        rig.call("night", "run")
+        last = rig.call("night")["last"]
+        browser.wait(f"{item.format('schedules', 'night')}.querySelector('.last').textContent.includes(new Date({last}).toLocaleTimeString([], {{ hour: '2-digit', minute: '2-digit', second: '2-digit' }})) || {last} % 60000 === 0")
+    # Without any, the cards are not there.
+    mappings = rig.folder / "mappings" / "zz-tests.yaml"
+    text = mappings.read_text()
+    try:
+        mappings.write_text("\n".join(line for line in text.split("\n") if "event:" not in line and "schedule:" not in line))
+        rig.call("reload")
+        browser.wait("document.getElementById('events-card').hidden && document.getElementById('schedules-card').hidden")
+    finally:
+        mappings.write_text(text)
+        rig.call("reload")
+    browser.wait("!document.getElementById('schedules-card').hidden")
+
+
+def hardware(stage):
+    """Lines and lights as they are: a lamp is lit, a push is pressed by hand, and what one may not set has no control"""
+    browser, rig = stage.browser, stage.rig
+    item = "document.querySelector('#hardware [data-name={}]')"
+    for page in ("", "state.html"):
+        stage.open(page)
+        browser.wait_text("#hardware [data-name=lamp]", "off")
+        assert not browser.value(item.format("lamp") + ".querySelector('.lit')")
+        browser.click("#hardware [data-name=lamp] button")
+        browser.wait(item.format("lamp") + ".querySelector('.lit')")
+        assert rig.call("lamp") is True
+        rig.call("lamp", False)
+        browser.wait("!" + item.format("lamp") + ".querySelector('.lit')")
+        browser.click("#hardware [data-name=push] button")
+        browser.wait(item.format("push") + ".querySelector('.lit')")
+        assert rig.call("push") is True
+        rig.call("simulate", "push", False)
+        browser.wait_text("#hardware [data-name=push]", "off")
+        rig.call("fan", 40)
+        browser.wait_text("#hardware [data-name=fan] .data", "40 %")
+        assert not browser.value(item.format("fan") + ".querySelector('input')"), "ann may not set it"
+        rig.call("fan", 0)
 
 
 # Connections
@@ -1025,6 +1106,9 @@ def refused_in_the_page(stage):
     browser.run("mapCommandToVCF('visitors', () => {}); makeCall('reload'); makeCall('reload'); return null")
     browser.wait_text("#quickconnect-refused", "Refused: reload is not among the commands")
     browser.wait_text("#quickconnect-refused", "Refused: the event 'visitors'")
+    # Each line's list has what the others add: whoever pastes one after the other loses none.
+    lists = re.findall(r"«commands: \[(.*?)\]»", browser.value(told))
+    assert len(lists) > 1 and len(set(lists)) == 1 and {"doorbell", "reload"} <= set(lists[0].split(", ")), lists
     assert not re.search("data is|brew", browser.value(told)) and browser.value(told).count("Refused: reload") == 1, browser.value(told)
     # A rule of persons that the page does not handle.
     browser.run("setTimeout(readData); return null")
@@ -1244,7 +1328,7 @@ def pictures(stage):
 ALL = [
     log_in, open_by_code, logged_out_elsewhere, sounds, volume, recording, upload, media_by_address, location, motion, simulation, pickers, nearby_and_journal, refusal,
     macros_run, macro_mistake, macros_edit, macro_typing, macro_conflict, macro_history, macro_trace, macro_rights, macro_on_touch,
-    procedures, procedure_plots, procedure_mistakes, procedure_stopped, procedures_closed, state, two_pages, left_pages, reload_in_a_call, daemon_restarts, gateway_restarts, sleep_and_wake, book, bridge, old_ways, library, words, live_reload, refused_in_the_page,
+    procedures, procedure_plots, documented_plot, procedure_mistakes, procedure_stopped, procedures_closed, state, events_and_schedules, hardware, two_pages, left_pages, reload_in_a_call, daemon_restarts, gateway_restarts, sleep_and_wake, book, bridge, old_ways, library, words, live_reload, refused_in_the_page,
     no_foreign_resource, contrast, names_and_roles, keyboard, narrow, pictures,
 ]
 # Who does it; else ann, who may save macros.

@@ -1,5 +1,5 @@
 import Foundation
-import Layout
+import Linux
 import TestRig
 import Testing
 

@@ -1,4 +1,3 @@
-import DataStore
 import Testing
 
 @testable import Procedures

@@ -95,6 +95,17 @@ struct ConnectionRules {
         #expect(conversation.takeEvents() == [.stands(.handler("lamp")), .stands(.subscription("news"))])
     }
 
+    @Test func `a warning beside what stands is told once`() {
+        var conversation = ClientConversation.connected()
+        conversation.register(handler: "ping")
+        for line in conversation.said() {
+            let id = (try? JSONParser.parse(line))?.objectValue?["callbackId"]?.text ?? ""
+            conversation.hear(#"{"responseId":\#(id),"responseData":{"warning":"no call comes"}}"#)
+        }
+        #expect(conversation.takeEvents() == [.stands(.handler("ping"))])
+        #expect(conversation.takeWarnings() == ["no call comes"] && conversation.takeWarnings().isEmpty)
+    }
+
     @Test func `what the daemon refuses stands no more`() throws {
         var conversation = ClientConversation.connected()
         conversation.register(handler: "lamp")

@@ -6,7 +6,7 @@ struct CommentTests {
     /// Their folders.
     private static let products = [
         "Core", "Base/JSON", "Client/QuickConnectClient", "Client/QuickConnectClientNIO", "Scripting/JavaScriptCore",
-        "Scripting/MacroEngine", "Web/Gateway",
+        "Scripting/MacroEngine",
     ]
 
     @Test("each have a comment", arguments: products)

@@ -1,4 +1,6 @@
+import CommandLineText
 import JSON
+import Linux
 import QuickConnect
 import Testing
 

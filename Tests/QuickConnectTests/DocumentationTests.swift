@@ -45,7 +45,7 @@ struct DocumentationTests {
     )
     func quotations(of name: String, moreThan least: Int) throws {
         let text = try page(name)
-        let blocks = text.matches(of: /```(?:swift|yaml|text)\n([\s\S]*?)```/)
+        let blocks = text.matches(of: /`{3}(?:swift|yaml|text)\n([\s\S]*?)`{3}/)
         #expect(blocks.count > least)
         for block in blocks where !text[..<block.range.lowerBound].hasSuffix("-->\n") {
             let files = text[..<block.range.lowerBound].matches(of: /`((?:Sources|Tests|mappings|Package)[^` ]*\.\w+)`/)
@@ -74,7 +74,7 @@ struct DocumentationTests {
     @Test("The examples of docs/protocol.md are what a daemon says")
     func examples() async throws {
         let text = try page("docs/protocol.md")
-        let blocks = text.matches(of: /```text\n([\s\S]*?)```/)
+        let blocks = text.matches(of: /`{3}text\n([\s\S]*?)`{3}/)
             .filter { !text[..<$0.range.lowerBound].hasSuffix("-->\n") }.map { String($0.output.1) }
         #expect(blocks.count > 5)
         for block in blocks { try await check(block) }

@@ -37,7 +37,7 @@ private func build(
     return try builder.build(
         catalog: catalog,
         scripts: { HandlerCommandObject($0, handlers: .none) },
-        values: { name, _ in ValueCommandObject(name, ValueStore(EventHub(limits: Limits()))) },
+        declared: { name, _ in ValueCommandObject(name, ValueStore(EventHub(limits: Limits()))) },
         accounts: TestAccounts()
     )
 }

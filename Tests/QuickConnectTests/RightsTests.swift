@@ -455,7 +455,7 @@ struct RightsTests {
         return try builder.build(
             catalog: [:],
             scripts: { HandlerCommandObject($0, handlers: handlers) },
-            values: { name, _ in ValueCommandObject(name, ValueStore(EventHub(limits: Limits()))) },
+            declared: { name, _ in ValueCommandObject(name, ValueStore(EventHub(limits: Limits()))) },
             accounts: TestAccounts()
         ).table
     }

@@ -205,7 +205,7 @@ struct ValueTests {
         let table = try builder.build(
             catalog: [:],
             scripts: { HandlerCommandObject($0, handlers: .none) },
-            values: { name, _ in ValueCommandObject(name, store) },
+            declared: { name, _ in ValueCommandObject(name, store) },
             accounts: TestAccounts()
         ).table
         #expect(store.adopt(table).count == 1)

@@ -23,7 +23,7 @@ private final class QuickClient: CallConnection {
     func whenClosed(_ body: @escaping @Sendable () -> Void) {}
     func interruptCalls(id: String?, with error: CommandError) {}
     func act(for user: String, groups: Set<String>) throws(CommandError) {}
-    func tell(_ error: CommandError, of command: String, form: WireForm) {}
+    func report(_ error: CommandError, of command: String, form: WireForm) {}
     func send(_ event: Event, form: WireForm) {}
     func forgetAnswer(_ number: Int) { forgotten.withLock { $0.append(number) } }
 

@@ -26,6 +26,8 @@ struct CheckQueueTests {
             elif text == 'other': say(**dict(verdict, number=number + 1))
             elif text == 'none': say(seconds=0.0, bytes=1)
             elif text == 'closed': os._exit(0)
+            elif text == 'shut': os.closerange(3, 64); time.sleep(60)
+            elif text == 'last': say(**verdict); os._exit(0)
             else: say(**verdict)
 
         """
@@ -64,6 +66,16 @@ struct CheckQueueTests {
     @Test(arguments: ["behind", "negative", "longer", "other", "none"])
     func `what cannot be a verdict ends it, and another process checks the next text`(text: String) async throws {
         #expect(try await verdicts(text, "bad") == [.unchecked("its parser gave no valid answer"), bad])
+    }
+
+    @Test func `a process that closes its socket and goes on is ended, and its text is tried once more`() async throws {
+        let start = ContinuousClock.now
+        #expect(try await verdicts("shut", "bad") == [.unchecked("its parser has ended"), bad])
+        #expect(.now - start < .seconds(15))
+    }
+
+    @Test func `an answer with its end counts, and another process checks the next text`() async throws {
+        for _ in 0..<20 { #expect(try await verdicts("last", "bad") == [.valid(functionBytes: 4), bad]) }
     }
 
     @Test func `what it says while it has no text is not taken for a verdict on the next one`() async throws {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import ScriptHost
+@testable import quickconnect_scripts
 
 @Suite("How much the console takes")
 struct ConsoleMeterTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import ScriptHost
+@testable import quickconnect_scripts
 
 @Suite("The calls that a script has not answered")
 struct HandlerCallsTests {

@@ -2,7 +2,7 @@ import JSON
 import SyntaxChecking
 import Testing
 
-@testable import ScriptHost
+@testable import quickconnect_scripts
 
 @Suite("What the macros' process is given next")
 struct MacroFeedTests {

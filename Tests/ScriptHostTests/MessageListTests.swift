@@ -1,6 +1,6 @@
 import Testing
 
-@testable import ScriptHost
+@testable import quickconnect_scripts
 
 @Suite("Messages of the daemon, as a script is given them")
 struct MessageListTests {

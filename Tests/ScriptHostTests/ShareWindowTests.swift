@@ -2,7 +2,7 @@ import Configuration
 import QuickConnect
 import Testing
 
-@testable import ScriptHost
+@testable import quickconnect_scripts
 
 @Suite("The share of a core")
 struct ShareWindowTests {

@@ -1,18 +1,17 @@
 import JSON
-import NIOCore
-import NIOEmbedded
 import QuickConnect
+import Runtime
 import TestRig
 import Testing
 
-@testable import UnixSocketListener
+@testable import quickconnectd
 
 @Suite("One client's connection on its event loop", .timeLimit(.minutes(5)))
 struct ConnectionHandlerTests {
     @Test("Lines in any pieces are answered in their order")
     func pieces() async throws {
         try await withConnections { connections in
-            let client = try await connections.connect()
+            let client = try connections.connect()
             let text = (1...50).map {
                 "call?cmd=ping&id=\($0)\r\n\n{\"handlerName\":\"echo\",\"data\":\($0),\"callbackId\":\"x\"}\n"
             }
@@ -20,7 +19,7 @@ struct ConnectionHandlerTests {
             var rest = text[...]
             var size = 1
             while !rest.isEmpty {
-                try await client.send(String(rest.prefix(size)))
+                client.send(String(rest.prefix(size)))
                 rest = rest.dropFirst(size)
                 size = size % 17 + 1
             }
@@ -34,32 +33,28 @@ struct ConnectionHandlerTests {
     @Test("Batches of many members are worked off in slices, each is answered, and others have their turn in between")
     func slices() async throws {
         try await withConnections { connections in
-            let (client, other) = (try await connections.connect(), try await connections.connect())
+            let (client, other) = (try connections.connect(), try connections.connect())
             let count = 30_000
             let members = (0..<count).map { #"{"handlerName":"ping","callbackId":"\#($0)"}"# }
             let batches = stride(from: 0, to: count, by: 1000).map {
                 "[\(members[$0..<($0 + 1000)].joined(separator: ","))]\n"
             }
-            // The loop does not run yet: this is the first slice alone.
-            try await client.send(batches.joined() + "call?cmd=ping&id=last\n")
-            let first = try await client.take()
-            try await other.send("call?cmd=ping&id=other\n")
+            client.send(batches.joined() + "call?cmd=ping&id=last\n")
+            connections.step()
+            other.send("call?cmd=ping&id=other\n")
             #expect(try await other.lines(1) == ["handleJSONRequest?cmd=ping&msg=null&id=other"])
-            var lines = (first + (try await client.take())).split(separator: "\n").map(String.init)
-            // None, where the time of a slice was over when the first batch had been read.
-            #expect(lines.count < count)
-            lines += try await client.lines(count + 1 - lines.count)
-            Self.expectPings(lines, count)
+            #expect(!client.hasSentAll)
+            Self.expectPings(try await client.lines(count + 1), count)
         }
     }
 
     @Test("Each member of a batch that is read beside the event loop is answered, in its order")
     func longBatch() async throws {
         try await withConnections { connections in
-            let client = try await connections.connect()
+            let client = try connections.connect()
             let count = 50_000
             let members = (0..<count).map { #"{"handlerName":"ping","callbackId":"\#($0)"}"# }
-            try await client.send("[\(members.joined(separator: ","))]\ncall?cmd=ping&id=last\n")
+            client.send("[\(members.joined(separator: ","))]\ncall?cmd=ping&id=last\n")
             Self.expectPings(try await client.lines(count + 1), count)
         }
     }
@@ -74,14 +69,14 @@ struct ConnectionHandlerTests {
     @Test("Many lines that come at once are worked off in slices too")
     func manyLines() async throws {
         try await withConnections { connections in
-            let (client, other) = (try await connections.connect(), try await connections.connect())
+            let (client, other) = (try connections.connect(), try connections.connect())
             let count = 50_000
-            try await client.send((0..<count).map { "call?cmd=ping&id=\($0)\n" }.joined())
-            try await other.send("call?cmd=ping&id=other\n")
+            client.send((0..<count).map { "call?cmd=ping&id=\($0)\n" }.joined())
+            connections.step()
+            other.send("call?cmd=ping&id=other\n")
             #expect(try await other.lines(1) == ["handleJSONRequest?cmd=ping&msg=null&id=other"])
-            let first = try await client.take().split(separator: "\n")
-            #expect(!first.isEmpty && first.count < count)
-            let lines = first.map(String.init) + (try await client.lines(count - first.count))
+            #expect(!client.hasSentAll)
+            let lines = try await client.lines(count)
             #expect(lines == (0..<count).map { "handleJSONRequest?cmd=ping&msg=null&id=\($0)" })
         }
     }
@@ -89,9 +84,9 @@ struct ConnectionHandlerTests {
     @Test("A line of 300 KiB is answered in order with those behind it, in either form")
     func longLine() async throws {
         try await withConnections { connections in
-            let client = try await connections.connect()
+            let client = try connections.connect()
             let text = String(repeating: "x", count: 300 << 10)
-            try await client.send(
+            client.send(
                 """
                 call?cmd=ping&id=1
                 {"handlerName":"echo","data":["\(text)"],"callbackId":"2"}
@@ -101,7 +96,7 @@ struct ConnectionHandlerTests {
 
                 """
             )
-            try await client.send("call?cmd=ping&id=7\n")
+            client.send("call?cmd=ping&id=7\n")
             let lines = try await client.lines(7)
             #expect(
                 lines == [
@@ -117,16 +112,16 @@ struct ConnectionHandlerTests {
     @Test("A reply, or an event, of megabytes goes out whole to a client that reads at once")
     func largeReply() async throws {
         try await withConnections { connections in
-            let client = try await connections.connect()
+            let client = try connections.connect()
             let text = String(repeating: "x%", count: 1_000_000)
-            try await client.send(#"{"handlerName":"echo","data":["\#(text)"],"callbackId":"1"}"# + "\n")
+            client.send(#"{"handlerName":"echo","data":["\#(text)"],"callbackId":"1"}"# + "\n")
             #expect(try await client.lines(1) == [#"{"responseId":"1","responseData":"\#(text)"}"#])
             let encoded = PercentEncoding.encode("[\"\(text)\"]")
-            try await client.send("call?cmd=echo&msg=\(encoded)&id=2\ncall?cmd=ping&id=3\n")
+            client.send("call?cmd=echo&msg=\(encoded)&id=2\ncall?cmd=ping&id=3\n")
             let reply = "handleJSONRequest?cmd=echo&msg=\(PercentEncoding.encode("\"\(text)\""))&id=2"
             #expect(try await client.lines(2) == [reply, "handleJSONRequest?cmd=ping&msg=null&id=3"])
             try connections.router.events.subscribe(
-                try await client.connection,
+                client.connection,
                 to: ["news"],
                 options: [:],
                 form: .bridge
@@ -141,11 +136,11 @@ struct ConnectionHandlerTests {
         var limits = Limits()
         limits.lineBytes = 1024
         try await withConnections(limits: limits) { connections in
-            let client = try await connections.connect()
+            let client = try connections.connect()
             for start in ["call?cmd=ping&msg=", #"{"handlerName":"ping","data":""#] {
-                try await client.send(start)
-                for _ in 0..<100 { try await client.send(String(repeating: "x", count: 100)) }
-                try await client.send("\ncall?cmd=ping&id=1\n")
+                client.send(start)
+                for _ in 0..<100 { client.send(String(repeating: "x", count: 100)) }
+                client.send("\ncall?cmd=ping&id=1\n")
             }
             let lines = try await client.lines(4)
             #expect(lines.count == 4)
@@ -158,16 +153,16 @@ struct ConnectionHandlerTests {
     @Test("At the end of input what came before is answered, a long line too; then the connection closes")
     func endOfInput() async throws {
         try await withConnections { connections in
-            let client = try await connections.connect()
+            let client = try connections.connect()
             let text = String(repeating: "x", count: 100_000)
-            try await client.send(#"{"handlerName":"echo","data":["\#(text)"],"callbackId":"1"}"# + "\n")
-            try await client.send("call?cmd=ping&id=2\ncall?cmd=ping&id=dropped")
-            try await client.endInput()
+            client.send(#"{"handlerName":"echo","data":["\#(text)"],"callbackId":"1"}"# + "\n")
+            client.send("call?cmd=ping&id=2\ncall?cmd=ping&id=dropped")
+            client.endInput()
             #expect(
                 try await client.lines(2)
                     == [#"{"responseId":"1","responseData":"\#(text)"}"#, "handleJSONRequest?cmd=ping&msg=null&id=2"]
             )
-            try await client.channel.closeFuture.get()
+            try await client.untilClosed()
         }
     }
 
@@ -176,15 +171,13 @@ struct ConnectionHandlerTests {
     @Test("A client that does not read is not read either, and gets all of it, in order, when it does")
     func paused() async throws {
         try await withConnections { connections in
-            let client = try await connections.connect()
+            let client = try connections.connect()
             let text = String(repeating: "x", count: 30_000)
-            try await client.setReading(false)
             for id in 0..<100 {
-                try await client.send(#"{"handlerName":"echo","data":["\#(text)"],"callbackId":"\#(id)"}"# + "\n")
-                await connections.loop.advanceTime(by: .milliseconds(1))
+                client.send(#"{"handlerName":"echo","data":["\#(text)"],"callbackId":"\#(id)"}"# + "\n")
+                connections.settle()
             }
-            #expect(try await client.take() == "")
-            try await client.setReading(true)
+            #expect(!client.hasSentAll && connections.router.memory.use.used < 1 << 20)
             let lines = try await client.lines(100)
             #expect(lines == (0..<100).map { #"{"responseId":"\#($0)","responseData":"\#(text)"}"# })
         }
@@ -193,25 +186,23 @@ struct ConnectionHandlerTests {
     @Test("While a client does not read, of a sensor's values the newest waits for it, and every message does")
     func sensors() async throws {
         try await withConnections { connections in
-            let client = try await connections.connect()
-            let connection = try await client.connection
+            let client = try connections.connect()
+            let connection = client.connection
             try connections.router.events.subscribe(
                 connection,
                 to: ["tilt", "news", "dropped"],
                 options: [:],
                 form: .bridge
             )
-            try await client.setReading(false)
-            try await client.send(
+            client.send(
                 (0..<20).map { _ in "call?cmd=echo&msg=%22\(String(repeating: "x", count: 30_000))%22&id=1\n" }.joined()
             )
-            await connections.loop.advanceTime(by: .milliseconds(1))
+            connections.settle()
             for number in 1...5 {
                 connections.router.events.publish(Event("tilt", .integer(Int64(number)), kind: .sensor))
                 connections.router.events.publish(Event("news", .integer(Int64(number)), kind: .message))
             }
-            await connections.loop.advanceTime(by: .milliseconds(1))
-            try await client.setReading(true)
+            connections.settle()
             let lines = try await client.lines(20 + 7).filter { $0.hasPrefix("{") }
             #expect(
                 Set(lines)
@@ -225,26 +216,22 @@ struct ConnectionHandlerTests {
         }
     }
 
-    @Test("A client that turns out to read while another one's call is running goes on behind that call")
-    func resumedByOthers() async throws {
+    @Test("What another one's call has for a client that does not read goes behind what waits for it")
+    func behindWhatWaits() async throws {
         try await withConnections { connections in
-            let (client, other) = (try await connections.connect(), try await connections.connect())
+            let (client, other) = (try connections.connect(), try connections.connect())
             try connections.router.events.subscribe(
-                try await client.connection,
+                client.connection,
                 to: ["news"],
                 options: [:],
                 form: .bridge
             )
-            try await client.setReading(false)
             let text = String(repeating: "x", count: 30_000)
             let calls = (0..<50).map { #"{"handlerName":"echo","data":["\#(text)"],"callbackId":"\#($0)"}"# + "\n" }
-            try await client.send(calls.joined())
-            await connections.loop.advanceTime(by: .milliseconds(1))
-            // It has room for more, and is not asked for input yet: what a line begins with and its text are two pieces.
-            for _ in 0..<2 { try await client.readOne() }
-            try await client.readWithNextBytes()
+            client.send(calls.joined())
+            connections.settle()
             let news = String(repeating: "n", count: 70_000)
-            try await other.send(#"{"handlerName":"post","data":["news","\#(news)"],"callbackId":"1"}"# + "\n")
+            other.send(#"{"handlerName":"post","data":["news","\#(news)"],"callbackId":"1"}"# + "\n")
             #expect(try await other.lines(1) == [#"{"responseId":"1","responseData":null}"#])
             var lines = try await client.lines(51)
             lines.removeAll { $0 == #"{"handlerName":"news","data":"\#(news)"}"# }
@@ -255,20 +242,19 @@ struct ConnectionHandlerTests {
     @Test("Calls to a handler that reads slowly wait for their callers' turns, and each cancel stays behind its call")
     func callsInTurns() async throws {
         try await withConnections { connections in
-            let handler = try await connections.connect()
-            let (ann, bob) = (try await connections.connect(as: 1000), try await connections.connect(as: 1001))
-            try connections.router.register("slow", of: try await handler.connection, hearsCancel: true)
-            try await handler.setReading(false)
+            let handler = try connections.connect()
+            let (ann, bob) = (try connections.connect(as: 1000), try connections.connect(as: 1001))
+            try connections.router.register("slow", of: handler.connection, hearsCancel: true)
             let text = String(repeating: "x", count: 30_000)
-            try await ann.send((0..<20).map { "call?cmd=slow&msg=%22\(text)%22&id=\($0)\n" }.joined())
-            await connections.loop.advanceTime(by: .milliseconds(1))
-            try await ann.channel.close()
-            try await bob.send("call?cmd=slow&msg=%22bob%22&id=b\n")
-            await connections.loop.advanceTime(by: .milliseconds(1))
-            try await handler.setReading(true)
+            ann.send((0..<20).map { "call?cmd=slow&msg=%22\(text)%22&id=\($0)\n" }.joined())
+            connections.settle()
+            ann.close()
+            bob.send("call?cmd=slow&msg=%22bob%22&id=b\n")
+            connections.settle()
             let lines = try await handler.lines(41)
             let bobs = lines.firstIndex { $0.contains(#"["bob"]"#) }
-            #expect(try #require(bobs) < 4, "\(lines.map { $0.suffix(120) })")
+            let before = lines.prefix(try #require(bobs)).filter { !$0.contains(#""handlerName":"cancel""#) }
+            #expect(before.count < 5, "\(lines.map { $0.suffix(120) })")
             for number in 1...20 {
                 let call = lines.firstIndex { $0.contains(#""callbackId":"q\#(number)""#) }
                 let cancel = lines.firstIndex { $0 == #"{"handlerName":"cancel","data":["q\#(number)"]}"# }
@@ -282,20 +268,18 @@ struct ConnectionHandlerTests {
         var limits = Limits()
         limits.replyBytes = 1 << 20
         try await withConnections(limits: limits) { connections in
-            let handler = try await connections.connect()
-            let (ann, bob) = (try await connections.connect(as: 1000), try await connections.connect(as: 1001))
-            try connections.router.register("slow", of: try await handler.connection)
-            try await handler.setReading(false)
+            let handler = try connections.connect()
+            let (ann, bob) = (try connections.connect(as: 1000), try connections.connect(as: 1001))
+            try connections.router.register("slow", of: handler.connection)
             let text = String(repeating: "x", count: 30_000)
-            try await ann.send((0..<20).map { "call?cmd=slow&msg=%22\(text)%22&id=\($0)\n" }.joined())
-            let refused = try await ann.lines(10)
+            ann.send((0..<20).map { "call?cmd=slow&msg=%22\(text)%22&id=\($0)\n" }.joined())
+            let refused = try await ann.lines(6)
             #expect(refused.allSatisfy { $0.contains("overloaded") })
-            try await bob.send("call?cmd=slow&msg=%22bob%22&id=b\n")
-            await connections.loop.advanceTime(by: .milliseconds(1))
-            try await handler.setReading(true)
+            bob.send("call?cmd=slow&msg=%22bob%22&id=b\n")
+            connections.settle()
             let lines = try await handler.lines(21 - refused.count)
             #expect(lines.contains { $0.contains(#"["bob"]"#) }, "\(refused.count): \(lines.map { $0.suffix(200) })")
-            let toBob = try await bob.take()
+            let toBob = bob.take()
             #expect(toBob == "")
         }
     }
@@ -305,19 +289,18 @@ struct ConnectionHandlerTests {
         var limits = Limits()
         (limits.lineBytes, limits.replyBytes, limits.keptBytes) = (3 << 20, 7 << 19, 7 << 20)
         try await withConnections(limits: limits) { connections in
-            let (handler, caller) = (try await connections.connect(as: 1000), try await connections.connect())
-            let connection = try await handler.connection
+            let (handler, caller) = (try connections.connect(as: 1000), try connections.connect())
+            let connection = handler.connection
             try connections.router.register("take", of: connection)
             try connections.router.events.subscribe(connection, to: ["news"], options: [:], form: .bridge)
             let text = String(repeating: "x", count: 2_900_000)
-            try await caller.send("call?cmd=take&msg=%22\(text)%22&id=1\n")
+            caller.send("call?cmd=take&msg=%22\(text)%22&id=1\n")
             #expect(try await handler.lines(1).count == 1)
-            try await handler.setReading(false)
             let news = JSONValue.string(String(repeating: "n", count: 100_000))
             var count = 0
             while count < 60, !connection.isClosed {
                 connections.router.events.publish(Event("news", news, kind: .message))
-                await connections.loop.advanceTime(by: .milliseconds(1))
+                connections.settle()
                 count += 1
             }
             #expect((12..<25).contains(count), "\(count) events of 100 KB, of a share of 1.75 MiB")
@@ -327,18 +310,16 @@ struct ConnectionHandlerTests {
     @Test("A batch whose answers nobody reads counts for its user, until they are read")
     func unreadBatch() async throws {
         try await withConnections { connections in
-            let client = try await connections.connect(as: 1000)
-            try await client.setReading(false)
+            let client = try connections.connect(as: 1000)
             let member = #"{"handlerName":"ping","callbackId":"\#(String(repeating: "i", count: 100))"}"#
             let batch = "[" + [String](repeating: member, count: 20_000).joined(separator: ",") + "]\n"
-            try await client.send(batch)
+            client.send(batch)
             try await eventually("it has been read") {
-                await connections.loop.advanceTime(by: .milliseconds(1))
+                connections.settle()
                 return connections.router.memory.use.used > batch.utf8.count
             }
-            for _ in 0..<100 { await connections.loop.advanceTime(by: .milliseconds(1)) }
+            for _ in 0..<100 { connections.settle() }
             #expect(connections.router.memory.use.used > batch.utf8.count)
-            try await client.setReading(true)
             #expect(try await client.lines(20_000).count == 20_000)
             #expect(connections.router.memory.use.used == 0)
         }
@@ -347,26 +328,27 @@ struct ConnectionHandlerTests {
     @Test("Others have their turns while a thousand handlers of a connection end, and who wants to know hears of each")
     func manyHandlersEnd() async throws {
         try await withConnections { connections in
-            let (client, other) = (try await connections.connect(as: 1000), try await connections.connect(as: 1001))
+            let (client, other) = (try connections.connect(as: 1000), try connections.connect(as: 1001))
             var listeners: [TestPeer] = []
-            for _ in 0..<50 { listeners.append(try await connections.connect(as: 1000)) }
+            for _ in 0..<50 { listeners.append(try connections.connect(as: 1000)) }
             for number in 0..<1000 {
-                try connections.router.register("h\(number)", of: try await client.connection)
+                try connections.router.register("h\(number)", of: client.connection)
             }
             for listener in listeners {
                 try connections.router.events.subscribe(
-                    try await listener.connection,
+                    listener.connection,
                     to: ["handlers"],
                     options: [:],
                     form: .bridge
                 )
             }
-            try await client.channel.close()
+            client.close()
+            connections.step()
             #expect(connections.router.handlers.count == 0)
-            // The loop has not run yet: this is what the first turn has told.
-            let early = try await listeners[0].take().split(separator: "\n").count
+            // This is what the first turn has told.
+            let early = (listeners[0].take() ?? "").split(separator: "\n").count
             #expect(early < 1000)
-            try await other.send("call?cmd=ping&id=1\n")
+            other.send("call?cmd=ping&id=1\n")
             #expect(try await other.lines(1) == ["handleJSONRequest?cmd=ping&msg=null&id=1"])
             for (index, listener) in listeners.enumerated() {
                 let count = 1000 - (index == 0 ? early : 0)
@@ -380,13 +362,69 @@ struct ConnectionHandlerTests {
     @Test("Who goes with much left to process loses its handlers' names to the next one at once")
     func leftNames() async throws {
         try await withConnections { connections in
-            let (client, other) = (try await connections.connect(), try await connections.connect())
-            try connections.router.register("mine", of: try await client.connection)
+            let (client, other) = (try connections.connect(), try connections.connect())
+            try connections.router.register("mine", of: client.connection)
             let text = String(repeating: "x", count: 5000)
-            try await client.send((0..<3000).map { "call?cmd=echo&msg=%22\(text)%22&id=\($0)\n" }.joined())
-            try await client.channel.close()
-            try connections.router.register("mine", of: try await other.connection)
+            client.send((0..<3000).map { "call?cmd=echo&msg=%22\(text)%22&id=\($0)\n" }.joined())
+            client.close()
+            connections.step()
+            try connections.router.register("mine", of: other.connection)
             #expect(connections.router.handlers.count == 1)
+        }
+    }
+
+    @Test("Who calls and goes at once is heard, also where its user's share is used up")
+    func lastCalls() async throws {
+        try await withConnections { connections in
+            let (unread, listener) = (try connections.connect(as: 1000), try connections.connect())
+            try connections.router.events.subscribe(listener.connection, to: ["news"], options: [:], form: .bridge)
+            let member = #"{"handlerName":"ping","callbackId":"\#(String(repeating: "i", count: 100))"}"#
+            for _ in 0..<6 {
+                unread.send("[" + [String](repeating: member, count: 30_000).joined(separator: ",") + "]\n")
+            }
+            let caller = Caller(.peer(uid: 1000, pid: 1, groups: []))
+            try await eventually("its share is used up") {
+                connections.step()
+                return connections.router.memory.isUsedUp(by: caller)
+            }
+            for number in 0..<30 {
+                let client = try connections.connect(as: 1000)
+                client.send("call?cmd=post&msg=[%22news%22,\(number)]&id=1\n")
+                client.close()
+            }
+            let lines = try await listener.lines(30)
+            #expect(lines == (0..<30).map { #"{"handlerName":"news","data":\#($0)}"# })
+        }
+    }
+
+    @Test("Who can be told nothing any more is gone, also if it holds its socket open")
+    func deafClient() async throws {
+        try await withConnections { connections in
+            for _ in 0..<100 {
+                let client = try connections.connect(as: 1000)
+                client.endOutput()
+                client.send("call?cmd=ping&id=1\ncall?cmd=pi")
+                for _ in 0..<4 { connections.step() }
+                connections.advance(by: .milliseconds(1))
+                #expect(client.connection.isClosed)
+            }
+        }
+    }
+
+    @Test("Who can be told nothing, and sends without end, holds up nobody")
+    func deafFlood() async throws {
+        try await withConnections { connections in
+            let (client, other) = (try connections.connect(as: 1000), try connections.connect(as: 1001))
+            client.endOutput()
+            client.send("call?cmd=ping&id=1\n")
+            client.flood()
+            try await eventually("it is closed") {
+                connections.step()
+                return client.connection.isClosed
+            }
+            other.send("call?cmd=ping&id=2\n")
+            #expect(try await other.lines(1) == ["handleJSONRequest?cmd=ping&msg=null&id=2"])
+            #expect(connections.router.memory.use.used == 0)
         }
     }
 
@@ -395,21 +433,20 @@ struct ConnectionHandlerTests {
         var limits = Limits()
         limits.replyBytes = 1 << 20
         try await withConnections(limits: limits) { connections in
-            let client = try await connections.connect()
-            let connection = try await client.connection
+            let client = try connections.connect()
+            let connection = client.connection
             try connections.router.events.subscribe(connection, to: ["news"], options: [:], form: .bridge)
-            try await client.setReading(false)
             let news = Event("news", .string(String(repeating: "x", count: 50_000)), kind: .message)
             for _ in 0..<20 {
                 connections.router.events.publish(news)
-                await connections.loop.advanceTime(by: .milliseconds(1))
+                connections.settle()
             }
             #expect(!connection.isClosed)
             for _ in 0..<5 {
                 connections.router.events.publish(news)
-                await connections.loop.advanceTime(by: .milliseconds(1))
+                connections.settle()
             }
-            try await client.channel.closeFuture.get()
+            try await client.untilClosed()
             #expect(connection.isClosed)
         }
     }
@@ -419,18 +456,17 @@ struct ConnectionHandlerTests {
         var limits = Limits()
         limits.stalledSeconds = 10
         try await withConnections(limits: limits) { connections in
-            let client = try await connections.connect()
-            let connection = try await client.connection
-            try await client.setReading(false)
+            let client = try connections.connect()
+            let connection = client.connection
             let calls = (0..<20).map { _ in "call?cmd=echo&msg=%22\(String(repeating: "x", count: 30_000))%22&id=1\n" }
-            try await client.send(calls.joined())
-            await connections.loop.advanceTime(by: .seconds(9))
+            client.send(calls.joined())
+            connections.advance(by: .seconds(9))
             #expect(!connection.isClosed)
-            try await client.readOne()
-            await connections.loop.advanceTime(by: .seconds(9))
+            _ = client.take(most: 16 << 10)
+            connections.advance(by: .seconds(9))
             #expect(!connection.isClosed)
-            await connections.loop.advanceTime(by: .seconds(12))
-            try await client.channel.closeFuture.get()
+            connections.advance(by: .seconds(12))
+            try await client.untilClosed()
             #expect(connection.isClosed)
         }
     }

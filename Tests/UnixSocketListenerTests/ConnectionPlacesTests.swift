@@ -1,8 +1,8 @@
-import Fairness
+import Concurrency
 import QuickConnect
 import Testing
 
-@testable import UnixSocketListener
+@testable import quickconnectd
 
 @Suite("Who gets the places of a socket")
 struct ConnectionPlacesTests {

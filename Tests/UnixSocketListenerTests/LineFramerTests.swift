@@ -1,6 +1,6 @@
 import Testing
 
-@testable import UnixSocketListener
+@testable import quickconnectd
 
 @Suite("Lines in what a connection sends")
 struct LineFramerTests {

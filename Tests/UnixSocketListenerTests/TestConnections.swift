@@ -1,14 +1,13 @@
 import Concurrency
+import Glibc
 import JSON
 import Logging
-import NIOCore
-import NIOEmbedded
-import NIOPosix
 import QuickConnect
+import Runtime
 import TestRig
 import Testing
 
-@testable import UnixSocketListener
+@testable import quickconnectd
 
 private struct EchoBCO: BCO {
     func handle(_ call: borrowing Call) throws(CommandError) -> BusinessOutcome {
@@ -30,12 +29,12 @@ private struct NoAccounts: Accounts {
     func gid(ofGroup name: String) -> UInt32? { nil }
 }
 
-/// Connections on one event loop that runs when the test says so. They know `echo`, `post` and `ping`.
-final class TestConnections: Sendable {
+/// Connections on one loop that goes around when the test says so. They know `echo`, `post` and `ping`.
+final class TestConnections {
     let router: Router
-    let loop = NIOAsyncTestingEventLoop()
-    private let longLines = NIOThreadPool(numberOfThreads: 1)
-    private let resources: NIOLoopBoundBox<LoopResources?>
+    let loop: Loop
+    private let resources: LoopResources
+    private var peers: [TestPeer] = []
 
     init(limits: Limits) throws {
         let place = SourceLocation(file: "test.yaml", line: 1, column: 1)
@@ -55,7 +54,7 @@ final class TestConnections: Sendable {
         let (table, _) = try builder.build(
             catalog: ["EchoBCO": EchoBCO(), "PostBCO": PostBCO(events: events)],
             scripts: { HandlerCommandObject($0, handlers: handlers) },
-            values: { name, _ in ValueCommandObject(name, ValueStore(EventHub(limits: Limits()))) },
+            declared: { name, _ in ValueCommandObject(name, ValueStore(EventHub(limits: Limits()))) },
             accounts: NoAccounts()
         )
         let controller = FrontController(
@@ -66,130 +65,133 @@ final class TestConnections: Sendable {
             waitingCalls: WaitingCalls(clock: AlarmThread.shared)
         )
         router = Router(controller, handlers, events)
-        longLines.start()
-        resources = NIOLoopBoundBox.makeEmptyBox(eventLoop: loop)
+        loop = try Loop()
+        resources = LoopResources(on: loop, maximumDepth: limits.depth, memory: router.memory, trim: {})
     }
 
     /// A connection of a user, root as a rule.
-    func connect(as uid: UInt32 = 0) async throws -> TestPeer {
-        let channel = NIOAsyncTestingChannel(loop: loop)
-        let transport = SlowTransport()
-        try await loop.executeInContext { [self] in
-            let limits = router.frontController.limits
-            let shared =
-                resources.value
-                ?? LoopResources(
-                    maximumDepth: limits.depth,
-                    memory: router.memory,
-                    longLines: longLines,
-                    trim: {}
-                )
-            resources.value = shared
-            let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-            let handler = ConnectionHandler(limits: limits, logger: logger, resources: shared) { output in
-                Connection(caller: Caller(.peer(uid: uid, pid: 1, groups: [])), self.router, output: output)
-            }
-            try channel.pipeline.syncOperations.addHandlers([transport, handler])
-        }
-        return TestPeer(channel: channel, transport: transport)
+    func connect(as uid: UInt32 = 0) throws -> TestPeer {
+        var ends: [Int32] = [-1, -1]
+        let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+        try #require(socketpair(AF_UNIX, type, 0, &ends) == 0)
+        // So that little is on its way to a client that does not read.
+        var size: Int32 = 4 << 10
+        setsockopt(ends[0], SOL_SOCKET, SO_SNDBUF, &size, socklen_t(MemoryLayout.size(ofValue: size)))
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let handler = ConnectionHandler(
+            ends[0],
+            limits: router.frontController.limits,
+            logger: logger,
+            resources: resources
+        )
+        let caller = Caller(.peer(uid: uid, pid: 1, groups: []))
+        let connection = Connection(caller: caller, router, output: SocketOutput(handler))
+        handler.begin(connection) {}
+        let peer = TestPeer(ends[1], connection, self)
+        peers.append(peer)
+        return peer
     }
 
-    func close() async throws { try await longLines.shutdownGracefully() }
+    /// Goes around once. What clients could not send yet follows.
+    func step() {
+        for peer in peers { peer.sendMore() }
+        _ = loop.runOnce(waits: false)
+    }
+
+    /// Goes around until nobody has anything to do. What other threads do is not awaited.
+    func settle() {
+        var idle = 0
+        while idle < 3 {
+            for peer in peers { peer.sendMore() }
+            idle = loop.runOnce(waits: false) ? 0 : idle + 1
+        }
+    }
+
+    /// Lets time pass for the deadlines.
+    func advance(by time: LoopSpan) {
+        settle()
+        loop.lead = loop.lead + time
+        settle()
+    }
 }
 
-/// Runs a test with connections, and ends their thread.
+/// Runs a test with connections.
 func withConnections(limits: Limits = Limits(), _ test: (TestConnections) async throws -> Void) async throws {
     let connections = try TestConnections(limits: limits)
-    do {
-        try await test(connections)
-    } catch {
-        try await connections.close()
-        throw error
-    }
-    try await connections.close()
+    try await test(connections)
+    // What the loop still has holds the connections.
+    connections.loop.stop()
+    connections.loop.run()
 }
 
-/// A transport that takes writes only while its client reads.
-final class SlowTransport: ChannelOutboundHandler, @unchecked Sendable {
-    // Sendable because all of it is touched on the event loop only.
-    typealias OutboundIn = ByteBuffer
-    typealias OutboundOut = ByteBuffer
+/// The client's end of a connection. It reads only when the test says so.
+final class TestPeer {
+    let connection: Connection
+    private let descriptor: Int32
+    private unowned let connections: TestConnections
+    private var unsent: ArraySlice<UInt8> = []
+    private var isOpen = true
 
-    var isReading = true
-    private var waiting: [(data: NIOAny, promise: EventLoopPromise<Void>?)] = []
-    private var context: ChannelHandlerContext?
-    /// How often the connection has asked for more input.
-    private(set) var reads = 0
-
-    func handlerAdded(context: ChannelHandlerContext) { self.context = context }
-
-    func read(context: ChannelHandlerContext) {
-        reads += 1
-        context.read()
+    init(_ descriptor: Int32, _ connection: Connection, _ connections: TestConnections) {
+        self.descriptor = descriptor
+        self.connection = connection
+        self.connections = connections
     }
 
-    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        waiting.append((data, promise))
+    deinit { close() }
+
+    func close() {
+        if isOpen { Glibc.close(descriptor) }
+        isOpen = false
     }
 
-    func flush(context: ChannelHandlerContext) {
-        guard isReading else { return }
-        while !waiting.isEmpty { takeOne() }
+    /// Sends as much as there is room for; the rest follows while the loop goes around.
+    func send(_ text: String) {
+        unsent += Array(text.utf8)
+        sendMore()
     }
 
-    /// Lets the client read on, now.
-    func resume() {
-        isReading = true
-        while !waiting.isEmpty { takeOne() }
-    }
-
-    /// Lets the client read one piece. That may lead to more, behind the others.
-    func takeOne() {
-        guard !waiting.isEmpty else { return }
-        let next = waiting.removeFirst()
-        context?.writeAndFlush(next.data, promise: next.promise)
-    }
-}
-
-/// The client's end of a connection.
-struct TestPeer {
-    let channel: NIOAsyncTestingChannel
-    let transport: SlowTransport
-
-    func send(_ text: String) async throws { try await channel.writeInbound(ByteBuffer(string: text)) }
-
-    func endInput() async throws {
-        try await channel.testingEventLoop.executeInContext {
-            channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+    func sendMore() {
+        while isOpen, !unsent.isEmpty {
+            let count = unsent.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            guard count > 0 else { return }
+            unsent = unsent.dropFirst(count)
         }
     }
 
-    func setReading(_ isReading: Bool) async throws {
-        try await channel.testingEventLoop.executeInContext {
-            if isReading { transport.resume() } else { transport.isReading = false }
+    /// Nothing can be written to it any more.
+    func endOutput() { shutdown(descriptor, Int32(SHUT_RD)) }
+
+    /// Sends without end, on a thread, until the connection is closed.
+    func flood() {
+        let descriptor = dup(descriptor)
+        _ = PThread.start("test-flood") {
+            let bytes = [UInt8](repeating: 0x61, count: 64 << 10)
+            while Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) >= 0 || errno == EAGAIN {}
+            Glibc.close(descriptor)
         }
     }
 
-    /// The client reads on, which is found out with the next bytes for it.
-    func readWithNextBytes() async throws {
-        try await channel.testingEventLoop.executeInContext { transport.isReading = true }
-    }
+    func endInput() { shutdown(descriptor, Int32(SHUT_WR)) }
 
-    /// Lets a client that does not read take one piece.
-    func readOne() async throws { try await channel.testingEventLoop.executeInContext { transport.takeOne() } }
+    /// Whether everything has been sent.
+    var hasSentAll: Bool { unsent.isEmpty }
 
-    var connection: Connection {
-        get async throws {
-            try await channel.testingEventLoop.executeInContext {
-                try #require(channel.pipeline.syncOperations.handler(type: ConnectionHandler.self).connection)
+    /// Reads what is there, without running the loop.
+    /// - Parameter most: how many bytes at the most.
+    /// - Returns: nil at the end.
+    func take(most: Int = .max) -> String? {
+        var bytes: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 64 << 10)
+        while bytes.count < most {
+            let count = read(descriptor, &piece, min(piece.count, most - bytes.count))
+            if count > 0 {
+                bytes += piece[..<count]
+            } else {
+                if count == 0 || errno != EAGAIN, bytes.isEmpty { return nil }
+                break
             }
         }
-    }
-
-    /// What has been sent to the client and not been taken yet, without running the loop.
-    func take() async throws -> String {
-        var bytes: [UInt8] = []
-        while let piece = try await channel.readOutbound(as: ByteBuffer.self) { bytes += piece.readableBytesView }
         return String(decoding: bytes, as: UTF8.self)
     }
 
@@ -198,14 +200,24 @@ struct TestPeer {
         var text = ""
         var found = 0
         try await eventually("\(count) lines") {
-            await channel.testingEventLoop.advanceTime(by: .milliseconds(1))
-            let more = try await take()
-            found += more.utf8.count { $0 == 0x0A }
-            text += more
+            for _ in 0..<50 where found < count {
+                connections.step()
+                let more = try #require(take(), "the connection is closed after \(found) lines")
+                found += more.utf8.count { $0 == 0x0A }
+                text += more
+            }
             return found >= count
         }
-        await channel.testingEventLoop.advanceTime(by: .milliseconds(1))
-        text += try await take()
+        connections.settle()
+        text += take() ?? ""
         return text.split(separator: "\n").map(String.init)
+    }
+
+    /// Waits until the connection is closed, while the loop runs.
+    func untilClosed() async throws {
+        try await eventually("it is closed") {
+            connections.step()
+            return take() == nil
+        }
     }
 }

@@ -88,7 +88,7 @@ struct MediaTests {
     // MARK: Other sites
 
     @Test func `a request that a browser makes for a page of another site is refused`() throws {
-        let door = Door(names: [])
+        let door = RequestFilter(names: [])
         func refusal(_ headers: [(String, String)]) -> UInt? {
             do { try door.checkSameSite(head(headers), host: "kiosk.lan:8467") } catch { return error.status.code }
             return nil

@@ -61,7 +61,7 @@ struct PageConnectionTests {
             page: page,
             daemon: daemon,
             session: "s",
-            longestMessage: 4 << 20,
+            maxMessage: 4 << 20,
             fair,
             holding
         )

@@ -42,6 +42,7 @@ class ConnectionLost extends QuickConnectError {
 
 class Client {
   #paths;
+  #patience;
   #socket = null;
   #closed = false;
   #delay = firstDelay;
@@ -56,16 +57,35 @@ class Client {
   #serving = new Map(); // The AbortController of each call to one of our handlers that ends with its caller.
   #timer;
 
-  /** socket: the daemon's; by default $QUICKCONNECT_SOCKET, or the system's or the user's, whichever accepts first. */
-  constructor({ socket } = {}) {
+  /**
+   * socket: the daemon's; by default $QUICKCONNECT_SOCKET, or the system's or the user's, whichever accepts first.
+   * wait: what the first connection does if no daemon answers: false fails at once, true waits for one, and a number waits
+   * for so many milliseconds.
+   */
+  constructor({ socket, wait = false } = {}) {
+    this.#patience = wait === true ? Infinity : Number(wait);
     const { QUICKCONNECT_SOCKET, XDG_RUNTIME_DIR } = process.env;
     const named = socket || QUICKCONNECT_SOCKET;
     const runtime = XDG_RUNTIME_DIR || `/run/user/${process.getuid()}`;
     this.#paths = named ? [named] : ['/run/quickconnect/quickconnect.sock', `${runtime}/quickconnect.sock`];
   }
 
-  /** Rejects with ConnectionLost if no daemon answers. */
+  /** Rejects with ConnectionLost if no daemon answers, with `wait` only after that time. */
   async connect() {
+    const end = Date.now() + this.#patience;
+    for (let isTold = false; ; isTold = true) {
+      try {
+        return await this.#open();
+      } catch (error) {
+        const left = end - Date.now();
+        if (left <= 0 || this.#closed) throw error;
+        if (!isTold) console.warn(`${error.message}; waiting for one`);
+        await new Promise((resolve) => setTimeout(resolve, Math.min(this.#nextDelay(), left)));
+      }
+    }
+  }
+
+  async #open() {
     const failures = [];
     for (const path of this.#paths) {
       try {
@@ -102,8 +122,9 @@ class Client {
 
   /**
    * Answers the calls to a handler with what `answer(data, call)` returns, async or not, or with what it throws. `call` has
-   * command, phase, results (of the earlier command objects), caller, and error in the error phase; set `call.end = true` to
-   * end the stack, `call.replyCommand` to reply under another name. Rejects with 'busy' if another client has the name.
+   * parameters (data as a list, whoever calls), command, phase, results (of the earlier command objects), caller, and error in the error phase; set `call.end = true` to
+   * end the stack, `call.replyCommand` to reply under another name. Rejects with 'busy' if another client has the name; if
+   * the mappings have it for something else, so that no call comes, it is a warning of the console.
    *
    * With `endsWithCaller`, for what a user sees, such as a dialog: `call.signal`, an AbortSignal, aborts when nobody waits
    * for the answer any more.
@@ -112,7 +133,7 @@ class Client {
     needsFunction('handle', answer);
     const parameters = endsWithCaller ? [name, { cancel: true }] : [name];
     await this.#request('registerHandler', parameters, {
-      then: () => this.#handlers.set(name, { answer, parameters, endsWithCaller }),
+      then: (told) => (this.#handlers.set(name, { answer, parameters, endsWithCaller }), warn(told)),
     });
   }
 
@@ -281,7 +302,7 @@ class Client {
 
   #restore(command, parameters, wanted) {
     if (!wanted.has(parameters[0]) || !this.#socket) return;
-    this.#request(command, parameters, { first: true }).catch((error) => {
+    this.#request(command, parameters, { first: true }).then(warn, (error) => {
       // The daemon may still know the handler's name from the lost connection, or keep too much for this user at the moment.
       if (error.code === 'busy' || error.code === 'overloaded') setTimeout(() => this.#restore(command, parameters, wanted), 1000);
       else if (error.code !== 'connectionLost') console.error(`${command} ${parameters[0]}: ${error.message}`);
@@ -310,7 +331,7 @@ class Client {
     this.#pump();
     if (!call) return;
     if (error) return call.reject(new QuickConnectError(error.code, error.message, error));
-    call.then?.(); // Before the next line, which may depend on it.
+    call.then?.(responseData); // Before the next line, which may depend on it.
     call.resolve(responseData);
   }
 
@@ -329,7 +350,9 @@ class Client {
   async #serve(message, socket) {
     const [name, responseId] = [message.handlerName, message.callbackId];
     const abort = new AbortController();
-    const call = { ...message, message, signal: abort.signal };
+    const { data } = message;
+    const parameters = Array.isArray(data) ? data : data == null ? [] : [data];
+    const call = { ...message, parameters, message, signal: abort.signal };
     let answer;
     try {
       const handler = this.#handlers.get(name);
@@ -361,13 +384,23 @@ class Client {
   }
 
   #reconnect() {
-    this.#timer = setTimeout(() => this.connect().catch(() => this.#reconnect()), this.#delay);
-    this.#delay = Math.min(this.#delay * 2, longestDelay); // Until a daemon sends something.
+    this.#timer = setTimeout(() => this.#open().catch(() => this.#reconnect()), this.#nextDelay());
+  }
+
+  #nextDelay() {
+    const delay = this.#delay;
+    this.#delay = Math.min(delay * 2, longestDelay); // Until a daemon sends something.
+    return delay;
   }
 }
 
 /** Connects a client; takes the options of Client. */
 const connect = (options) => new Client(options).connect();
+
+/** What the daemon adds to its answer for the log, such as that no call comes to a handler. */
+function warn(answer) {
+  if (answer?.warning) console.warn(answer.warning);
+}
 
 function needsFunction(word, run) {
   if (typeof run !== 'function') throw new TypeError(`${word} needs a function, not ${run}`);

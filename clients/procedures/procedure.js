@@ -177,6 +177,58 @@ function fits(entry, name, value) {
   })
 }
 
+// Local days
+
+// By how many milliseconds a zone's clocks are ahead of UTC; without a zone, those of this process.
+function offsetIn(zone) {
+  const clock = new Intl.DateTimeFormat('en-US', { timeZone: zone, calendar: 'iso8601', hourCycle: 'h23', year: 'numeric', month: 'numeric',
+    day: 'numeric', hour: 'numeric', minute: 'numeric', second: 'numeric' })
+  return time => {
+    const { year, month, day, hour, minute, second } = Object.fromEntries(clock.formatToParts(time).map(({ type, value }) => [type, +value]))
+    return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(time / 1000) * 1000
+  }
+}
+
+// The first moment at which clocks show at least this date, which is midnight, or later where they are put forward at midnight.
+function firstMoment(date, offset) {
+  const farthest = 26 * 3600e3, end = date + farthest
+  let begin = date - farthest
+  while (begin + offset(begin) < date) {
+    const ahead = offset(begin), candidate = Math.max(begin, date - ahead)
+    let change = end
+    for (let probe = begin; probe < end; probe += farthest / 2) {
+      if (offset(probe + farthest / 2) === ahead) continue
+      let before = probe
+      change = probe + farthest / 2
+      while (change - before > 1000) {
+        const middle = before + Math.floor((change - before) / 2000) * 1000
+        if (offset(middle) === ahead) before = middle
+        else change = middle
+      }
+      break
+    }
+    if (candidate < change) return candidate
+    begin = change
+  }
+  return begin
+}
+
+// The bounds of a day such as 2026-11-23, or of today, where no zone is named in the zone of this process.
+function dayOf(text, zone) {
+  const invalid = sentence => { throw new ProcedureError('invalid', sentence) }
+  let offset
+  try {
+    offset = offsetIn(zone ?? undefined)
+  } catch {
+    invalid(`there is no time zone '${zone}': give its name, such as Europe/Dublin`)
+  }
+  const now = Date.now()
+  const named = text === undefined || text === null ? new Date(now + offset(now)).toISOString().slice(0, 10) : String(text)
+  const isDay = /^\d{4}-\d\d-\d\d$/.test(named), date = isDay ? Date.parse(named) : NaN
+  if (Number.isNaN(date) || new Date(date).toISOString().slice(0, 10) !== named) invalid(`'${named}' is not a day: give one such as 2026-11-23`)
+  return { begin: new Date(firstMoment(date, offset)).toISOString(), end: new Date(firstMoment(date + 86400e3, offset)).toISOString() }
+}
+
 // Runs `execute` of a file in a fresh context until it returns: { value }, or what it has `returned`.
 function start(file, entries, values, depth, store) {
   const name = path.basename(file, '.js')
@@ -200,6 +252,7 @@ function start(file, entries, values, depth, store) {
       const outcome = start(path.join(path.dirname(file), `${other}.js`), [], JSON.parse(list), depth + 1, own)
       return typeof outcome.returned?.then === 'function' ? end(outcome, other) : value(outcome, other)
     },
+    day: (date, zone) => JSON.stringify(dayOf(date, zone)),
     refuse,
   }
   const setUp = vm.runInContext(`(function (natives) {
@@ -226,7 +279,7 @@ function start(file, entries, values, depth, store) {
       delete: id => natives.delete(id),
       sql: (statement, values) => JSON.parse(natives.sql(json(statement), json(values))),
     })
-    globalThis.Context = Object.freeze({ context: () => context })
+    globalThis.Context = Object.freeze({ context: () => context, day: (date, zone) => JSON.parse(natives.day(date, zone)) })
     globalThis.load = name => { natives.load(String(name)) }
     globalThis.Procedure = Object.freeze({ call: (name, ...values) => natives.call(String(name), json(values)) })
     return list => JSON.parse(list)
@@ -237,6 +290,8 @@ function start(file, entries, values, depth, store) {
   if (!execute) refuse(`${file} has no function execute`)
   let answer
   const outcome = { get answer() { return answer }, returned: undefined }
+  // Where arguments are left out, the callback is in its place all the same.
+  while (values2.length < execute.length - 1) values2.push(undefined)
   outcome.returned = execute(...values2, value => { answer ??= { value: copy(value) } })
   return outcome
 }

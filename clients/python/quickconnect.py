@@ -19,6 +19,7 @@ import inspect
 import itertools
 import json
 import logging
+import math
 import os
 import threading
 
@@ -55,7 +56,7 @@ class ConnectionLost(Error):
 
 
 class Call:
-    """What a handler is to answer: data, command, phase, results (of the command objects before), caller, error (in the
+    """What a handler is to answer: data, parameters (data as a list, whoever calls), command, phase, results (of the command objects before), caller, error (in the
     error phase), and all of it as message. Set `end` to end the stack, `reply_command` to reply under another name.
     cancelled: a threading.Event, set when nobody waits for the answer any more, if `handle` asked for that."""
 
@@ -65,18 +66,22 @@ class Call:
         self.data, self.command, self.phase, self.results, self.caller, self.error = map(
             message.get, ("data", "command", "phase", "results", "caller", "error")
         )
+        self.parameters = self.data if isinstance(self.data, list) else [] if self.data is None else [self.data]
 
 
 class AsyncClient:
     """A connection for asyncio. Functions that are not async run in its event loop, too, and must not block there.
 
-    socket: the daemon's; else $QUICKCONNECT_SOCKET, else the system's or the user's, whichever accepts first."""
+    socket: the daemon's; else $QUICKCONNECT_SOCKET, else the system's or the user's, whichever accepts first.
+    wait: what the first connection does where no daemon answers: False fails at once, True waits for one, and a number waits
+    for so many seconds."""
 
-    def __init__(self, socket=None):
+    def __init__(self, socket=None, wait=False):
         runtime = os.environ.get("XDG_RUNTIME_DIR") or f"/run/user/{os.getuid()}"
         named = socket or os.environ.get("QUICKCONNECT_SOCKET")
         self._paths = [named] if named else ["/run/quickconnect/quickconnect.sock", f"{runtime}/quickconnect.sock"]
         self._writer, self._closed, self._delay = None, False, FIRST_DELAY
+        self._patience = math.inf if wait is True else wait
         self._ids = itertools.count(1)
         self._waiting, self._under_way = {}, {}  # (line, future, then) of each id, in order
         self._handlers, self._subscriptions = {}, {}  # what the daemon was told, to be said again
@@ -85,7 +90,22 @@ class AsyncClient:
         self._looks = []  # Each reads a value that is listened to.
 
     async def connect(self):
-        """Connects, as `async with` does; raises ConnectionLost where no daemon answers."""
+        """Connects, as `async with` does; raises ConnectionLost where no daemon answers, with `wait` only after that time."""
+        clock = asyncio.get_running_loop().time
+        end, is_told = clock() + self._patience, False
+        while True:
+            try:
+                return await self._open()
+            except ConnectionLost as error:
+                left = end - clock()
+                if left <= 0 or self._closed:
+                    raise
+                if not is_told:
+                    log.warning("%s; waiting for one", error.message)
+                is_told = True
+                await asyncio.sleep(min(self._next_delay(), left))
+
+    async def _open(self):
         failures = []
         for path in self._paths:
             try:
@@ -123,7 +143,8 @@ class AsyncClient:
 
     async def handle(self, name, function, ends_with_caller=False):
         """Answers the calls to a handler with what `function(data, call)` returns (see Call), or with its exception.
-        A function may be async. Raises Error "busy" where another client has the name.
+        A function may be async. Raises Error "busy" where another client has the name; where the mappings have it for
+        something else, so that no call comes, the log has a warning.
 
         With `ends_with_caller`, for what a person sees, such as a dialog: when nobody waits for the answer any more,
         `call.cancelled` is set, and the task of an async function is cancelled."""
@@ -132,11 +153,11 @@ class AsyncClient:
         await self._request(
             "registerHandler",
             [name] + ([options] if options else []),
-            then=lambda: self._handlers.update({name: (function, options)}),
+            then=lambda answer: (self._handlers.update({name: (function, options)}), _warn(answer)),
         )
 
     async def remove_handler(self, name):
-        await self._request("removeHandler", [name], then=lambda: self._handlers.pop(name, None))
+        await self._request("removeHandler", [name], then=lambda answer: self._handlers.pop(name, None))
 
     async def on(self, names, function, options=None):
         """Calls `function(event)` for each event of a name or list of names; an event has name and data. Returns an
@@ -157,7 +178,7 @@ class AsyncClient:
             await self._request(
                 "subscribe",
                 names + ([options] if options else []),
-                then=lambda: self._subscriptions.update(dict.fromkeys(names, options)),
+                then=lambda answer: self._subscriptions.update(dict.fromkeys(names, options)),
             )
         except BaseException:
             await off()
@@ -279,7 +300,7 @@ class AsyncClient:
     async def _restore(self, command, parameters, wanted):
         while parameters[0] in wanted:
             try:
-                return await self._send(command, parameters, first=True)[1]
+                return _warn(await self._send(command, parameters, first=True)[1])
             except ConnectionLost:
                 return None
             except Error as error:
@@ -326,7 +347,7 @@ class AsyncClient:
             future.set_exception(Error(error.get("code"), error.get("message"), error))
             return
         if then:
-            then()  # Before the next line, which may need it.
+            then(message.get("responseData"))  # Before the next line, which may need it.
         future.set_result(message.get("responseData"))
 
     def _tell(self, event):
@@ -394,12 +415,15 @@ class AsyncClient:
 
     async def _reconnect(self):
         while not self._closed:
-            await asyncio.sleep(self._delay)
-            self._delay = min(self._delay * 2, LONGEST_DELAY)  # Until a daemon says something.
+            await asyncio.sleep(self._next_delay())
             try:
-                return await self.connect()
+                return await self._open()
             except ConnectionLost as error:
                 log.debug("%s", error)
+
+    def _next_delay(self):
+        delay, self._delay = self._delay, min(self._delay * 2, LONGEST_DELAY)  # Until a daemon says something.
+        return delay
 
     def _spawn(self, coroutine):
         task = asyncio.get_running_loop().create_task(coroutine)
@@ -452,20 +476,20 @@ class Client:
     """The same for programs without asyncio: each method waits. Handlers, and functions of `on` one after the other, run
     on threads of their own, where they may make calls."""
 
-    def __init__(self, socket=None):
+    def __init__(self, socket=None, wait=False):
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="quickconnect", daemon=True)
         self._thread.start()
         self._handling = concurrent.futures.ThreadPoolExecutor(thread_name_prefix="quickconnect-handler")
         self._listening = concurrent.futures.ThreadPoolExecutor(1, thread_name_prefix="quickconnect-event")
         try:
-            self._client = self._run(self._connect(socket))
+            self._client = self._run(self._connect(socket, wait))
         except BaseException:
             self._stop()
             raise
 
-    async def _connect(self, socket):
-        return await AsyncClient(socket).connect()
+    async def _connect(self, socket, wait):
+        return await AsyncClient(socket, wait).connect()
 
     def call(self, command, *parameters, timeout=None):
         return self._run(self._client.call(command, *parameters, timeout=timeout))
@@ -570,6 +594,11 @@ class Client:
 def _needs_function(word, function):
     if not callable(function):
         raise TypeError(f"{word} needs a function, not {function!r}")
+
+
+def _warn(answer):
+    if isinstance(answer, dict) and "warning" in answer:
+        log.warning("%s", answer["warning"])
 
 
 def _call_line(command, parameters, number=None):

@@ -1,6 +1,5 @@
 import Actions
 import Fuzzer
-import NativeMessaging
 
 @main enum FuzzActions {
     static func main() { fuzz(read) }

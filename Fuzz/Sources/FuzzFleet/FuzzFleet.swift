@@ -1,9 +1,8 @@
 import Fleet
-import FleetClient
 import Fuzzer
 import JSON
 import MQTT
-import MQTTGateway
+import QuickConnectClient
 
 @main enum FuzzFleet {
     static func main() { fuzz(read) }

@@ -22,13 +22,13 @@ final class SessionDaemon {
     private let waitingCalls: WaitingCalls
     private let clock = SessionClock()
     private let waits = SessionWaits()
+    private let permissions = Permissions(ownUID: 990)
     private let table: MappingTable
     /// What a reload puts in place: nobody may answer for the handlers of its mappings.
-    private lazy var other = SessionMappings(router, waits).table(answeredBy: [])
+    private lazy var other = SessionMappings(router, permissions, waits).table(answeredBy: [])
 
     init() {
         waitingCalls = WaitingCalls(clock: clock)
-        let permissions = Permissions(ownUID: 990)
         let events = EventHub(limits: Self.limits)
         let handlers = HandlerRegistry(permissions: permissions, events: events, limits: Self.limits)
         let controller = FrontController(
@@ -40,7 +40,7 @@ final class SessionDaemon {
         )
         router = Router(controller, handlers, events)
         events.add(SessionSensor())
-        table = SessionMappings(router, waits).table(answeredBy: ["alice"])
+        table = SessionMappings(router, permissions, waits).table(answeredBy: ["alice"])
         router.replaceTable(table)
     }
 

@@ -9,14 +9,15 @@ struct SessionMappings {
     private let catalog: [String: any CommandObject]
     private static let place = SourceLocation(file: "session", line: 1, column: 1)
 
-    init(_ router: Router, _ waits: SessionWaits) {
+    init(_ router: Router, _ permissions: Permissions, _ waits: SessionWaits) {
         self.router = router
         let objects: [any CommandObject] = [
-            CancelBCO(), RegisterHandlerBCO(router), RemoveHandlerBCO(router.handlers),
-            CommandsBCO(router.frontController),
-            SubscribeValCO(router.frontController), SubscribeBCO(router), UnsubscribeBCO(router.events),
-            PostBCO(router.events, router.values), EchoBCO(), FailBCO(), LoudVCO(), WaitValCO(waits), WaitBCO(waits),
-            WaitVCO(waits), WaitECO(waits),
+            CancelBCO(), RegisterHandlerBCO(router: router), RemoveHandlerBCO(handlers: router.handlers),
+            CommandsBCO(controller: router.frontController),
+            SubscribeValCO(controller: router.frontController), SubscribeBCO(router: router),
+            UnsubscribeBCO(events: router.events),
+            PostBCO(events: router.events, values: router.values, permissions: permissions),
+            EchoBCO(), FailBCO(), LoudVCO(), WaitValCO(waits), WaitBCO(waits), WaitVCO(waits), WaitECO(waits),
         ]
         catalog = Dictionary(uniqueKeysWithValues: objects.map { ("\(type(of: $0))", $0) })
     }
@@ -57,7 +58,7 @@ struct SessionMappings {
             return try builder.build(
                 catalog: catalog,
                 scripts: { HandlerCommandObject($0, handlers: router.handlers) },
-                values: { name, _ in ValueCommandObject(name, router.values) },
+                declared: { name, _ in ValueCommandObject(name, router.values) },
                 accounts: SessionAccounts()
             ).table
         } catch {

@@ -1,6 +1,6 @@
 import Fuzzer
 import JSON
-import Layout
+import Linux
 
 @testable import Configuration
 @testable import QuickConnect
@@ -90,7 +90,7 @@ private func readMappings(_ text: String, _ lines: Int) {
         let (table, warnings) = try builder.build(
             catalog: catalog,
             scripts: { HandlerCommandObject($0, handlers: .none) },
-            values: { name, _ in ValueCommandObject(name, values) },
+            declared: { name, _ in ValueCommandObject(name, values) },
             accounts: FewAccounts()
         )
         check(reader.mistakes.isEmpty, "what has a mistake makes no table")

@@ -1,9 +1,7 @@
 import Actions
 import Configuration
 import Glibc
-import Layout
 import Linux
-import NativeMessaging
 import QuickConnect
 import QuickConnectClient
 import SyntaxChecking
@@ -49,9 +47,9 @@ enum QuickConnectActions {
             log.write("\(error)", .error)
             return 2
         }
-        let desk = ActionDesk(ActionFolders(folders), ActionState(folders), commands: settings.actionCommands)
+        let desk = ActionLibrary(ActionFolders(folders), ActionState(folders), commands: settings.actionCommands)
         let checker = SyntaxChecker.installed
-        let browserDesk = BrowserDesk(desk) { text throws(CommandError) in try checker.verdict(on: text).mistake() }
+        let browserDesk = LocalRequests(desk) { text throws(CommandError) in try checker.verdict(on: text).mistake() }
         let paths = SocketPaths.candidates(named: nil, environment: environment)
         return BrowserHost(browserDesk, DaemonLink(paths: paths), log).run()
     }

@@ -43,7 +43,7 @@ public final class AlarmThread: AlarmClock {
     public func ring(after time: Duration, _ body: @escaping @Sendable () -> Void) { _ = set(after: time, body) }
 
     /// - Returns: the alarm's number, for ``cancel(_:)``.
-    func set(after time: Duration, _ body: @escaping @Sendable () -> Void) -> Int {
+    package func set(after time: Duration, _ body: @escaping @Sendable () -> Void) -> Int {
         let (isFirst, number) = monitor.withLock { state in
             state.count += 1
             let alarm = Alarm(instant: .now + time, number: state.count, body: body)
@@ -60,7 +60,7 @@ public final class AlarmThread: AlarmClock {
     var count: Int { monitor.withLock { $0.alarms.count } }
 
     /// Cancels an alarm, which then does not ring unless it is ringing now.
-    func cancel(_ number: Int) { monitor.withLock { $0.cancel(number) } }
+    package func cancel(_ number: Int) { monitor.withLock { $0.cancel(number) } }
 
     private func run() {
         while true {

@@ -1,5 +1,3 @@
-internal import Fairness
-
 /// A thread for what a loop must not wait for: files, and long texts to parse. The loop asks it, is woken when there is a
 /// result, and never becomes it.
 ///
@@ -83,7 +81,8 @@ public final class SideThread<Value: Sendable>: Sendable {
     ) {
         while let job = next(state, mayRun) {
             let value = job()
-            state.withLock { $0.values.append(value) }
+            // Nobody takes what is nothing.
+            if Value.self != Void.self { state.withLock { $0.values.append(value) } }
             wake()
         }
     }

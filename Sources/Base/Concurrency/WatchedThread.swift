@@ -106,16 +106,6 @@ public final class WatchedThread: Sendable {
         }
     }
 
-    /// Lets a job that was given up continue on the thread instead of a new one, now that its call has returned.
-    /// - Returns: whether it may.
-    public func revive(_ job: Job) -> Bool {
-        monitor.withLock { state in
-            guard case .stuck = state.worker, !state.isEnding else { return false }
-            state.worker = .busy(job, step: job.step, since: .now)
-            return true
-        }
-    }
-
     /// Accepts no more jobs.
     /// - Parameter ended: called when running jobs have ended, or at once if one is stuck.
     public func end(_ ended: @escaping @Sendable () -> Void) {

@@ -1,18 +1,18 @@
 internal import CSodium
 
 /// The hash of FIPS 180-4.
-public enum SHA256 {
+package enum SHA256 {
     /// The hash of a text, in hexadecimal digits.
-    public static func text(of text: String) -> String { self.text(of: Array(text.utf8)) }
+    package static func text(of text: String) -> String { self.text(of: Array(text.utf8)) }
 
     /// The hash of bytes, in hexadecimal digits.
-    public static func text(of bytes: [UInt8]) -> String {
+    package static func text(of bytes: [UInt8]) -> String {
         let digits = Array("0123456789abcdef".utf8)
         return String(decoding: hash(bytes).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
     }
 
     /// 32 bytes.
-    public static func hash(_ bytes: [UInt8]) -> [UInt8] {
+    package static func hash(_ bytes: [UInt8]) -> [UInt8] {
         Sodium.begin()
         var hash = [UInt8](repeating: 0, count: Int(crypto_hash_sha256_BYTES))
         crypto_hash_sha256(&hash, bytes, UInt64(bytes.count))

@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// A name compared byte for byte. Swift's `String` treats é and e with a combining accent as equal; in the protocol, in
 /// JSON and in a file system they are two names.
 public struct ByteName: Hashable, Sendable {
@@ -11,7 +13,10 @@ public struct ByteName: Hashable, Sendable {
     public static func == (left: ByteName, right: ByteName) -> Bool {
         guard left.text.utf8.count == right.text.utf8.count else { return false }
         let isSame = left.text.utf8.withContiguousStorageIfAvailable { left in
-            right.text.utf8.withContiguousStorageIfAvailable { right in left.elementsEqual(right) }
+            right.text.utf8.withContiguousStorageIfAvailable { right in
+                guard let first = left.baseAddress, let second = right.baseAddress else { return left.isEmpty }
+                return memcmp(first, second, left.count) == 0
+            }
         }
         return (isSame ?? nil) ?? left.text.utf8.elementsEqual(right.text.utf8)
     }

@@ -1,17 +1,17 @@
 /// Short descriptions of JSON values, for messages that say what came: `the number 7`, `the string "abc"`, `an empty
 /// array`, `an object`. However large a value is, its description has at most about sixty bytes and takes constant
 /// time.
-enum JSONGist {
+package enum JSONGist {
     /// The most bytes of JSON that are shown.
-    static let mostBytes = 40
+    static let maxBytes = 40
 
     /// - Parameter bytes: a checked JSON text, without white space around it.
-    static func text(checked bytes: UnsafeBufferPointer<UInt8>) -> String {
+    package static func text(checked bytes: UnsafeBufferPointer<UInt8>) -> String {
         let kind = JSONKind(firstByte: bytes.first)
         // An escape of six bytes may be one character.
-        if bytes.count <= (kind == .string ? 8 * mostBytes : mostBytes) { return text(JSONValue(checked: bytes)) }
+        if bytes.count <= (kind == .string ? 8 * maxBytes : maxBytes) { return text(JSONValue(checked: bytes)) }
         switch kind {
-        case .string: return string(String(checkedJSONStringStart: bytes, atMost: 8 * mostBytes), isWhole: false)
+        case .string: return string(String(checkedJSONStringStart: bytes, atMost: 8 * maxBytes), isWhole: false)
         case .number: return "a number of \(bytes.count) characters"
         case .array: return "an array"
         case .object: return "an object"
@@ -37,7 +37,7 @@ enum JSONGist {
     private static func string(_ text: String, isWhole: Bool) -> String {
         if text.isEmpty, isWhole { return "an empty string" }
         // A control character takes up to six bytes as JSON, so the bytes are limited as well as the characters.
-        var room = mostBytes
+        var room = maxBytes
         let shown = text.unicodeScalars.prefix { scalar in
             room -= scalar.value < 0x20 ? 6 : scalar.utf8.count
             return room >= 0
@@ -47,7 +47,7 @@ enum JSONGist {
     }
 
     private static func isShort(_ value: JSONValue) -> Bool {
-        var room = mostBytes
+        var room = maxBytes
         return takes(value, &room)
     }
 

@@ -79,3 +79,10 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
         self = .object(JSONObject(elements))
     }
 }
+
+extension JSONValue {
+    /// A number, without a fraction where it has none.
+    public static func shortest(_ number: Double) -> JSONValue {
+        Int64(exactly: number).map { .integer($0) } ?? .number(number)
+    }
+}

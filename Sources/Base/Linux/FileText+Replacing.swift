@@ -1,4 +1,4 @@
-public import Glibc
+internal import Glibc
 
 extension FileText {
     /// Replaces a file atomically and durably: after a crash or a power loss at any moment there is either the old text
@@ -6,7 +6,7 @@ extension FileText {
     /// - Parameters:
     ///   - path: the file; `PATH.new` is written first.
     ///   - mode: its permissions; by default nobody but this user can read it.
-    public static func replace(_ path: String, with text: String, mode: mode_t = 0o600) throws(SystemCallError) {
+    public static func replace(_ path: String, with text: String, mode: UInt32 = 0o600) throws(SystemCallError) {
         let temporary = "\(path).new"
         do throws(SystemCallError) {
             try write(text, to: temporary, mode: mode)
@@ -19,7 +19,7 @@ extension FileText {
     }
 
     /// Writes a file, and waits until it is on the disk. A crash meanwhile leaves a part of it.
-    public static func write(_ text: String, to path: String, mode: mode_t) throws(SystemCallError) {
+    public static func write(_ text: String, to path: String, mode: UInt32) throws(SystemCallError) {
         let flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW
         let descriptor = try SystemCallError.check("open") { open(path, flags, mode) }
         defer { close(descriptor) }

@@ -33,38 +33,12 @@ public enum Program {
         // Programs that other threads start meanwhile must not hold an end.
         guard qc_pipe(&ends) == 0 else { return nil }
         defer { close(ends[0]) }
-        let child = spawn(program, arguments, environment, output: ends, takesErrors: takesErrors)
+        let outputs = takesErrors ? [STDOUT_FILENO, STDERR_FILENO] : [STDOUT_FILENO]
+        let child = try? start([program] + arguments, environment, descriptors: outputs.map { (ends[1], $0) })
         close(ends[1])
         guard let child else { return nil }
         let output = all(from: ends[0])
-        var status: Int32 = 0
-        while waitpid(child, &status, 0) < 0, errno == EINTR {}
-        let signal = status & 0x7f
-        return Outcome(
-            status: signal == 0 ? status >> 8 & 0xff : 128 + signal,
-            output: String(decoding: output, as: UTF8.self)
-        )
-    }
-
-    private static func spawn(
-        _ program: String,
-        _ arguments: [String],
-        _ environment: [String: String],
-        output ends: [Int32],
-        takesErrors: Bool
-    ) -> pid_t? {
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
-        if takesErrors { posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO) }
-        let words = CStrings([program] + arguments)
-        let variables = CStrings(environment.map { "\($0.key)=\($0.value)" })
-        var child: pid_t = 0
-        let code = withExtendedLifetime((words, variables)) {
-            posix_spawnp(&child, program, &actions, nil, words.pointers, variables.pointers)
-        }
-        return code == 0 ? child : nil
+        return Outcome(status: wait(for: child).shellStatus, output: String(decoding: output, as: UTF8.self))
     }
 
     private static func all(from descriptor: Int32) -> [UInt8] {
@@ -77,13 +51,4 @@ public enum Program {
             output += buffer[..<count]
         }
     }
-}
-
-/// An array of C strings with a final null, valid while this object lives.
-private final class CStrings {
-    let pointers: [UnsafeMutablePointer<CChar>?]
-
-    init(_ texts: [String]) { pointers = texts.map { strdup($0) } + [nil] }
-
-    deinit { for pointer in pointers { free(pointer) } }
 }

@@ -18,7 +18,7 @@ public final class RunningProgram: Sendable {
     /// Whether its process id may belong to another process by now.
     private let isOver = Mutex(false)
     /// The most bytes kept of its output, and of its errors.
-    private static let mostBytes = 1 << 20
+    private static let maxBytes = 1 << 20
 
     /// Starts it, with all signals as they are by default.
     /// - Parameters:
@@ -29,24 +29,12 @@ public final class RunningProgram: Sendable {
         defer { for end in [output.writing, errors.writing] { close(end) } }
         self.output = output.reading
         self.errors = errors.reading
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
-        posix_spawn_file_actions_adddup2(&actions, output.writing, STDOUT_FILENO)
-        posix_spawn_file_actions_adddup2(&actions, errors.writing, STDERR_FILENO)
-        var attributes = posix_spawnattr_t()
-        Self.setDefaultSignals(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        var words = ([program] + arguments).map { strdup($0) } + [nil]
-        var variables = environment.map { strdup("\($0)=\($1)") } + [nil]
-        defer { for word in words + variables { free(word) } }
-        var child: pid_t = 0
-        let code = posix_spawnp(&child, program, &actions, &attributes, &words, &variables)
-        pid = child
-        guard code == 0 else {
+        do throws(SystemCallError) {
+            let descriptors = [(output.writing, STDOUT_FILENO), (errors.writing, STDERR_FILENO)]
+            pid = try Program.start([program] + arguments, environment, hasInput: false, descriptors: descriptors)
+        } catch {
             for end in [output.reading, errors.reading] { close(end) }
-            throw SystemCallError("posix_spawnp \(program)", code)
+            throw error
         }
     }
 
@@ -58,16 +46,6 @@ public final class RunningProgram: Sendable {
         // The reader uses poll(2) and must never block.
         _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
         return (ends[0], ends[1])
-    }
-
-    private static func setDefaultSignals(_ attributes: inout posix_spawnattr_t) {
-        var (all, none) = (sigset_t(), sigset_t())
-        sigfillset(&all)
-        sigemptyset(&none)
-        posix_spawnattr_init(&attributes)
-        posix_spawnattr_setsigdefault(&attributes, &all)
-        posix_spawnattr_setsigmask(&attributes, &none)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
     }
 
     /// Ends it at once, unless it has ended. Any thread.
@@ -83,14 +61,11 @@ public final class RunningProgram: Sendable {
         var information = siginfo_t()
         // Its process id stays reserved until it can no longer be killed.
         while waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT) < 0, errno == EINTR {}
-        let status = isOver.withLock { isOver -> Int32 in
-            var status: Int32 = 0
-            while waitpid(pid, &status, 0) < 0, errno == EINTR {}
+        let end = isOver.withLock { isOver -> Child.End in
             isOver = true
-            return status
+            return Program.wait(for: pid)
         }
-        let signal = status & 0x7f
-        return Ending(status: signal == 0 ? (status >> 8) & 0xff : 128 + signal, output: output, errors: errors)
+        return Ending(status: end.shellStatus, output: output, errors: errors)
     }
 
     /// Reads until it has ended. Its own child processes may hold the output open for longer; they are not waited for.
@@ -117,7 +92,7 @@ public final class RunningProgram: Sendable {
             let count = Glibc.read(descriptor, &buffer, buffer.count)
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { return count == 0 || errno != EAGAIN }
-            text += buffer[..<count].prefix(max(0, mostBytes - text.count))
+            text += buffer[..<count].prefix(max(0, maxBytes - text.count))
         }
     }
 }

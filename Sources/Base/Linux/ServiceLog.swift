@@ -7,7 +7,7 @@ public enum LogLevel: String, Sendable, CaseIterable {
     public static var names: String { allCases.map(\.rawValue).joined(separator: ", ") }
 
     /// The number in syslog(3).
-    var syslog: Int {
+    public var syslog: Int {
         switch self {
         case .trace, .debug: 7
         case .info: 6
@@ -35,5 +35,27 @@ public struct ServiceLog: Sendable {
         guard level.syslog <= self.level.syslog else { return }
         let prefix = isForSystemd ? "<\(level.syslog)>" : "\(program): "
         Descriptor.write("\(prefix)\(text.escapingControls)\n", to: STDERR_FILENO)
+    }
+}
+
+/// Lines on standard error with the name of a part in front, in the journal too: one service has several.
+public struct NamedLog: Sendable {
+    public var name: String
+    private let isForSystemd: Bool
+
+    public init(_ name: String, environment: [String: String]) {
+        self.name = name
+        isForSystemd = OwnProcess.logsToJournal(environment)
+    }
+
+    /// - Parameters:
+    ///   - level: `error`, `warning`, `debug`; everything else is `info`.
+    ///   - text: one entry for each line, because the journal stores lines.
+    ///   - isEscaped: whether control characters are. A script's output stays as it is.
+    public func write(_ level: String, _ text: String, isEscaped: Bool = true) {
+        let prefix = isForSystemd ? "<\((LogLevel(rawValue: level) ?? .info).syslog)>" : ""
+        let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map(String.init)
+        let entries = lines.map { "\(prefix)\(name): \(isEscaped ? $0.escapingControls : $0)\n" }
+        Descriptor.write(entries.joined(), to: STDERR_FILENO)
     }
 }

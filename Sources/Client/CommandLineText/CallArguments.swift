@@ -2,16 +2,16 @@ internal import JSON
 internal import Linux
 
 /// The arguments of a call, as a command line has them.
-public enum CallArguments {
+package enum CallArguments {
     /// The text of `msg` that arguments stand for.
-    public static func message(_ arguments: [String]) -> String? {
+    package static func message(_ arguments: [String]) -> String? {
         guard arguments.count > 1 else { return arguments.first }
         return JSONValue.array(arguments.map { (try? JSONParser.parse($0)) ?? .string($0) }).text
     }
 
     /// What to say of the first argument that is an option of the client, or begins like an object or array of JSON and is
     /// none: both are sent as text; nil if there is none.
-    public static func note(_ arguments: [String], of command: String) -> String? {
+    package static func note(_ arguments: [String], of command: String) -> String? {
         let options: Set<Substring> = ["--socket", "--timeout", "--json", "--device"]
         if let option = arguments.map({ $0.prefix { $0 != "=" } }).first(where: options.contains) {
             let command = command.escapingControls
@@ -23,5 +23,16 @@ public enum CallArguments {
             return "«\(argument.escapingControls)» is no JSON, so it is sent as text\(quotes)"
         }
         return nil
+    }
+
+    /// What to say besides of an error: that a text was taken for JSON, and how it is written.
+    package static func remedy(_ arguments: [String], of command: String, error: ExitError) -> String? {
+        guard error.code == "invalid", error.message.contains(", a string"), arguments.count == 1,
+            let argument = arguments.first, let json = try? JSONParser.parse(argument), json.stringValue == nil
+        else { return nil }
+        let note = "«\(argument.escapingControls)» is JSON; as text it is \(JSONValue.string(argument).text.shellWord)"
+        // What the daemon calls the parameter of a value.
+        guard error.message.contains("expected value, ") else { return note }
+        return note + ", or, for a value of the device: «quickconnect set \(command.shellWord) \(argument.shellWord)»"
     }
 }

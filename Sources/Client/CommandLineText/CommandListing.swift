@@ -1,9 +1,9 @@
-public import JSON
+package import JSON
 
 /// What `commands` answers, for people.
-public enum CommandListing {
+package enum CommandListing {
     /// A line for each command: its parameters in short, and what it is for.
-    public static func text(_ commands: JSONValue, width: Int) -> String {
+    package static func text(_ commands: JSONValue, width: Int) -> String {
         let rows = (commands.objectValue ?? [:]).map { name, entry in
             [name + parameters(entry), entry.objectValue?["help"]?.stringValue ?? ""]
         }
@@ -11,7 +11,7 @@ public enum CommandListing {
     }
 
     /// The parameters in short: ` sound [level] names…`.
-    public static func parameters(_ entry: JSONValue) -> String {
+    package static func parameters(_ entry: JSONValue) -> String {
         guard let parameters = entry.objectValue?["parameters"]?.arrayValue else {
             return " …"
         }

@@ -1,24 +1,24 @@
 internal import Glibc
 internal import JSON
 internal import Linux
-public import QuickConnectClient
+package import QuickConnectClient
 
 /// Why the program ends without a result: its message on standard error, and its exit status.
-public struct ExitError: Error {
-    public var message: String
-    public var status: Int32
+package struct ExitError: Error {
+    package var message: String
+    package var status: Int32
     /// The code of an error reply.
-    public var code: String?
+    package var code: String?
     /// The error as JSON, for programs.
     private var json: JSONObject
     private var isBare = false
 
-    public static let usageStatus: Int32 = 2
+    package static let usageStatus: Int32 = 2
     /// Such as for a full disk.
-    public static let outputStatus: Int32 = 5
+    package static let outputStatus: Int32 = 5
 
     /// An error reply: `code: message`.
-    public init(_ error: ErrorReply) {
+    package init(_ error: ErrorReply) {
         message = "\(error.code): \(error.message)"
         status = 1
         code = error.code
@@ -26,9 +26,9 @@ public struct ExitError: Error {
     }
 
     /// A negative result that was already printed.
-    public static let refused = ExitError(message: "", status: 1)
+    package static let refused = ExitError(message: "")
 
-    public init(_ failure: ClientFailure) {
+    package init(_ failure: ClientFailure) {
         switch failure {
         case .connectionLost(let reason):
             self.init(message: "the connection to the daemon was lost: \(reason)", status: 3)
@@ -36,21 +36,25 @@ public struct ExitError: Error {
         }
     }
 
-    public init(_ failure: SocketPaths.NoDaemon) {
+    package init(_ failure: SocketPaths.NoDaemon) {
         // A daemon that refuses this user is running.
         let isRefused = failure.attempts.contains { $0.failure.code == EACCES }
-        let start = "\nStart it with «sudo systemctl start quickconnectd», or try it with «quickconnectd --simulate»."
+        let own = failure.attempts.map(\.path).filter { !$0.hasPrefix("/run/quickconnect/") }
+        let start =
+            failure.attempts.count == 1 && own.count == 1
+            ? "\nStart the daemon of this socket; to try one: «quickconnectd --simulate --socket \(own[0].shellWord)»."
+            : "\nStart it with «sudo systemctl start quickconnectd», or try it with «quickconnectd --simulate»."
         self.init(message: "\(failure)\(isRefused ? "" : start)", status: 3)
     }
 
-    public init(message: String, status: Int32) {
+    package init(message: String, status: Int32 = 1) {
         self.message = message
         self.status = status
         json = ["message": .string(message)]
     }
 
     /// The same as a line of JSON: the error reply, or `{"message"}`.
-    public var asJSON: ExitError {
+    package var asJSON: ExitError {
         var end = self
         end.message = JSONValue.object(json).text
         end.isBare = true
@@ -58,7 +62,7 @@ public struct ExitError: Error {
     }
 
     /// - Parameter program: who says it.
-    public func exit(of program: String) -> Never {
+    package func exit(of program: String) -> Never {
         if !message.isEmpty { write("\(isBare ? "" : "\(program): ")\(message)\n", to: STDERR_FILENO) }
         Glibc.exit(status)
     }

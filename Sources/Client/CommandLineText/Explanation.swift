@@ -1,13 +1,13 @@
-public import JSON
+package import JSON
 internal import QuickConnect
 
 /// What `explain` answers, in words.
-public struct Explanation {
+package struct Explanation {
     private let answer: JSONObject
 
-    public init(_ answer: JSONObject) { self.answer = answer }
+    package init(_ answer: JSONObject) { self.answer = answer }
 
-    public func text(width: Int) -> String {
+    package func text(width: Int) -> String {
         let name = answer["command"]?.stringValue ?? ""
         let title = "\(name)\(CommandListing.parameters(.object(answer)))"
         let help = answer["help"]?.stringValue.map { "\n" + $0.wrapped(to: width).joined(separator: "\n") } ?? ""
@@ -15,39 +15,98 @@ public struct Explanation {
     }
 
     private var parameterRows: [[String]] {
-        if let value = answer["value"]?.objectValue { return [["value", Self.words(of: value)]] }
+        if let value = answer["value"]?.objectValue {
+            return [["value", Self.words(of: value)]] + Self.rowsInside(of: value, depth: 1) + timeRows(of: value)
+        }
+        if let event = answer["event"]?.objectValue {
+            return [["event", Self.words(of: event)]] + Self.rowsInside(of: event, depth: 1)
+        }
+        if let schedule = answer["schedule"]?.objectValue { return Self.rows(of: schedule) }
         guard let parameters = answer["parameters"]?.arrayValue else { return [["parameters", "not checked"]] }
         guard !parameters.isEmpty else { return [["parameters", "none"]] }
-        return parameters.compactMap(\.objectValue).flatMap { parameter in
-            let type = parameter["type"]?.stringValue ?? "any"
-            var words = [parameter["optional"] == true ? "\(type), optional" : type]
-            for key in ["minimum", "maximum", "maxLength", "default", "oneOf"] {
-                if let value = parameter[key] { words.append("\(key) \(value.text)") }
-            }
-            if parameter["repeat"] == true { words.append("may be repeated") }
-            let help = parameter["help"]?.stringValue.map { ": \($0)" } ?? ""
-            let row = ["  \(parameter["name"]?.stringValue ?? "?")", words.joined(separator: ", ") + help]
-            return [row] + Self.memberRows(of: parameter)
+        return parameters.flatMap { Self.rows($0.objectValue?["name"]?.stringValue ?? "?", $0, depth: 1) }
+    }
+
+    /// How an output is set for a while.
+    private func timeRows(of value: JSONObject) -> [[String]] {
+        guard value["bound"] != nil, value["input"] != true else { return [] }
+        let name = answer["command"]?.stringValue ?? ""
+        let full = value["type"] == "boolean" ? "true" : value["maximum"].map(\.text) ?? "1"
+        let time = ["for a time", "\(name) [\(full), {\"for\": \"5s\"}]: then its default"]
+        guard value["bound"] == "gpio" else { return [time] }
+        return [time, ["in a pattern", "\(name) [[200, 100, 200]]: on, off, on, in ms"]]
+    }
+
+    /// A row for what is declared or described under a name, and one for each member inside of it.
+    private static func rows(_ name: String, _ declaration: JSONValue, depth: Int) -> [[String]] {
+        let title = String(repeating: "  ", count: depth) + name
+        guard let declared = declaration.objectValue else { return [[title, declaration.stringValue ?? ""]] }
+        let help = declared["help"]?.stringValue.map { ": \($0)" } ?? ""
+        return [[title, description(of: declared) + help]] + rowsInside(of: declared, depth: depth + 1)
+    }
+
+    /// The members of an object, or of the objects in an array.
+    private static func rowsInside(of declared: JSONObject, depth: Int) -> [[String]] {
+        let items = declared["items"]?.objectValue.map { rowsInside(of: $0, depth: depth) } ?? []
+        return items + (declared["members"]?.objectValue ?? [:]).flatMap { rows($0.name, $0.value, depth: depth) }
+    }
+
+    /// `integer, optional, minimum 1, maximum 9`.
+    private static func description(of declared: JSONObject) -> String {
+        if declared["oneOf"] == [nil] { return "null" }
+        var words = [type(of: declared)] + bounds(of: declared)
+        if declared["optional"] == true { words.insert("optional", at: 1) }
+        if declared["repeat"] == true { words.append("may be repeated") }
+        return words.joined(separator: ", ")
+    }
+
+    private static func type(of declared: JSONObject) -> String {
+        let type = declared["type"]?.stringValue ?? "any"
+        guard let items = declared["items"]?.objectValue else { return type }
+        return type == "array" ? "array of \(description(of: items))" : "\(type), arrays of \(description(of: items))"
+    }
+
+    /// What it answers, and what it does at worst.
+    private var answerRows: [[String]] {
+        var rows = answer["answers"]?.stringValue.map { [["answers", $0]] } ?? []
+        if answer["value"] == nil, let result = answer["result"], result != .null {
+            rows += Self.rows("result", result, depth: 0)
         }
+        if let effect = answer["effect"]?.stringValue.flatMap(CommandEffect.init) {
+            rows.append(["effect", "\(effect.rawValue): \(effect.words)"])
+        }
+        return rows
     }
-
-    /// A row for each member of an object.
-    private static func memberRows(of parameter: JSONObject) -> [[String]] {
-        (parameter["members"]?.objectValue ?? [:]).map { ["    \($0.name)", $0.value.stringValue ?? ""] }
-    }
-
-    /// What it answers.
-    private var answerRows: [[String]] { answer["answers"]?.stringValue.map { [["answers", $0]] } ?? [] }
 
     /// What a value is, in words: `number, minimum 0, maximum 10, default 0, clamped`.
     private static func words(of value: JSONObject) -> String {
-        var words = [value["type"]?.stringValue ?? "any"]
-        for key in ["minimum", "maximum", "maxLength", "default", "oneOf"] {
-            if let bound = value[key] { words.append("\(key) \(bound.text)") }
-        }
+        var words = [type(of: value)] + bounds(of: value)
         if value["clamp"] == true { words.append("clamped") }
         if value["keep"] == true { words.append("kept over restarts") }
+        if let unit = value["unit"]?.stringValue { words.append("in \(unit)") }
+        if let device = value["device"]?.stringValue {
+            words.append("from the input device \(device)")
+        } else if let bound = value["bound"]?.stringValue {
+            words.append(value["input"] == true ? "read from \(bound)" : "bound to \(bound)")
+        }
+        if value["lease"] != nil { words.append("returns to its default when the connection ends that has set it") }
+        if value["last"] == true { words.append("a call returns the last one") }
         return words.joined(separator: ", ")
+    }
+
+    /// When it runs, what it calls, and how a caller runs it.
+    private static func rows(of schedule: JSONObject) -> [[String]] {
+        var rows = [["runs", ScheduleTable.words(of: schedule)]]
+        if let call = schedule["call"]?.arrayValue, let command = call.first?.stringValue {
+            rows.append(["calls", ([command] + call.dropFirst().map(\.text)).joined(separator: " ")])
+        }
+        return rows + [["  run", "runs it now"]]
+    }
+
+    private static func bounds(of value: JSONObject) -> [String] {
+        ["minimum", "maximum", "maxLength", "default", "oneOf"].compactMap { key in
+            value[key].map { "\(key) \($0.text)" }
+        }
     }
 
     private var stackRows: [[String]] {
@@ -60,7 +119,12 @@ public struct Explanation {
     private var ruleRows: [[String]] {
         let rule = answer["allow"]?.objectValue
         var rows = [["allowed to", rule?["rule"]?.stringValue ?? "everybody who may connect"]]
-        if let rule = answer["set"]?.objectValue { rows.append(["set by", rule["rule"]?.stringValue ?? ""]) }
+        if let rule = answer["set"]?.objectValue {
+            rows.append([answer["schedule"] == nil ? "set by" : "run by", rule["rule"]?.stringValue ?? ""])
+        }
+        if answer["event"] != nil {
+            rows.append(["posted by", answer["post"]?.objectValue?["rule"]?.stringValue ?? "nobody but the device"])
+        }
         let gateways = (answer["gateways"]?.arrayValue ?? []).compactMap(\.stringValue)
         if !gateways.isEmpty {
             rows.append(["on the lists of", "\(gateways.joined(separator: ", ")), whose users its rules name"])

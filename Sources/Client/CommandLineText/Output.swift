@@ -2,7 +2,7 @@ internal import Glibc
 internal import Linux
 
 /// Writes text, or ends the program: silently if nobody reads any more.
-public func write(_ text: String, to descriptor: Int32) {
+package func write(_ text: String, to descriptor: Int32) {
     switch Descriptor.write(text, to: descriptor) {
     case 0: break
     case EPIPE: exit(0)
@@ -15,4 +15,4 @@ public func write(_ text: String, to descriptor: Int32) {
 }
 
 /// Prints a line.
-public func say(_ line: String) { write(line + "\n", to: STDOUT_FILENO) }
+package func say(_ line: String) { write(line + "\n", to: STDOUT_FILENO) }

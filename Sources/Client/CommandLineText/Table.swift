@@ -1,10 +1,9 @@
-public import JSON
-internal import QuickConnect
+package import JSON
 
 /// Columns for people.
-public enum Table {
+package enum Table {
     /// Rows of two columns: the first as wide as it must be, the second wrapped to the terminal.
-    public static func text(_ rows: [[String]], width: Int) -> String {
+    package static func text(_ rows: [[String]], width: Int) -> String {
         let first = rows.compactMap(\.first?.count).max() ?? 0
         let indent = first + 2
         return rows.flatMap { row -> [String] in
@@ -16,13 +15,17 @@ public enum Table {
     }
 
     /// Rows of any number of columns, each as wide as it must be.
-    public static func columns(_ rows: [[String]]) -> String {
+    /// - Parameter right: the columns, from 0, that are aligned at their right side.
+    package static func columns(_ rows: [[String]], right: Set<Int> = []) -> String {
         let count = rows.map(\.count).max() ?? 0
         let widths = (0..<count).map { column in
             rows.compactMap { column < $0.count ? $0[column].count : nil }.max() ?? 0
         }
         return rows.map { row in
-            row.enumerated().map { $1.padded(to: widths[$0] + 2) }.joined().trimmingTrailingSpaces
+            row.enumerated().map { column, cell in
+                let space = String(repeating: " ", count: widths[column] - cell.count)
+                return right.contains(column) ? "\(space)\(cell)  " : "\(cell)\(space)  "
+            }.joined().trimmingTrailingSpaces
         }.joined(separator: "\n")
     }
 }
@@ -39,5 +42,21 @@ extension String {
 
 extension JSONValue {
     /// A number for people: without a fraction if it has none.
-    public static func short(_ number: Double) -> String { Int64(exactly: number).map { "\($0)" } ?? "\(number)" }
+    package static func short(_ number: Double) -> String { Int64(exactly: number).map { "\($0)" } ?? "\(number)" }
+}
+
+extension String {
+    /// The text in lines of at most that many characters, broken between words. A longer word has a line of its own.
+    package func wrapped(to width: Int) -> [String] {
+        var lines: [String] = []
+        var line = ""
+        for word in split(separator: " ") {
+            if !line.isEmpty, line.count + 1 + word.count > width {
+                lines.append(line)
+                line = ""
+            }
+            line += line.isEmpty ? String(word) : " \(word)"
+        }
+        return lines + (line.isEmpty ? [] : [line])
+    }
 }

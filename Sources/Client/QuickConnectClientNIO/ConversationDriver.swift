@@ -102,14 +102,14 @@ final class ConversationDriver {
 
     /// Sends pending output, delivers events, and sets the alarm.
     func goOn() {
-        tell()
+        notify()
         if let channel, conversation.hasOutput {
             channel.writeAndFlush(ByteBuffer(bytes: conversation.takeOutput()), promise: nil)
         }
         setAlarm()
     }
 
-    private func tell() {
+    private func notify() {
         guard !isTelling else { return }
         isTelling = true
         defer { isTelling = false }

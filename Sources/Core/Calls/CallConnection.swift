@@ -23,7 +23,7 @@ public protocol CallConnection: AnyObject, Sendable {
     func act(for user: String, groups: Set<String>) throws(CommandError)
 
     /// Tells the client of an error that none of its current calls caused, such as a right that a reload took away.
-    func tell(_ error: CommandError, of command: String, form: WireForm)
+    func report(_ error: CommandError, of command: String, form: WireForm)
 
     /// Sends an event. Called on any thread; never blocks.
     func send(_ event: Event, form: WireForm)

@@ -72,6 +72,29 @@ public enum Awaited<Outcome: Sendable>: Sendable {
 
     /// Waits for the result of an operation.
     public static func wait(_ operation: @escaping Operation) -> Awaited { .operation(operation) }
+
+    /// Waits for a promise, without a task. It fails with `cancelled` if nobody waits any more.
+    /// - Parameters:
+    ///   - limit: the time after which it fails with `timeout`; none, if nil.
+    ///   - problem: what has not happened then.
+    public static func wait<Value>(
+        for promise: Promise<Value>,
+        atMost limit: Duration? = nil,
+        orElse problem: String = "",
+        _ outcome: @escaping @Sendable (Value) -> Outcome
+    ) -> Awaited {
+        let alarm = limit.map { limit in
+            AlarmThread.shared.set(after: limit) {
+                promise.fail(CommandError(.timeout, "\(problem) within \(limit.words)"))
+            }
+        }
+        let awaited = Promise<Outcome>()
+        promise.whenSettled {
+            if let alarm { AlarmThread.shared.cancel(alarm) }
+            awaited.settle($0.map(outcome))
+        }
+        return .promise(awaited) { promise.fail(CommandError(.cancelled, "the caller no longer waits for it")) }
+    }
 }
 
 /// A client's handler that will answer.

@@ -27,24 +27,49 @@ public struct Parameter: Sendable, Hashable {
     public var repeats = false
     /// A short description for people.
     public var help: String?
-    /// The members of an object, for people: nothing is checked by it.
+    /// The members of an object. Those that are only described are not checked.
     public var members: [Member] = []
+    /// What each item of an array must be; nil: anything.
+    public var items: Parameter? {
+        get { item.first }
+        set { item = newValue.map { [$0] } ?? [] }
+    }
+    /// The same in a list, because a value cannot hold one of its own kind.
+    private var item: [Parameter] = []
     /// Whether the receiver clamps numbers to its own bounds; then an integer may exceed the 64-bit range.
     var isClamped = false
 
-    /// The description of one member of an object.
+    /// One member of an object.
     public struct Member: Sendable, Hashable {
         /// Its name in the object.
         public var name: String
-        /// What it is, with its unit and bounds.
+        /// What it is, with its unit and bounds; empty if nobody says.
         public var help: String
+        /// What its value must be; nil: the member is only described.
+        public var declared: Parameter?
 
-        /// A member, and what it is.
+        /// A member that is described and not checked.
         public init(_ name: String, help: String) {
             self.name = name
             self.help = help
         }
+
+        /// A member that is checked. It must be there unless it is optional.
+        public init(_ declared: Parameter) {
+            name = declared.name
+            help = declared.help ?? ""
+            self.declared = declared
+        }
     }
+
+    /// Whether anything inside of its values is checked.
+    var checksInside: Bool { !item.isEmpty || checksMembers }
+
+    /// Whether a member of its objects is checked.
+    var checksMembers: Bool { members.contains { $0.declared != nil } }
+
+    /// Whether its objects have no other members: each is declared with a type.
+    public var isClosed: Bool { !members.isEmpty && members.allSatisfy { $0.declared != nil } }
 
     /// A required parameter without bounds.
     public init(_ name: String, _ kind: Kind) {
@@ -76,7 +101,8 @@ public struct Parameter: Sendable, Hashable {
     /// Whether a value fits the parameter.
     public func fits(_ value: JSONValue) -> Bool { accept(value) != nil }
 
-    /// Whether a checked JSON text fits the parameter. If its kind decides, the value is not built.
+    /// Whether a checked JSON text fits the parameter, apart from what is inside of it (``MemberCheck``). If its kind
+    /// decides, the value is not built.
     func fits(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         switch (kind, JSONKind(firstByte: bytes.first)) {
         case (.any, _), (.boolean, .boolean), (.object, .object), (.array, .array): break
@@ -85,20 +111,20 @@ public struct Parameter: Sendable, Hashable {
             // examined.
             if let maxLength {
                 if bytes.count - 2 > 100 * max(maxLength, 40) { return false }
-                if bytes.count - 2 > maxLength { return accept(JSONValue(checked: bytes)) != nil }
+                if bytes.count - 2 > maxLength { return acceptOutside(JSONValue(checked: bytes)) != nil }
             }
         case (.integer, .number):
-            if bytes.count > Self.longestNumber { return false }
-            if !isPlainInteger(bytes) { return accept(JSONValue(checked: bytes)) != nil }
-        case (.number, .number): if bytes.count > Self.longestNumber { return false }
+            if bytes.count > Self.maxNumber { return false }
+            if !isPlainInteger(bytes) { return acceptOutside(JSONValue(checked: bytes)) != nil }
+        case (.number, .number): if bytes.count > Self.maxNumber { return false }
         default: return false
         }
         guard minimum != nil || maximum != nil || oneOf != nil else { return true }
-        return accept(JSONValue(checked: bytes)) != nil
+        return acceptOutside(JSONValue(checked: bytes)) != nil
     }
 
     /// A number with more digits is not meaningful, and slow to read.
-    private static let longestNumber = 1024
+    private static let maxNumber = 1024
 
     private func isPlainInteger(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         bytes.count <= 18 && bytes.allSatisfy { $0 &- UInt8(ascii: "0") <= 9 || $0 == UInt8(ascii: "-") }
@@ -106,6 +132,12 @@ public struct Parameter: Sendable, Hashable {
 
     /// The value as the command objects see it; nil if it does not fit.
     func accept(_ value: JSONValue) -> JSONValue? {
+        guard let value = acceptOutside(value) else { return nil }
+        return !checksInside || MemberCheck.fits(value, self) ? value : .none
+    }
+
+    /// The same, whatever is inside of it.
+    private func acceptOutside(_ value: JSONValue) -> JSONValue? {
         guard let value = typed(value) else { return nil }
         if let oneOf, !oneOf.contains(where: { $0.isSame(as: value) }) { return nil }
         if let number = value.numberValue {
@@ -141,4 +173,12 @@ public struct Parameter: Sendable, Hashable {
 extension JSONValue {
     /// Whether it is a number without a fraction, however large.
     var isWhole: Bool { numberValue.map { $0.rounded() == $0 } ?? false }
+
+    /// Whether it is neither an array nor an object.
+    package var isScalar: Bool {
+        switch self {
+        case .array, .object: false
+        default: true
+        }
+    }
 }

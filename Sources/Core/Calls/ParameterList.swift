@@ -14,15 +14,22 @@ public final class ParameterList: Sendable, Hashable {
     private struct Outline {
         var kind: Parameter.Kind
         var isOptional: Bool
-        /// Whether its kind and its length decide.
+        /// Whether its kind, its length and its bounds decide.
         var isPlain: Bool
+        /// Whether members or items are checked.
+        var checksInside: Bool
         var maxLength: Int
+        /// Bounds of a number; infinite if there are none.
+        var bounds: (Double, Double)
 
         init(_ parameter: Parameter) {
             kind = parameter.kind
             isOptional = parameter.isOptional
-            isPlain = parameter.minimum == nil && parameter.maximum == nil && parameter.oneOf == nil
+            checksInside = parameter.checksInside
+            let isBounded = parameter.minimum != nil || parameter.maximum != nil
+            isPlain = !checksInside && parameter.oneOf == nil && (!isBounded || kind == .integer)
             maxLength = parameter.maxLength ?? .max
+            bounds = (parameter.minimum ?? -.infinity, parameter.maximum ?? .infinity)
         }
 
         /// Whether the bytes certainly fit, by a quick check. False means that a full check is needed.
@@ -35,8 +42,24 @@ public final class ParameterList: Sendable, Hashable {
             case .string: return bytes.first == UInt8(ascii: "\"") && bytes.count - 2 <= maxLength
             case .object: return bytes.first == UInt8(ascii: "{")
             case .array: return bytes.first == UInt8(ascii: "[")
-            case .integer, .number, .boolean: return false
+            case .boolean: return bytes.first == UInt8(ascii: "t") || bytes.first == UInt8(ascii: "f")
+            case .integer: return surelyFitsInteger(bytes)
+            case .number: return false
             }
+        }
+
+        /// Most integers have a few digits and no fraction.
+        private func surelyFitsInteger(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+            guard bytes.count <= 15 else { return false }
+            let isNegative = bytes.first == UInt8(ascii: "-")
+            var number = 0
+            for byte in bytes.dropFirst(isNegative ? 1 : 0) {
+                let digit = byte &- UInt8(ascii: "0")
+                guard digit <= 9 else { return false }
+                number = number &* 10 &+ Int(digit)
+            }
+            let value = Double(isNegative ? -number : number)
+            return !bytes.isEmpty && value >= bounds.0 && value <= bounds.1
         }
     }
 
@@ -94,7 +117,7 @@ public final class ParameterList: Sendable, Hashable {
     private func checkSurplus(of request: Request, _ problems: inout FieldProblems) {
         let count = request.parameterCount
         if let last = parameters.last, last.repeats {
-            if last.kind == .any { return }
+            if last.kind == .any, !last.checksInside { return }
             for index in parameters.count..<count { check(index, of: request, parameters.count - 1, &problems) }
         } else {
             let shown = min(count, parameters.count + FieldProblems.shown)
@@ -131,6 +154,8 @@ public final class ParameterList: Sendable, Hashable {
                 expected: "\(parameter.name), \(parameter.expectation)",
                 got: request.parameter(sent).gist
             )
+        } else if outlines[index].checksInside {
+            MemberCheck.check(bytes, parameter, at: "/\(sent)", &problems)
         }
     }
 

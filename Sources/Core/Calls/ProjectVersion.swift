@@ -4,5 +4,5 @@
 /// test checks that they agree.
 public enum ProjectVersion {
     /// Three numbers, as in semantic versioning: `0.1.0`.
-    public static let text = "0.1.0"
+    public static let text = "0.2.0"
 }

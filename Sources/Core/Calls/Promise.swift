@@ -17,7 +17,25 @@ extension CommandError: InterruptionConvertible {
     }
 }
 
+extension Deferred where Failure == CommandError {
+    /// A promise that fails if what begins with it fails.
+    package static func attempt(_ begin: (Deferred) throws(CommandError) -> Void) -> Deferred {
+        let promise = Deferred()
+        do throws(CommandError) { try begin(promise) } catch { promise.fail(error) }
+        return promise
+    }
+}
+
 extension WatchedThread {
+    /// Runs work there. What gives up is called in its place, or while it is blocked, or at once if no job is taken.
+    package func run(
+        _ step: String,
+        _ work: @escaping @Sendable () -> Void,
+        orElse giveUp: @escaping @Sendable (CommandError) -> Void
+    ) {
+        do throws(CommandError) { try run(Job(step: step, work: work, giveUp: giveUp)) } catch { giveUp(error) }
+    }
+
     /// As ``start(_:)``, but throws the error that a caller gets.
     public func run(_ job: Job) throws(CommandError) {
         do throws(Interruption) { try start(job) } catch { throw CommandError(error) }

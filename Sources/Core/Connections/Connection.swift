@@ -1,4 +1,4 @@
-internal import Fairness
+internal import Concurrency
 import JSON
 import Synchronization
 
@@ -179,7 +179,7 @@ public final class Connection: CallConnection {
     public func send(_ event: Event, form: WireForm) { output.send(event, form: form) }
 
     /// Tells its client of an error that none of its calls caused.
-    public func tell(_ error: CommandError, of command: String, form: WireForm) {
+    public func report(_ error: CommandError, of command: String, form: WireForm) {
         output.write { $0.appendError(error, command: command, id: nil, form: form) }
     }
 

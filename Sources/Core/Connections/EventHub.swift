@@ -47,6 +47,22 @@ public final class EventHub: Sendable {
         state.withLock { $0.sources[ByteName(source.name)] = Source(source: source) }
     }
 
+    /// Replaces the events of one kind of sources. Those that stay go on without a gap.
+    /// - Parameters:
+    ///   - old: the names of those that are there.
+    ///   - new: all that shall be there.
+    package func replaceSources(_ old: Set<String>, with new: [any EventSource]) {
+        let gone = old.subtracting(new.map(\.name))
+        let running = state.withLock { state in
+            for source in new where state.sources[ByteName(source.name)] == nil {
+                state.sources[ByteName(source.name)] = Source(source: source)
+            }
+            return gone.compactMap { state.sources.removeValue(forKey: ByteName($0)) }.filter(\.isRunning)
+        }
+        for source in running { source.source.stop() }
+        for source in new { settle(ByteName(source.name)) }
+    }
+
     // MARK: Subscriptions
 
     /// Subscribes a connection to all of the events, or to none if one of them fails. Throws `overloaded` if it has too
@@ -158,7 +174,7 @@ public final class EventHub: Sendable {
         for (name, subscription) in all {
             guard let refusal = refusal(name, subscription.client) else { continue }
             unsubscribe(subscription.client, from: [name])
-            subscription.client.tell(refusal, of: "subscribe", form: subscription.form)
+            subscription.client.report(refusal, of: "subscribe", form: subscription.form)
         }
     }
 
@@ -208,6 +224,16 @@ public final class EventHub: Sendable {
         for subscription in subscriptions where isMeant(subscription.options) {
             subscription.client.send(written, form: subscription.form)
         }
+    }
+
+    /// Tells the subscribers of an event, those that want to know, how many of it nobody could read.
+    package func reportLoss(of name: String, count: Int) {
+        let told = state.withLock { state -> [Subscription] in
+            guard let losses = state.subscriptions[ByteName(DaemonEvents.dropped)] else { return [] }
+            return (state.subscriptions[ByteName(name)] ?? [:]).keys.compactMap { losses[$0] }
+        }
+        let event = Event(DaemonEvents.dropped, DaemonEvents.loss(of: name, count), kind: .message)
+        for subscription in told { subscription.client.send(event, form: subscription.form) }
     }
 
     /// The form in which a connection subscribed to an event; nil if it did not.

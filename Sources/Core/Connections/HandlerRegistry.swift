@@ -44,7 +44,7 @@ public final class HandlerRegistry: Sendable {
 
     /// With more handlers than this, none is suggested for a mistyped command: handlers come and go, and the index
     /// would be rebuilt each time.
-    private static let mostIndexed = 256
+    private static let maxIndexed = 256
 
     private let state = Mutex(State())
     private let permissions: Permissions
@@ -114,10 +114,10 @@ public final class HandlerRegistry: Sendable {
         if let refusal { throw refusal }
         if let loser {
             events.memory.add(-Self.memory(of: name), for: loser.caller)
-            tell(name, isRegistered: false)
-            if loser.answers { loser.tell(permissions.loss(of: name), of: "registerHandler", form: .bridge) }
+            report(name, isRegistered: false)
+            if loser.answers { loser.report(permissions.loss(of: name), of: "registerHandler", form: .bridge) }
         }
-        if isNew { tell(name, isRegistered: true) }
+        if isNew { report(name, isRegistered: true) }
     }
 
     /// Removes a handler. Throws `notFound` if this connection has no such handler.
@@ -127,7 +127,7 @@ public final class HandlerRegistry: Sendable {
             throw CommandError(.notFound, "this connection has no handler '\(name.shortened)'")
         }
         events.memory.add(-Self.memory(of: name), for: client.caller)
-        tell(name, isRegistered: false)
+        report(name, isRegistered: false)
     }
 
     /// - Returns: what is left to do: who wants to know is told of each one, unless it is registered again by then.
@@ -139,7 +139,7 @@ public final class HandlerRegistry: Sendable {
         }
         events.memory.add(-names.reduce(0) { $0 + Self.memory(of: $1.text) }, for: client.caller)
         return names.map { name in
-            { if !self.has(name.text) { self.tell(name.text, isRegistered: false) } }
+            { if !self.has(name.text) { self.report(name.text, isRegistered: false) } }
         }
     }
 
@@ -151,7 +151,7 @@ public final class HandlerRegistry: Sendable {
         for (name, client) in state.withLock({ $0.handlers.map { ($0.key.text, $0.value.client) } }) {
             guard let refusal = refusal(name, client.caller) else { continue }
             do throws(CommandError) { try remove(name, of: client) } catch { continue }
-            client.tell(refusal, of: "registerHandler", form: .bridge)
+            client.report(refusal, of: "registerHandler", form: .bridge)
         }
         recheckCommands()
     }
@@ -169,11 +169,11 @@ public final class HandlerRegistry: Sendable {
             return ended
         }
         for (name, handler) in ended {
-            handler.client.tell(permissions.end(ofCommand: name.text), of: "registerHandler", form: .bridge)
+            handler.client.report(permissions.end(ofCommand: name.text), of: "registerHandler", form: .bridge)
         }
     }
 
-    private func tell(_ name: String, isRegistered: Bool) {
+    private func report(_ name: String, isRegistered: Bool) {
         events.publish(
             Event(DaemonEvents.handlers, ["name": .string(name), "registered": .bool(isRegistered)], kind: .message)
         )
@@ -236,7 +236,7 @@ extension HandlerRegistry: CommandHandlers {
     /// Handlers with similar names, nearest first.
     public func nearest(_ command: String) -> [String] {
         state.withLock { state in
-            guard state.handlers.count <= Self.mostIndexed else { return [] }
+            guard state.handlers.count <= Self.maxIndexed else { return [] }
             let index = state.index ?? NameIndex(state.handlers.filter(\.value.isCommand).map(\.key.text))
             state.index = index
             return index.nearest(command)

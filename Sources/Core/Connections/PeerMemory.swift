@@ -1,4 +1,4 @@
-public import Fairness
+public import Concurrency
 import JSON
 import Synchronization
 

@@ -75,11 +75,19 @@ public struct Router: Sendable {
         let table = frontController.currentTable
         if let entry = table[name] {
             guard entry.value == nil else { return }
-            throw CommandError(.notFound, "'\(name.shortened)' is a command, not a value")
+            throw CommandError(.notFound, Self.noValue(entry))
         }
         let values = table.entries.filter { $0.value != nil }.map(\.command)
         let nearest = NearestNames.find(name, among: values)
         throw CommandError(.notFound, "there is no value '\(name.shortened)'").asking(nearest)
+    }
+
+    private static func noValue(_ entry: MappingEntry) -> String {
+        let name = entry.command.shortened
+        return switch entry.kind {
+        case .event, .schedule: "'\(name)' is \(entry.kind.noun), not a value; on('\(name)', …) hears it"
+        case .stack, .value: "'\(name)' is a command, not a value"
+        }
     }
 
     /// The events, sorted, each with the reason why this client cannot subscribe to it now, if there is one.
@@ -92,7 +100,7 @@ public struct Router: Sendable {
         for caller: Caller,
         by rule: SocketRule?
     ) -> [(name: String, lack: CommandError?)] {
-        events.names(max: max).union(values.all.map(\.name)).sorted().map { name in
+        events.names(max: max).union(values.all.map(\.name)).union(values.eventNames).sorted().map { name in
             (name, frontController.refusal(ofEvent: name, for: caller, by: rule) ?? events.lack(of: name))
         }
     }

@@ -10,11 +10,61 @@ public protocol ValueKeeper: Sendable {
     func keep(_ values: @escaping @Sendable () -> JSONObject)
 }
 
-/// The values of the device, and the events that report their changes.
+/// The values of the device, the events that report their changes, and the last data of declared events.
 public final class ValueStore: Sendable {
     private struct Slot {
-        var declaration: ValueDeclaration
+        var declaration: Declaration
         var value: JSONValue
+        /// What is kept, where the value is something else for a while.
+        var kept: JSONValue?
+        /// When it was read from its hardware.
+        var readAt: ContinuousClock.Instant?
+    }
+
+    private enum Declaration {
+        case value(ValueDeclaration)
+        case event(EventDeclaration)
+
+        var isValue: Bool { if case .value = self { true } else { false } }
+
+        /// Whether it is what the hardware is, or does.
+        var isBound: Bool {
+            switch self {
+            case .value(let value): value.binding != nil
+            case .event(let event): event.binding != nil
+            }
+        }
+
+        func isSameSource(as other: EventDeclaration) -> Bool {
+            if case .event(let event) = self { event.binding == other.binding } else { false }
+        }
+
+        var isInput: Bool { if case .value(let value) = self { value.isInput } else { false } }
+
+        func isSame(as other: ValueDeclaration) -> Bool {
+            if case .value(let value) = self { value == other } else { false }
+        }
+
+        var keeps: Bool { if case .value(let value) = self { value.keeps } else { false } }
+
+        /// What is stored when this is set or posted; nil if it does not fit.
+        func accept(_ new: JSONValue) -> JSONValue? {
+            switch self {
+            case .value(let value): value.accept(new)
+            case .event(let event): event.parameter.accept(new)
+            }
+        }
+
+        /// What must be given, for errors.
+        var expectation: String {
+            switch self {
+            case .value(let value): "value, \(value.parameter.expectation)"
+            case .event(let event): "data, \(event.parameter.expectation)"
+            }
+        }
+
+        /// Whether a call returns what was given last.
+        var shows: Bool { if case .event(let event) = self { event.keepsLast } else { true } }
     }
 
     private struct State {
@@ -22,16 +72,16 @@ public final class ValueStore: Sendable {
         /// Stored values that no mapping declares now. They are kept, because a mapping may have been removed by
         /// mistake.
         var undeclared: [ByteName: JSONValue]
-        /// Their names, for the check that each `post` makes.
-        var names = NameTable<Bool>()
+        /// The entries of values, events and schedules, for the check that each `post` makes.
+        var entries = NameTable<MappingEntry>()
         /// Events that are still to be sent, in the order of the changes, and whether a thread is sending them.
         var news: [Event] = []
         var isTelling = false
     }
 
     private let state: Mutex<State>
-    /// Whether there are any values. If there are none, the check in each `post` takes no lock.
-    private let hasValues = Atomic<Bool>(false)
+    /// Whether there are any. If there are none, the check in each `post` takes no lock.
+    private let hasEntries = Atomic<Bool>(false)
     private let events: EventHub
     private let keeper: (any ValueKeeper)?
 
@@ -45,7 +95,7 @@ public final class ValueStore: Sendable {
         state = Mutex(State(undeclared: Dictionary(kept) { _, last in last }))
     }
 
-    /// Takes the values that a new table declares. An existing value stays if it fits its declaration; a new one gets
+    /// Takes the values and events that a new table declares. An existing value stays if it fits its declaration; a new one gets
     /// its stored value, or its default. Stored values that are no longer declared are kept.
     /// - Returns: a message for each stored value that does not fit.
     public func adopt(_ table: MappingTable) -> [String] {
@@ -55,7 +105,15 @@ public final class ValueStore: Sendable {
             var slots: [ByteName: Slot] = [:]
             for (name, declaration) in declared {
                 let kept = state.undeclared.removeValue(forKey: ByteName(name))
-                let old = state.slots[ByteName(name)]?.value ?? (declaration.keeps ? kept : nil)
+                let slot = state.slots[ByteName(name)].flatMap { $0.declaration.isValue ? $0 : nil }
+                if let slot, declaration.binding != nil, slot.declaration.isSame(as: declaration) {
+                    slots[ByteName(name)] = slot
+                    continue
+                }
+                // Hardware whose declaration has changed begins anew.
+                let isPlain = declaration.binding == nil && !(slot?.declaration.isBound ?? false)
+                let last = slot.map { $0.kept ?? $0.value }
+                let old = (isPlain || declaration.keeps ? last : nil) ?? (declaration.keeps ? kept : nil)
                 let fitting = old.flatMap { $0 == declaration.initial ? $0 : declaration.fitting($0) }
                 if let old, fitting == nil {
                     warnings.append(
@@ -65,53 +123,95 @@ public final class ValueStore: Sendable {
                         """
                     )
                 }
-                slots[ByteName(name)] = Slot(declaration: declaration, value: fitting ?? declaration.initial)
+                // What is read from hardware is not known yet.
+                let value = fitting ?? (declaration.isInput ? .null : declaration.initial)
+                slots[ByteName(name)] = Slot(declaration: .value(declaration), value: value)
+            }
+            for entry in table.entries {
+                guard let event = entry.event else { continue }
+                // What another reader has read is none of this one.
+                let slot = state.slots[ByteName(entry.command)].flatMap {
+                    $0.declaration.isSameSource(as: event) ? $0 : nil
+                }
+                let last = event.keepsLast ? slot?.value : nil
+                let fitting = last.flatMap { event.parameter.accept($0) }
+                slots[ByteName(entry.command)] = Slot(declaration: .event(event), value: fitting ?? .null)
             }
             for (name, slot) in state.slots where slot.declaration.keeps && slots[name] == nil {
-                state.undeclared[name] = slot.value
+                state.undeclared[name] = slot.kept ?? slot.value
             }
             state.slots = slots
-            state.names = NameTable(declared.map { (name: $0.0, element: true) })
-            hasValues.store(!declared.isEmpty, ordering: .releasing)
+            let entries = table.entries.filter { $0.kind != .stack }
+            state.entries = NameTable(entries.map { (name: $0.command, element: $0) })
+            hasEntries.store(!entries.isEmpty, ordering: .releasing)
         }
         return warnings
     }
 
-    /// A value; nil if there is none with that name.
+    /// A value, or the last data of an event; nil if none is declared with that name.
     public subscript(name: String) -> JSONValue? { state.withLock { $0.slots[ByteName(name)]?.value } }
 
-    /// Whether there is a value with that name. Nobody else may post its events.
-    public func contains(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
-        hasValues.load(ordering: .acquiring) && isOne(name)
+    /// The entry of the value, event or schedule with that name; nil if none is declared. Of these only an event can be
+    /// posted.
+    public func entry(of name: UnsafeBufferPointer<UInt8>) -> MappingEntry? {
+        hasEntries.load(ordering: .acquiring) ? find(name) : nil
     }
 
-    private func isOne(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
-        state.withLock { $0.names.index(of: name) != nil }
+    private func find(_ name: UnsafeBufferPointer<UInt8>) -> MappingEntry? {
+        state.withLock { state in state.entries.index(of: name).map { state.entries.elements[$0] } }
     }
 
-    /// Sets a value, notifies its subscribers, and returns the new value. Throws `invalid` if it does not fit, and
-    /// `unavailable` if a reload has removed it.
-    func set(_ name: String, to value: JSONValue) throws(CommandError) -> JSONValue {
+    /// Sets a value, or tells an event, notifies its subscribers, and returns the new value. Throws `invalid` if it does not
+    /// fit, and `unavailable` if a reload has removed it.
+    /// - Parameter field: where the value stands among the parameters, for the error.
+    @discardableResult
+    public func set(_ name: String, to value: JSONValue, field: String = "/0") throws(CommandError) -> JSONValue {
         let change = state.withLock { state -> Result<(JSONValue, keeps: Bool), CommandError> in
             guard let declaration = state.slots[ByteName(name)]?.declaration else {
                 return .failure(CommandError(.unavailable, "the value '\(name)' no longer exists; a reload removed it"))
             }
             guard let accepted = declaration.accept(value) else {
-                let expected = "value, \(declaration.parameter.expectation)"
-                return .failure(.invalid("/0", expected: expected, got: value.gist))
+                return .failure(.invalid(field, expected: declaration.expectation, got: value.gist))
             }
-            state.slots[ByteName(name)]?.value = accepted
+            if declaration.shows { state.slots[ByteName(name)]?.value = accepted }
             state.news.append(Event(name, accepted, kind: .message))
             return .success((accepted, declaration.keeps))
         }
         let (accepted, keeps) = try change.get()
-        tellNews()
+        reportNews()
         if keeps { keeper?.keep { [weak self] in self?.keptValues ?? [:] } }
         return accepted
     }
 
+    /// Takes what a value that is bound to hardware is now, or what has happened there, and notifies its subscribers.
+    /// - Parameters:
+    ///   - kind: a sensor's numbers may replace each other, where somebody reads slowly.
+    ///   - lasts: whether it is kept over restarts, if the value is.
+    package func note(_ name: String, _ value: JSONValue, kind: Event.Kind = .message, lasts: Bool = true) {
+        let keeps = state.withLock { state -> Bool in
+            guard var slot = state.slots[ByteName(name)], slot.declaration.isBound else { return false }
+            if slot.declaration.isValue { slot.kept = lasts ? JSONValue?.none : slot.kept ?? slot.value }
+            if slot.declaration.shows { (slot.value, slot.readAt) = (value, .now) }
+            state.slots[ByteName(name)] = slot
+            state.news.append(Event(name, value, kind: kind))
+            return lasts && slot.declaration.keeps
+        }
+        reportNews()
+        if keeps { keeper?.keep { [weak self] in self?.keptValues ?? [:] } }
+    }
+
+    /// Takes what a bound value is, without telling anybody: it was only read.
+    package func take(_ name: String, _ value: JSONValue) {
+        state.withLock { state in
+            guard let declaration = state.slots[ByteName(name)]?.declaration, declaration.isBound, declaration.shows
+            else { return }
+            state.slots[ByteName(name)]?.value = value
+            state.slots[ByteName(name)]?.readAt = .now
+        }
+    }
+
     /// Sends the events in the order of the changes, whichever threads made them, without holding the lock.
-    private func tellNews() {
+    private func reportNews() {
         while true {
             let news = state.withLock { state -> [Event] in
                 guard !state.isTelling else { return [] }
@@ -125,24 +225,44 @@ public final class ValueStore: Sendable {
         }
     }
 
-    /// How many there are.
-    public var count: Int { state.withLock { $0.slots.count } }
+    /// How many values there are.
+    public var count: Int { state.withLock { $0.slots.count { $0.value.declaration.isValue } } }
 
     /// All values, by name.
     public var all: [(name: String, value: JSONValue)] {
-        state.withLock { $0.slots.map { ($0.key.text, $0.value.value) } }.sorted { $0.name < $1.name }
+        state.withLock { state in
+            state.slots.filter(\.value.declaration.isValue).map { ($0.key.text, $0.value.value) }
+        }.sorted { $0.name < $1.name }
+    }
+
+    /// How long ago what is only read was read last, by name.
+    package var ages: [String: Duration] {
+        let now = ContinuousClock.now
+        return state.withLock { state in
+            let read = state.slots.compactMap { name, slot -> (String, Duration)? in
+                guard slot.declaration.isInput, let time = slot.readAt else { return nil }
+                return (name.text, time.duration(to: now))
+            }
+            return Dictionary(read) { first, _ in first }
+        }
+    }
+
+    /// The names of the declared events and schedules, which can be subscribed to.
+    public var eventNames: [String] {
+        state.withLock { $0.entries.elements.filter { $0.value == nil }.map(\.command) }
     }
 
     private var keptValues: JSONObject {
         state.withLock { state in
-            let declared = state.slots.filter { $0.value.declaration.keeps }.mapValues(\.value)
+            let declared = state.slots.filter { $0.value.declaration.keeps }.mapValues { $0.kept ?? $0.value }
             let all = declared.merging(state.undeclared) { value, _ in value }
             return JSONObject(all.map { ($0.key.text, $0.value) }.sorted { $0.0 < $1.0 })
         }
     }
 }
 
-/// A value as a command: without a parameter it returns the value, with one it sets it.
+/// A value as a command: without a parameter it returns the value, with one it sets it. And an event, which has none:
+/// the data of the last one.
 public struct ValueCommandObject: BCO {
     private let name: String
     private let store: ValueStore
@@ -157,7 +277,7 @@ public struct ValueCommandObject: BCO {
     public func handle(_ call: borrowing Call) throws(CommandError) -> BusinessOutcome {
         if let value = call[0] { return .result(try store.set(name, to: value)) }
         guard let value = store[name] else {
-            throw CommandError(.unavailable, "the value '\(name)' no longer exists; a reload removed it")
+            throw CommandError(.unavailable, "'\(name)' no longer exists; a reload removed it")
         }
         return .result(value)
     }

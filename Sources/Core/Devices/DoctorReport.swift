@@ -64,22 +64,6 @@ public struct Finding: Sendable, Equatable {
     }
 }
 
-extension String {
-    /// The text as one word of a shell command.
-    public var shellWord: String {
-        let isPlain =
-            !isEmpty
-            && utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
-                case UInt8(ascii: "0")...UInt8(ascii: "9"): true
-                default: "/._-+:@".utf8.contains(byte)
-                }
-            }
-        return isPlain ? self : "'" + replacing("'", with: "'\\''") + "'"
-    }
-}
-
 /// A part of the device that can be checked.
 public protocol Examined: Sendable {
     /// Checks it now, without changing anything, within seconds. Callers: the command `doctor`, and the daemon when it
@@ -138,53 +122,6 @@ extension DoctorReport {
             let tried = member["tried"]?.arrayValue?.compactMap(\.stringValue) ?? []
             let (fix, inspect) = (member["fix"]?.stringValue, member["inspect"]?.stringValue)
             return Finding(subject, state, says, tried: tried, fix: fix, inspect: inspect)
-        }
-    }
-
-    /// The report for people: a table, and under each error what was tried, what fixes it or what shows more.
-    /// - Parameter width: characters in a line; longer text is wrapped, but a command stays on one line.
-    public func text(width: Int) -> String {
-        let first = (findings.map(\.subject.count).max() ?? 0) + 2
-        let indent = String(repeating: " ", count: first + 9)
-        func lines(_ head: String, _ text: String) -> [String] {
-            let wrapped = text.wrapped(to: max(width - head.count, 20))
-            let next = String(repeating: " ", count: head.count)
-            return [head + (wrapped.first ?? "")] + wrapped.dropFirst().map { next + $0 }
-        }
-        let all = findings.flatMap { finding -> [String] in
-            let name = finding.subject + String(repeating: " ", count: first - finding.subject.count)
-            var all = lines("\(name)\(finding.state.label)", finding.says)
-            if finding.state == .error { all += finding.tried.flatMap { lines("\(indent)tried  ", $0) } }
-            if let fix = finding.fix { all.append("\(indent)fix    \(fix)") }
-            if let inspect = finding.inspect { all.append("\(indent)see    \(inspect)") }
-            return all
-        }
-        return (all + ["", isOK ? "No problems found." : "Problems found."]).joined(separator: "\n")
-    }
-}
-
-extension String {
-    /// The text in lines of at most that many characters, broken between words. A longer word has a line of its own.
-    public func wrapped(to width: Int) -> [String] {
-        var lines: [String] = []
-        var line = ""
-        for word in split(separator: " ") {
-            if !line.isEmpty, line.count + 1 + word.count > width {
-                lines.append(line)
-                line = ""
-            }
-            line += line.isEmpty ? String(word) : " \(word)"
-        }
-        return lines + (line.isEmpty ? [] : [line])
-    }
-}
-
-extension Finding.State {
-    fileprivate var label: String {
-        switch self {
-        case .ok: "ok       "
-        case .warning: "warning  "
-        case .error: "error    "
         }
     }
 }

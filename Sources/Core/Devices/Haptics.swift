@@ -6,9 +6,9 @@ public import Concurrency
 /// pause at the end is left out. The limits are Chromium's, which the W3C leaves open.
 public struct VibrationPattern: Sendable, Hashable {
     /// Entries beyond this number are dropped.
-    public static let mostEntries = 99
+    public static let maxEntries = 99
     /// A longer vibration or pause becomes this, in milliseconds.
-    public static let longestEntry = 10_000
+    public static let maxEntry = 10_000
     /// What `playSound -1` plays.
     public static let single = VibrationPattern([400])
 
@@ -17,7 +17,7 @@ public struct VibrationPattern: Sendable, Hashable {
 
     /// A pattern of vibration, pause, vibration and so on, each in milliseconds.
     public init(_ milliseconds: [Int]) {
-        var entries = milliseconds.prefix(Self.mostEntries).map { max(0, min(Self.longestEntry, $0)) }
+        var entries = milliseconds.prefix(Self.maxEntries).map { max(0, min(Self.maxEntry, $0)) }
         if entries.count.isMultiple(of: 2), !entries.isEmpty { entries.removeLast() }
         self.milliseconds = entries == [0] ? [] : entries
     }

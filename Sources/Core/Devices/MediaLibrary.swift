@@ -46,3 +46,79 @@ public protocol MediaLibrary: Sendable {
     /// user's file), `unavailable` or `timeout`.
     func remove(_ file: String, for rights: FileRights) -> Promise<Void>
 }
+
+/// A part of a file that was read.
+public struct MediaPiece: Sendable, Hashable {
+    /// Its bytes in Base64; empty if it begins at or after the file's end.
+    public var data: String
+    /// Where it begins, in bytes.
+    public var offset: Int
+    /// The size of the whole file in bytes.
+    public var size: Int
+    /// Changes when the file does.
+    public var tag: String
+    /// When the file was written, in milliseconds since 1970.
+    public var modified: Int
+
+    /// A part of a file: its data in Base64, where it begins, and the whole file's size in bytes, tag and time.
+    public init(data: String, offset: Int, size: Int, tag: String, modified: Int) {
+        self.data = data
+        self.offset = offset
+        self.size = size
+        self.tag = tag
+        self.modified = modified
+    }
+
+    /// The most bytes of one piece, read or written.
+    public static let maxBytes = 1 << 20
+}
+
+/// A piece of a file that is to be written.
+public struct UploadPiece: Sendable {
+    /// The file's path relative to the media folder.
+    public var file: String
+    /// Where the piece begins, in bytes.
+    public var offset: Int
+    /// Its bytes as a Base64 string, as received. It is decoded later, where that may take time.
+    public var data: Message
+    /// Whether to discard what this connection has sent of the file before.
+    public var begins: Bool
+    /// Whether this is the last piece of the file.
+    public var ends: Bool
+    /// With the first piece: how long the whole file will be, so that what has no room is refused at once.
+    public var size: Int?
+    /// With the first piece: whether all callers may read and remove the file.
+    public var isShared = false
+
+    /// A piece to write, its data in Base64.
+    public init(file: String, offset: Int, data: Message, begins: Bool = false, ends: Bool = false) {
+        self.file = file
+        self.offset = offset
+        self.data = data
+        self.begins = begins
+        self.ends = ends
+    }
+}
+
+/// Reads and writes files of the media folder in pieces. The calls of one connection run in order; several connections
+/// take turns.
+public protocol MediaTransfer: Sendable {
+    /// Reads a piece. Fails with `invalid` (the name), `notFound`, `denied` (another user's file), `unavailable` or
+    /// `timeout`.
+    func read(
+        _ file: String,
+        from offset: Int,
+        atMost bytes: Int,
+        for rights: FileRights,
+        on connection: any CallConnection
+    ) -> Promise<MediaPiece>
+
+    /// Writes a piece. Until the last piece, the file belongs to its connection and is deleted if the connection
+    /// closes. With the last piece it appears under its name.
+    ///
+    /// Fails with `invalid` (the name, an offset that does not follow the last piece, or the data), `busy` (somebody
+    /// else is writing the file), `denied` (another user's file has that name), `notFound` (its folder is missing),
+    /// `overloaded` (too many files at once), `tooLarge` (the owner's quota), `unavailable` (the disk is full or fails)
+    /// or `timeout`.
+    func write(_ piece: UploadPiece, for rights: FileRights, on connection: any CallConnection) -> Promise<Void>
+}

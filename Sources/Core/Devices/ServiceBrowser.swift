@@ -57,7 +57,7 @@ public struct ServiceSearch: Sendable, Hashable {
     public static let all = ServiceSearch(checked: nil)
 
     /// A label of a domain name has at most 63 bytes.
-    private static let longestName = 63
+    private static let maxName = 63
 
     private init(checked type: String?) { self.type = type }
 
@@ -66,7 +66,7 @@ public struct ServiceSearch: Sendable, Hashable {
         let labels = type.split(separator: ".", omittingEmptySubsequences: false)
         guard labels.count == 2, ["_tcp", "_udp"].contains(labels[1]), labels[0].first == "_" else { return nil }
         let name = labels[0].utf8
-        guard (2...Self.longestName).contains(name.count), name.dropFirst().allSatisfy(Self.isOfName) else {
+        guard (2...Self.maxName).contains(name.count), name.dropFirst().allSatisfy(Self.isOfName) else {
             return nil
         }
         self.init(checked: type)

@@ -47,15 +47,14 @@ public final class WatchedExamination: Sendable {
     public func close() async { await thread.end() }
 
     private func begin() {
-        let job = WatchedThread.Job(
-            step: step,
-            work: { self.tell(self.look(self.thread)) },
-            giveUp: { (error: CommandError) in self.tell(Finding(self.subject, error, fix: self.fix)) }
-        )
-        do throws(CommandError) { try thread.run(job) } catch { tell(Finding(subject, error, fix: fix)) }
+        thread.run(step) {
+            self.report(self.look(self.thread))
+        } orElse: {
+            self.report(Finding(self.subject, $0, fix: self.fix))
+        }
     }
 
-    private func tell(_ finding: Finding) {
+    private func report(_ finding: Finding) {
         let waiting = waiting.withLock { waiting in
             defer { waiting = [] }
             return waiting

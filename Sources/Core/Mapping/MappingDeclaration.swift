@@ -41,6 +41,10 @@ public struct MappingDeclaration: Sendable {
     public var help: String?
     /// What its calls return, in words.
     public var answers: String?
+    /// What its calls return, declared like a parameter; optional if it may be null.
+    public var result: Parameter?
+    /// What it does at worst; nil: nobody says, which counts as the worst.
+    public var effect: CommandEffect?
     /// Its declared parameters; nil: they are not checked.
     public var parameters: ParameterList?
     /// The command objects' names of each phase.
@@ -53,8 +57,16 @@ public struct MappingDeclaration: Sendable {
     public var verbs: [Verb] = []
     /// The value's declaration, if the command is a value instead of a stack.
     public var value: ValueDeclaration?
-    /// Who may set the value; `allow` applies, too.
+    /// Who may set the value, or run the schedule now; `allow` applies, too.
     public var set: Allow?
+    /// The event's declaration, if the command is an event.
+    public var event: EventDeclaration?
+    /// Who may post the event.
+    public var post: Allow?
+    /// The schedule's declaration, if the command is a schedule.
+    package var schedule: ScheduleDeclaration?
+    /// What the schedule calls.
+    package var call: PlannedCall?
     /// Who may register the handlers that it uses.
     public var answeredBy: Allow?
     /// How the command appears in Home Assistant: members of its discovery message, or false if it should not appear.
@@ -75,12 +87,16 @@ public struct MappingDeclaration: Sendable {
     /// replies.
     public static let reservedNames = [defaultName, CommandError.replyCommand]
 
-    /// Merges what a later file declares: phases are appended, every other key is replaced. Each of the `verbs` is
+    /// Merges what a later file declares: phases are appended, every other key is replaced. What adds command objects and
+    /// has no effect leaves none. Each of the `verbs` is
     /// replaced separately, so that a rule for one does not drop the rules of the others.
     mutating func add(_ later: MappingDeclaration) {
         for (phase, names) in later.phases { phases[phase, default: []] += names }
         help = later.help ?? help
         answers = later.answers ?? answers
+        result = later.result ?? result
+        // What the command did says nothing of what more it does now.
+        effect = later.effect ?? (later.phases.values.allSatisfy(\.isEmpty) ? effect : nil)
         parameters = later.parameters ?? parameters
         timeout = later.timeout ?? timeout
         allow = later.allow ?? allow
@@ -93,6 +109,10 @@ public struct MappingDeclaration: Sendable {
         }
         value = later.value ?? value
         set = later.set ?? set
+        event = later.event ?? event
+        post = later.post ?? post
+        schedule = later.schedule ?? schedule
+        call = later.call ?? call
         homeAssistant = later.homeAssistant ?? homeAssistant
     }
 
@@ -105,28 +125,66 @@ public struct MappingDeclaration: Sendable {
             ("answeredBy", answeredBy != nil && later.answeredBy != nil),
             ("timeout", timeout != nil && later.timeout != nil), ("value", value != nil && later.value != nil),
             ("parameters", parameters != nil && later.parameters != nil),
+            ("event", event != nil && later.event != nil), ("post", post != nil && later.post != nil),
+            ("schedule", schedule != nil && later.schedule != nil), ("call", call != nil && later.call != nil),
         ]
         return replaced.filter(\.1).map(\.0)
     }
 
-    /// Whether it has rules but neither a phase nor a value.
-    var isEmpty: Bool { phases.isEmpty && value == nil }
+    /// Whether it has rules but does not say what the command is.
+    var isEmpty: Bool { kinds.isEmpty }
 
-    /// Keys that a value cannot have, and keys that only a value can have.
+    /// What it says that the command is: one of them, or it is a mistake.
+    private var kinds: [EntryKind] {
+        let all: [(EntryKind, Bool)] = [
+            (.stack, !phases.isEmpty), (.value, value != nil), (.event, event != nil), (.schedule, schedule != nil),
+        ]
+        return all.filter(\.1).map(\.0)
+    }
+
+    /// What the command is.
+    package var kind: EntryKind { kinds.last ?? .stack }
+
+    /// Two kinds in one, and keys that its kind cannot have.
     var mistakes: [ConfigurationMistake] {
-        func mistake(_ text: String) -> ConfigurationMistake { ConfigurationMistake(text, at: command.location) }
-        guard value != nil else {
-            return set == nil ? [] : [mistake("'\(command.value)' has 'set', which is for an entry with 'value'")]
+        let (name, kind) = (command.value, kind)
+        var texts: [String] = []
+        if kinds.count > 1 {
+            let nouns = kinds.map(\.noun).joined(separator: " and as ")
+            texts.append(
+                kinds.contains(.stack)
+                    ? "'\(name)' is \(kind.noun) and cannot have command objects"
+                    : "'\(name)' is declared as \(nouns); it can be one of them"
+            )
         }
-        var mistakes: [ConfigurationMistake] = []
-        if !phases.isEmpty {
-            mistakes.append(mistake("'\(command.value)' is a value and cannot have command objects"))
+        if kind != .stack {
+            let reason = kind == .value ? "its type is its parameter" : "it takes no parameters of your own"
+            if parameters != nil { texts.append("'\(name)' is \(kind.noun): \(reason)") }
+            if result != nil { texts.append("'\(name)' is \(kind.noun): its \(kind.resultNoun) is its result") }
+            let rule = kind == .event ? "'post' says who may post it" : "'set' says who may \(kind.changing) it"
+            if !verbs.isEmpty { texts.append("'\(name)' is \(kind.noun): \(rule)") }
         }
-        if parameters != nil {
-            mistakes.append(mistake("'\(command.value)' is a value: its type is its parameter"))
+        for (key, isThere, kinds) in kindKeys where isThere && !kinds.contains(kind) {
+            let noun = kinds.map { "'\($0.rawValue)'" }.joined(separator: " or ")
+            texts.append("'\(name)' has '\(key)', which is for an entry with \(noun)")
         }
-        if !verbs.isEmpty { mistakes.append(mistake("'\(command.value)' is a value: 'set' says who may set it")) }
-        return mistakes
+        if set != nil, value?.isInput ?? false {
+            texts.append("'\(name)' has 'set', but nobody can set it: it is read from its hardware")
+        }
+        if post != nil, event?.binding != nil {
+            texts.append("'\(name)' has 'post', but programs do not post it: it comes from its input device")
+        }
+        if kind == .event || kind == .schedule || value?.binding != nil, DaemonEvents.names.contains(name) {
+            texts.append("'\(name)' is an event of the device itself; choose another name for yours")
+        }
+        return texts.map { ConfigurationMistake($0, at: command.location) }
+    }
+
+    private var kindKeys: [(key: String, isThere: Bool, of: [EntryKind])] {
+        [
+            ("set", set != nil, [.value, .schedule]), ("post", post != nil, [.event]),
+            ("call", call != nil, [.schedule]),
+        ]
     }
 
     /// A verb that no call can have with the declared parameters: a typo that would leave open what the rule should

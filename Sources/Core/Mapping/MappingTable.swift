@@ -87,6 +87,10 @@ public final class MappingEntry: CommandDescription, @unchecked Sendable {
     public let help: String?
     /// What its calls return, in words.
     public let answers: String?
+    /// What its calls return, declared like a parameter; optional if it may be null. Nobody checks it here.
+    public let result: Parameter?
+    /// What it does at worst.
+    public let effect: CommandEffect
     /// Who may call it; nil: everybody who may connect.
     public let rule: AllowRule?
     /// Rules for single first parameters.
@@ -95,12 +99,18 @@ public final class MappingEntry: CommandDescription, @unchecked Sendable {
     public let answeredBy: AllowRule?
     /// The value's declaration, if the command is a value instead of a stack.
     public let value: ValueDeclaration?
-    /// Who may set the value; `rule` applies, too.
+    /// Who may set the value, or run the schedule now; `rule` applies, too.
     public let setRule: AllowRule?
-    /// The gateways whose users or groups `allow` or `set` names: it is on their lists by that, if the file of the rule
+    /// The event's declaration, if the command is an event.
+    public let event: EventDeclaration?
+    /// Who may post the event; nil: nobody.
+    public let postRule: AllowRule?
+    /// The schedule's declaration, if the command is a schedule.
+    package let schedule: ScheduleDeclaration?
+    /// The gateways whose users or groups `allow`, `set` or `post` names: it is on their lists by that, if the file of the rule
     /// alone says what it does. A rule for another file's entry says who may call it, and puts it on no list.
     public let gateways: Set<ByteName>
-    /// The files that say what the command does, by a phase or a value.
+    /// The files that say what the command is.
     public let files: Set<String>
     /// The users of services that publish the value to the gateways that `allow` of the same file names.
     let publishers: Set<UInt32>
@@ -124,10 +134,19 @@ public final class MappingEntry: CommandDescription, @unchecked Sendable {
     /// Where the command is mapped.
     public let location: SourceLocation?
 
+    /// What the command is.
+    public var kind: EntryKind {
+        if value != nil { return .value }
+        if event != nil { return .event }
+        return schedule == nil ? .stack : .schedule
+    }
+
     init(
         _ command: String,
         help: String? = nil,
         answers: String? = nil,
+        result: Parameter? = nil,
+        effect: CommandEffect? = nil,
         parameters: ParameterList? = nil,
         validation: [Step] = [],
         business: [Step] = [],
@@ -138,6 +157,9 @@ public final class MappingEntry: CommandDescription, @unchecked Sendable {
         answeredBy: AllowRule? = nil,
         value: ValueDeclaration? = nil,
         setRule: AllowRule? = nil,
+        event: EventDeclaration? = nil,
+        postRule: AllowRule? = nil,
+        schedule: ScheduleDeclaration? = nil,
         timeout: Duration? = nil,
         homeAssistant: JSONValue? = nil,
         location: SourceLocation? = nil,
@@ -149,13 +171,18 @@ public final class MappingEntry: CommandDescription, @unchecked Sendable {
         self.answeredBy = answeredBy
         self.value = value
         self.setRule = setRule
-        let own = [rule, setRule].compactMap { $0 }.filter { files == [$0.location.file] }
+        self.event = event
+        self.postRule = postRule
+        self.schedule = schedule
+        let own = [rule, setRule, postRule].compactMap { $0 }.filter { files == [$0.location.file] }
         gateways = own.reduce(into: []) { $0.formUnion($1.gateways) }
         self.files = files
         self.publishers = publishers
         hasRulesOfArguments = setRule != nil || !verbs.isEmpty
         self.help = help
         self.answers = answers
+        self.result = value?.result ?? event?.result ?? schedule?.result ?? result
+        self.effect = effect ?? .destroys
         self.steps = validation + business + view
         self.errorSteps = errorSteps
         self.waits = steps.contains(where: \.object.waits)
@@ -166,6 +193,15 @@ public final class MappingEntry: CommandDescription, @unchecked Sendable {
         self.timeout = timeout
         self.location = location
         super.init(command, parameters)
+    }
+
+    /// What `can` calls that which `set` or `post` is the rule of: running a schedule, posting an event, or setting a value.
+    package var settingVerb: String {
+        switch kind {
+        case .schedule: PlannedCall.run
+        case .event: VerbRules.posting
+        case .stack, .value: VerbRules.setting
+        }
     }
 
     /// This entry, `default`, under the name of a command that no mapping has.

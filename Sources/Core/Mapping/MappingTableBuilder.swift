@@ -29,27 +29,21 @@ public struct MappingTableBuilder {
         let key = ByteName(name)
         if isOwners { owners[key, default: []].append(declaration) } else { warnOfReplaced(by: declaration, key) }
         if name == CommandError.replyCommand {
-            mistakes.append(
-                ConfigurationMistake(
-                    "'error' is the command of error replies and cannot be mapped",
-                    at: declaration.command.location
-                )
-            )
+            mistake("'error' is the command of error replies and cannot be mapped", at: declaration.command)
         } else if declaration.removes {
             guard declarations.removeValue(forKey: key) == nil else { return }
             let question = NearestNames.question(name, among: declarations.keys.map(\.text))
-            mistakes.append(
-                ConfigurationMistake(
-                    "no file before maps '\(name)', so it cannot be removed\(question)",
-                    at: declaration.command.location
-                )
-            )
+            mistake("no file before maps '\(name)', so it cannot be removed\(question)", at: declaration.command)
         } else if declaration.replaces {
             declarations[key] = declaration
         } else {
             declarations[key, default: MappingDeclaration(declaration.command)].add(declaration)
         }
         if !declaration.isEmpty { declarations[key]?.files.insert(declaration.command.location.file) }
+    }
+
+    private mutating func mistake(_ text: String, at place: Located<String>) {
+        mistakes.append(ConfigurationMistake(text, at: place.location))
     }
 
     /// Warns of the owner's keys that a shipped file replaces, because it is read later.
@@ -70,6 +64,11 @@ public struct MappingTableBuilder {
         }
     }
 
+    /// All values, whatever mistakes there are.
+    package var values: [(name: String, value: ValueDeclaration)] {
+        declarations.compactMap { name, one in one.value.map { (name.text, $0) } }
+    }
+
     /// Forgets what the files say of a command, which does not exist here.
     public mutating func drop(_ command: String) { declarations[ByteName(command)] = nil }
 
@@ -77,19 +76,20 @@ public struct MappingTableBuilder {
     /// - Parameters:
     ///   - catalog: the native command objects.
     ///   - scripts: makes the command object of `script:NAME`.
-    ///   - values: makes the command object of a value.
+    ///   - declared: makes the command object of a value, an event or a schedule.
     ///   - accounts: the ids of users and groups.
     /// - Returns: the table, and warnings of what is odd but does no harm.
     public func build(
         catalog: [String: any CommandObject],
         scripts: @escaping (_ name: String) -> any CommandObject,
-        values: @escaping (_ name: String, ValueDeclaration) -> any BCO,
+        declared: @escaping (_ name: String, MappingDeclaration) -> any CommandObject,
         accounts: any Accounts
     ) throws(ConfigurationMistakes) -> (table: MappingTable, warnings: [ConfigurationMistake]) {
         var resolver = Resolver(
             catalog: catalog,
             scripts: scripts,
-            values: values,
+            declared: declared,
+            declarations: declarations,
             accounts: accounts,
             mistakes: mistakes,
             handlerUses: HandlerUses(services: ServiceUsers.ids(accounts))
@@ -152,7 +152,8 @@ public struct MappingTableBuilder {
     private struct Resolver {
         let catalog: [String: any CommandObject]
         let scripts: (String) -> any CommandObject
-        let values: (String, ValueDeclaration) -> any BCO
+        let declared: (String, MappingDeclaration) -> any CommandObject
+        let declarations: [ByteName: MappingDeclaration]
         let accounts: any Accounts
         var mistakes: [ConfigurationMistake]
         var warnings: [ConfigurationMistake] = []
@@ -180,16 +181,21 @@ public struct MappingTableBuilder {
                     steps[phase, default: []].append(MappingEntry.Step(name.value, object))
                 }
             }
-            if let value = declaration.value {
-                let object = values(declaration.command.value, value)
-                steps[.business, default: []].append(MappingEntry.Step("value", StepObject.make(object)))
+            let kind = declaration.kind
+            if kind != .stack {
+                let object = declared(declaration.command.value, declaration)
+                if let step = StepObject.make(object, in: .business) {
+                    steps[.business, default: []].append(MappingEntry.Step(kind.rawValue, step))
+                }
             }
             let allow = declaration.allow.map { rule($0) }
             return MappingEntry(
                 declaration.command.value,
                 help: declaration.help,
                 answers: declaration.answers,
-                parameters: declaration.value.map { ParameterList([$0.commandParameter]) } ?? declaration.parameters,
+                result: declaration.result,
+                effect: effect(of: declaration),
+                parameters: declaration.kindParameters ?? declaration.parameters,
                 validation: steps[.validation] ?? [],
                 business: steps[.business] ?? [],
                 view: steps[.view] ?? [],
@@ -198,7 +204,10 @@ public struct MappingTableBuilder {
                 verbs: verbs(declaration),
                 answeredBy: answeredBy,
                 value: declaration.value,
-                setRule: declaration.set.map { rule($0) },
+                setRule: setRule(declaration),
+                event: declaration.event,
+                postRule: declaration.post.map { rule($0) },
+                schedule: declaration.plan,
                 timeout: declaration.timeout ?? defaults?.timeout,
                 homeAssistant: declaration.homeAssistant,
                 location: declaration.command.location,
@@ -207,9 +216,30 @@ public struct MappingTableBuilder {
             )
         }
 
+        /// What it does at worst: a schedule what it calls does, and more than an event.
+        private func effect(of declaration: MappingDeclaration, depth: Int = 0) -> CommandEffect {
+            if let effect = declaration.effect { return effect }
+            switch declaration.kind {
+            case .stack: return .destroys
+            case .value: return declaration.value?.binding.map { $0.isOutput ? .acts : .reads } ?? .changes
+            case .event: return .reads
+            case .schedule:
+                guard let call = declaration.call else { return .acts }
+                guard depth < 4, let target = declarations[ByteName(call.command.value)] else { return .destroys }
+                return max(.acts, effect(of: target, depth: depth + 1))
+            }
+        }
+
+        /// A schedule without `set` is run by root and the daemon's user alone, and an output set by them.
+        private mutating func setRule(_ declaration: MappingDeclaration) -> AllowRule? {
+            let nobody = MappingDeclaration.Allow(location: declaration.command.location)
+            let isOwners = declaration.kind == .schedule || declaration.value?.binding?.isOutput ?? false
+            return (declaration.set ?? (isOwners ? nobody : nil)).map { rule($0) }
+        }
+
         /// Who publishes a value for others has a right of its own to it: it could read it in the name of any of them.
         private func publishers(of declaration: MappingDeclaration, _ rule: AllowRule?) -> Set<UInt32> {
-            guard declaration.value != nil, let rule, declaration.files == [rule.location.file] else { return [] }
+            guard declaration.kind != .stack, let rule, declaration.files == [rule.location.file] else { return [] }
             let services = rule.gateways.compactMap { ServiceUsers.publishers[$0.text] }
             return Set(services.compactMap(accounts.uid(ofUser:)))
         }
@@ -220,20 +250,17 @@ public struct MappingTableBuilder {
         ) -> StepObject? {
             guard let object = HandlerUses.handler(name.value).map(scripts) ?? catalog[name.value] else {
                 let question = mistakes.count < 20 ? NearestNames.question(name.value, among: catalog.keys) : ""
-                mistakes.append(
-                    ConfigurationMistake("unknown command object '\(name.value)'\(question)", at: name.location)
-                )
+                mistake("unknown command object '\(name.value)'\(question)", at: name)
                 return nil
             }
             if let step = StepObject.make(object, in: phase) { return step }
             let phases = StepObject.phases(of: object).map { "'\($0.rawValue)'" }.joined(separator: " or ")
-            mistakes.append(
-                ConfigurationMistake(
-                    "'\(name.value)' belongs under \(phases), not under '\(phase.rawValue)'",
-                    at: name.location
-                )
-            )
+            mistake("'\(name.value)' belongs under \(phases), not under '\(phase.rawValue)'", at: name)
             return nil
+        }
+
+        private mutating func mistake(_ text: String, at place: Located<String>) {
+            mistakes.append(ConfigurationMistake(text, at: place.location))
         }
 
         /// The rule of `default`. It does not apply to `actFor`: its caller is the gateway, which its socket has

@@ -91,7 +91,7 @@ struct NameIndex: Sendable {
     private var mask = 0
     private var names: [String] = []
     /// Thousands of names may differ in one letter only.
-    private static let mostCandidates = 8
+    private static let maxCandidates = 8
 
     init() {}
 
@@ -111,7 +111,7 @@ struct NameIndex: Sendable {
         var others = 0
         while slots[slot] != 0 {
             if slots[slot] >> 32 == hash >> 32 { others += 1 }
-            if others == Self.mostCandidates { return }
+            if others == Self.maxCandidates { return }
             slot = (slot + 1) & mask
         }
         slots[slot] = (hash >> 32) << 32 | UInt64(number)
@@ -123,7 +123,7 @@ struct NameIndex: Sendable {
         var found: [Int] = []
         Self.forEachRest(of: name) { hash in
             var slot = Int(truncatingIfNeeded: hash) & mask
-            while slots[slot] != 0, found.count < Self.mostCandidates {
+            while slots[slot] != 0, found.count < Self.maxCandidates {
                 let number = Int(slots[slot] & 0xFFFF_FFFF)
                 if slots[slot] >> 32 == hash >> 32, !found.contains(number) { found.append(number) }
                 slot = (slot + 1) & mask

@@ -10,6 +10,16 @@ public struct ValueDeclaration: Sendable, Hashable {
     public var clamps: Bool
     /// Whether it is kept over restarts.
     public var keeps: Bool
+    /// The hardware that it is; nil: it is only a value.
+    public var binding: Binding?
+    /// What a number counts, such as `°C`.
+    public var unit: String?
+    /// Whether an output returns to its default when the connection ends that has set it last.
+    public var hasLease = false
+    /// How often a sensor is read while somebody subscribes.
+    public var interval = Duration.seconds(10)
+    /// By how much a sensor's number must change to be told.
+    public var step = 0.0
 
     /// A value with a parameter's type and bounds.
     public init(_ parameter: Parameter, initial: JSONValue = .null, clamps: Bool = false, keeps: Bool = false) {
@@ -25,26 +35,50 @@ public struct ValueDeclaration: Sendable, Hashable {
     /// A stored value, without clamping; nil if it does not fit.
     public func fitting(_ value: JSONValue) -> JSONValue? { parameter.accept(value) }
 
+    /// What its command returns: null only until somebody sets a value that has no default.
+    var result: Parameter {
+        var result = parameter
+        result.isOptional = initial == .null || isInput
+        return result
+    }
+
     private func clamped(_ value: JSONValue) -> JSONValue {
         guard clamps, let number = value.numberValue else { return value }
         // A fraction is never an integer, so clamping cannot make it fit.
         if parameter.kind == .integer, !value.isWhole { return value }
-        if let minimum = parameter.minimum, number < minimum { return bound(minimum) }
-        if let maximum = parameter.maximum, number > maximum { return bound(maximum) }
+        if let minimum = parameter.minimum, number < minimum { return .shortest(minimum) }
+        if let maximum = parameter.maximum, number > maximum { return .shortest(maximum) }
         return value
     }
 
-    private func bound(_ number: Double) -> JSONValue {
-        Int64(exactly: number).map(JSONValue.integer) ?? .number(number)
-    }
+    /// Whether it can only be read.
+    public var isInput: Bool { binding.map { !$0.isOutput } ?? false }
 
-    /// The one parameter of its command. If it is left out, the call returns the value.
-    var commandParameter: Parameter {
+    /// How often it is read while somebody subscribes; nil: it is no sensor.
+    package var sensorInterval: Duration? { if case .sensor? = binding { interval } else { nil } }
+
+    /// Whether it can be set to a pattern of times.
+    public var takesPatterns: Bool { if case .gpio(let gpio) = binding { gpio.isOutput } else { false } }
+
+    /// The parameters of its command. If the first is left out, the call returns the value.
+    var commandParameters: [Parameter] {
         var parameter = parameter
         parameter.name = "value"
         parameter.isOptional = true
         if clamps { (parameter.minimum, parameter.maximum, parameter.isClamped) = (nil, nil, true) }
-        return parameter
+        guard let binding else { return [parameter] }
+        // What nobody can set is `unsupported`, whatever was sent.
+        if isInput || takesPatterns { parameter = Parameter("value", .any) }
+        parameter.isOptional = true
+        if isInput { parameter.help = "none: it is read from \(binding.key)" }
+        if takesPatterns { parameter.help = "true or false; or a pattern, [200, 100, 200] in ms: on, off, on" }
+        guard binding.isOutput else { return [parameter] }
+        var options = Parameter("options", .object)
+        options.isOptional = true
+        options.members = [
+            Parameter.Member("for", help: "how long, such as 500ms or 5s, at most 1h; then it returns to its default")
+        ]
+        return [parameter, options]
     }
 }
 

@@ -3,13 +3,8 @@ import JSON
 
 /// Runs the stacks: sends their replies, and hands those that wait to ``WaitingCalls``.
 struct ApplicationController: Sendable {
-    private let waitingCalls: WaitingCalls
-    private let observer: any CallObserver
-
-    init(waitingCalls: WaitingCalls, observer: any CallObserver) {
-        self.waitingCalls = waitingCalls
-        self.observer = observer
-    }
+    let waitingCalls: WaitingCalls
+    let observer: any CallObserver
 
     /// Keeps a call that waits.
     func keep(_ waiting: consuming Stack, awaiting wait: Wait, on connection: any RoutedConnection) {
@@ -25,12 +20,6 @@ struct ApplicationController: Sendable {
         call.connection.remove(call)
         waitingCalls.didEnd(call)
     }
-
-    /// Runs the operation that a waiting call awaits.
-    func perform(_ body: @escaping @Sendable () async -> Void) { waitingCalls.perform(body) }
-
-    /// Runs the operation of an ECO that nobody awaits.
-    func performUnawaited(_ body: @escaping @Sendable () async -> Void) { waitingCalls.performUnawaited(body) }
 
     /// Resumes a stack that waited. Returns what to wait for if it waits again; nil at its end.
     func resume(
@@ -57,21 +46,21 @@ struct ApplicationController: Sendable {
 
     private func finish(_ stack: borrowing Stack, _ connection: any RoutedConnection) {
         if stack.call.hasFailed { return finish(stack, with: stack.call.failure, connection) }
-        tellOfEnd(stack)
+        reportOfEnd(stack)
         guard stack.isOwed, stack.call.borrowedRequest({ $0.hasID }) else { return }
         sendResult(of: stack.call, connection)
     }
 
     private func finish(_ stack: borrowing Stack, with error: CommandError, _ connection: any RoutedConnection) {
         observer.failed(stack.call, with: error)
-        tellOfEnd(stack)
+        reportOfEnd(stack)
         let isFinal = stack.isOwed
         connection.write {
             $0.appendError(error, to: stack.call, isFinal: isFinal)
         }
     }
 
-    private func tellOfEnd(_ stack: borrowing Stack) {
+    private func reportOfEnd(_ stack: borrowing Stack) {
         if let began = stack.began {
             observer.ended(stack.call, after: Stack.now - began)
         } else if stack.call.isRefused || stack.call.hasFailed && stack.call.failure.code == .denied {

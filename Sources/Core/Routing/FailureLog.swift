@@ -44,7 +44,7 @@ public final class FailureLog: CallObserver {
 
     /// Handlers come and go under any name, so what is kept of them must not grow without limit.
     private static let capacity = 1024
-    private static let longestName = 128
+    private static let maxName = 128
 
     private let failures = Mutex(Failures())
     private let next: (any CallObserver)?
@@ -55,7 +55,7 @@ public final class FailureLog: CallObserver {
     public func failed(_ call: borrowing Call, with error: CommandError) {
         // A refused call of a guest is not a failure of the command, and an unknown command may have any name.
         let isOfCommand = error.code != .unknownCommand && !(call.isRefused && call.connection.socketRule != nil)
-        if isOfCommand, call.command.utf8.count <= Self.longestName {
+        if isOfCommand, call.command.utf8.count <= Self.maxName {
             let failure = Failure(error: error, caller: call.caller, time: .now)
             let command = ByteName(call.command)
             failures.withLock { $0.add(failure, of: command) }
@@ -67,4 +67,20 @@ public final class FailureLog: CallObserver {
     public func ended(_ call: borrowing Call, after time: Duration) { next?.ended(call, after: time) }
 
     func last(of command: String) -> Failure? { failures.withLock { $0.ofCommands[ByteName(command)] } }
+}
+
+/// Is told of calls that fail, for the log and for `explain`.
+public protocol CallObserver: Sendable {
+    /// Called on any thread, before the caller gets the error. Must not block.
+    func failed(_ call: borrowing Call, with error: CommandError)
+
+    /// Called on any thread when a call that touches a device has ended, and when any call was refused, either by a
+    /// rule of its mapping (``Call/isRefused``) or by a command object (`denied`). Must not block.
+    /// - Parameter time: the time from the call's arrival to its end.
+    func ended(_ call: borrowing Call, after time: Duration)
+}
+
+extension CallObserver {
+    /// Does nothing: an observer may be interested in failures only.
+    public func ended(_ call: borrowing Call, after time: Duration) {}
 }

@@ -124,7 +124,8 @@ public final class FrontController: Sendable {
 
     /// Why a caller may not run a command, as the error it would get; nil if it may.
     /// - Parameters:
-    ///   - verb: the first parameter of the call, or `set` for a value; nil checks the command alone.
+    ///   - verb: the first parameter of the call, `set` for a value or a schedule, or `post` for an event; nil checks the
+    ///     command alone.
     ///   - rule: the rule of the socket on which the caller is connected.
     public func refusal(
         of command: String,
@@ -136,7 +137,8 @@ public final class FrontController: Sendable {
         do throws(CommandError) {
             let entry = try entry(of: command)
             if let refusal = permissions.refusal(by: entry, caller) { return refusal }
-            if verb == VerbRules.setting, let rule = entry.setRule {
+            if entry.event != nil, verb == entry.settingVerb { return permissions.refusal(toPost: entry, caller) }
+            if let verb, verb == VerbRules.setting || verb == entry.settingVerb, let rule = entry.setRule {
                 return permissions.refusalToSet(entry, rule, caller)
             }
             guard let verb, let rule = entry.verbs[verb] else { return nil }

@@ -85,7 +85,34 @@ public struct Permissions: Sendable {
     func refusalToSet(_ entry: MappingEntry, _ rule: AllowRule, _ caller: Caller) -> CommandError? {
         if isPrivileged(caller) || rule.names(caller) { return nil }
         let line = "\(entry.command.shortened): {set: \(AllowRule.line(adding: caller, to: rule))}"
-        return .denied("setting \(entry.command.shortened)", rule, line)
+        let act = entry.kind == .schedule ? "running" : "setting"
+        return .denied("\(act) \(entry.command.shortened)", rule, line)
+    }
+
+    /// Why a caller may not post a declared event; nil if it may. Nobody may post what has no rule for it, and what is no
+    /// event.
+    public func refusal(toPost entry: MappingEntry, _ caller: Caller) -> CommandError? {
+        let name = entry.command.shortened
+        guard entry.event != nil else {
+            let what = "'\(name)' is an event of the device itself; choose another name for yours"
+            return CommandError(.denied, what)
+        }
+        if let binding = entry.event?.binding {
+            return CommandError(.denied, "nobody may post \(name): it comes from the input device \(binding.device)")
+        }
+        let rule = entry.postRule
+        if let rule, isPrivileged(caller) || rule.names(caller) { return nil }
+        let line = "\(name): {post: \(AllowRule.line(adding: caller, to: rule))}"
+        if let rule { return .denied("posting \(name)", rule, line) }
+        let place = entry.location.map { " (\($0))" } ?? ""
+        return CommandError(
+            .denied,
+            """
+            nobody may post \(name)\(place), which the device tells; the line «\(line)» in a file of the mappings folder \
+            would allow it
+            """,
+            details: ["allow": .string(line)]
+        )
     }
 
     /// Why a caller may not call a command with a verb that has a rule; nil if it may.
@@ -125,5 +152,12 @@ extension CommandError {
                 "rule": .string(rule.words), "location": .string(rule.location.description), "allow": .string(line),
             ]
         )
+    }
+}
+
+extension Permissions {
+    /// The file rights of a call's caller.
+    public func fileRights(of call: borrowing Call) -> FileRights {
+        FileRights(call.caller, isPrivileged: isPrivileged(call.caller), isGranted: call.isGrantedByVerb)
     }
 }

@@ -127,7 +127,7 @@ final class WaitingCall: Sendable {
             let interruption = Promise<Void>()
             let beginning = keep(stack, .operation(interruption: interruption))
             if beginning.isWaiting {
-                controller.perform { await self.perform(operation, until: interruption) }
+                controller.waitingCalls.perform { await self.perform(operation, until: interruption) }
             }
             return beginning
         case .promise(let whenSettled, let cancel):
@@ -167,7 +167,7 @@ final class WaitingCall: Sendable {
     private func abandon(_ wait: Wait, _ stack: borrowing Stack) {
         switch wait {
         case .operation(let operation):
-            if stack.phase == .error { controller.performUnawaited { _ = await operation() } }
+            if stack.phase == .error { controller.waitingCalls.performUnawaited { _ = await operation() } }
         case .promise(_, let cancel): cancel()
         case .handler(let wait):
             let number = wait.client.callHandler(wait.handler, stack.call, in: stack.phase, for: self)
@@ -206,13 +206,16 @@ final class WaitingCall: Sendable {
     /// An interrupted call does not wait again, because its caller has waited long enough: waiting ECOs are started but
     /// not awaited.
     private func go(_ first: consuming Stack, with outcome: Outcome, mayWait: Bool) {
-        var next: Beginning = mayWait ? .answered(first, outcome) : .interrupted(first, Self.error(outcome))
-        while true {
-            switch consume next {
-            case .waits: return
-            case .answered(let stack, let outcome): next = resume(stack, with: outcome, mayWait: true)
-            case .interrupted(let stack, let error): next = resume(stack, with: .failure(error), mayWait: false)
-            }
+        go(mayWait ? .answered(first, outcome) : .interrupted(first, Self.error(outcome)))
+    }
+
+    /// At most as deep as the call has command objects. Not a loop: Swift 6.2 with assertions does not compile a variable
+    /// that is consumed in one.
+    private func go(_ beginning: consuming Beginning) {
+        switch consume beginning {
+        case .waits: return
+        case .answered(let stack, let outcome): go(resume(stack, with: outcome, mayWait: true))
+        case .interrupted(let stack, let error): go(resume(stack, with: .failure(error), mayWait: false))
         }
     }
 

@@ -51,36 +51,19 @@ extension OutputBuffer {
 
     /// An error as the reply to a call.
     func appendError(_ error: CommandError, to call: borrowing Call, isFinal: Bool) {
-        let payload = Message.value(error.payload(command: call.command))
-        call.borrowedRequest { appendError(payload, to: $0, isFinal: isFinal) }
-        append(UInt8(ascii: "\n"))
-    }
-
-    private func appendError(_ payload: Message, to request: Request, isFinal: Bool) {
-        let hasID = isFinal && request.hasID
-        switch request.form {
-        case .url:
-            appendURL(command: CommandError.replyCommand, payload)
-            if hasID { appendURLID(request) }
-        case .bridge:
-            append(UInt8(ascii: "{"))
-            if hasID {
-                append("\"responseId\":")
-                appendBridgeID(request)
-                append(UInt8(ascii: ","))
-            }
-            append("\"error\":")
-            payload.write(to: self)
-            append(UInt8(ascii: "}"))
-        }
+        let payload = error.payload(command: call.command)
+        append(error: payload, id: isFinal ? call.request.id : nil, form: call.request.form)
     }
 
     /// An error for a line that could not be read as a call.
     public func appendError(_ error: CommandError, command: String?, id: String?, form: WireForm) {
-        let payload = Message.value(error.payload(command: command?.shortened))
+        append(error: error.payload(command: command?.shortened), id: id, form: form)
+    }
+
+    private func append(error payload: JSONValue, id: String?, form: WireForm) {
         switch form {
         case .url:
-            appendURL(command: CommandError.replyCommand, payload)
+            appendURL(command: CommandError.replyCommand, .value(payload))
             if let id {
                 append("&id=")
                 appendPercentEncoded(id)

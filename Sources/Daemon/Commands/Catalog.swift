@@ -1,48 +1,50 @@
-public import QuickConnect
+package import QuickConnect
 
 /// The native command objects, by the name that mappings use: the name of their type.
 ///
 /// A new command needs a file in this module, a line here, and an entry in a file of `mappings/`.
-public enum Catalog {
-    public static func make(_ needs: Dependencies) -> [String: any CommandObject] {
-        let (router, permissions) = (needs.router, needs.permissions)
+package enum Catalog {
+    package static func make(_ needs: Dependencies) -> [String: any CommandObject] {
+        let (router, permissions, devices) = (needs.router, needs.permissions, needs.devices)
         let (controller, events, handlers) = (router.frontController, router.events, router.handlers)
+        let mediaPath = { @Sendable (name: String) throws(CommandError) in try devices.mediaPath(of: name) }
         let objects: [any CommandObject] = [
-            AccelerationBCO(needs.motionSensor),
+            AccelerationBCO(sensor: devices.motionSensor),
             ActForBCO(),
-            CanBCO(accounts: needs.accounts, controller, needs.gateways),
+            CanBCO(accounts: needs.accounts, controller: controller, gateways: needs.gateways),
             CancelBCO(),
-            CommandsBCO(controller),
-            DoctorBCO(needs.examined),
-            ExplainBCO(controller, permissions),
-            HelloBCO(needs.identity),
-            LocationBCO(needs.locationProvider, now: needs.now),
+            CommandsBCO(controller: controller),
+            DoctorBCO(parts: needs.examined),
+            ExplainBCO(controller: controller, permissions: permissions),
+            HardwareBCO(look: devices.hardware),
+            HelloBCO(identity: needs.identity),
+            LocationBCO(provider: devices.locationProvider, now: needs.now),
             LocationVCO(),
             LocationValCO(),
-            LoggingVCO(needs.logger),
-            MediaBCO(needs.mediaLibrary, needs.mediaTransfer, permissions),
-            NearbyBCO(needs.serviceBrowser),
+            LoggingVCO(logger: needs.logger),
+            MediaBCO(library: devices.mediaLibrary, transfer: devices.mediaTransfer, permissions: permissions),
+            NearbyBCO(browser: devices.serviceBrowser),
             PickResultsVCO(),
-            PickerValCO(handlers),
-            PlayAudioVCO(needs.filePlayer, permissions),
+            PickerValCO(handlers: handlers),
+            PlayAudioVCO(player: devices.filePlayer, permissions: permissions),
             PlayAudioValCO(),
-            PlaySoundVCO(needs.soundPlayer, needs.haptics),
-            PostBCO(events, router.values),
-            RecordAudioVCO(needs.recorder, permissions),
+            PlaySoundVCO(player: devices.soundPlayer, haptics: devices.haptics),
+            PostBCO(events: events, values: router.values, permissions: permissions),
+            RecordAudioVCO(recorder: devices.recorder, permissions: permissions),
             RecordAudioValCO(),
-            RegisterHandlerBCO(router),
-            ReloadBCO(needs.reload),
-            RemoveHandlerBCO(handlers),
-            SimulateBCO(needs.simulated, mediaPath: needs.mediaPath),
-            SoundsBCO(needs.soundPlayer),
-            StateBCO(needs.devices, router),
-            StopBCO(needs.devices, permissions),
-            SubscribeBCO(router),
-            SubscribeValCO(controller),
-            UnsubscribeBCO(events),
-            VibrateVCO(needs.haptics, permissions),
+            RegisterHandlerBCO(router: router),
+            ReloadBCO(reload: needs.reload),
+            RemoveHandlerBCO(handlers: handlers),
+            SimulateBCO(inputs: devices.simulatedInputs, bound: needs.simulated, mediaPath: mediaPath),
+            SoundsBCO(player: devices.soundPlayer),
+            StateBCO(devices: devices.all, router: router, schedule: needs.schedule),
+            StopBCO(devices: devices.all, permissions: permissions),
+            SubscribeBCO(router: router),
+            SubscribeValCO(controller: controller),
+            UnsubscribeBCO(events: events),
+            VibrateVCO(haptics: devices.haptics, permissions: permissions),
             VibrateValCO(),
-            VolumeBCO(needs.volumeControl),
+            VolumeBCO(control: devices.volumeControl),
             VolumeValCO(),
         ]
         return Dictionary(uniqueKeysWithValues: objects.map { ("\(type(of: $0))", $0) })

@@ -1,56 +1,71 @@
-public import Logging
-public import QuickConnect
+package import JSON
+package import Logging
+package import QuickConnect
+
+/// The devices of the command objects.
+package protocol CommandDevices: Sendable {
+    var soundPlayer: any SoundPlayer { get }
+    var filePlayer: any FilePlayer { get }
+    var recorder: any Recorder { get }
+    var mediaLibrary: any MediaLibrary { get }
+    var mediaTransfer: any MediaTransfer { get }
+    var locationProvider: any LocationProvider { get }
+    var volumeControl: any VolumeControl { get }
+    var haptics: any Haptics { get }
+    var motionSensor: any MotionSensor { get }
+    var serviceBrowser: any ServiceBrowser { get }
+    /// What `state` shows and `stop` ends.
+    var all: [any Device] { get }
+    /// What `simulate` moves; none without `--simulate`.
+    var simulatedInputs: [SimulatedInput] { get }
+
+    /// What values can be bound to: ``HardwareBCO``.
+    func hardware() async -> JSONValue
+
+    /// The path of a file of the media folder. Blocks; throws `invalid` or `notFound`.
+    func mediaPath(of name: String) throws(CommandError) -> String
+}
+
+extension CommandDevices {
+    /// Nothing.
+    package func hardware() async -> JSONValue {
+        ["gpio": [], "leds": [], "pwm": [], "sensors": [], "inputs": [], "refused": []]
+    }
+}
 
 /// What the command objects get when they are made: the router, the devices, and facts about the daemon.
-public struct Dependencies: Sendable {
-    public var soundPlayer: any SoundPlayer
-    public var filePlayer: any FilePlayer
-    public var recorder: any Recorder
-    public var mediaLibrary: any MediaLibrary
-    public var mediaTransfer: any MediaTransfer
-    public var locationProvider: any LocationProvider
-    public var volumeControl: any VolumeControl
-    public var haptics: any Haptics
-    public var motionSensor: any MotionSensor
-    public var serviceBrowser: any ServiceBrowser
-    /// What `simulate` moves; none without `--simulate`.
-    public var simulated: [SimulatedInput]
-    /// The path of a file of the media folder. Blocks; throws `invalid` or `notFound`.
-    public var mediaPath: @Sendable (_ name: String) throws(CommandError) -> String
-    /// The front controller, the events and the handlers.
-    public var router: Router
-    public var permissions: Permissions
-    /// The sockets of gateways, for `can` about their users.
-    public var gateways: [SocketRule]
-    /// What `doctor` checks, in this order.
-    public var examined: [any Examined]
-    /// Reads the mappings again and uses them. Throws `invalid` with the mistakes and keeps the old table.
-    public var reload: @Sendable () async throws(CommandError) -> Reloaded
-    public var accounts: any UserAccounts
-    public var identity: Identity
-    /// The time of day, in seconds since 1970.
-    public var now: @Sendable () -> Double
-    public var logger: Logger
+package struct Dependencies: Sendable {
+    package let router: Router
+    package let permissions: Permissions
+    package let gateways: [SocketRule]
+    package let devices: any CommandDevices
+    package let simulated: SimulatedHardware
+    package let examined: [any Examined]
+    package let accounts: any UserAccounts
+    package let identity: Identity
+    package let now: @Sendable () -> Double
+    package let schedule: @Sendable (String) -> JSONValue?
+    package let logger: Logger
+    package let reload: @Sendable () async throws(CommandError) -> Reloaded
 
-    public init(
+    /// - Parameters:
+    ///   - router: the front controller, the events and the handlers.
+    ///   - gateways: the sockets of gateways, for `can` about their users.
+    ///   - simulated: what of the declared hardware a person moves.
+    ///   - examined: what `doctor` checks, in this order.
+    ///   - schedule: what is known of a schedule's runs, as its command answers; nil if there is none of that name.
+    ///   - now: the time of day, in seconds since 1970.
+    ///   - reload: reads the mappings again and uses them. Throws `invalid` with the mistakes and keeps the old table.
+    package init(
         router: Router,
         permissions: Permissions,
         gateways: [SocketRule] = [],
-        soundPlayer: any SoundPlayer,
-        filePlayer: any FilePlayer,
-        recorder: any Recorder,
-        mediaLibrary: any MediaLibrary,
-        mediaTransfer: any MediaTransfer,
-        locationProvider: any LocationProvider,
-        volumeControl: any VolumeControl,
-        haptics: any Haptics,
-        motionSensor: any MotionSensor,
-        serviceBrowser: any ServiceBrowser,
-        simulated: [SimulatedInput] = [],
-        mediaPath: @escaping @Sendable (_ name: String) throws(CommandError) -> String,
+        devices: any CommandDevices,
+        simulated: SimulatedHardware = .none,
         examined: [any Examined],
         accounts: any UserAccounts,
         identity: Identity,
+        schedule: @escaping @Sendable (String) -> JSONValue? = { _ in nil },
         now: @escaping @Sendable () -> Double,
         logger: Logger,
         reload: @escaping @Sendable () async throws(CommandError) -> Reloaded
@@ -58,28 +73,14 @@ public struct Dependencies: Sendable {
         self.router = router
         self.permissions = permissions
         self.gateways = gateways
-        self.soundPlayer = soundPlayer
-        self.filePlayer = filePlayer
-        self.recorder = recorder
-        self.mediaLibrary = mediaLibrary
-        self.mediaTransfer = mediaTransfer
-        self.locationProvider = locationProvider
-        self.volumeControl = volumeControl
-        self.haptics = haptics
-        self.motionSensor = motionSensor
-        self.serviceBrowser = serviceBrowser
+        self.devices = devices
         self.simulated = simulated
-        self.mediaPath = mediaPath
         self.examined = examined
         self.accounts = accounts
         self.identity = identity
+        self.schedule = schedule
         self.now = now
         self.logger = logger
         self.reload = reload
-    }
-
-    /// All devices, for `state` and `stop`.
-    var devices: [any Device] {
-        [filePlayer, soundPlayer, recorder, haptics, locationProvider, motionSensor, serviceBrowser]
     }
 }

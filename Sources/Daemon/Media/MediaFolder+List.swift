@@ -1,18 +1,20 @@
 internal import CLinux
 internal import Glibc
-public import QuickConnect
+internal import JSON
+internal import Linux
+package import QuickConnect
 
 extension MediaFolder {
     /// A file that can be named.
-    public struct Entry: Sendable {
-        public var name: MediaName
-        public var bytes: Int
+    package struct Entry: Sendable {
+        package var name: MediaName
+        package var bytes: Int
         /// Changes when the file does.
-        public var stamp: Stamp
+        package var stamp: Stamp
     }
 
     /// Identifies one state of a file.
-    public struct Stamp: Sendable, Hashable {
+    package struct Stamp: Sendable, Hashable {
         var device: UInt
         var inode: UInt
         var seconds: Int
@@ -21,21 +23,21 @@ extension MediaFolder {
     }
 
     /// The most files in a list; more are an error, since a truncated list would be wrong.
-    public static let mostFiles = 10_000
+    package static let maxFiles = 10_000
     /// How deep subfolders are searched.
     static let deepest = 16
 
     /// Every file that can be named, sorted by the bytes of the names. A missing folder has none.
-    public func list() throws(CommandError) -> [Entry] {
+    package func list() throws(CommandError) -> [Entry] {
         var entries: [Entry] = []
         try walk { root, path in
-            guard entries.count < Self.mostFiles else { return false }
+            guard entries.count < Self.maxFiles else { return false }
             guard let name = MediaName(validating: path), name.text.utf8.elementsEqual(path.utf8) else { return true }
             if let entry = entry(name, in: root) { entries.append(entry) }
             return true
         }
-        guard entries.count < Self.mostFiles else {
-            throw CommandError(.tooLarge, "there are \(Self.mostFiles) files and more in the media folder")
+        guard entries.count < Self.maxFiles else {
+            throw CommandError(.tooLarge, "there are \(Self.maxFiles) files and more in the media folder")
         }
         return entries.sorted { $0.name.text.utf8.lexicographicallyPrecedes($1.name.text.utf8) }
     }
@@ -55,7 +57,7 @@ extension MediaFolder {
     /// Visits everything except folders, including hidden files.
     /// - Parameter visit: gets the path below the media folder; false ends the walk.
     func walk(_ visit: (_ root: OpenFile, _ path: String) -> Bool) throws(CommandError) {
-        do throws(SystemFailure) {
+        do throws(SystemCallError) {
             let root = try root()
             _ = walk(root, nil, 0, visit)
         } catch {
@@ -95,4 +97,29 @@ extension MediaFolder {
         }
         return members
     }
+}
+
+/// The space that must stay free on the disk of the media folder, for recordings and uploads.
+package struct DiskReserve: Sendable {
+    /// Nil: 64 MiB, or a twentieth of a small disk.
+    private let bytes: Int?
+
+    package init(bytes: Int?) { self.bytes = bytes }
+
+    /// - Parameter total: the bytes of the whole disk.
+    package func bytes(of total: Int) -> Int { bytes ?? min(64 << 20, total / 20) }
+
+    /// Why that many more bytes cannot be written, as `unavailable`; nil if they can. May block.
+    package func problem(in folder: MediaFolder, adding more: Int = 0) -> CommandError? {
+        guard let space = folder.space else { return nil }
+        let reserve = bytes(of: space.total)
+        guard space.free - more < reserve else { return nil }
+        let text = "the disk is full: \(space.free.inMegabytes) MB are free, and \(reserve.inMegabytes) MB are kept so"
+        return CommandError(.unavailable, text, details: ["reserveBytes": .integer(Int64(reserve))])
+    }
+}
+
+extension Int {
+    /// Bytes in megabytes of 2^20.
+    package var inMegabytes: Double { (Double(self) / 1_048_576 * 10).rounded() / 10 }
 }

@@ -2,23 +2,23 @@ internal import CLinux
 internal import Glibc
 internal import JSON
 import Linux
-public import QuickConnect
+package import QuickConnect
 
 /// The folder for callers' files. Nothing outside of it is ever opened, whatever the name.
 ///
 /// The kernel enforces that (`openat2` with `RESOLVE_BENEATH`): `..`, absolute paths and symbolic links that lead out
 /// are refused while the path is walked, so that nobody can replace a part of it in between. If a system-call filter
 /// forbids openat2, the path is walked here by the same rule. Everything here may block.
-public struct MediaFolder: Sendable {
-    public let path: String
+package struct MediaFolder: Sendable {
+    package let path: String
 
     /// - Parameter path: the folder; it and the folders above it are created when the first file is written.
-    public init(path: String) { self.path = path }
+    package init(path: String) { self.path = path }
 
     /// Opens a file to read it.
     /// - Throws: `notFound`, also for folders, devices and paths that lead out; `unavailable` if it may not be read.
-    public func open(_ name: MediaName) throws(CommandError) -> OpenFile {
-        do throws(SystemFailure) {
+    package func open(_ name: MediaName) throws(CommandError) -> OpenFile {
+        do throws(SystemCallError) {
             return try openFile(name.text, in: root())
         } catch {
             throw error.commandError(about: name)
@@ -26,54 +26,54 @@ public struct MediaFolder: Sendable {
     }
 
     /// Opens the media folder itself, as the base for paths within it.
-    func root() throws(SystemFailure) -> OpenFile {
+    func root() throws(SystemCallError) -> OpenFile {
         let descriptor = Glibc.open(path, qc_o_path | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw SystemFailure(call: "open", code: errno) }
+        guard descriptor >= 0 else { throw SystemCallError("open") }
         return OpenFile(owning: descriptor)
     }
 
     /// A folder within the media folder.
-    func folder(_ name: String, in root: OpenFile) throws(SystemFailure) -> OpenFile {
+    func folder(_ name: String, in root: OpenFile) throws(SystemCallError) -> OpenFile {
         try beneath(root, name, O_RDONLY | O_DIRECTORY)
     }
 
     /// Opens a regular file within the media folder for reading. Its type is checked before it is opened, because
     /// opening a device may have effects, and opening a pipe would wait.
-    func openFile(_ name: String, in root: OpenFile) throws(SystemFailure) -> OpenFile {
+    func openFile(_ name: String, in root: OpenFile) throws(SystemCallError) -> OpenFile {
         let place = try beneath(root, name, qc_o_path)
-        guard let status = place.status, status.isFile else { throw SystemFailure(call: "fstat", code: ENOENT) }
+        guard let status = place.status, status.isFile else { throw SystemCallError("fstat", ENOENT) }
         let descriptor = Glibc.open("/proc/self/fd/\(place.descriptor)", O_RDONLY | O_NONBLOCK | O_CLOEXEC)
-        guard descriptor >= 0 else { throw SystemFailure(call: "open", code: errno) }
+        guard descriptor >= 0 else { throw SystemCallError("open") }
         return OpenFile(owning: descriptor)
     }
 
-    func beneath(_ root: OpenFile, _ name: String, _ flags: Int32) throws(SystemFailure) -> OpenFile {
+    func beneath(_ root: OpenFile, _ name: String, _ flags: Int32) throws(SystemCallError) -> OpenFile {
         let result = qc_open_beneath(root.descriptor, name, flags, 0)
-        guard result >= 0 else { throw SystemFailure(call: "openat2", code: -result) }
+        guard result >= 0 else { throw SystemCallError("openat2", -result) }
         return OpenFile(owning: result)
     }
 }
 
 extension MediaFolder {
     /// Creates the folder if it is missing.
-    public func make() throws(CommandError) {
-        do throws(SystemFailure) { try Self.make(path) } catch {
+    package func make() throws(CommandError) {
+        do throws(SystemCallError) { try Self.make(path) } catch {
             throw CommandError(.unavailable, "the media folder \(path) cannot be made: \(error.reason)")
         }
     }
 
-    private static func make(_ path: String) throws(SystemFailure) {
+    private static func make(_ path: String) throws(SystemCallError) {
         if mkdir(path, 0o770) == 0 || errno == EEXIST { return }
         guard errno == ENOENT, let slash = path.lastSlash, slash != path.startIndex else {
-            throw SystemFailure(call: "mkdir", code: errno)
+            throw SystemCallError("mkdir")
         }
         try make(String(path[..<slash]))
-        guard mkdir(path, 0o770) == 0 || errno == EEXIST else { throw SystemFailure(call: "mkdir", code: errno) }
+        guard mkdir(path, 0o770) == 0 || errno == EEXIST else { throw SystemCallError("mkdir") }
     }
 
     /// The size of the folder's file system in bytes, and how much of it is free for this user; nil if the folder is
     /// missing.
-    public var space: (total: Int, free: Int)? {
+    package var space: (total: Int, free: Int)? {
         var status = statvfs()
         guard statvfs(path, &status) == 0 else { return nil }
         func bytes(_ blocks: UInt) -> Int {
@@ -89,11 +89,11 @@ extension MediaFolder {
 
     /// The status of what has that name, without following a symbolic link; nil if there is nothing.
     func status(of name: MediaName) throws(CommandError) -> stat? {
-        do throws(SystemFailure) {
+        do throws(SystemCallError) {
             let folder = try folder(name.folder, in: try root())
             var status = stat()
             if fstatat(folder.descriptor, name.base, &status, AT_SYMLINK_NOFOLLOW) == 0 { return status }
-            throw SystemFailure(call: "fstatat", code: errno)
+            throw SystemCallError("fstatat")
         } catch {
             if [ENOENT, ENOTDIR, EXDEV, ELOOP].contains(error.code) { return nil }
             throw error.commandError(about: name)
@@ -102,24 +102,24 @@ extension MediaFolder {
 
     /// Whether the folder can be opened.
     /// - Throws: `unavailable`.
-    public func check() throws(CommandError) {
-        do throws(SystemFailure) { _ = try folder(".", in: try root()) } catch {
+    package func check() throws(CommandError) {
+        do throws(SystemCallError) { _ = try folder(".", in: try root()) } catch {
             throw CommandError(.unavailable, "the media folder \(path) cannot be opened: \(error.reason)")
         }
     }
 
     /// Whether this process may write to it.
-    public var isWritable: Bool { access(path, W_OK | X_OK) == 0 }
+    package var isWritable: Bool { access(path, W_OK | X_OK) == 0 }
 
     /// Deletes a file. If it is a symbolic link, deletes the link.
     /// - Throws: `notFound`, `unavailable`.
-    public func remove(_ name: MediaName) throws(CommandError) {
-        do throws(SystemFailure) {
+    package func remove(_ name: MediaName) throws(CommandError) {
+        do throws(SystemCallError) {
             let root = try root()
             _ = try openFile(name.text, in: root)
             let folder = try folder(name.folder, in: root)
             guard unlinkat(folder.descriptor, name.base, 0) == 0 else {
-                throw SystemFailure(call: "unlinkat", code: errno)
+                throw SystemCallError("unlinkat")
             }
         } catch {
             throw error.commandError(about: name)
@@ -127,12 +127,9 @@ extension MediaFolder {
     }
 }
 
-/// A system call that failed.
-struct SystemFailure: Error {
-    let call: String
-    let code: Int32
-
-    var reason: String { "\(SystemCallError.text(code)) (\(call), \(code))" }
+/// What a caller is told of a system call that failed for a file of the media folder.
+extension SystemCallError {
+    var reason: String { "\(Self.text(code)) (\(call), \(code))" }
 
     func commandError(about name: MediaName) -> CommandError {
         switch code {
@@ -148,4 +145,39 @@ struct SystemFailure: Error {
             CommandError(.unavailable, "'\(name)' in the media folder failed: \(reason)")
         }
     }
+}
+
+/// The owner of a descriptor, which is closed with the last reference.
+package final class OpenFile: Sendable {
+    package let descriptor: Int32
+
+    init(owning descriptor: Int32) { self.descriptor = descriptor }
+
+    deinit { close(descriptor) }
+
+    var status: stat? {
+        var status = stat()
+        return fstat(descriptor, &status) == 0 ? status : nil
+    }
+
+    /// A path to this very file, even if it was renamed, for libraries that open files themselves. (`sf_open_fd` of
+    /// libsndfile 1.2 closes the descriptor on failure even when told not to.)
+    package var path: String { "/proc/self/fd/\(descriptor)" }
+
+    /// Its size in bytes; 0 if unknown.
+    package var bytes: Int { status.map { Int($0.st_size) } ?? 0 }
+}
+
+extension stat {
+    var isFile: Bool { st_mode & S_IFMT == S_IFREG }
+    var isFolder: Bool { st_mode & S_IFMT == S_IFDIR }
+
+    /// A text that changes when the file does: its moment, its size, and which file it is.
+    var tag: String {
+        let moment = UInt64(bitPattern: Int64(st_mtim.tv_sec)) &* 1_000_000_000 &+ UInt64(st_mtim.tv_nsec)
+        return [moment, UInt64(st_size), UInt64(st_ino)].map { String($0, radix: 36) }.joined(separator: "-")
+    }
+
+    /// When it was written, in milliseconds since 1970.
+    var modified: Int { st_mtim.tv_sec &* 1000 &+ st_mtim.tv_nsec / 1_000_000 }
 }

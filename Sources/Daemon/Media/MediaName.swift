@@ -1,28 +1,28 @@
 internal import JSON
-public import QuickConnect
+package import QuickConnect
 
 /// The name that a caller gives to a file of the media folder: `take.caf`, or `trip/day 1.wav` in a subfolder.
 ///
 /// Every file has exactly one such name, so names can be compared. The kernel resolves the name when ``MediaFolder``
 /// opens it.
-public struct MediaName: Sendable, Hashable {
-    public let text: String
+package struct MediaName: Sendable, Hashable {
+    package let text: String
 
     /// The most bytes of a whole name.
     static let longest = 1024
     /// The most bytes of one part, so that an unfinished file's name still fits a directory (255).
-    static let longestPart = 240
+    static let maxPart = 240
 
     /// The error text for a name that does not fit.
-    public static let expectation = """
+    package static let expectation = """
         file, a name below the media folder: no '..', no part that is empty or begins with a dot, no control \
-        characters, at most \(longestPart) bytes a part and \(longest) in all
+        characters, at most \(maxPart) bytes a part and \(longest) in all
         """
 
     /// - Parameters:
     ///   - text: as a caller wrote it. Without an extension it gets `.caf`, as in the book.
     ///   - field: the JSON pointer that `invalid` names.
-    public init(_ text: String, field: String = "/0") throws(CommandError) {
+    package init(_ text: String, field: String = "/0") throws(CommandError) {
         guard let name = Self(validating: text) else {
             throw .invalid(field, expected: Self.expectation, got: JSONValue.string(text).gist)
         }
@@ -38,7 +38,7 @@ public struct MediaName: Sendable, Hashable {
     }
 
     private static func isProper(_ part: String.UTF8View.SubSequence) -> Bool {
-        !part.isEmpty && part.first != UInt8(ascii: ".") && part.count <= longestPart
+        !part.isEmpty && part.first != UInt8(ascii: ".") && part.count <= maxPart
     }
 
     private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
@@ -46,7 +46,7 @@ public struct MediaName: Sendable, Hashable {
     }
 
     /// The extension, in lower case.
-    public var ending: String {
+    package var ending: String {
         text.utf8.split(separator: UInt8(ascii: ".")).last.map { Substring($0).lowercased() } ?? ""
     }
 
@@ -59,9 +59,9 @@ public struct MediaName: Sendable, Hashable {
 
 // Names are compared by their bytes, as on the disk. Swift compares strings by canonical equivalence.
 extension MediaName {
-    public static func == (one: MediaName, other: MediaName) -> Bool { one.text.utf8.elementsEqual(other.text.utf8) }
+    package static func == (one: MediaName, other: MediaName) -> Bool { one.text.utf8.elementsEqual(other.text.utf8) }
 
-    public func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         var text = text
         text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
     }
@@ -73,5 +73,5 @@ extension String {
 }
 
 extension MediaName: CustomStringConvertible {
-    public var description: String { text }
+    package var description: String { text }
 }

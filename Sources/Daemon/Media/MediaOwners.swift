@@ -1,22 +1,22 @@
 internal import Glibc
 internal import JSON
 internal import Linux
-public import Logging
-public import QuickConnect
+package import Logging
+package import QuickConnect
 internal import Synchronization
 
 /// The owners of the files in the media folder: who may change a file, and how much each owner may store.
 ///
 /// All files get and lose their names through it. Owners are stored in an index beside the media folder, which is
 /// rewritten at each change (``FileText/replace(_:with:)``). Everything except ``owner(of:)`` may block.
-public final class MediaOwners: Sendable {
+package final class MediaOwners: Sendable {
     /// How much each owner may store in the media folder, including unfinished files. Root and the daemon's user have
     /// no quota.
-    public struct Quota: Sendable {
-        public var bytes: Int
-        public var files: Int
+    package struct Quota: Sendable {
+        package var bytes: Int
+        package var files: Int
 
-        public init(bytes: Int = 1 << 30, files: Int = 1000) {
+        package init(bytes: Int = 1 << 30, files: Int = 1000) {
             self.bytes = bytes
             self.files = files
         }
@@ -51,7 +51,7 @@ public final class MediaOwners: Sendable {
     ///   - path: the file of the index; nil stores none.
     ///   - account: looks up the name of a user, and may block; nil if it has none.
     ///   - logger: gets a line if the index cannot be read or written.
-    public init(
+    package init(
         _ folder: MediaFolder,
         index path: String?,
         quota: Quota = Quota(),
@@ -66,15 +66,15 @@ public final class MediaOwners: Sendable {
     }
 
     /// Never blocks.
-    public func owner(of name: MediaName) -> Owner { entry(of: name).owner }
+    package func owner(of name: MediaName) -> Owner { entry(of: name).owner }
 
     /// Whether its owner shares it with everybody. Never blocks.
-    public func isShared(_ name: MediaName) -> Bool { entry(of: name).isShared }
+    package func isShared(_ name: MediaName) -> Bool { entry(of: name).isShared }
 
     private func entry(of name: MediaName) -> OwnerIndex.Entry { state.withLock { $0.index.entry(of: name) } }
 
     /// The name of an owner's account; nil if there is none.
-    public func accountName(of owner: Owner) -> String? { owner.uid.flatMap(account) }
+    package func accountName(of owner: Owner) -> String? { owner.uid.flatMap(account) }
 }
 
 // Existing files.
@@ -91,7 +91,7 @@ extension MediaOwners {
 
     /// Deletes a file.
     /// - Throws: `notFound`, `denied`, `unavailable`.
-    public func remove(_ name: MediaName, for rights: FileRights) throws(CommandError) {
+    package func remove(_ name: MediaName, for rights: FileRights) throws(CommandError) {
         try changes.withLock { isKept throws(CommandError) in
             _ = try folder.open(name)
             try check(name, rights, to: .remove)
@@ -130,7 +130,7 @@ extension MediaOwners {
 
     /// Removes the entries of files that are gone.
     /// - Parameter listed: files that were just seen and are not checked again.
-    public func dropGone(butFor listed: Set<MediaName> = []) {
+    package func dropGone(butFor listed: Set<MediaName> = []) {
         let names = state.withLock { state in state.index.files.keys.filter { !listed.contains($0) } }
         guard !names.isEmpty else { return }
         changes.withLock { isKept in
@@ -148,7 +148,7 @@ extension MediaOwners {
     /// Begins a file. It is hidden until it is published, and its name is reserved until then.
     /// - Throws: `busy` (somebody is writing a file of that name, or it is a folder), `denied` (another user's file has
     ///   that name), `notFound` (its folder is missing), `tooLarge` (the owner has too many files), `unavailable`.
-    public func begin(
+    package func begin(
         _ name: MediaName,
         _ kind: UnfinishedFile.Kind,
         for rights: FileRights,
@@ -247,15 +247,15 @@ extension MediaOwners {
 }
 
 /// A file that is being written, with its future owner.
-public final class OwnedFile: Sendable {
-    public let unfinished: UnfinishedFile
+package final class OwnedFile: Sendable {
+    package let unfinished: UnfinishedFile
     private let entry: OwnerIndex.Entry
     private let number: UInt64
     private let quota: Int?
     private let owners: MediaOwners
 
-    public var name: MediaName { unfinished.name }
-    public var owner: Owner { entry.owner }
+    package var name: MediaName { unfinished.name }
+    package var owner: Owner { entry.owner }
 
     fileprivate init(
         _ unfinished: UnfinishedFile,
@@ -271,14 +271,14 @@ public final class OwnedFile: Sendable {
     deinit { owners.release(name, number) }
 
     /// Stores its owner, so that the next start knows it if this process ends before the file is complete.
-    public func announce() { owners.announce(name, as: entry) }
+    package func announce() { owners.announce(name, as: entry) }
 
     /// Records its size.
     /// - Throws: `tooLarge` if its owner then exceeds the quota.
-    public func grow(to bytes: Int) throws(CommandError) { try owners.note(bytes, of: name, number, quota) }
+    package func grow(to bytes: Int) throws(CommandError) { try owners.note(bytes, of: name, number, quota) }
 
     /// Gives the complete and synced file its name, replacing an older one.
-    public func publish() throws(CommandError) {
+    package func publish() throws(CommandError) {
         defer { leave() }
         do throws(CommandError) { try owners.publish(unfinished, as: entry) } catch {
             if unfinished.kind == .upload { owners.discard(unfinished) }
@@ -287,11 +287,11 @@ public final class OwnedFile: Sendable {
     }
 
     /// Deletes it.
-    public func discard() {
+    package func discard() {
         owners.discard(unfinished)
         leave()
     }
 
     /// Leaves it for the next start to recover. The name is free for others.
-    public func leave() { owners.release(name, number) }
+    package func leave() { owners.release(name, number) }
 }

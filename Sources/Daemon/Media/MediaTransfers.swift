@@ -1,20 +1,20 @@
-public import Concurrency
-internal import Fairness
+internal import Concurrency
 internal import Glibc
 internal import JSON
-public import QuickConnect
+internal import Linux
+package import QuickConnect
 internal import Synchronization
 
 /// Reads and writes the bytes of the media folder's files for clients.
 ///
 /// Everything runs on one thread, which is abandoned if the disk does not answer. An upload stays hidden in its folder
 /// until its last piece, and belongs to its connection; it is discarded if it gets no piece for some time.
-public final class MediaTransfers: MediaTransfer {
+package final class MediaTransfers: MediaTransfer {
     /// How many files one connection, and all users, may write at the same time. Of the latter each user has a share.
-    public static let uploadsPerConnection = 4
-    public static let uploads = 64
+    package static let uploadsPerConnection = 4
+    package static let uploads = 64
     /// How many more root and the daemon's user may write.
-    public static let reservedUploads = 8
+    package static let reservedUploads = 8
 
     private let folder: MediaFolder
     private let owners: MediaOwners
@@ -29,7 +29,7 @@ public final class MediaTransfers: MediaTransfer {
     ///   - answer: how long the disk may take for one piece.
     ///   - idleTime: how long an upload may go without a piece.
     ///   - scripts: the name of the account of all scripts, which may have half of the uploads.
-    public init(
+    package init(
         _ folder: MediaFolder,
         owners: MediaOwners,
         reserve: DiskReserve,
@@ -46,7 +46,7 @@ public final class MediaTransfers: MediaTransfer {
         turns = MediaTurns(on: thread)
     }
 
-    public func read(
+    package func read(
         _ file: String,
         from offset: Int,
         atMost bytes: Int,
@@ -61,7 +61,7 @@ public final class MediaTransfers: MediaTransfer {
         }
     }
 
-    public func write(
+    package func write(
         _ piece: UploadPiece,
         for rights: FileRights,
         on connection: any CallConnection
@@ -72,7 +72,7 @@ public final class MediaTransfers: MediaTransfer {
     }
 
     /// Ends all uploads. Files that the disk does not delete in time are deleted at the next start.
-    public func close() async {
+    package func close() async {
         let job = WatchedThread.Job(
             step: "removing what was not written to its end",
             work: {
@@ -143,9 +143,9 @@ extension MediaTransfers {
             problems.add("/2", expected: "offset, \(offset), \(place)", got: "the number \(piece.offset)")
         }
         let text = piece.data.stringValue
-        let fits = (text?.utf8.count ?? 0) <= Base64.length(ofBytes: MediaPiece.mostBytes)
+        let fits = (text?.utf8.count ?? 0) <= Base64.length(ofBytes: MediaPiece.maxBytes)
         var bytes = fits ? text.flatMap(Base64.decode) : nil
-        let most = MediaPiece.mostBytes
+        let most = MediaPiece.maxBytes
         if let count = bytes?.count, count > most { bytes = nil }
         if bytes == nil {
             let expected = "data, at most \(most) bytes in Base64 (RFC 4648, with padding, nothing else)"
@@ -290,7 +290,7 @@ private final class Upload: Sendable {
 extension OpenFile {
     /// Reads as much as there is.
     fileprivate func piece(from offset: Int, atMost most: Int, of name: MediaName) throws(CommandError) -> MediaPiece {
-        guard let status else { throw SystemFailure(call: "fstat", code: EIO).commandError(about: name) }
+        guard let status else { throw SystemCallError("fstat", EIO).commandError(about: name) }
         let size = Int(status.st_size)
         let wanted = max(0, min(most, size - offset))
         var buffer = [UInt8](repeating: 0, count: wanted)
@@ -300,7 +300,7 @@ extension OpenFile {
                 pread(descriptor, $0.baseAddress.map { $0 + filled }, wanted - filled, offset + filled)
             }
             if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw SystemFailure(call: "pread", code: errno).commandError(about: name) }
+            guard count >= 0 else { throw SystemCallError("pread").commandError(about: name) }
             if count == 0 { break }
             filled += count
         }

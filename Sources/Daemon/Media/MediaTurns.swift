@@ -1,5 +1,4 @@
 internal import Concurrency
-internal import Fairness
 internal import QuickConnect
 internal import Synchronization
 

@@ -1,23 +1,24 @@
 internal import CLinux
 internal import Glibc
-public import QuickConnect
+internal import Linux
+package import QuickConnect
 
 /// A file that is being written. It does not have its name until it is complete.
 ///
 /// It is in the same folder, as `.NAME.recording` or `.NAME.upload`, and locked while its writer lives. So files left
 /// by a crash can be recognized by name, and distinguished from files that another daemon is writing.
-public final class UnfinishedFile: Sendable {
+package final class UnfinishedFile: Sendable {
     /// What happens to a file left by a crash.
-    public enum Kind: String, Sendable {
+    package enum Kind: String, Sendable {
         /// It is recovered at the next start.
         case recording
         /// It is deleted at the next start.
         case upload
     }
 
-    public let name: MediaName
-    public let kind: Kind
-    public let file: OpenFile
+    package let name: MediaName
+    package let kind: Kind
+    package let file: OpenFile
     fileprivate let folder: OpenFile
     fileprivate var hiddenName: String { Self.hiddenName(name.base, kind) }
 
@@ -44,24 +45,24 @@ public final class UnfinishedFile: Sendable {
         _ kind: Kind,
         in media: MediaFolder,
         _ flags: Int32
-    ) throws(SystemFailure) -> UnfinishedFile {
+    ) throws(SystemCallError) -> UnfinishedFile {
         let folder = try media.folder(name.folder, in: try media.root())
         let flags = flags | O_RDWR | O_NOFOLLOW | O_CLOEXEC
         let descriptor = openat(folder.descriptor, hiddenName(name.base, kind), flags, 0o660)
-        guard descriptor >= 0 else { throw SystemFailure(call: "openat", code: errno) }
+        guard descriptor >= 0 else { throw SystemCallError("openat") }
         let file = OpenFile(owning: descriptor)
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw SystemFailure(call: "flock", code: errno) }
-        guard let status = file.status, status.isFile else { throw SystemFailure(call: "fstat", code: ENOENT) }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw SystemCallError("flock") }
+        guard let status = file.status, status.isFile else { throw SystemCallError("fstat", ENOENT) }
         return UnfinishedFile(name: name, kind: kind, file: file, folder: folder)
     }
 
     /// Syncs the written data to the disk, so that it survives a power loss.
-    public func sync() throws(CommandError) {
+    package func sync() throws(CommandError) {
         try check("fdatasync", fdatasync(file.descriptor))
     }
 
     /// Writes bytes at an offset. If the disk takes only some of them, those are cut off again.
-    public func write(_ bytes: [UInt8], at offset: Int) throws(CommandError) {
+    package func write(_ bytes: [UInt8], at offset: Int) throws(CommandError) {
         var written = 0
         while written < bytes.count {
             let count = bytes.withUnsafeBytes {
@@ -71,14 +72,14 @@ public final class UnfinishedFile: Sendable {
             guard count > 0 else {
                 let code = errno
                 ftruncate(file.descriptor, offset)
-                throw SystemFailure(call: "pwrite", code: code).commandError(about: name)
+                throw SystemCallError("pwrite", code).commandError(about: name)
             }
             written += count
         }
     }
 
     /// Gives the complete and synced file its name, replacing an older one.
-    public func publish() throws(CommandError) {
+    package func publish() throws(CommandError) {
         try check("fsync", fsync(file.descriptor))
         try check("renameat", renameat(folder.descriptor, hiddenName, folder.descriptor, name.base))
         try check("fsync", fsync(folder.descriptor))
@@ -86,34 +87,34 @@ public final class UnfinishedFile: Sendable {
 
     /// Renames an unreadable file to `NAME.damaged`.
     /// - Returns: that name.
-    public func publishDamaged() throws(CommandError) -> String {
+    package func publishDamaged() throws(CommandError) -> String {
         let damaged = "\(name.base).damaged"
         try check("renameat", renameat(folder.descriptor, hiddenName, folder.descriptor, damaged))
         return "\(name).damaged"
     }
 
     /// Deletes it.
-    public func discard() { unlinkat(folder.descriptor, hiddenName, 0) }
+    package func discard() { unlinkat(folder.descriptor, hiddenName, 0) }
 
     fileprivate func check(_ call: String, _ result: Int32) throws(CommandError) {
         guard result != 0 else { return }
-        throw SystemFailure(call: call, code: errno).commandError(about: name)
+        throw SystemCallError(call).commandError(about: name)
     }
 }
 
 extension MediaFolder {
     /// Begins a file. The media folder is created if it is missing; a subfolder must exist.
     /// - Throws: `busy` if somebody is writing a file of that name, `notFound` if its folder is missing, `unavailable`.
-    public func create(
+    package func create(
         _ name: MediaName,
         _ kind: UnfinishedFile.Kind = .recording
     ) throws(CommandError) -> UnfinishedFile {
         try make()
-        do throws(SystemFailure) {
+        do throws(SystemCallError) {
             let folder = try folder(name.folder, in: try root())
             var status = stat()
             if fstatat(folder.descriptor, name.base, &status, AT_SYMLINK_NOFOLLOW) == 0, status.isFolder {
-                throw SystemFailure(call: "fstatat", code: EISDIR)
+                throw SystemCallError("fstatat", EISDIR)
             }
             return try UnfinishedFile.open(name, kind, in: self, O_CREAT | O_EXCL)
         } catch {
@@ -128,7 +129,7 @@ extension MediaFolder {
     }
 
     /// Files left behind by writers that ended unexpectedly. Each is locked, so that nobody else takes it.
-    public func unfinished(_ kind: UnfinishedFile.Kind = .recording) throws(CommandError) -> [UnfinishedFile] {
+    package func unfinished(_ kind: UnfinishedFile.Kind = .recording) throws(CommandError) -> [UnfinishedFile] {
         try unfinishedNames(kind).compactMap { name in try? UnfinishedFile.open(name, kind, in: self, 0) }
     }
 
@@ -145,8 +146,8 @@ extension MediaFolder {
 
 extension UnfinishedFile {
     /// A second file into which the first one can be copied before it is replaced.
-    public final class Replacement: Sendable {
-        public let file: OpenFile
+    package final class Replacement: Sendable {
+        package let file: OpenFile
         private let original: UnfinishedFile
         private var hiddenName: String { "\(original.hiddenName).whole" }
 
@@ -160,15 +161,15 @@ extension UnfinishedFile {
         }
 
         /// Replaces the first file with this one, so that it can be published.
-        public func takePlace() throws(CommandError) {
+        package func takePlace() throws(CommandError) {
             let folder = original.folder.descriptor
             try original.check("fsync", fsync(file.descriptor))
             try original.check("renameat", renameat(folder, hiddenName, folder, original.hiddenName))
         }
 
         /// Deletes it.
-        public func discard() { unlinkat(original.folder.descriptor, hiddenName, 0) }
+        package func discard() { unlinkat(original.folder.descriptor, hiddenName, 0) }
     }
 
-    public func replacement() throws(CommandError) -> Replacement { try Replacement(for: self) }
+    package func replacement() throws(CommandError) -> Replacement { try Replacement(for: self) }
 }

@@ -36,8 +36,8 @@ final class AuditLog: CallObserver {
         var leftOut = 0
     }
 
-    private static let mostLines = 200
-    private static let mostRefusals = 10
+    private static let maxLines = 200
+    private static let maxRefusals = 10
 
     /// - Parameters:
     ///   - isOn: whether lines are wanted.
@@ -61,7 +61,7 @@ final class AuditLog: CallObserver {
     func turn(on isOn: Bool) { self.isOn.store(isOn, ordering: .relaxed) }
 
     /// Caller-supplied text is cut at this length, marked with "…".
-    private static let mostBytes = 200
+    private static let maxBytes = 200
 
     func failed(_ call: borrowing Call, with error: CommandError) { failures.failed(call, with: error) }
 
@@ -84,7 +84,7 @@ final class AuditLog: CallObserver {
         let (hasRoom, isFirst) = counts.withLock { counts in
             var count = counts[key] ?? Count()
             defer { counts[key] = count }
-            guard count.written < (isRefused ? Self.mostRefusals : Self.mostLines) else {
+            guard count.written < (isRefused ? Self.maxRefusals : Self.maxLines) else {
                 count.leftOut += 1
                 return (false, false)
             }
@@ -129,21 +129,21 @@ final class AuditLog: CallObserver {
     }
 
     /// Further arguments are not examined.
-    private static let mostArguments = 256
+    private static let maxArguments = 256
 
     /// The arguments as a JSON array, cut; nothing where all of them were left out.
     private static func arguments(_ call: borrowing Call) -> String {
         // Optional parameters that were left out are null at the end.
-        var count = min(call.argumentCount, mostArguments)
+        var count = min(call.argumentCount, maxArguments)
         while count > 0, call.argument(count - 1).isNull { count -= 1 }
         guard count > 0 else { return "" }
         var text = "["
-        for index in 0..<count where text.utf8.count <= mostBytes {
+        for index in 0..<count where text.utf8.count <= maxBytes {
             if index > 0 { text += "," }
             text += json(call.argument(index))
         }
-        guard text.utf8.count > mostBytes else { return text + "]" }
-        return "\(String(decoding: text.utf8.prefix(mostBytes), as: UTF8.self))…"
+        guard text.utf8.count > maxBytes else { return text + "]" }
+        return "\(String(decoding: text.utf8.prefix(maxBytes), as: UTF8.self))…"
     }
 
     /// An argument as JSON, or as much of it as is shown.
@@ -151,18 +151,39 @@ final class AuditLog: CallObserver {
         switch argument {
         case .value(let value): value.text
         case .text(let text):
-            text.withBytes { String(decoding: $0.prefix(mostBytes + 1), as: UTF8.self) }
+            text.withBytes { String(decoding: $0.prefix(maxBytes + 1), as: UTF8.self) }
         }
     }
 
     private static func cut(_ text: String) -> String {
-        guard text.utf8.count > mostBytes else { return text }
-        return "\(String(decoding: text.utf8.prefix(mostBytes), as: UTF8.self))…(\(text.utf8.count) bytes)"
+        guard text.utf8.count > maxBytes else { return text }
+        return "\(String(decoding: text.utf8.prefix(maxBytes), as: UTF8.self))…(\(text.utf8.count) bytes)"
     }
 
     /// A value unchanged if it is one plain word, otherwise quoted, so that no name can look like another field.
     static func word(_ text: String) -> String {
         let isPlain = !text.isEmpty && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != 0x22 && $0 != 0x3D }
         return isPlain ? text : JSONValue.string(text).text
+    }
+}
+
+/// Logs the calls that fail for a reason that the owner of the device can fix. A caller's own mistakes are reported to
+/// the caller only, so that nobody can fill the log with them; refused calls are in the ``AuditLog``.
+struct FailureLogger: CallObserver {
+    let logger: Logger
+
+    func failed(_ call: borrowing Call, with error: CommandError) {
+        let level: Logger.Level
+        switch error.code {
+        case .internal: level = .error
+        case .scriptFailed, .timeout: level = .notice
+        default: level = .debug
+        }
+        let caller = call.caller
+        logger.log(
+            level: level,
+            "\(call.command): \(error.code.rawValue): \(error.message)",
+            metadata: ["caller": "\(caller)"]
+        )
     }
 }

@@ -4,20 +4,20 @@ import Commands
 import Concurrency
 import Configuration
 import Glibc
+import JSON
 import Linux
 import Logging
-import NIOPosix
+import Pins
 import QuickConnect
-import ServiceLifecycle
-import UnixSocketListener
+import Runtime
 
 /// The wiring: settings → devices → command objects → mappings → front controller → listener.
 struct Daemon {
-    private let settings: Settings
+    let settings: Settings
     private let journal: Journal
     /// Reads the settings again.
     private let reread: Reloader.SettingsReading
-    private let accounts = SystemAccounts()
+    let accounts = SystemAccounts()
 
     /// After this time the start and the first waiting calls are assumed to be done.
     private static let settleTime = Duration.seconds(3)
@@ -27,39 +27,6 @@ struct Daemon {
         self.journal = journal
         journal.level = Self.level(settings)
         self.reread = reread ?? { (settings, []) }
-    }
-
-    /// Checks the mappings and what the settings name, without touching a device.
-    /// - Parameter mistakes: those of the settings.
-    func check(_ mistakes: [ConfigurationMistake]) -> Int32 {
-        let mistakes = mistakes + Sockets(settings, accounts).mistakes
-        do throws(ConfigurationMistakes) {
-            let table: MappingTable
-            let warnings: [ConfigurationMistake]
-            do throws(ConfigurationMistakes) {
-                (table, warnings) = try loadTable()
-            } catch {
-                throw ConfigurationMistakes(mistakes + error.mistakes)
-            }
-            guard mistakes.isEmpty else { throw ConfigurationMistakes(mistakes) }
-            for warning in warnings + settings.sockets.flatMap({ $0.warnings(table) }) + settings.kiosk.warnings {
-                print("warning: \(warning)", to: &standardError)
-            }
-            for note in ownersNotes(table) + settings.sockets.flatMap(\.notes) {
-                print("note: \(note)", to: &standardError)
-            }
-            print("The settings and the mappings of \(table.count) commands are valid.")
-            return ExitStatus.clean
-        } catch {
-            print(error.description, to: &standardError)
-            return ExitStatus.mistake
-        }
-    }
-
-    /// What an upgrade changes for the owner's own files.
-    private func ownersNotes(_ table: MappingTable) -> [ConfigurationMistake] {
-        let shipped = settings.mappings.count > 1 ? settings.mappings.first.map { "\($0.path)/" } : nil
-        return table.handlerNotes.filter { note in shipped.map { !note.location.file.hasPrefix($0) } ?? true }
     }
 
     /// The mappings as a table, with what is only a warning. Touches no device.
@@ -77,12 +44,19 @@ struct Daemon {
         let log = logger("quickconnectd")
         log.debug("up to \(DescriptorLimit.raise()) descriptors")
         let devices = Devices(settings, sounds: settings.sounds, logger: logger)
-        let loop = ConnectionLoop()
-        let status = await status(log, context, of: { try await serve(devices, loop, context, log) })
-        // However it has ended: a motor must not go on, and a recording must be whole.
-        await devices.close()
-        await loop.close()
-        return status
+        return await status(log, context) {
+            let loop = try Loop()
+            try loop.start("qc-loop")
+            let ended = await result { try await serve(devices, loop, context, log) }
+            // However it has ended: a motor must not go on, and a recording must be whole.
+            await devices.close()
+            await loop.close()
+            return try ended.get()
+        }
+    }
+
+    private func result<Value>(of body: () async throws -> Value) async -> Result<Value, any Error> {
+        do { return .success(try await body()) } catch { return .failure(error) }
     }
 
     /// The exit status of what `serve` does; its error is told.
@@ -94,7 +68,7 @@ struct Daemon {
         do {
             return try await serve()
         } catch let error as ConfigurationMistakes {
-            Main.tell(error, context.environment)
+            Main.report(error, context.environment)
             return ExitStatus.mistake
         } catch {
             log.critical("\(error)")
@@ -104,7 +78,7 @@ struct Daemon {
 
     private func serve(
         _ devices: Devices,
-        _ loop: ConnectionLoop,
+        _ loop: Loop,
         _ context: ProcessContext,
         _ log: Logger
     ) async throws -> Int32 {
@@ -112,28 +86,27 @@ struct Daemon {
         let manager = ServiceManager(environment: environment)
         let waitingCalls = WaitingCalls(clock: AlarmThread.shared)
         let status = StatusLine(manager, devices.all, clock: AlarmThread.shared)
-        let failures = FailureLogger(logger: log)
-        let auditLine: @Sendable (String) -> Void = { [journal] in journal.write($0, level: .notice) }
         let permissions = Permissions(ownUID: geteuid(), handlerCommands: handlerRule(settings, log))
         let valueFile = ValueFile(path: settings.values, clock: AlarmThread.shared, logger: log)
         defer { valueFile.write() }
-        let audit = AuditLog(
-            isOn: settings.audit,
-            write: auditLine,
-            failures: failures,
-            clock: AlarmThread.shared,
-            changed: { status.changed() }
-        )
+        let audit = auditLog(status, log)
         let router = makeRouter(waitingCalls, permissions, valueFile, observer: audit)
         let controller = router.frontController
         let sockets = Sockets(settings, accounts, environment, defaultSocket: context.defaultSocket)
-        let reloader = reloader(router, permissions, audit, sockets, log)
+        let scheduler = Scheduler(settings, logger: log)
+        let hardware = DeclaredHardware(devices, router, logger: logger("hardware"))
+        let loader = MappingLoader(settings, accounts, scheduler, hardware)
+        let reloader = reloader(loader, router, permissions, audit, sockets, log)
         let catalog = catalog(
             devices,
             environment,
             router,
             permissions,
             sockets.gateways,
+            examined: [ScheduleDoctor(scheduler: scheduler, isService: manager.isThere)]
+                + hardware.examined(startsAtBoot: { !manager.isThere || ScheduleDoctor.startsAtBoot }),
+            simulated: hardware.simulated,
+            schedule: { scheduler.report(of: $0)?.json },
             reload: { () async throws(CommandError) in try await reloader.reload() },
             restart: { reloader.restart }
         )
@@ -144,19 +117,37 @@ struct Daemon {
 
         let listener = listener(loop, router, waitingCalls, sockets, status, log) {
             manager.ready(status.line)
-            Heartbeat(manager, context.pool, status, logger: log).start(on: loop)
+            Heartbeat(manager, context.pool, status, logger: log, beside: scheduler.checkSurroundings).start(on: loop)
+            scheduler.start(on: loop, router)
         }
         status.show(controller, listener)
         router.connections.show(listener)
-        try await run(waitingCalls, reloader, listener, context.signals) {
-            manager.stopping("waiting for running calls to finish")
+        let ended = await result {
+            try await run(waitingCalls, reloader, listener, context.signals) {
+                manager.stopping("waiting for running calls to finish")
+            }
         }
+        await scheduler.stop()
+        // However it has ended: a motor must not go on.
+        await hardware.close()
+        try ended.get()
         log.info("stopped")
         return ExitStatus.clean
     }
 
+    private func auditLog(_ status: StatusLine, _ log: Logger) -> AuditLog {
+        AuditLog(
+            isOn: settings.audit,
+            write: { [journal] in journal.write($0, level: .notice) },
+            failures: FailureLogger(logger: log),
+            clock: AlarmThread.shared,
+            changed: { status.changed() }
+        )
+    }
+
     /// What a reload takes up, besides mappings.
     private func reloader(
+        _ loader: MappingLoader,
         _ router: Router,
         _ permissions: Permissions,
         _ audit: AuditLog,
@@ -164,7 +155,7 @@ struct Daemon {
         _ log: Logger
     ) -> Reloader {
         Reloader(
-            MappingLoader(settings, accounts),
+            loader,
             settings,
             read: reread,
             adopt: { new in
@@ -179,7 +170,7 @@ struct Daemon {
     }
 
     private func listener(
-        _ loop: ConnectionLoop,
+        _ loop: Loop,
         _ router: Router,
         _ waitingCalls: WaitingCalls,
         _ sockets: Sockets,
@@ -213,25 +204,28 @@ struct Daemon {
         _ signals: Signals,
         _ isStopping: @escaping @Sendable () -> Void
     ) async throws {
-        // Ended in reverse order: the listener first, because it needs the calls to end.
-        let services: [any Service] = [
-            WaitingCallsService(calls: waitingCalls), HangUpService(reloader: reloader, signals: signals), listener,
-        ]
-        let group = ServiceGroup(
-            configuration: ServiceGroupConfiguration(services: services, logger: logger("services"))
-        )
         try await withThrowingTaskGroup(of: Void.self) { tasks in
-            tasks.addTask { try await group.run() }
+            tasks.addTask { await waitingCalls.run() }
             tasks.addTask {
-                // Cancelled if the services end by themselves, with an error.
+                for await _ in signals.hangUps {
+                    // Errors are in the log; nobody else asked.
+                    _ = try? await reloader.reload()
+                }
+            }
+            tasks.addTask {
+                // Cancelled if the listener ends by itself, with an error.
                 guard (try? await signals.stop.value()) != nil else { return }
                 isStopping()
-                await group.triggerGracefulShutdown()
+                listener.stop()
             }
-            defer { tasks.cancelAll() }
-            try await tasks.next()
-            try await tasks.next()
+            defer {
+                signals.endHangUps()
+                waitingCalls.finish()
+                tasks.cancelAll()
+            }
+            try await listener.run()
         }
+        await reloader.close()
     }
 
     private func makeRouter(
@@ -260,6 +254,9 @@ struct Daemon {
         _ router: Router,
         _ permissions: Permissions,
         _ gateways: [SocketRule],
+        examined: [any Examined] = [],
+        simulated: SimulatedHardware = .none,
+        schedule: @escaping @Sendable (String) -> JSONValue? = { _ in nil },
         reload: @escaping @Sendable () async throws(CommandError) -> Reloaded,
         restart: @escaping @Sendable () -> [String]
     ) -> [String: any CommandObject] {
@@ -268,22 +265,13 @@ struct Daemon {
                 router: router,
                 permissions: permissions,
                 gateways: gateways,
-                soundPlayer: devices.sound.player,
-                filePlayer: devices.sound.filePlayer,
-                recorder: devices.sound.recorder,
-                mediaLibrary: devices.sound.library,
-                mediaTransfer: devices.sound.transfers,
-                locationProvider: devices.location.provider,
-                volumeControl: devices.sound.volume,
-                haptics: devices.haptics.haptics,
-                motionSensor: devices.motion.sensor,
-                serviceBrowser: devices.nearby.browser,
-                simulated: devices.simulatedInputs,
-                mediaPath: devices.sound.mediaPath(of:),
-                examined: [DaemonDoctor(router.memory, restart: restart), gatewayDoctor(router)]
+                devices: devices,
+                simulated: simulated,
+                examined: [DaemonDoctor(memory: router.memory, restart: restart), gatewayDoctor(router)] + examined
                     + devices.examined(environment),
                 accounts: BackgroundAccounts(accounts: accounts),
                 identity: Identity(version: ProjectVersion.text, simulated: settings.simulate ? Devices.simulated : []),
+                schedule: schedule,
                 now: Self.now,
                 logger: logger("script"),
                 reload: reload
@@ -322,21 +310,16 @@ struct Daemon {
     }
 }
 
-/// Runs the waiting calls as a service. The listener ends them; the service group expects it to last until asked.
-private struct WaitingCallsService: Service {
-    let calls: WaitingCalls
-
-    func run() async throws {
-        await calls.run()
-        try await gracefulShutdown()
-    }
-}
-
 /// Looks users up on a thread that may block.
 private struct BackgroundAccounts: UserAccounts {
     let accounts: SystemAccounts
+    private let thread = SideThread<Void>("qc-accounts", wake: {})
+
+    init(accounts: SystemAccounts) { self.accounts = accounts }
 
     func caller(forUser name: String) async -> Caller? {
-        try? await NIOThreadPool.singleton.runIfActive { accounts.caller(forUser: name) }
+        let caller = Promise<Caller?>()
+        thread.run(for: name) { caller.fulfil(accounts.caller(forUser: name)) }
+        return try? await caller.value()
     }
 }

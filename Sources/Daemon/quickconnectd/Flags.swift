@@ -42,6 +42,9 @@ struct Flags: ParsableCommand {
     @Flag(help: "With --doctor: print JSON, for programs.")
     var json = false
 
+    @Flag(help: "Return all outputs of the mappings to their defaults, as the daemon does when it ends, and exit.")
+    var releaseOutputs = false
+
     /// What "quickconnect backup" asks.
     @Flag(help: .hidden)
     var folders = false

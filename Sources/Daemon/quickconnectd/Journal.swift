@@ -1,8 +1,8 @@
+import Concurrency
 import Glibc
 import JSON
 import Linux
 import Logging
-import NIOPosix
 import QuickConnect
 import Synchronization
 
@@ -10,9 +10,9 @@ import Synchronization
 /// stopped journal) does not block callers. Messages that no longer fit are counted, and the count is logged.
 final class Journal: Sendable {
     private static let capacity = 4096
-    private static let longestLine = 32 << 10
+    private static let maxLine = 32 << 10
 
-    private let thread = NIOThreadPool(numberOfThreads: 1)
+    private let thread = SideThread<Void>("qc-log", wake: {})
     private let waiting = Atomic<Int>(0)
     private let dropped = Atomic<Int>(0)
     private let repeated = Mutex(RepeatedLines())
@@ -22,7 +22,6 @@ final class Journal: Sendable {
 
     init(environment: [String: String]) {
         isForSystemd = OwnProcess.logsToJournal(environment)
-        thread.start()
     }
 
     /// What is less important is not logged.
@@ -47,12 +46,13 @@ final class Journal: Sendable {
     /// would look for a level in each piece (LineMax= in journald.conf(5), 48 KiB).
     private static func line(_ text: String) -> String {
         let escaped = text.escapingControls
-        guard escaped.utf8.count > longestLine else { return escaped }
-        return "\(String(decoding: escaped.utf8.prefix(longestLine), as: UTF8.self))…(\(escaped.utf8.count) bytes)"
+        guard escaped.utf8.count > maxLine else { return escaped }
+        return "\(String(decoding: escaped.utf8.prefix(maxLine), as: UTF8.self))…(\(escaped.utf8.count) bytes)"
     }
 
     private func stamped(_ text: String, _ level: Logger.Level) -> String {
-        isForSystemd ? "<\(level.syslog)>\(text)" : "\(ISOTime.now()) \(level) \(text)"
+        isForSystemd
+            ? "<\((LogLevel(rawValue: level.rawValue) ?? .info).syslog)>\(text)" : "\(ISOTime.now()) \(level) \(text)"
     }
 
     private func write(_ line: String) {
@@ -61,7 +61,7 @@ final class Journal: Sendable {
             return
         }
         waiting.add(1, ordering: .relaxed)
-        thread.submit { _ in
+        thread.run(for: "") {
             let missed = self.dropped.exchange(0, ordering: .relaxed)
             if missed > 0 {
                 let text = self.stamped("\(missed) log lines before this one were dropped", .warning)
@@ -74,7 +74,9 @@ final class Journal: Sendable {
 
     /// Writes what waits, and ends the thread.
     func close() async {
-        try? await thread.shutdownGracefully()
+        let written = Promise<Void>()
+        thread.run(for: "") { written.fulfil(()) }
+        try? await written.value()
     }
 }
 
@@ -108,16 +110,39 @@ struct JournalLogHandler: LogHandler {
     }
 }
 
-extension Logger.Level {
-    /// The level as syslog(3) numbers it.
-    fileprivate var syslog: Int {
-        switch self {
-        case .trace, .debug: 7
-        case .info: 6
-        case .notice: 5
-        case .warning: 4
-        case .error: 3
-        case .critical: 2
+/// Limits the lines that a failing device would write with each call: after ten of the same within a minute, the rest
+/// is only counted. A value; the caller tells the time.
+struct RepeatedLines {
+    typealias Instant = ContinuousClock.Instant
+
+    private struct Seen {
+        var since: Instant
+        var count = 1
+    }
+
+    private var seen: [String: Seen] = [:]
+
+    private static let most = 10
+    private static let period = Duration.seconds(60)
+    /// Lines that all differ cost no more memory than this many.
+    private static let maxTexts = 100
+
+    /// Counts a line.
+    /// - Returns: whether to write it, and how many of the same were left out since the last one.
+    mutating func take(_ text: String, at now: Instant) -> (isWritten: Bool, leftOut: Int) {
+        guard var line = seen[text], line.since + Self.period > now else {
+            let leftOut = max(0, (seen[text]?.count ?? 0) - Self.most)
+            if seen.count >= Self.maxTexts { forget(at: now) }
+            seen[text] = Seen(since: now)
+            return (true, leftOut)
         }
+        line.count += 1
+        seen[text] = line
+        return (line.count <= Self.most, 0)
+    }
+
+    private mutating func forget(at now: Instant) {
+        seen = seen.filter { $0.value.since + Self.period > now }
+        if seen.count >= Self.maxTexts { seen = [:] }
     }
 }

@@ -1,13 +1,12 @@
 import ArgumentParser
 import CLinux
+import CommandLineText
 import Concurrency
 import Configuration
 import Glibc
 import JSON
-import Layout
 import Linux
 import QuickConnect
-import Usage
 
 /// The daemon. Read from here: flags and settings, then ``Daemon``, which is the wiring.
 @main
@@ -32,9 +31,16 @@ struct Main {
             return ExitStatus.clean
         }
         let folders = StandardFolders(isRoot: geteuid() == 0, environment: environment, program: OwnProcess.program)
-        if flags.doctor || flags.check || flags.folders { signals.endAtOnce() }
+        if flags.doctor || flags.check || flags.folders || flags.releaseOutputs { signals.endAtOnce() }
         if flags.doctor { return await examine(flags, folders, environment) }
         if flags.check { return await check(flags, folders, environment) }
+        if flags.releaseOutputs {
+            let (settings, _) = Settings.read(flags: flags.overrides, environment: environment, folders: folders)
+            let journal = Journal(environment: environment)
+            let status = Daemon(settings, journal: journal).releaseOutputs()
+            await journal.close()
+            return status
+        }
         do throws(ConfigurationMistakes) {
             let settings = try Settings.load(flags: flags.overrides, environment: environment, folders: folders)
             if flags.folders {
@@ -56,7 +62,7 @@ struct Main {
             await journal.close()
             return status
         } catch {
-            tell(error, environment)
+            report(error, environment)
             return ExitStatus.mistake
         }
     }
@@ -75,7 +81,7 @@ struct Main {
     }
 
     /// Reports mistakes: plain for a person, with the level of an error for the journal.
-    static func tell(_ mistakes: ConfigurationMistakes, _ environment: [String: String]) {
+    static func report(_ mistakes: ConfigurationMistakes, _ environment: [String: String]) {
         let prefix = OwnProcess.logsToJournal(environment) ? "<3>" : ""
         for mistake in mistakes.mistakes { print("\(prefix)\(mistake)", to: &standardError) }
     }
@@ -120,3 +126,29 @@ struct StandardError: TextOutputStream {
 }
 
 nonisolated(unsafe) var standardError = StandardError()
+
+/// What the process was given, and has begun with.
+struct ProcessContext {
+    let environment: [String: String]
+    /// The socket to make where neither the settings nor systemd say another.
+    let defaultSocket: String
+    let signals: Signals
+    let pool: ThreadPool
+}
+
+/// Where this device keeps what a backup holds, for `quickconnect backup`: `{"configuration", "values", "state", "actions",
+/// "elsewhere": [folder, …]}`. The last are folders of the owner's outside of the first.
+struct KeptPlaces {
+    let json: JSONValue
+
+    init(_ settings: Settings, _ folders: StandardFolders) {
+        let configuration = Folders.parent(of: folders.config) ?? "/"
+        let named = settings.mappings.map(\.path) + [settings.scripts] + (settings.web.pages.map { [$0] } ?? [])
+        let elsewhere = named.filter { !$0.hasPrefix("\(configuration)/") && !folders.mappings.contains($0) }
+        json = [
+            "configuration": .string(configuration), "values": .string(settings.values),
+            "state": .string(folders.state), "actions": .string(folders.actionStates.own),
+            "elsewhere": .array(elsewhere.map(JSONValue.string)),
+        ]
+    }
+}

@@ -1,10 +1,10 @@
 import Commands
+import Concurrency
 import Configuration
 import JSON
 import Logging
-import NIOPosix
+import Pins
 import QuickConnect
-import ServiceLifecycle
 import Synchronization
 
 /// Reads the mappings when the daemon starts, at the command `reload`, and at SIGHUP, then with the settings, of which some
@@ -22,7 +22,8 @@ final class Reloader: Sendable {
     private let accounts = SystemAccounts()
     private let target = Mutex<Target?>(nil)
     /// One at a time, so that the last request takes effect last.
-    private let thread = NIOThreadPool(numberOfThreads: 1)
+    private let thread = SideThread<Void>("qc-reload", wake: {})
+    private let isOver = Atomic<Bool>(false)
 
     private let settings: Settings
     private let read: SettingsReading
@@ -57,28 +58,25 @@ final class Reloader: Sendable {
         _ catalog: [String: any CommandObject]
     ) throws(ConfigurationMistakes) {
         target.withLock { $0 = Target(router: router, catalog: catalog) }
-        thread.start()
         _ = try load(nil)
     }
 
     /// Loads the table again, and takes up what it can of the settings. If there are mistakes, throws `invalid`, with all of them in
     /// `mistakes`.
     func reload() async throws(CommandError) -> Reloaded {
-        let result: Result<Reloaded, ConfigurationMistakes>
-        do {
-            result = try await thread.runIfActive {
-                Result { () throws(ConfigurationMistakes) in try self.load(self.read()) }
-            }
-        } catch {
-            throw CommandError(.cancelled, "the daemon is stopping")
+        guard !isOver.load(ordering: .relaxed) else { throw CommandError(.cancelled, "the daemon is stopping") }
+        let loaded = Promise<Result<Reloaded, ConfigurationMistakes>>()
+        thread.run(for: "") {
+            let result = Result { () throws(ConfigurationMistakes) in try self.load(self.read()) }
+            if case .failure(let found) = result { self.log(found) }
+            loaded.fulfil(result)
         }
+        let result = try await loaded.value()
         let mistakes: ConfigurationMistakes
         switch result {
         case .success(let found): return found
         case .failure(let found): mistakes = found
         }
-        for mistake in mistakes.mistakes { logger.error("\(mistake)") }
-        logger.error("the mappings were not reloaded; the old ones stay")
         throw CommandError(
             .invalid,
             "the old mappings stay: \(mistakes.mistakes.map(\.description).joined(separator: "; "))",
@@ -86,7 +84,18 @@ final class Reloader: Sendable {
         )
     }
 
-    func close() async { try? await thread.shutdownGracefully() }
+    private func log(_ mistakes: ConfigurationMistakes) {
+        for mistake in mistakes.mistakes { logger.error("\(mistake)") }
+        logger.error("the mappings were not reloaded; the old ones stay")
+    }
+
+    /// Ends when what it does is done.
+    func close() async {
+        isOver.store(true, ordering: .relaxed)
+        let done = Promise<Void>()
+        thread.run(for: "") { done.fulfil(()) }
+        try? await done.value()
+    }
 
     /// - Parameter reread: the settings as they are now; nil: at the start.
     private func load(
@@ -104,6 +113,8 @@ final class Reloader: Sendable {
         if let reread { adopt(reread.settings) }
         var warnings = found.map(\.description)
         warnings += target.router.replaceTable(table).map { "\($0)" }
+        loader.hardware?.adopt(table)
+        loader.scheduler?.adopt(table)
         if table.count == 0 {
             warnings.append("no command is mapped: the folders of mappings have no files; --mappings names another")
         }
@@ -120,20 +131,53 @@ final class Reloader: Sendable {
     }
 }
 
-/// Reloads at SIGHUP.
-struct HangUpService: Service {
-    let reloader: Reloader
-    let signals: Signals
+/// Loads the mappings into a table.
+struct MappingLoader: Sendable {
+    private let folders: [MappingFiles.Folder]
+    private let accounts: SystemAccounts
+    private let isSimulated: Bool
 
-    func run() async throws {
-        await withGracefulShutdownHandler {
-            for await _ in signals.hangUps {
-                // Errors are in the log; nobody else asked.
-                _ = try? await reloader.reload()
-            }
-        } onGracefulShutdown: {
-            signals.endHangUps()
-        }
-        await reloader.close()
+    /// The command that exists only with `--simulate`, whatever the owner's files say of it.
+    private static let simulationCommand = "simulate"
+
+    let scheduler: Scheduler?
+    let hardware: DeclaredHardware?
+
+    /// - Parameters:
+    ///   - scheduler: what runs the schedules; nil where the mappings are only checked.
+    ///   - hardware: what values and events are bound to; nil then, too.
+    init(
+        _ settings: Settings,
+        _ accounts: SystemAccounts,
+        _ scheduler: Scheduler? = nil,
+        _ hardware: DeclaredHardware? = nil
+    ) {
+        (self.scheduler, self.hardware) = (scheduler, hardware)
+        folders = settings.mappings
+        isSimulated = settings.simulate
+        self.accounts = accounts
+    }
+
+    /// Reads all files. Blocks.
+    func load(
+        _ catalog: [String: any CommandObject],
+        _ router: Router
+    ) throws(ConfigurationMistakes) -> (table: MappingTable, warnings: [ConfigurationMistake]) {
+        var files = MappingFiles.load(folders)
+        if !isSimulated { files.drop(Self.simulationCommand) }
+        let (table, warnings) = try files.build(
+            catalog: catalog,
+            scripts: { HandlerCommandObject($0, handlers: router.handlers) },
+            declared: { name, entry in
+                if entry.kind == .schedule { return ScheduleCommandObject(name: name, scheduler: scheduler) }
+                guard let value = entry.value, value.binding != nil else {
+                    return ValueCommandObject(name, router.values)
+                }
+                return BoundCommandObject(name, value, router.values, hardware?.values)
+            },
+            accounts: accounts
+        )
+        try table.checkBindings()
+        return (table, warnings + (try table.checkPlannedCalls()))
     }
 }

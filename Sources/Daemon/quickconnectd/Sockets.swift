@@ -1,7 +1,6 @@
 import Configuration
 import Linux
 import QuickConnect
-import UnixSocketListener
 
 /// Which sockets the daemon listens on: its own, and those of the setting `sockets`.
 struct Sockets: Sendable {
@@ -41,7 +40,7 @@ struct Sockets: Sendable {
 
     /// Takes those that systemd passes, and makes the others.
     /// - Parameter tell: gets a message for each socket without an entry in the settings.
-    func endpoints(tell: (String) -> Void = { _ in }) throws -> [UnixSocketListener.Endpoint] {
+    func endpoints(report: (String) -> Void = { _ in }) throws -> [UnixSocketListener.Endpoint] {
         guard mistakes.isEmpty else { throw ConfigurationMistakes(mistakes) }
         let passed = ListeningSocket.passedBySystemd(environment: environment)
         var endpoints: [UnixSocketListener.Endpoint] = []
@@ -52,7 +51,7 @@ struct Sockets: Sendable {
             } else if SocketSetting.ownNames.contains(socket.name) {
                 own.append(socket)
             } else {
-                endpoints.append(unnamed(socket, tell))
+                endpoints.append(unnamed(socket, report))
             }
         }
         endpoints += try zip(settings.sockets, rules).compactMap { try made($0, $1) }
@@ -68,9 +67,9 @@ struct Sockets: Sendable {
 
     /// The endpoint of a socket without an entry. After a typo in its name, a socket for guests must not allow
     /// everything, but must not prevent the daemon from starting either.
-    private func unnamed(_ socket: ListeningSocket, _ tell: (String) -> Void) -> UnixSocketListener.Endpoint {
+    private func unnamed(_ socket: ListeningSocket, _ report: (String) -> Void) -> UnixSocketListener.Endpoint {
         let name = socket.name
-        tell("systemd passed a socket named '\(name)', which no entry of 'sockets' has; it denies every call")
+        report("systemd passed a socket named '\(name)', which no entry of 'sockets' has; it denies every call")
         let place = SourceLocation(file: "no entry of 'sockets' has systemd: \(name)", line: 1, column: 1)
         return .init(socket, SocketRule(name: name, commands: [], connections: 16, location: place))
     }
@@ -117,7 +116,10 @@ extension SocketSetting {
     func warnings(_ table: MappingTable) -> [ConfigurationMistake] {
         commands.filter { table[$0.value] == nil }.map { command in
             let question = NearestNames.question(command.value, among: table.entries.map(\.command))
-            return ConfigurationMistake("no command '\(command.value)' is mapped\(question)", at: command.location)
+            return ConfigurationMistake(
+                "no command '\(command.value)' is mapped, which is right for an event\(question)",
+                at: command.location
+            )
         }
     }
 }

@@ -7,7 +7,7 @@ import MediaFolder
 import QuickConnect
 
 /// The sound devices of the settings: real ones, or simulated ones.
-struct SoundDevices {
+struct SoundDevices: DevicePart {
     let player: ALSASoundPlayer
     let filePlayer: ALSAFilePlayer
     let recorder: ALSARecorder
@@ -52,13 +52,12 @@ struct SoundDevices {
     }
 
     /// The path of a file of the media folder. Blocks; throws `invalid` or `notFound`.
-    @Sendable func mediaPath(of name: String) throws(CommandError) -> String {
+    func mediaPath(of name: String) throws(CommandError) -> String {
         let name = try MediaName(name, field: "/1")
         _ = try folder.open(name)
         return "\(folder.path)/\(name.text)"
     }
 
-    /// What is simulated, a sentence each.
     var simulationNotes: [String] {
         guard let speaker else { return [] }
         return [
@@ -85,9 +84,9 @@ struct SoundDevices {
         if code == 0 { _ = try? await promise.value(before: .now + .seconds(5)) }
     }
 
+    var devices: [any Device] { [filePlayer, player, recorder] }
     var events: [any EventSource] { [filePlayer.events, recorder.events, volume.event] }
 
-    /// What the doctor looks at.
     func examined(_ environment: [String: String]) -> [any Examined] {
         let soundDoctor = SoundDoctor(
             player: player,

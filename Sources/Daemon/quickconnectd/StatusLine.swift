@@ -1,9 +1,10 @@
 import Concurrency
 import JSON
 import Linux
+import Logging
 import QuickConnect
+import Runtime
 import Synchronization
-import UnixSocketListener
 
 /// The line in `systemctl status`: the daemon's state. Updated when it changes, at most twice a second.
 final class StatusLine: Sendable {
@@ -34,24 +35,24 @@ final class StatusLine: Sendable {
     }
 
     /// The state may have changed.
-    func changed() { tell(after: Self.delay) }
+    func changed() { report(after: Self.delay) }
 
     /// Something is wrong; shown until the next change.
-    func tell(trouble: String) {
+    func report(trouble: String) {
         state.withLock { $0.told = trouble }
         manager.status(trouble)
     }
 
-    private func tell(after delay: Duration) {
+    private func report(after delay: Duration) {
         guard manager.isThere else { return }
         let isFirst = state.withLock { state in
             defer { state.isDue = true }
             return !state.isDue
         }
-        if isFirst { clock.ring(after: delay) { self.tell() } }
+        if isFirst { clock.ring(after: delay) { self.report() } }
     }
 
-    private func tell() {
+    private func report() {
         state.withLock { $0.isDue = false }
         let (line, isBusy) = composed
         let isNew = state.withLock { state in
@@ -60,7 +61,7 @@ final class StatusLine: Sendable {
         }
         if isNew { manager.status(line) }
         // A sound ends by itself, without the end of a call.
-        if isBusy { tell(after: Self.busyDelay) }
+        if isBusy { report(after: Self.busyDelay) }
     }
 
     /// Such as `28 commands, 3 connections; plays 1; records 2`.
@@ -82,4 +83,68 @@ final class StatusLine: Sendable {
     }
 
     private static func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
+}
+
+/// Feeds systemd's watchdog from the event loop, so a loop that is stuck feeds nothing; and only while the device
+/// threads and those that run the commands' tasks get on with their work. It reads the progress that the threads report
+/// instead of waking them, which saves battery.
+final class Heartbeat: Sendable {
+    private let manager: ServiceManager
+    private let pool: ThreadPool
+    private let status: StatusLine
+    private let logger: Logger
+    private let isStuck = Atomic<Bool>(false)
+    private let before = Mutex<(waiting: Int, taken: Int)?>(nil)
+
+    private let beside: @Sendable () -> Void
+
+    /// - Parameter beside: what else is looked at at each beat, on the loop.
+    init(
+        _ manager: ServiceManager,
+        _ pool: ThreadPool,
+        _ status: StatusLine,
+        logger: Logger,
+        beside: @escaping @Sendable () -> Void = {}
+    ) {
+        self.beside = beside
+        self.manager = manager
+        self.status = status
+        self.pool = pool
+        self.logger = logger
+    }
+
+    /// Begins to beat, twice in systemd's time as sd_watchdog_enabled(3) recommends; where systemd does not listen,
+    /// not at all.
+    func start(on loop: Loop) {
+        guard let time = manager.watchdogTime else { return }
+        let interval = time / 2
+        loop.execute { loop.repeatEvery(LoopSpan(interval)) { self.beat(interval) } }
+    }
+
+    private func beat(_ interval: Duration) {
+        let complaints = complaints(after: interval)
+        guard complaints.isEmpty else {
+            let text = complaints.joined(separator: "; ")
+            logger.error("the watchdog is not fed: \(text)")
+            isStuck.store(true, ordering: .relaxed)
+            return status.report(trouble: "stuck: \(text)")
+        }
+        manager.feedWatchdog()
+        beside()
+        if isStuck.exchange(false, ordering: .relaxed) { status.changed() }
+    }
+
+    /// The threads that have made no progress for an interval.
+    private func complaints(after interval: Duration) -> [String] {
+        var complaints = WatchedThread.blocked(longerThan: interval).map { "\($0) does not come back" }
+        let progress = pool.progress
+        let before = before.withLock { before in
+            defer { before = progress }
+            return before
+        }
+        if let before, before.waiting > 0, progress.waiting > 0, before.taken == progress.taken {
+            complaints.append("no task gets on")
+        }
+        return complaints
+    }
 }

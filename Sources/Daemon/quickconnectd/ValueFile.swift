@@ -3,7 +3,6 @@ import Glibc
 import JSON
 import Linux
 import Logging
-import NIOPosix
 import QuickConnect
 import Synchronization
 
@@ -16,6 +15,7 @@ final class ValueFile: ValueKeeper {
     private let path: String
     private let logger: Logger
     private let clock: any AlarmClock
+    private let thread = SideThread<Void>("qc-values", wake: {})
     private let state = Mutex(State())
     /// Held while the file is written, because the daemon may end during a write.
     private let writing = Mutex(())
@@ -30,7 +30,7 @@ final class ValueFile: ValueKeeper {
     }
 
     private static let pause = Duration.seconds(1)
-    private static let mostBytes = 64 << 20
+    private static let maxBytes = 64 << 20
     private static let version: Int64 = 1
 
     init(path: String, clock: any AlarmClock, logger: Logger) {
@@ -42,7 +42,7 @@ final class ValueFile: ValueKeeper {
 
     private static func read(_ path: String, _ logger: Logger) -> JSONObject {
         guard FileText.exists(path) else { return [:] }
-        switch FileText.read(path, maximumBytes: mostBytes) {
+        switch FileText.read(path, maximumBytes: maxBytes) {
         case .success(let text):
             let root = (try? JSONParser.parse(text))?.objectValue
             if root?["version"] == .integer(version), let values = root?["values"]?.objectValue { return values }
@@ -64,7 +64,7 @@ final class ValueFile: ValueKeeper {
             defer { state.isBusy = true }
             return !state.isBusy
         }
-        if mayBegin { NIOThreadPool.singleton.submit { _ in self.writeChanges() } }
+        if mayBegin { thread.run(for: "") { self.writeChanges() } }
     }
 
     /// Writes the present values, and a second later any changes made meanwhile.
@@ -76,7 +76,7 @@ final class ValueFile: ValueKeeper {
                 state.isBusy = state.values != nil
                 return state.isBusy
             }
-            if isMore { NIOThreadPool.singleton.submit { _ in self.writeChanges() } }
+            if isMore { thread.run(for: "") { self.writeChanges() } }
         }
     }
 
@@ -88,18 +88,18 @@ final class ValueFile: ValueKeeper {
         let text = JSONValue.object(["version": .integer(Self.version), "values": .object(values())]).text + "\n"
         do throws(SystemCallError) {
             // A file too large to be read again would cost the next start all values.
-            if text.utf8.count > Self.mostBytes { throw SystemCallError("write", EFBIG) }
+            if text.utf8.count > Self.maxBytes { throw SystemCallError("write", EFBIG) }
             if let folder = Folders.parent(of: path) { try Folders.make(folder) }
             try FileText.replace(path, with: text)
-            tell(nil)
+            report(nil)
         } catch {
             state.withLock { $0.values = $0.values ?? values }
-            tell(error)
+            report(error)
         }
     }
 
     /// Logs once when writing begins to fail, and once when it works again.
-    private func tell(_ error: SystemCallError?) {
+    private func report(_ error: SystemCallError?) {
         let isNews = state.withLock { state in
             defer { state.isTold = error != nil }
             return state.isTold != (error != nil)

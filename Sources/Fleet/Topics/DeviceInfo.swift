@@ -1,28 +1,46 @@
-public import JSON
+package import JSON
 
-/// The payload of `info`: `{"hello": …, "commands": [name, …], "groups": [name, …], "since": time}`.
-public struct DeviceInfo: Sendable, Equatable {
+/// The payload of `info`: `{"hello": …, "commands": [name, …], "groups": [name, …], "since": time}`, and while the device
+/// is away, as far as it could say so, `"gone": {"since": time, "reason": text}`.
+package struct DeviceInfo: Sendable, Equatable {
     /// What the daemon's `hello` answers.
-    public var hello: JSONValue
+    package var hello: JSONValue
     /// What calls over the broker may ask for.
-    public var commands: [String]
-    public var groups: [String]
+    package var commands: [String]
+    package var groups: [String]
     /// Since when the device is there, in ISO 8601.
-    public var since: String
+    package var since: String
 
-    public init(hello: JSONValue, commands: [String], groups: [String], since: String) {
-        (self.hello, self.commands, self.groups, self.since) = (hello, commands, groups, since)
+    /// When it went away, and why; nil while it is there, and where it could not say so, as without power.
+    package var gone: Gone?
+
+    package struct Gone: Sendable, Equatable {
+        /// In ISO 8601.
+        package var since: String
+        /// For people.
+        package var reason: String
+
+        package init(since: String, reason: String) { (self.since, self.reason) = (since, reason) }
+
+        package var json: JSONValue { ["since": .string(since), "reason": .string(reason)] }
     }
 
-    public var json: JSONValue {
-        [
+    package init(hello: JSONValue, commands: [String], groups: [String], since: String, gone: Gone? = nil) {
+        (self.hello, self.commands, self.groups, self.since) = (hello, commands, groups, since)
+        self.gone = gone
+    }
+
+    package var json: JSONValue {
+        var members: JSONObject = [
             "hello": hello, "commands": .array(commands.map(JSONValue.string)),
             "groups": .array(groups.map(JSONValue.string)), "since": .string(since),
         ]
+        members["gone"] = gone?.json
+        return .object(members)
     }
 
     /// Nil if it is something else.
-    public init?(_ json: JSONValue) {
+    package init?(_ json: JSONValue) {
         guard let members = json.objectValue, let hello = members["hello"] else { return nil }
         func words(_ name: String) -> [String] { (members[name]?.arrayValue ?? []).compactMap(\.stringValue) }
         self.init(
@@ -31,7 +49,12 @@ public struct DeviceInfo: Sendable, Equatable {
             groups: words("groups"),
             since: members["since"]?.stringValue ?? ""
         )
+        guard let gone = members["gone"]?.objectValue, let since = gone["since"]?.stringValue else { return }
+        self.gone = Gone(since: since, reason: gone["reason"]?.stringValue ?? "")
     }
 
-    public var version: String? { hello.objectValue?["version"]?.stringValue }
+    package var version: String? { hello.objectValue?["version"]?.stringValue }
+
+    /// The reason where the daemon does not run.
+    package static let noDaemon = "its daemon does not run: «systemctl status quickconnectd» there"
 }

@@ -1,7 +1,7 @@
 /// Commands that are not useful over a broker.
-public enum FleetCommands {
+package enum FleetCommands {
     /// Commands about a connection, which a caller over a broker does not have, and what the gateway itself sends.
-    public static let ofConnections: Set<String> = [
+    package static let ofConnections: Set<String> = [
         "actFor", "subscribe", "unsubscribe", "registerHandler", "removeHandler", "cancel",
     ]
 }

@@ -1,8 +1,8 @@
 /// The names of devices, groups and callers in topics.
-public enum FleetName {
-    public static let expectation = "1 to 64 letters, digits, dots, dashes and underscores"
+package enum FleetName {
+    package static let expectation = "1 to 64 letters, digits, dots, dashes and underscores"
 
-    public static func isValid(_ name: String) -> Bool {
+    package static func isValid(_ name: String) -> Bool {
         (1...64).contains(name.utf8.count) && name.utf8.allSatisfy(isAllowed)
     }
 

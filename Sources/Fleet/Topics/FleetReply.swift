@@ -1,12 +1,12 @@
-public import JSON
+package import JSON
 
 /// The payload of a reply: `{"responseData": …}`, with `"handlerName"` if its command is not the call's, or `{"error":
 /// {"cmd", "code", "message", …}}`.
-public enum FleetReply: Sendable, Hashable {
+package enum FleetReply: Sendable, Hashable {
     case result(JSONValue, command: String?)
     case error(JSONObject)
 
-    public var json: JSONValue {
+    package var json: JSONValue {
         switch self {
         case .error(let members): return ["error": .object(members)]
         case .result(let value, let command):
@@ -17,7 +17,7 @@ public enum FleetReply: Sendable, Hashable {
     }
 
     /// Nil if it is something else.
-    public init?(_ json: JSONValue) {
+    package init?(_ json: JSONValue) {
         guard let members = json.objectValue else { return nil }
         if let error = members["error"]?.objectValue {
             self = .error(error)
@@ -29,16 +29,16 @@ public enum FleetReply: Sendable, Hashable {
     }
 
     /// Whether it is an error for a call that was not done or not completed, of which there may be hundreds.
-    public var isRefusal: Bool {
+    package var isRefusal: Bool {
         guard case .error(let members) = self else { return false }
         return ["overloaded", "unavailable", "timeout", "cancelled"].contains(members["code"]?.stringValue)
     }
 
-    public var payload: [UInt8] { Array(json.text.utf8) }
+    package var payload: [UInt8] { Array(json.text.utf8) }
 }
 
 /// Names of user properties.
-public enum FleetProperty {
+package enum FleetProperty {
     /// In a call to a group: within how many seconds the members answer, each at a random moment.
-    public static let spread = "spread"
+    package static let spread = "spread"
 }

@@ -1,21 +1,21 @@
 /// The names of a fleet's topics: `qc/DEVICE/call/CALLER/COMMAND` and the others.
-public struct FleetTopics: Sendable, Hashable {
+package struct FleetTopics: Sendable, Hashable {
     /// The beginning of all topics, such as `qc`.
-    public let prefix: String
+    package let prefix: String
 
-    public init(prefix: String = Self.defaultPrefix) { self.prefix = prefix }
+    package init(prefix: String = Self.defaultPrefix) { self.prefix = prefix }
 
-    public static let defaultPrefix = "qc"
+    package static let defaultPrefix = "qc"
     /// The name that replaces the device's in a group's topic. No device has this name.
-    public static let group = "group"
+    package static let group = "group"
 
     /// Whom a call is for.
-    public enum Target: Sendable, Hashable {
+    package enum Target: Sendable, Hashable {
         case device(String)
         case group(String)
 
         /// `NAME` or `group:NAME`; nil if the name can be none.
-        public init?(_ text: String) {
+        package init?(_ text: String) {
             let start = "\(FleetTopics.group):"
             let isGroup = text.hasPrefix(start)
             let name = isGroup ? String(text.dropFirst(start.count)) : text
@@ -24,14 +24,14 @@ public struct FleetTopics: Sendable, Hashable {
         }
 
         /// As messages call it.
-        public var words: String {
+        package var words: String {
             switch self {
             case .device(let name): "the device \(name)"
             case .group(let name): "the group \(name)"
             }
         }
 
-        public var name: String {
+        package var name: String {
             switch self {
             case .device(let name), .group(let name): name
             }
@@ -41,13 +41,13 @@ public struct FleetTopics: Sendable, Hashable {
     // MARK: Calls
 
     /// Where a call is published; nil for a command with a character that is special in topics.
-    public func call(_ command: String, to target: Target, from caller: String) -> String? {
+    package func call(_ command: String, to target: Target, from caller: String) -> String? {
         guard !command.isEmpty, !command.utf8.contains(where: "/+#\0".utf8.contains) else { return nil }
         return "\(place(of: target))/call/\(caller)/\(command)"
     }
 
     /// What a device or a member of a group subscribes to for calls.
-    public func calls(to target: Target) -> String { "\(place(of: target))/call/+/+" }
+    package func calls(to target: Target) -> String { "\(place(of: target))/call/+/+" }
 
     private func place(of target: Target) -> String {
         switch target {
@@ -57,14 +57,14 @@ public struct FleetTopics: Sendable, Hashable {
     }
 
     /// A call's topic, read.
-    public struct Call: Sendable, Hashable {
-        public var target: Target
-        public var caller: String
-        public var command: String
+    package struct Call: Sendable, Hashable {
+        package var target: Target
+        package var caller: String
+        package var command: String
     }
 
     /// Nil if the topic is not a call's, or has an invalid name.
-    public func readCall(_ topic: String) -> Call? {
+    package func readCall(_ topic: String) -> Call? {
         guard var levels = levels(of: topic), let target = takeTarget(&levels), levels.count == 3, levels[0] == "call",
             FleetName.isValid(levels[1]), !levels[2].isEmpty
         else { return nil }
@@ -95,21 +95,21 @@ public struct FleetTopics: Sendable, Hashable {
     // MARK: Replies
 
     /// Where a device reports errors that cannot be answered on a response topic.
-    public func reply(of device: String, to caller: String) -> String { "\(prefix)/\(device)/reply/\(caller)" }
+    package func reply(of device: String, to caller: String) -> String { "\(prefix)/\(device)/reply/\(caller)" }
 
     /// Where a caller receives its replies from all devices.
-    public func replies(to caller: String) -> String { "\(prefix)/+/reply/\(caller)/#" }
+    package func replies(to caller: String) -> String { "\(prefix)/+/reply/\(caller)/#" }
 
     /// The response topic in a call to a target. Each member of a group replaces the group's name by its own.
-    public func response(of target: Target, to caller: String, _ rest: String) -> String {
+    package func response(of target: Target, to caller: String, _ rest: String) -> String {
         "\(place(of: target))/reply/\(caller)/\(rest)"
     }
 
     /// Where a device may answer a call: only below its own topic for this caller, because the caller can put anything
     /// into the response topic. In a group's call, the group's name is replaced by the device's.
     /// - Returns: nil if the response topic may not be used.
-    public func answerTopic(_ response: String, of device: String, to call: Call) -> String? {
-        guard var levels = levels(of: response), response.utf8.count <= Self.longestTopic,
+    package func answerTopic(_ response: String, of device: String, to call: Call) -> String? {
+        guard var levels = levels(of: response), response.utf8.count <= Self.maxTopic,
             !response.utf8.contains(where: "+#\0".utf8.contains), let named = takeTarget(&levels), levels.count >= 3,
             levels[0] == "reply", levels[1] == call.caller, !levels[2].isEmpty
         else { return nil }
@@ -120,10 +120,10 @@ public struct FleetTopics: Sendable, Hashable {
         return "\(reply(of: device, to: call.caller))/\(levels[2...].joined(separator: "/"))"
     }
 
-    private static let longestTopic = 1024
+    private static let maxTopic = 1024
 
     /// The device, and the part after `reply/CALLER/`, of a reply's topic; nil if it is not a reply to that caller.
-    public func readReply(_ topic: String, to caller: String) -> (device: String, rest: String)? {
+    package func readReply(_ topic: String, to caller: String) -> (device: String, rest: String)? {
         guard let levels = levels(of: topic), levels.count >= 3, FleetName.isValid(levels[0]), levels[1] == "reply",
             levels[2] == caller
         else { return nil }
@@ -133,7 +133,7 @@ public struct FleetTopics: Sendable, Hashable {
     // MARK: What a device tells
 
     /// The kinds of messages that a device publishes about itself.
-    public enum Subject: Sendable, Hashable {
+    package enum Subject: Sendable, Hashable {
         /// `online` or `offline`.
         case status
         /// What it is: a ``DeviceInfo``.
@@ -142,7 +142,7 @@ public struct FleetTopics: Sendable, Hashable {
         case state(String)
     }
 
-    public func topic(_ subject: Subject, of device: String) -> String {
+    package func topic(_ subject: Subject, of device: String) -> String {
         switch subject {
         case .status: "\(prefix)/\(device)/status"
         case .info: "\(prefix)/\(device)/info"
@@ -152,10 +152,10 @@ public struct FleetTopics: Sendable, Hashable {
     }
 
     /// The same for any device: a topic to subscribe to.
-    public func anywhere(_ subject: Subject) -> String { topic(subject, of: "+") }
+    package func anywhere(_ subject: Subject) -> String { topic(subject, of: "+") }
 
     /// Nil if the topic tells nothing of a device.
-    public func readSubject(_ topic: String) -> (device: String, subject: Subject)? {
+    package func readSubject(_ topic: String) -> (device: String, subject: Subject)? {
         guard let levels = levels(of: topic), let device = levels.first, FleetName.isValid(device) else { return nil }
         switch (levels.count, levels.count > 1 ? levels[1] : "") {
         case (2, "status"): return (device, .status)

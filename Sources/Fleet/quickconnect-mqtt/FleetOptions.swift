@@ -1,7 +1,6 @@
 import ArgumentParser
 import CommandLineText
 import Fleet
-import FleetClient
 import Glibc
 import MQTT
 
@@ -60,7 +59,7 @@ struct FleetOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "How long to wait for answers (default: no limit; for a group 30 seconds).",
+            "How long to wait for answers (default: no limit; 12 seconds for a device that is away; for a group 30 seconds).",
             valueName: "SECONDS"
         )
     )

@@ -1,10 +1,10 @@
 import ArgumentParser
 import CommandLineText
 import Fleet
-import FleetClient
 import Glibc
 import JSON
 import Linux
+import MQTT
 import QuickConnect
 
 struct RemoteListCommand: ParsableCommand {
@@ -125,7 +125,11 @@ struct RemoteEventsCommand: ParsableCommand {
 struct DevicesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fleet",
-        abstract: "Lists the devices at the broker: status, since when, version, and the result of the doctor."
+        abstract: "Lists the devices at the broker: status, since when, version, and the result of the doctor.",
+        discussion: """
+            SINCE is when the device came, or when it went; «-» where it could not say so, as without power. For a device \
+            that has gone, DOCTOR says why if that is known.
+            """
     )
 
     @OptionGroup var broker: BrokerOptions
@@ -151,9 +155,10 @@ struct DevicesCommand: ParsableCommand {
 
     private static func row(_ member: FleetMembers.Member) -> [String] {
         let groups = member.info?.groups.joined(separator: ",") ?? ""
-        return [
-            member.name, member.status?.rawValue ?? "?", member.info?.since ?? "-", member.info?.version ?? "-",
+        let cells: [String] = [
+            member.name, member.status?.rawValue ?? "?", member.since ?? "-", member.info?.version ?? "-",
             groups.isEmpty ? "-" : groups, member.doctor,
-        ].map(\.escapingControls)
+        ]
+        return cells.map(\.escapingControls)
     }
 }

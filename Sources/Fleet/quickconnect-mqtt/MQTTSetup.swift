@@ -1,9 +1,7 @@
 import CommandLineText
 import Configuration
 import Fleet
-import FleetClient
 import Glibc
-import Layout
 import Linux
 import MQTT
 import QuickConnect

@@ -4,7 +4,6 @@ import CommandLineText
 import Glibc
 import Linux
 import QuickConnect
-import Usage
 
 /// A fleet over a broker. The service is ``ServeCommand``; the other commands are its clients.
 @main
@@ -22,7 +21,8 @@ struct QuickConnectMQTT: ParsableCommand {
             """,
         version: ProjectVersion.text,
         subcommands: [
-            ServeCommand.self, RemoteCallCommand.self, RemoteListCommand.self, RemoteExplainCommand.self,
+            ServeCommand.self, RemoteCallCommand.self, RemoteSetCommand.self, RemoteListCommand.self,
+            RemoteExplainCommand.self,
             RemoteEventsCommand.self,
             FleetDoctorCommand.self, DevicesCommand.self,
         ],
@@ -32,13 +32,15 @@ struct QuickConnectMQTT: ParsableCommand {
     static func main() {
         qc_tune_memory()
         signal(SIGPIPE, SIG_DFL)
+        var running: (any ParsableCommand.Type)?
         do {
             var command = try parseAsRoot()
+            running = type(of: command)
             try command.run()
         } catch let end as ExitError {
             end.exit(of: name)
         } catch {
-            end(error, of: "quickconnect-mqtt")
+            end(error, of: name, in: running)
         }
     }
 }

@@ -1,8 +1,8 @@
 import CommandLineText
 import Fleet
-import FleetClient
 import Glibc
 import JSON
+import MQTT
 import QuickConnectClient
 
 /// A call to a device or a group, and what of it is shown.
@@ -30,7 +30,7 @@ struct RemoteCall {
                 switch progress {
                 case .answered(let device, let reply): show(device, reply)
                 case .away(let device, let seconds):
-                    write("\(device) is away; the broker keeps the call for \(seconds) s\n", to: STDERR_FILENO)
+                    write("\(device) is away; \(Self.kept(seconds))\n", to: STDERR_FILENO)
                 case .waiting(let answers): line.show(Self.words(answers))
                 }
             }
@@ -38,6 +38,8 @@ struct RemoteCall {
             throw ExitError(error)
         }
     }
+
+    static func kept(_ seconds: UInt32) -> String { "the broker keeps the call for \(seconds) s" }
 
     private static func words(_ answers: ExpectedAnswers) -> String {
         switch answers.missing.count {

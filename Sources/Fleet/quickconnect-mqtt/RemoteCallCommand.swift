@@ -1,10 +1,10 @@
 import ArgumentParser
 import CommandLineText
 import Fleet
-import FleetClient
 import Glibc
 import JSON
 import Linux
+import MQTT
 import QuickConnectClient
 
 struct RemoteCallCommand: ParsableCommand {
@@ -14,10 +14,12 @@ struct RemoteCallCommand: ParsableCommand {
         usage: "quickconnect-mqtt call --device <NAME> [<options>] COMMAND [ARGUMENT ...]",
         discussion: """
             Options come before COMMAND; everything after it is an argument, as for «quickconnect call». For a group \
-            there is a line for each device, and on standard error the members that are away and a summary.
+            there is a line for each device, and on standard error the members that are away and a summary. The broker \
+            keeps a call for 10 seconds (or for --timeout, if that is shorter) for a device that is away. --json gives a line \
+            {"device", "value"}, {"device", "error"} or {"device", "away": true} for each.
 
-            Exit status: 0 a result from each, 1 an error reply, 2 wrong usage, 3 no broker, or no device online, 4 no answer \
-            in time.
+            Exit status: 0 a result from each that is online, also if others are away, 1 an error reply, 2 wrong usage, 3 no \
+            broker, or no device online, 4 no answer in time.
             """
     )
 
@@ -52,7 +54,16 @@ struct GroupAnswers {
     /// - Parameter words: what a line says of a result.
     func show(_ call: RemoteCall, _ words: @escaping (JSONValue) -> String) throws {
         let answers = try call.run { device, reply in say(line(device, reply, words)) }
-        if !answers.away.isEmpty { write("away: \(RemoteCall.names(answers.away))\n", to: STDERR_FILENO) }
+        if isJSON {
+            for device in answers.away.sorted() {
+                say(JSONValue.object(["device": .string(device), "away": true]).text)
+            }
+        }
+        if !answers.away.isEmpty {
+            // The line that programs look for stays as it is.
+            let kept = isatty(STDERR_FILENO) == 1 ? "; \(RemoteCall.kept(answers.expirySeconds))" : ""
+            write("away: \(RemoteCall.names(answers.away))\(kept)\n", to: STDERR_FILENO)
+        }
         write("\(Self.summary(answers))\n", to: STDERR_FILENO)
         if answers.expected == 0 {
             throw ExitError(message: "no device of \(call.options.device) is online", status: 3)

@@ -1,13 +1,9 @@
 import ArgumentParser
 import CommandLineText
 import Configuration
-import FleetClient
-import GatewayFlags
 import Glibc
-import Layout
 import Linux
 import MQTT
-import MQTTGateway
 import QuickConnect
 import QuickConnectClient
 

@@ -2,11 +2,11 @@ internal import JSON
 
 /// The rules with which WebKit itself blocks everything that is not listed: pictures, scripts, requests, WebSockets,
 /// frames.
-public enum ContentFilter {
+package enum ContentFilter {
     /// The text of a content blocker that blocks everything except what is listed.
     /// - Parameter origins: such as `https://example.org`. Files served from a folder, and a page's own data (`data:`,
     ///   `blob:`), are always allowed.
-    public static func json(_ origins: Set<String>) -> String {
+    package static func json(_ origins: Set<String>) -> String {
         var rules: [JSONValue] = [rule(".*", "block")]
         for own in ["^qc://", "^data:", "^blob:", "^about:"] { rules.append(rule(own, "ignore-previous-rules")) }
         for origin in origins.sorted() {

@@ -1,22 +1,22 @@
 /// How much of a window an on-screen keyboard covers.
-public struct KeyboardOverlap: Sendable, Hashable {
+package struct KeyboardOverlap: Sendable, Hashable {
     /// A place on the screen, in pixels.
-    public struct Area: Sendable, Hashable {
-        public var left: Int, top: Int, width: Int, height: Int
+    package struct Area: Sendable, Hashable {
+        package var left: Int, top: Int, width: Int, height: Int
 
-        public init(left: Int, top: Int, width: Int, height: Int) {
+        package init(left: Int, top: Int, width: Int, height: Int) {
             (self.left, self.top, self.width, self.height) = (left, top, width, height)
         }
     }
 
     /// From the window's upper and its lower edge.
-    public var top = 0, bottom = 0
+    package var top = 0, bottom = 0
 
-    public init() {}
+    package init() {}
 
     /// Counts what lies over at least half of the window's width, and along its upper or lower edge; a keyboard that
     /// floats leaves room beside it. What would leave less than a quarter of the window is no keyboard.
-    public init(of window: Area, by others: [Area]) {
+    package init(of window: Area, by others: [Area]) {
         let end = window.top + window.height
         for other in others {
             let left = max(other.left, window.left)

@@ -1,18 +1,18 @@
 /// Decides what happens with an address that a page, one of its frames or a link navigates to.
 ///
 /// A value without a window: addresses go in, decisions come out.
-public struct NavigationRule: Sendable {
+package struct NavigationRule: Sendable {
     /// The origins whose pages have the bridge and may be shown.
-    public var origins: Set<String>
+    package var origins: Set<String>
     /// Further origins that may be loaded, for example into frames. They have no bridge.
-    public var resources: Set<String>
+    package var resources: Set<String>
     /// Whether addresses can be calls: `call?…`, the bridge's own and the owner's schemes. A frame's address cannot be
     /// distinguished from the page's, so frames of other origins are not loaded while this is true.
-    public var urlCalls: Bool
+    package var urlCalls: Bool
     /// The commands that `NAME://…` calls, by their schemes in lower case.
-    public var schemes: [String: String]
+    package var schemes: [String: String]
 
-    public init(origins: Set<String>, resources: Set<String> = [], urlCalls: Bool, schemes: [String] = []) {
+    package init(origins: Set<String>, resources: Set<String> = [], urlCalls: Bool, schemes: [String] = []) {
         self.origins = origins
         self.resources = resources
         self.urlCalls = urlCalls
@@ -20,7 +20,7 @@ public struct NavigationRule: Sendable {
     }
 
     /// What to do.
-    public enum Decision: Sendable, Hashable {
+    package enum Decision: Sendable, Hashable {
         case load
         /// A call as in the book: the text after `call?`.
         case call(String)
@@ -37,7 +37,7 @@ public struct NavigationRule: Sendable {
     /// - Parameters:
     ///   - text: the address, as WebKit gives it.
     ///   - page: the address of the page in the window; nil before the first page.
-    public func decide(_ text: String, from page: String?) -> Decision {
+    package func decide(_ text: String, from page: String?) -> Decision {
         guard let address = PageAddress(text) else { return .refuse("it is not an address") }
         let pageOrigin = page.flatMap { PageAddress($0)?.origin }
         let isOurs = pageOrigin.map(origins.contains) ?? false
@@ -53,7 +53,7 @@ public struct NavigationRule: Sendable {
     }
 
     /// An address that comes from another program.
-    public func decideFromOutside(_ text: String) -> Decision {
+    package func decideFromOutside(_ text: String) -> Decision {
         guard let address = PageAddress(text) else { return .refuse("it is not an address") }
         guard let command = schemes[address.scheme] else {
             return .refuse("'\(address.scheme)' is not in 'schemes' of the kiosk's settings")

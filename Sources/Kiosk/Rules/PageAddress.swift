@@ -1,18 +1,18 @@
 /// The parts of an absolute address that rules examine. As in WebKit, scheme and host are in lower case.
-public struct PageAddress: Sendable, Hashable {
+package struct PageAddress: Sendable, Hashable {
     /// In lower case, without the colon.
-    public var scheme: String
+    package var scheme: String
     /// In lower case, with the port if the address has one: `127.0.0.1:8080`. Empty if there is none.
-    public var authority: String
+    package var authority: String
     /// From the first slash on, without query and fragment.
-    public var path: String
+    package var path: String
     /// The part after the first `?`, including the fragment; nil if there is no `?`.
-    public var query: String?
+    package var query: String?
     /// The whole address, unchanged.
-    public var text: String
+    package var text: String
 
     /// Nil if there is no scheme.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         guard let colon = text.firstIndex(of: ":") else { return nil }
         let scheme = text[..<colon]
         guard let first = scheme.first, first.isASCII, first.isLetter, scheme.allSatisfy(Self.isSchemeCharacter)
@@ -35,7 +35,7 @@ public struct PageAddress: Sendable, Hashable {
     }
 
     /// Whether a text may be a scheme: a letter, then letters, digits, `+`, `-` and `.`.
-    public static func isScheme(_ text: String) -> Bool {
+    package static func isScheme(_ text: String) -> Bool {
         guard let first = text.first, first.isASCII, first.isLetter else { return false }
         return text.allSatisfy(isSchemeCharacter)
     }
@@ -45,7 +45,7 @@ public struct PageAddress: Sendable, Hashable {
     }
 
     /// The authority without its port.
-    public var host: String {
+    package var host: String {
         guard let colon = authority.lastIndex(of: ":"), authority[colon...].dropFirst().allSatisfy(\.isNumber) else {
             return authority
         }
@@ -54,7 +54,7 @@ public struct PageAddress: Sendable, Hashable {
 
     /// The origin: `qc://app`, `https://example.org`, `http://127.0.0.1:8080`. Nil for files, and for addresses without
     /// a host.
-    public var origin: String? {
+    package var origin: String? {
         guard !authority.isEmpty, scheme != "file" else { return nil }
         let port = scheme == "https" ? ":443" : scheme == "http" ? ":80" : ""
         let host = !port.isEmpty && authority.hasSuffix(port) ? String(authority.dropLast(port.count)) : authority

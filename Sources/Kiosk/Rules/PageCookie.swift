@@ -1,21 +1,21 @@
-public import JSON
+package import JSON
 
 /// A cookie that somebody else than a site sets for its pages.
-public struct PageCookie: Sendable, Hashable {
-    public var name: String
-    public var value: String
+package struct PageCookie: Sendable, Hashable {
+    package var name: String
+    package var value: String
     /// The host, or with a dot in front the domain with all its hosts.
-    public var domain: String
-    public var path = "/"
+    package var domain: String
+    package var path = "/"
     /// In seconds; 0 removes it, nil ends with the window.
-    public var maxAge: Int?
-    public var isSecure = false
-    public var isHTTPOnly = false
+    package var maxAge: Int?
+    package var isSecure = false
+    package var isHTTPOnly = false
 
     /// A member that does not fit.
-    public struct Mistake: Error, Hashable {
-        public var member: String
-        public var expected: String
+    package struct Mistake: Error, Hashable {
+        package var member: String
+        package var expected: String
     }
 
     static let members = ["name", "value", "domain", "path", "maxAge", "secure", "httpOnly"]
@@ -26,7 +26,7 @@ public struct PageCookie: Sendable, Hashable {
     private static let maximumAge: Int64 = 10 * 366 * 86400
 
     /// - Parameter host: the domain, if the object names none.
-    public init(_ object: JSONObject, host: String?) throws(Mistake) {
+    package init(_ object: JSONObject, host: String?) throws(Mistake) {
         for name in object.names where !Self.members.contains(name) {
             let all = Self.members.joined(separator: ", ")
             throw Mistake(member: name, expected: "the members \(all), and no '\(name)'")

@@ -4,8 +4,8 @@
 /// lines for it, `c` closes it; `p` asks for what has come; `r` answers a call of the window. To the page: `o` a connection
 /// is open, `l` lines of the daemon, `c` it is closed; `u` a call by an address, `b` the bridge is asked for, `q` its
 /// messages are to be fetched, `h` a call of the window, with the number 0 if nobody waits for its answer.
-public struct PageFrame: Sendable, Hashable {
-    public enum Kind: Character, Sendable {
+package struct PageFrame: Sendable, Hashable {
+    package enum Kind: Character, Sendable {
         case document = "d"
         case open = "o"
         case lines = "l"
@@ -18,19 +18,19 @@ public struct PageFrame: Sendable, Hashable {
         case handlerCall = "h"
     }
 
-    public var kind: Kind
+    package var kind: Kind
     /// The number of the document's connection, or 0.
-    public var number: Int
-    public var text: String
+    package var number: Int
+    package var text: String
 
-    public init(_ kind: Kind, _ number: Int = 0, _ text: String = "") {
+    package init(_ kind: Kind, _ number: Int = 0, _ text: String = "") {
         self.kind = kind
         self.number = number
         self.text = text
     }
 
     /// Nil if the line is not a frame.
-    public init?(_ line: String) {
+    package init?(_ line: String) {
         guard let first = line.utf8.first, let kind = Kind(rawValue: Character(Unicode.Scalar(first)))
         else { return nil }
         let space = line.utf8.firstIndex(of: UInt8(ascii: " ")) ?? line.endIndex
@@ -39,5 +39,5 @@ public struct PageFrame: Sendable, Hashable {
     }
 
     /// The frame as text.
-    public var line: String { "\(kind.rawValue)\(number) \(text)" }
+    package var line: String { "\(kind.rawValue)\(number) \(text)" }
 }

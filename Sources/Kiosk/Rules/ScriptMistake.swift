@@ -1,6 +1,6 @@
 /// Why a script that was run in a page has no value.
-public struct ScriptMistake: Error, Sendable, Hashable, CustomStringConvertible {
-    public enum Cause: Sendable, Hashable {
+package struct ScriptMistake: Error, Sendable, Hashable, CustomStringConvertible {
+    package enum Cause: Sendable, Hashable {
         /// The script itself failed: it threw, or is not valid JavaScript.
         case script
         /// Its value cannot leave the page: a function, a promise, a part of the document.
@@ -9,14 +9,14 @@ public struct ScriptMistake: Error, Sendable, Hashable, CustomStringConvertible 
         case pageLost
     }
 
-    public var cause: Cause
+    package var cause: Cause
     /// A sentence, such as `TypeError: x is not a function`.
-    public var message: String
+    package var message: String
     /// The line of the script, from 1; nil if the engine does not report it.
-    public var line: Int?
-    public var column: Int?
+    package var line: Int?
+    package var column: Int?
 
-    public init(_ cause: Cause, _ message: String, line: Int? = nil, column: Int? = nil) {
+    package init(_ cause: Cause, _ message: String, line: Int? = nil, column: Int? = nil) {
         self.cause = cause
         self.message = message
         self.line = line
@@ -25,7 +25,7 @@ public struct ScriptMistake: Error, Sendable, Hashable, CustomStringConvertible 
 
     /// Parses the engine's message for a script that was run under an address: `quickconnect:///x:3:5: TypeError: …`,
     /// or without a column.
-    public init(engine text: String, source: String) {
+    package init(engine text: String, source: String) {
         guard text.hasPrefix("\(source):"), case let parts = text.dropFirst(source.count + 1),
             let colon = parts.firstIndex(of: ":"), let line = Int(parts[..<colon])
         else {
@@ -38,5 +38,5 @@ public struct ScriptMistake: Error, Sendable, Hashable, CustomStringConvertible 
         self.init(.script, String(rest.drop { $0 == " " }), line: line, column: column)
     }
 
-    public var description: String { line.map { "line \($0): \(message)" } ?? message }
+    package var description: String { line.map { "line \($0): \(message)" } ?? message }
 }

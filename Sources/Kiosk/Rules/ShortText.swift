@@ -1,10 +1,10 @@
 /// Limits texts from a page that people see: a title, an address, a question. A page may make them of any length, and
 /// the buttons of a window that large would be off the screen.
-public enum ShortText {
+package enum ShortText {
     /// - Parameters:
     ///   - length: in Unicode scalars, since a single character may have any number of marks.
     ///   - lines: the most lines; nil: any number.
-    public static func of(_ text: String, length: Int, lines: Int? = nil) -> String {
+    package static func of(_ text: String, length: Int, lines: Int? = nil) -> String {
         // Avoids counting a long text to its end.
         var short = Substring(text.unicodeScalars.prefix(length))
         if let lines {

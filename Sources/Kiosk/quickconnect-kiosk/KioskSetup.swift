@@ -2,17 +2,15 @@ import Actions
 import Configuration
 import Glibc
 import KioskRules
-import KioskWindow
-import Layout
 import Linux
 import QuickConnect
 import QuickConnectClient
 
 /// What flags, environment and settings say together.
-struct KioskSetup {
+nonisolated struct KioskSetup {
     var options: KioskOptions
     var logLevel: LogLevel
-    var actions: ActionDesk
+    var actions: ActionLibrary
     /// The folders with the files of actions' views.
     var actionViews: [String]
 
@@ -26,14 +24,14 @@ struct KioskSetup {
         let named = flags.socket ?? (environment["QUICKCONNECT_SOCKET"] == nil ? settings.socket : nil)
         let handedOver = flags.page.flatMap { Self.isOwnScheme($0, settings.kiosk) ? $0 : nil }
         options = KioskOptions(
-            try Self.page(handedOver == nil ? flags.page ?? settings.kiosk.page : settings.kiosk.page),
-            settings.kiosk,
+            page: try Self.page(handedOver == nil ? flags.page ?? settings.kiosk.page : settings.kiosk.page),
+            settings: settings.kiosk,
             daemonPaths: SocketPaths.candidates(named: named, environment: environment),
             library: try Self.library(folders),
             dataFolder: "\(Self.folder("XDG_DATA_HOME", ".local/share", environment))/quickconnect-kiosk",
             cacheFolder: "\(Self.folder("XDG_CACHE_HOME", ".cache", environment))/quickconnect-kiosk"
         )
-        actions = ActionDesk(ActionFolders(folders), ActionState(folders), commands: settings.actionCommands)
+        actions = ActionLibrary(ActionFolders(folders), ActionState(folders), commands: settings.actionCommands)
         actionViews = [folders.actionView, folders.shippedPages]
         if flags.fullScreen { options.settings.isFullScreen = true }
         options.handedOver = handedOver
@@ -58,7 +56,7 @@ struct KioskSetup {
 
     private static func page(_ text: String?) throws(ConfigurationMistakes) -> KioskOptions.Page {
         guard let text, !text.isEmpty else {
-            throw mistake("name a folder or an address, here or as 'page' of 'kiosk' in the settings")
+            throw mistake("name a folder, an HTML file or an address, here or as 'page' of 'kiosk' in the settings")
         }
         if text.contains("://") {
             guard let address = PageAddress(text), address.origin != nil, ["http", "https"].contains(address.scheme)
@@ -69,8 +67,12 @@ struct KioskSetup {
         defer { free(resolved) }
         let path = String(cString: resolved)
         var status = stat()
-        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
-            throw mistake("\(text) is not a folder")
+        let isThere = stat(path, &status) == 0
+        if isThere, status.st_mode & S_IFMT == S_IFREG, path.hasSuffix(".html"), let folder = Folders.parent(of: path) {
+            return .folder(folder, first: String(path.dropFirst(folder.count).drop { $0 == "/" }))
+        }
+        guard isThere, status.st_mode & S_IFMT == S_IFDIR else {
+            throw mistake("\(text) is not a folder, nor an HTML file")
         }
         guard FileText.exists("\(path)/index.html") else { throw mistake("\(text) has no index.html") }
         return .folder(path)

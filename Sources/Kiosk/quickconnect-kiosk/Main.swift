@@ -1,12 +1,10 @@
-public import ArgumentParser
+import ArgumentParser
+import CommandLineText
 import Configuration
 import Glibc
-import KioskActions
-import KioskWindow
-public import Linux
+import Linux
 import QuickConnect
 import QuickConnectClient
-import Usage
 
 /// A window that is the book's web view. Read from here: flags and settings, then ``Kiosk``.
 @main
@@ -15,15 +13,15 @@ struct QuickConnectKiosk: ParsableCommand {
         commandName: "quickconnect-kiosk",
         abstract: "Shows a page that drives this device's hardware through the daemon quickconnectd.",
         discussion: """
-            The page is a folder with an index.html, or an address. A link with a scheme that the settings list is passed \
-            to the running window. The program ends with its window, its key, or SIGTERM.
+            The page is a folder with an index.html, an HTML file with its folder, or an address. A link with a scheme \
+            that the settings list is passed to the running window. The program ends with its window, its key, or SIGTERM.
 
             Exit status: 0 closed, 1 no display or no engine, 2 wrong usage or settings.
             """,
         version: ProjectVersion.text
     )
 
-    @Argument(help: ArgumentHelp("The page (default: the page in the settings).", valueName: "FOLDER|ADDRESS"))
+    @Argument(help: ArgumentHelp("The page (default: the page in the settings).", valueName: "FOLDER|FILE|ADDRESS"))
     var page: String?
 
     @Flag(help: "Cover the whole monitor.")
@@ -113,5 +111,3 @@ extension QuickConnectKiosk {
         }
     }
 }
-
-extension LogLevel: ExpressibleByArgument {}

@@ -3,13 +3,13 @@ internal import Digests
 internal import JSON
 
 /// A server's list of its files: `{"version": 7, "files": {"report.js": "SHA-256 in hexadecimal digits"}}`.
-public struct Manifest: Sendable {
-    public var version: Int64
+package struct Manifest: Sendable {
+    package var version: Int64
     /// The hash of each file, by its name.
-    public var files: [String: String] = [:]
+    package var files: [String: String] = [:]
 
     /// - Parameter text: the text; refused if it is something else, such as an HTML page.
-    public init(_ text: String) throws(SetRefusal) {
+    package init(_ text: String) throws(SetRefusal) {
         guard let object = (try? JSONParser.parse(text, maximumDepth: 8))?.objectValue,
             let version = object["version"]?.integerValue, version >= 0,
             let files = object["files"]?.objectValue
@@ -36,7 +36,7 @@ public struct Manifest: Sendable {
 
     /// Refuses a manifest that the holder of a key has not signed.
     /// - Parameter key: in Base64, as the settings have it.
-    public static func verify(_ text: String, signature: String?, key: String) throws(SetRefusal) {
+    package static func verify(_ text: String, signature: String?, key: String) throws(SetRefusal) {
         guard let signature else { throw SetRefusal("the manifest is not signed: there is no manifest.json.sig") }
         guard Ed25519Key(key)?.accepts(Base64.decode(signature) ?? [], of: Array(text.utf8)) == true else {
             throw SetRefusal("the manifest's signature is not one of the key in the settings")

@@ -1,13 +1,13 @@
 internal import Configuration
 internal import Glibc
 internal import JSON
-public import Linux
+package import Linux
 
 /// A set that is being written. It is deleted with this object, unless it was finished.
-public final class NewSet {
+package final class NewSet {
     private let sets: String
     /// Where its files are.
-    public private(set) var folder: String
+    package private(set) var folder: String
     private var isFinished = false
 
     static let prefix = ".new-"
@@ -25,13 +25,13 @@ public final class NewSet {
     }
 
     /// Adds a file of a procedure.
-    public func add(_ name: String, _ text: String) throws(SystemCallError) {
+    package func add(_ name: String, _ text: String) throws(SystemCallError) {
         guard ProcedureName.isFile(name) else { throw SystemCallError("open", EINVAL) }
         try FileText.write(text, to: "\(folder)/\(name)", mode: Self.mode)
     }
 
     /// Adds the manifest as received, and its signature in Base64.
-    public func add(manifest: String, signature: String?) throws(SystemCallError) {
+    package func add(manifest: String, signature: String?) throws(SystemCallError) {
         try FileText.write(manifest, to: "\(folder)/manifest.json", mode: Self.mode)
         guard let signature else { return }
         try FileText.write(signature, to: "\(folder)/manifest.json.sig", mode: Self.mode)

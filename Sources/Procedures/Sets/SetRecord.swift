@@ -1,54 +1,54 @@
 internal import Configuration
 internal import Digests
-public import JSON
+package import JSON
 
 /// What is known of a set of files that came together: the file `set.json` beside them.
-public struct SetRecord: Sendable, Equatable {
+package struct SetRecord: Sendable, Equatable {
     /// One of its files, and the marks by which the server recognizes this text.
-    public struct File: Sendable, Equatable {
-        public var hash: String
-        public var mark: Mark
+    package struct File: Sendable, Equatable {
+        package var hash: String
+        package var mark: Mark
 
-        public init(hash: String, mark: Mark = Mark()) {
+        package init(hash: String, mark: Mark = Mark()) {
             (self.hash, self.mark) = (hash, mark)
         }
     }
 
     /// What a server sends with a text, to ask later whether it is still current.
-    public struct Mark: Sendable, Equatable {
-        public var tag: String?
-        public var modified: String?
+    package struct Mark: Sendable, Equatable {
+        package var tag: String?
+        package var modified: String?
 
-        public init(tag: String? = nil, modified: String? = nil) {
+        package init(tag: String? = nil, modified: String? = nil) {
             (self.tag, self.modified) = (tag, modified)
         }
     }
 
     /// Where it is from.
-    public var server: String
+    package var server: String
     /// The manifest's; nil if there is none.
-    public var version: Int64?
+    package var version: Int64?
     /// The key that its manifest was signed with.
-    public var key: String?
+    package var key: String?
     /// Of the manifest.
-    public var mark = Mark()
-    public var files: [String: File] = [:]
+    package var mark = Mark()
+    package var files: [String: File] = [:]
 
-    public init(server: String) { self.server = server }
+    package init(server: String) { self.server = server }
 
     /// The same for sets with the same files of the same version, whatever else is known of them.
-    public var identity: String {
+    package var identity: String {
         let lines = files.map { "\($0.key) \($0.value.hash)" }.sorted()
         return SHA256.text(of: ([server, version.map { "\($0)" } ?? "", key ?? ""] + lines).joined(separator: "\n"))
     }
 
     /// Refuses a set that is older than one signed with the same key.
-    public func refuseOlder(_ version: Int64?, key: String?) throws(SetRefusal) {
+    package func refuseOlder(_ version: Int64?, key: String?) throws(SetRefusal) {
         guard let key, key == self.key, let own = self.version, (version ?? -1) < own else { return }
         throw SetRefusal("version \(version ?? 0) is older than the installed \(own): a signed set never goes back")
     }
 
-    public var json: JSONValue {
+    package var json: JSONValue {
         var object: JSONObject = ["server": .string(server), "mark": mark.json]
         object["version"] = version.map(JSONValue.integer)
         object["key"] = key.map(JSONValue.string)
@@ -59,7 +59,7 @@ public struct SetRecord: Sendable, Equatable {
         return .object(object)
     }
 
-    public init(_ text: String) throws(SetRefusal) {
+    package init(_ text: String) throws(SetRefusal) {
         guard let object = (try? JSONParser.parse(text, maximumDepth: 8))?.objectValue,
             let server = object["server"]?.stringValue, let files = object["files"]?.objectValue,
             files.count <= ProcedureSettings.fileCount
@@ -77,7 +77,7 @@ public struct SetRecord: Sendable, Equatable {
 }
 
 extension SetRecord.File {
-    public init(_ text: String, _ mark: SetRecord.Mark) {
+    package init(_ text: String, _ mark: SetRecord.Mark) {
         self.init(hash: SHA256.text(of: text), mark: mark)
     }
 }

@@ -1,13 +1,13 @@
 internal import Configuration
 
 /// The size of a set so far, limited to ``ProcedureSettings/setBytes``.
-public struct SetSize: Sendable {
+package struct SetSize: Sendable {
     private var bytes = 0
 
-    public init() {}
+    package init() {}
 
     /// Adds a file's text. Throws if the set becomes too large.
-    public mutating func add(_ text: String) throws(SetRefusal) {
+    package mutating func add(_ text: String) throws(SetRefusal) {
         bytes += text.utf8.count
         guard bytes <= ProcedureSettings.setBytes else {
             throw SetRefusal(

@@ -1,14 +1,14 @@
 internal import Glibc
-public import Linux
+package import Linux
 
 /// Sets of files in `ROOT/sets`, and the symbolic link to the active one. Renaming that link activates another set
 /// atomically: a crash before or after it leaves a complete set, the old one or the new one.
-public struct SetStore: Sendable {
-    public let root: String
+package struct SetStore: Sendable {
+    package let root: String
     /// The link's path.
-    public let link: String
+    package let link: String
 
-    public init(root: String, link: String) {
+    package init(root: String, link: String) {
         self.root = root
         self.link = "\(root)/\(link)"
     }
@@ -16,10 +16,10 @@ public struct SetStore: Sendable {
     private var sets: String { "\(root)/sets" }
 
     /// The active set; nil if there is none yet.
-    public func current() throws(SetRefusal) -> StoredSet? { try StoredSet(link) }
+    package func current() throws(SetRefusal) -> StoredSet? { try StoredSet(link) }
 
     /// Begins a set that is not active yet.
-    public func begin() throws(SystemCallError) -> NewSet {
+    package func begin() throws(SystemCallError) -> NewSet {
         try Folders.make(sets)
         for name in FileText.names(in: sets) ?? [] where name.hasPrefix(NewSet.prefix) {
             Self.remove("\(sets)/\(name)")
@@ -28,7 +28,7 @@ public struct SetStore: Sendable {
     }
 
     /// Activates a set, and removes older ones except the previous one, which somebody may still be reading.
-    public func commit(_ set: NewSet, _ record: SetRecord) throws(SystemCallError) {
+    package func commit(_ set: NewSet, _ record: SetRecord) throws(SystemCallError) {
         guard !isFolder else {
             throw SystemCallError("\(link) is a folder with other files; rename it", EEXIST)
         }

@@ -1,13 +1,13 @@
 internal import CLinux
-public import Configuration
+package import Configuration
 internal import Digests
 internal import Glibc
 internal import Linux
 
 /// A set of files in its folder. It stays readable through this object's descriptor, even if it is replaced.
-public final class StoredSet {
+package final class StoredSet {
     private let folder: Int32
-    public let record: SetRecord
+    package let record: SetRecord
 
     /// More is no list of a thousand files.
     static let recordBytes = 2 << 20
@@ -29,7 +29,7 @@ public final class StoredSet {
     deinit { close(folder) }
 
     /// The text of a file, which must be what the record says it is.
-    public func text(of name: String) throws(SetRefusal) -> String {
+    package func text(of name: String) throws(SetRefusal) -> String {
         let text = try Self.text(name, in: folder, ProcedureSettings.fileBytes)
         guard SHA256.text(of: text) == record.files[name]?.hash else {
             throw SetRefusal("\(name) is not what set.json says")
@@ -38,7 +38,7 @@ public final class StoredSet {
     }
 
     /// The manifest, which must say what the record says; nil if the set has none.
-    public func manifest() throws(SetRefusal) -> String? {
+    package func manifest() throws(SetRefusal) -> String? {
         guard let version = record.version else { return nil }
         let text = try Self.text("manifest.json", in: folder, ProcedureSettings.fileBytes)
         let manifest = try Manifest(text)
@@ -49,10 +49,10 @@ public final class StoredSet {
     }
 
     /// The manifest's signature in Base64; nil if it has none.
-    public func signature() -> String? { try? Self.text("manifest.json.sig", in: folder, 1024) }
+    package func signature() -> String? { try? Self.text("manifest.json.sig", in: folder, 1024) }
 
     /// Refuses what the settings' server and key do not allow, or what is older than another set.
-    public func verify(_ settings: ProcedureSettings, after older: SetRecord?) throws(SetRefusal) {
+    package func verify(_ settings: ProcedureSettings, after older: SetRecord?) throws(SetRefusal) {
         guard record.server == settings.sync else {
             throw SetRefusal("it is from another server than procedures: sync names")
         }

@@ -1,12 +1,10 @@
 import ArgumentParser
+import CommandLineText
 import Configuration
 import Glibc
-import Layout
 import Linux
 import ProcedureSets
-import ProcedureSync
 import QuickConnect
-import Usage
 
 /// Fetches stored procedures. It has access to the network but not to the data; the program that runs them has access
 /// to the data but not to the network.
@@ -93,13 +91,13 @@ struct QuickConnectSync: ParsableCommand {
             }
             let report = sync.run(retries: retries, isDry: dryRun)
             if !dryRun { try report.write(in: root) }
-            return tell(report)
+            return print(report)
         } catch {
             fail("\(root): \(error)", 1)
         }
     }
 
-    private func tell(_ report: SyncReport) -> Int32 {
+    private func print(_ report: SyncReport) -> Int32 {
         switch report.outcome {
         case .changed, .unchanged:
             Descriptor.write("\(report.server): \(report.says.escapingControls)\n", to: STDOUT_FILENO)

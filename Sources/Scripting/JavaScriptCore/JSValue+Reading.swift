@@ -98,3 +98,63 @@ extension JSValue {
         }
     }
 }
+
+extension JSValue {
+    /// The names of the enumerable properties, its own and inherited ones, in order; empty if it is not an object.
+    ///
+    /// If a proxy throws, or a typed array or `String` object has more than 1048576 indexes, the context's handler is
+    /// told and the list is empty.
+    public var propertyNames: [String] {
+        do throws(JSError) {
+            return try names()
+        } catch {
+            home.report(error)
+            return []
+        }
+    }
+
+    /// The names of the enumerable properties. Throws what a proxy throws, and if there are too many.
+    func names() throws(JSError) -> [String] {
+        guard isObject else { return [] }
+        if try hasIndexesBeyondTheLimit() { throw .tooLarge }
+        guard let names = JSObjectCopyPropertyNames(home.ref, ref) else { return [] }
+        defer { JSPropertyNameArrayRelease(names) }
+        try home.throwPending()
+        return (0..<JSPropertyNameArrayGetCount(names)).compactMap { index in
+            JSPropertyNameArrayGetNameAtIndex(names, index).map(Text.read)
+        }
+    }
+
+    /// Whether it is a typed array or a `String` object that is too long. These have a name for each index, although
+    /// they may use hardly any memory.
+    private func hasIndexesBeyondTheLimit() throws(JSError) -> Bool {
+        let index = JSValueMakeNumber(home.ref, Double(JSValueReader.maximumItems))
+        guard !isArray, JSObjectHasPropertyForKey(home.ref, ref, index, nil) else { return false }
+        return try property("length").toDouble() > Double(JSValueReader.maximumItems)
+    }
+
+    /// A property of an object. Nil if reading it throws. That is not reported, because an error whose own parts throw
+    /// would be reported endlessly.
+    func peek(_ key: String) -> JSValue? {
+        guard isObject else { return nil }
+        return Text.with(key) { JSObjectGetProperty(home.ref, ref, $0, nil) }.map { JSValue($0, in: home) }
+    }
+}
+
+/// Whole values as JSON text: faster than reading single properties, and independent of a script's changes to `JSON`.
+extension JSValue {
+    /// The value of a JSON text; nil if it is not valid.
+    public convenience init?(newFromJSON text: String, in context: JSContext) {
+        guard let ref = Text.with(text, { JSValueMakeFromJSONString(context.ref, $0) }) else { return nil }
+        self.init(ref, in: context)
+    }
+
+    /// The value as `JSON.stringify` gives it; nil for what JSON cannot represent, such as `undefined` and a function.
+    /// Throws what a `toJSON` or a getter throws, and a `TypeError` for a value that contains itself.
+    public func jsonText() throws(JSError) -> String? {
+        var exception: OpaquePointer?
+        let text = JSValueCreateJSONString(home.ref, ref, 0, &exception)
+        if exception != nil { throw home.error(exception) }
+        return text.map(Text.take)
+    }
+}

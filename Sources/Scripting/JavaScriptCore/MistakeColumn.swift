@@ -18,7 +18,7 @@ public struct MistakeColumn {
     private static let unfinished = "Unexpected end of script"
 
     /// The search for a column parses at most this many characters.
-    private static let patience = 4 << 20
+    private static let timeout = 4 << 20
 
     /// The column, counted from 1 in UTF-16 units: the end of the shortest beginning of the line that has the same
     /// mistake, or the position after the line if the text ends too early. Nil if no beginning has it, and if the
@@ -29,7 +29,7 @@ public struct MistakeColumn {
         guard !error.message.hasPrefix(Self.unfinished) else { return lines[line - 1].utf16.count + 1 }
         let before = opening + lines[..<(line - 1)].map { "\($0)\n" }.joined()
         let source = lines[line - 1]
-        guard before.utf8.count * (source.count + 1) + source.count * source.count < Self.patience else { return nil }
+        guard before.utf8.count * (source.count + 1) + source.count * source.count < Self.timeout else { return nil }
         for end in source.indices {
             let beginning = source[...end]
             guard let found = parse(before + beginning), found.message == error.message, found.line == line else {

@@ -38,11 +38,11 @@ public final class MacroEngine: Sendable {
 
     private func setUpExceptionHandler() {
         context.exceptionHandler = { [weak self] _, thrown in
-            if let self, let thrown { tell(texts.place(JSError(thrown))) }
+            if let self, let thrown { report(texts.place(JSError(thrown))) }
         }
         guard context.unhandledRejectionHandler == nil else { return }
         context.unhandledRejectionHandler = { [weak self] _, _, reason in
-            if let self, let reason { tell(texts.place(JSError(reason))) }
+            if let self, let reason { report(texts.place(JSError(reason))) }
         }
     }
 
@@ -68,7 +68,7 @@ public final class MacroEngine: Sendable {
         texts.place(error, of: key, javascript)
     }
 
-    func tell(_ error: MacroError) { exceptionHandler(error) }
+    func report(_ error: MacroError) { exceptionHandler(error) }
 
     private static let write: @Sendable (MacroError) -> Void = { error in
         let text = "\(error.title): \(error)\n"
@@ -89,7 +89,7 @@ public final class MacroEngine: Sendable {
     ///   - block: the closure. It is called on the thread that runs the macro; what it throws is an exception there.
     ///   - key: its name in JavaScript.
     public func insertBlockAsObject<BlockType>(_ block: BlockType, key: String) {
-        if let problem = Self.problem(of: BlockType.self, key) { return tell(mistake(problem, key)) }
+        if let problem = Self.problem(of: BlockType.self, key) { return report(mistake(problem, key)) }
         let holder: JSValue = JSValue(newObjectIn: context)
         let before = holder[key]
         // If it cannot be called, the context's handler is told why, and nothing is set.
@@ -124,7 +124,7 @@ public final class MacroEngine: Sendable {
     }
 
     private func insert(_ function: JSValue, _ key: String) {
-        telling { () throws(MacroError) in
+        reporting { () throws(MacroError) in
             try checkKey(key)
             guard function.isFunction else {
                 throw mistake("'\(key)' must be a closure, but is not: \(function)", key)
@@ -144,7 +144,7 @@ public final class MacroEngine: Sendable {
         do throws(MacroError) {
             return try define(javascript, key: key)
         } catch {
-            tell(error)
+            report(error)
             return MacroKey.problem(of: key) == nil ? context[key] : undefined
         }
     }
@@ -250,7 +250,7 @@ public final class MacroEngine: Sendable {
         try edits.withLock(body)
     }
 
-    private func telling(_ body: () throws(MacroError) -> Void) {
-        do throws(MacroError) { try body() } catch { tell(error) }
+    private func reporting(_ body: () throws(MacroError) -> Void) {
+        do throws(MacroError) { try body() } catch { report(error) }
     }
 }

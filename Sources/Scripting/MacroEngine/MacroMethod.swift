@@ -55,7 +55,7 @@ public final class MacroMethod: Sendable {
         do throws(MacroError) {
             return try run(params)
         } catch {
-            engine.tell(error)
+            engine.report(error)
             return engine.undefined
         }
     }
@@ -95,6 +95,6 @@ public final class MacroMethod: Sendable {
             state.withLock { swap(&$0, &new) }
             return mistake
         }
-        if let mistake { engine.tell(mistake) }
+        if let mistake { engine.report(mistake) }
     }
 }

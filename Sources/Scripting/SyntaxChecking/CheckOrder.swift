@@ -1,4 +1,4 @@
-internal import Fairness
+internal import Concurrency
 
 /// The order in which texts are checked: the callers take turns, and each one's texts stay in their order. Who has lately
 /// taken much processor time comes after those who have not, but has a turn after ``maxBefore`` of theirs.

@@ -1,4 +1,3 @@
-internal import CLinux
 internal import Glibc
 internal import JSON
 internal import Linux
@@ -7,15 +6,15 @@ internal import Linux
 ///
 /// The processor time of a text is limited there, by a timer of the kernel; what this process cannot rely on (wall-clock
 /// time and memory of a parser that somebody has taken over) is limited here.
-public final class CheckProcess {
+package final class CheckProcess {
     /// The socket's number in the process.
-    public static let channel: Int32 = 3
+    package static let channel: Int32 = 3
     /// The environment variable that tells the process who has started it.
-    public static let hostVariable = "QUICKCONNECT_CHECK_HOST"
+    package static let hostVariable = "QUICKCONNECT_CHECK_HOST"
     /// What it is started with, after its path.
-    public static let flag = "--check-texts"
+    package static let flag = "--check-texts"
     /// The processor time that one text may take.
-    public static let seconds = 1.0
+    package static let seconds = 1.0
 
     /// The time from the job to its answer, on a device that is busy with other things.
     private static let timeout = Duration.seconds(20)
@@ -26,17 +25,13 @@ public final class CheckProcess {
     static let endPeriod = Duration.milliseconds(5)
     private static let answerBytes = 64 << 10
 
-    let pid: pid_t
-    private let descriptor: Int32
-    private var output: [UInt8] = []
-    private var sent = 0
-    private var input: [UInt8] = []
+    private let child: Child
     private var job: Job?
     private(set) var idleSince = ContinuousClock.now
-    /// Whether it has closed its socket, or was killed: it ends.
-    private var isClosed = false
-    /// How it ended, as waitpid(2) gives it; nil while it has not.
-    private var status: Int32?
+    /// What it has said.
+    private var answers: [[UInt8]] = []
+    /// Whether it has said more than it may.
+    private var isLoud = false
 
     private struct Job {
         /// Its verdict names it. Nobody can know it before.
@@ -62,85 +57,71 @@ public final class CheckProcess {
     init?(_ program: String, _ environment: [String: String]) {
         var variables = environment
         variables[Self.hostVariable] = "\(getpid())"
-        guard let child = ChannelProcess.start([program, Self.flag], variables, channel: Self.channel) else {
-            return nil
-        }
-        (pid, descriptor) = child
-    }
-
-    deinit {
-        kill()
-        // Who lets go of it before ``reap()`` has said that it has ended may wait.
-        if status == nil { while waitpid(pid, nil, 0) < 0, errno == EINTR {} }
-        close(descriptor)
+        let words = [program, Self.flag]
+        guard let child = Child(words, variables, channel: Self.channel, maxLine: Self.answerBytes) else { return nil }
+        self.child = child
     }
 
     /// Ends it. It is gone when ``reap()`` says so.
     func kill() {
-        isClosed = true
+        child.closeChannel()
         // What has ended it before stays the reason.
-        if status == nil { Glibc.kill(pid, SIGKILL) }
+        child.kill()
     }
 
-    /// Whether it has ended. Until then its process id is its own.
-    func reap() -> Bool {
-        guard status == nil else { return true }
-        var code: Int32 = 0
-        let result = waitpid(pid, &code, WNOHANG)
-        if result == pid || result < 0 && errno == ECHILD { status = code }
-        return status != nil
-    }
+    /// Whether it has ended.
+    func reap() -> Bool { child.reap() }
 
     var isBusy: Bool { job != nil }
 
     /// What to wait for in poll(2).
-    var poll: pollfd {
-        let events = output.isEmpty ? POLLIN : POLLIN | POLLOUT
-        return pollfd(fd: isClosed ? -1 : descriptor, events: Int16(events), revents: 0)
-    }
+    var poll: pollfd { child.poll }
 
     /// When to call ``advance(to:)`` again without an event.
     var nextMoment: ContinuousClock.Instant? {
-        job.map { min($0.deadline, .now + (isClosed ? Self.endPeriod : Self.period)) }
+        job.map { min($0.deadline, .now + (child.isClosed ? Self.endPeriod : Self.period)) }
     }
 
     func begin(_ text: CheckedText) {
         let job = Job(bytes: text.text.utf8.count)
         self.job = job
-        output = Array(text.line(job.number).utf8)
-        sent = 0
-        _ = write()
+        child.send(Array(text.line(job.number).utf8))
     }
 
     /// Writes and reads what can be, and looks at the limits. Nil while there is no answer.
     func advance(to now: ContinuousClock.Instant) -> Outcome? {
-        if !isClosed, !(write() && read()) { kill() }
-        guard let job else { return isClosed || !input.isEmpty ? broken(nil, at: now) : nil }
-        if let end = input.firstIndex(of: UInt8(ascii: "\n")) {
-            return answered(input[..<end], job) ?? broken(job, at: now)
+        child.flush()
+        child.receive { line in
+            if case .line(let line) = line { answers.append(Array(line)) } else { isLoud = true }
+            return !isLoud && answers.count < 2
         }
-        if isClosed, let outcome = ended(job, at: now) { return outcome }
+        // It may have closed its socket without an end. What has ended it before stays the reason.
+        if child.isClosed { child.kill() }
+        let isAnswered = !answers.isEmpty || child.pendingCount > 0 || isLoud
+        guard let job else { return child.isClosed || isAnswered ? broken(nil, at: now) : nil }
+        if !answers.isEmpty || isLoud { return answered(job) ?? broken(job, at: now) }
+        if child.isClosed, let outcome = ended(job, at: now) { return outcome }
         if job.deadline <= now {
             kill()
             let reason = "it is not checked within \(Int(Self.timeout / .seconds(1))) s: this device is busy"
             return Outcome(verdict: .unchecked(reason), seconds: Self.seconds, isOver: true)
         }
-        guard !isClosed, ProcessFile.residentBytes(of: "\(pid)") > Self.memoryBytes else { return nil }
+        guard !child.isClosed, child.memoryBytes > Self.memoryBytes else { return nil }
         kill()
         return Self.dear("it takes more than \(Self.memoryBytes >> 20) MiB of memory to check it")
     }
 
     /// Nil if it is no answer, or has something behind it.
-    private func answered(_ line: ArraySlice<UInt8>, _ job: Job) -> Outcome? {
-        guard line.endIndex == input.count - 1,
-            let members = (try? JSONParser.parse(String(decoding: line, as: UTF8.self)))?.objectValue,
+    private func answered(_ job: Job) -> Outcome? {
+        guard !isLoud, child.pendingCount == 0, answers.count == 1,
+            let members = (try? JSONParser.parse(String(decoding: answers[0], as: UTF8.self)))?.objectValue,
             let verdict = CheckVerdict(members, of: job.number, bytes: job.bytes),
             let seconds = members["seconds"]?.numberValue
         else { return nil }
-        input = []
+        answers = []
         self.job = nil
         idleSince = .now
-        return Outcome(verdict: verdict, seconds: min(max(seconds, 0), Self.seconds))
+        return Outcome(verdict: verdict, seconds: min(max(seconds, 0), Self.seconds), isOver: child.isClosed)
     }
 
     /// It has said what it may not, or ended while it had nothing to do.
@@ -156,14 +137,15 @@ public final class CheckProcess {
 
     /// Its socket is closed. Nil while it has not ended.
     private func ended(_ job: Job, at now: ContinuousClock.Instant) -> Outcome? {
-        guard reap(), let status else { return nil }
-        switch status & 0x7f {
-        case SIGPROF, SIGXCPU: return Self.dear("checking it takes longer than a second of processor time")
-        case 0, SIGKILL:
+        guard reap(), let end = child.end else { return nil }
+        switch end {
+        case .signal(SIGPROF), .signal(SIGXCPU):
+            return Self.dear("checking it takes longer than a second of processor time")
+        case .status, .unknown, .signal(SIGKILL):
             var outcome = broken(job, at: now)
             outcome.verdict = .unchecked("its parser has ended")
             return outcome
-        case let signal: return Self.dear("checking it ended its parser with signal \(signal)")
+        case .signal(let number): return Self.dear("checking it ended its parser with signal \(number)")
         }
     }
 
@@ -174,35 +156,5 @@ public final class CheckProcess {
     /// The time since a text began, as far as it counts as processor time.
     private static func seconds(of job: Job?, to now: ContinuousClock.Instant) -> Double {
         job.map { min($0.began.duration(to: now) / .seconds(1), seconds) } ?? 0
-    }
-
-    /// False if it is gone.
-    private func write() -> Bool {
-        while sent < output.count {
-            let flags = Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)
-            let count = output.withUnsafeBytes { bytes in
-                send(descriptor, bytes.baseAddress?.advanced(by: sent), bytes.count - sent, flags)
-            }
-            if count < 0, errno == EINTR { continue }
-            if count < 0, errno == EAGAIN { return true }
-            guard count > 0 else { return false }
-            sent += count
-        }
-        output = []
-        sent = 0
-        return true
-    }
-
-    /// False if it is gone, or sends more than an answer.
-    private func read() -> Bool {
-        var buffer = [UInt8](repeating: 0, count: 4096)
-        while input.count < Self.answerBytes {
-            let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
-            if count < 0, errno == EINTR { continue }
-            if count < 0, errno == EAGAIN { return true }
-            guard count > 0 else { return input.contains(UInt8(ascii: "\n")) }
-            input += buffer[..<count]
-        }
-        return false
     }
 }

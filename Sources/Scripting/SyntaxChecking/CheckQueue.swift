@@ -1,11 +1,11 @@
-internal import Fairness
-public import Glibc
+internal import Concurrency
+package import Glibc
 internal import Linux
 
 /// Texts that wait to be checked, one at a time, in one process for all callers.
 ///
 /// The callers take turns (``CheckOrder``), so that dear texts wait for each other, and not others for them.
-public final class CheckQueue<Ticket> {
+package final class CheckQueue<Ticket> {
     private struct Waiting {
         var text: CheckedText
         var caller: String
@@ -28,7 +28,7 @@ public final class CheckQueue<Ticket> {
     private var verdicts: [(ticket: Ticket, verdict: CheckVerdict)] = []
 
     /// The texts of one caller that may wait.
-    public static var maxWaiting: Int { 8 }
+    package static var maxWaiting: Int { 8 }
     /// The bytes of all texts that wait.
     private static var maxBytes: Int { 16 << 20 }
     /// What a text costs at least, because others wait for the processes to speak with each other.
@@ -36,28 +36,28 @@ public final class CheckQueue<Ticket> {
     private static var idleTime: Duration { .seconds(30) }
 
     /// What a caller is told whose text is not taken.
-    public static var overloaded: String {
+    package static var overloaded: String {
         "this caller's texts that wait to be checked are too many or too long: "
             + "at most \(maxWaiting), and a quarter of \(maxBytes >> 20) MiB"
     }
 
     /// - Parameter program: the path of quickconnect-scripts.
-    public init(program: String, environment: [String: String]) {
+    package init(program: String, environment: [String: String]) {
         self.program = program
         self.environment = environment
         bytes = Budget(limit: Self.maxBytes)
     }
 
     /// How many texts wait, without the one that is being checked.
-    public var waitingCount: Int { order.count + (again == nil ? 0 : 1) }
+    package var waitingCount: Int { order.count + (again == nil ? 0 : 1) }
 
     /// Whether nothing is being checked, and nothing waits.
-    public var isIdle: Bool { running == nil && waitingCount == 0 && verdicts.isEmpty }
+    package var isIdle: Bool { running == nil && waitingCount == 0 && verdicts.isEmpty }
 
     /// Adds a text; its verdict comes with the ticket.
     /// - Parameter caller: whose turn it takes.
     /// - Returns: false if the caller has its share of the queue.
-    public func submit(_ text: CheckedText, by caller: String, _ ticket: Ticket) -> Bool {
+    package func submit(_ text: CheckedText, by caller: String, _ ticket: Ticket) -> Bool {
         let size = text.text.utf8.count
         guard counts.used(by: caller) < Self.maxWaiting, bytes.has(size, for: caller) else { return false }
         counts.add(1, to: caller)
@@ -70,10 +70,10 @@ public final class CheckQueue<Ticket> {
     // MARK: In the loop
 
     /// What to wait for in poll(2).
-    public var poll: pollfd { process?.poll ?? pollfd(fd: -1, events: 0, revents: 0) }
+    package var poll: pollfd { process?.poll ?? pollfd(fd: -1, events: 0, revents: 0) }
 
     /// When to call ``advance()`` again without an event.
-    public var nextMoment: ContinuousClock.Instant? {
+    package var nextMoment: ContinuousClock.Instant? {
         guard verdicts.isEmpty else { return .now }
         let reaps = ending.isEmpty ? nil : ContinuousClock.now + CheckProcess.endPeriod
         guard let process else { return running == nil && waitingCount > 0 ? .now : reaps }
@@ -82,7 +82,7 @@ public final class CheckQueue<Ticket> {
     }
 
     /// Goes on with the text that is being checked, and with the next one.
-    public func advance() {
+    package func advance() {
         let now = ContinuousClock.now
         ending.removeAll { $0.reap() }
         if let outcome = process?.advance(to: now) { end(outcome, at: now) }
@@ -93,7 +93,7 @@ public final class CheckQueue<Ticket> {
     }
 
     /// The verdicts since the last time.
-    public func takeVerdicts() -> [(ticket: Ticket, verdict: CheckVerdict)] {
+    package func takeVerdicts() -> [(ticket: Ticket, verdict: CheckVerdict)] {
         defer { verdicts = [] }
         return verdicts
     }
@@ -123,12 +123,18 @@ public final class CheckQueue<Ticket> {
         while running == nil, let next = next(at: now) {
             process = process ?? CheckProcess(program, environment)
             guard let process else {
-                verdicts.append((next.ticket, .unchecked("no process can be started that checks it")))
+                verdicts.append((next.ticket, .unchecked(problem)))
                 continue
             }
             running = next
             process.begin(next.text)
         }
+    }
+
+    /// Why no process can be started.
+    private var problem: String {
+        guard program.contains("/") || Program.isInPath(program, environment) else { return Program.missing(program) }
+        return "no process can be started that checks it"
     }
 
     private func next(at now: ContinuousClock.Instant) -> Waiting? {

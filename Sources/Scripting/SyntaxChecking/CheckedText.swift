@@ -1,24 +1,24 @@
-public import JSON
+package import JSON
 
 /// A text to parse without running it.
-public struct CheckedText: Sendable {
-    public enum Kind: String, Sendable {
+package struct CheckedText: Sendable {
+    package enum Kind: String, Sendable {
         /// A script: statements.
         case script
         /// A macro: one function and nothing else.
         case macro
     }
 
-    public var kind: Kind
-    public var text: String
+    package var kind: Kind
+    package var text: String
 
-    public init(_ kind: Kind, _ text: String) {
+    package init(_ kind: Kind, _ text: String) {
         self.kind = kind
         self.text = text
     }
 
     /// As the process that parses reads it: {"kind", "text"}.
-    public init?(_ json: JSONValue) {
+    package init?(_ json: JSONValue) {
         guard let members = json.objectValue, let text = members["text"]?.stringValue,
             let kind = members["kind"]?.stringValue.flatMap(Kind.init)
         else { return nil }
@@ -35,7 +35,7 @@ public struct CheckedText: Sendable {
 }
 
 /// What checking a text found.
-public enum CheckVerdict: Sendable, Equatable {
+package enum CheckVerdict: Sendable, Equatable {
     /// It is valid. The function of a macro is its first bytes, without semicolons after it; that of a script is all of it.
     case valid(functionBytes: Int)
     /// The first mistake: {"message", "line"?, "column"?, "source"?}. Also of a text that takes too long to parse.
@@ -45,7 +45,7 @@ public enum CheckVerdict: Sendable, Equatable {
 
     /// As the process that parses writes it: {"bytes"} or {"mistake"}, the text's {"number"}, and {"seconds"}, the processor
     /// time it took.
-    public func json(of number: JSONValue, seconds: Double) -> JSONValue {
+    package func json(of number: JSONValue, seconds: Double) -> JSONValue {
         var members: JSONObject = ["number": number, "seconds": .number(seconds)]
         switch self {
         case .valid(let bytes): members["bytes"] = .integer(Int64(bytes))

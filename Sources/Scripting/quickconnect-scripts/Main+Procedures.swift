@@ -1,6 +1,5 @@
 import Configuration
 import Glibc
-import Layout
 import Linux
 import Procedures
 
@@ -32,6 +31,10 @@ extension QuickConnectScripts {
         let host = try ProcedureHost(
             settings.procedureSettings,
             procedureFolders(folders),
+            changes: {
+                guard let new = try? loadSettings(environment) else { return [] }
+                return settings.changes(in: new).filter { Settings.reader(of: $0) == "quickconnect-data" }
+            },
             data: "\(folders.state)/data.db",
             staging: folders.fetched,
             paths: paths,
@@ -79,23 +82,11 @@ extension QuickConnectScripts {
             rmdir(folder)
         }
         let words = ["--test-folder", folder] + CommandLine.arguments.dropFirst()
-        guard let status = Self.run(OwnProcess.program, words) else {
+        guard let child = try? Program.start([OwnProcess.program] + words) else {
             Descriptor.write("quickconnect-scripts: no process for the tests can be started\n", to: STDERR_FILENO)
             return 1
         }
-        return status
-    }
-
-    /// Runs a program to its end, with this process's input, output and environment.
-    /// - Returns: its exit status; 128 plus the signal's number if a signal ended it; nil if it cannot be run.
-    private static func run(_ program: String, _ arguments: [String]) -> Int32? {
-        var words = ([program] + arguments).map { strdup($0) } + [nil]
-        defer { for word in words { free(word) } }
-        var child: pid_t = 0
-        guard posix_spawn(&child, program, nil, nil, &words, environ) == 0 else { return nil }
-        var status: Int32 = 0
-        while waitpid(child, &status, 0) < 0, errno == EINTR {}
-        return status & 0x7f == 0 ? (status >> 8) & 0xff : 128 + (status & 0x7f)
+        return Program.wait(for: child).shellStatus
     }
 
     private func testProcedures(_ settings: Settings, _ environment: [String: String], data: String) -> Int32 {

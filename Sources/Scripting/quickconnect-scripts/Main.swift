@@ -1,13 +1,11 @@
 import ArgumentParser
+import CommandLineText
 import Configuration
 import Glibc
-import Layout
 import Linux
 import Procedures
 import QuickConnect
 import QuickConnectClient
-import ScriptHost
-import Usage
 
 /// The script host. With a FILE it runs that script; without, it starts a process for each script of a folder.
 @main
@@ -142,16 +140,18 @@ struct QuickConnectScripts: ParsableCommand {
         )
     }
 
-    private func settings(_ environment: [String: String]) -> Settings {
+    func loadSettings(_ environment: [String: String]) throws(ConfigurationMistakes) -> Settings {
         var flags = Settings.Overrides()
         flags.config = config
         flags.scripts = scripts
-        do throws(ConfigurationMistakes) {
-            var settings = try Settings.load(flags: flags, environment: environment, folders: folders(environment))
-            // The daemon's environment names its socket, which the client's rule looks at itself.
-            if environment["QUICKCONNECT_SOCKET"] != nil { settings.socket = nil }
-            return settings
-        } catch {
+        var settings = try Settings.load(flags: flags, environment: environment, folders: folders(environment))
+        // The daemon's environment names its socket, which the client's rule looks at itself.
+        if environment["QUICKCONNECT_SOCKET"] != nil { settings.socket = nil }
+        return settings
+    }
+
+    private func settings(_ environment: [String: String]) -> Settings {
+        do throws(ConfigurationMistakes) { return try loadSettings(environment) } catch {
             Descriptor.write("quickconnect-scripts: \(error)\n", to: STDERR_FILENO)
             Glibc.exit(2)
         }

@@ -1,11 +1,11 @@
 import ArgumentParser
 import CLinux
+import CommandLineText
 import Concurrency
 import Glibc
 import Linux
 import QuickConnect
 import QuickConnectClient
-import Usage
 
 /// Shows native dialogs in the user's graphical session. Read from here: flags, then ``PickerService``.
 @main
@@ -66,7 +66,7 @@ struct QuickConnectPicker: ParsableCommand {
         do {
             let shower = try shower(environment)
             let device = DeviceClient(socket: socket)
-            let service = PickerService(device, DialogDesk(shower), log)
+            let service = PickerService(device, DialogQueue(shower), log)
             let status = await service.run(until: stop)
             await device.close()
             return status

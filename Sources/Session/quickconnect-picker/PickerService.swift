@@ -6,12 +6,12 @@ import QuickConnectClient
 /// Answers the daemon's calls for all pickers, until it is stopped or cannot go on.
 struct PickerService: Sendable {
     private let device: DeviceClient
-    private let desk: DialogDesk
+    private let desk: DialogQueue
     private let log: ServiceLog
     /// How long to wait before trying again to register a name that another client has.
     private static let pause = Duration.seconds(5)
 
-    init(_ device: DeviceClient, _ desk: DialogDesk, _ log: ServiceLog) {
+    init(_ device: DeviceClient, _ desk: DialogQueue, _ log: ServiceLog) {
         self.device = device
         self.desk = desk
         self.log = log

@@ -19,6 +19,12 @@ int qc_watch_folder(int descriptor, const char *path) {
     return watch < 0 ? -errno : watch;
 }
 
+int qc_watch_devices(int descriptor, const char *path) {
+    // Not their closing: whoever looks for a device closes it, too.
+    int watch = inotify_add_watch(descriptor, path, IN_CREATE | IN_DELETE | IN_MOVED_TO | IN_ATTRIB | IN_ONLYDIR);
+    return watch < 0 ? -errno : watch;
+}
+
 int qc_watch_drain(int descriptor) {
     char buffer[16384];
     int any = 0;

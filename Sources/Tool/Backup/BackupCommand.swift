@@ -37,19 +37,13 @@ struct BackupCommand: ParsableCommand {
         let (manifest, data) = ("\(file).manifest", "\(file).data")
         defer { for path in [manifest, data] { unlink(path) } }
         let parts = try parts(places, data: data)
-        do throws(SystemCallError) {
-            let text = BackupManifest(parts: parts.map(\.name)).text
-            try FileText.write(text, to: manifest, mode: 0o600)
-        } catch {
-            throw ExitError(message: "\(manifest): \(error)", status: 1)
+        try LocalFile.change(manifest) { () throws(SystemCallError) in
+            try FileText.write(BackupManifest(parts: parts.map(\.name)).text, to: manifest, mode: 0o600)
         }
         try BackupArchive(path: file).write(parts, manifest: manifest)
         say("\(file): \(parts.map(\.name).joined(separator: ", "))")
         for folder in places.elsewhere {
-            write(
-                "quickconnect: not in it: \(folder), a folder outside of \(places.configuration)\n",
-                to: STDERR_FILENO
-            )
+            note("not in it: \(folder), a folder outside of \(places.configuration)")
         }
     }
 
@@ -58,11 +52,7 @@ struct BackupCommand: ParsableCommand {
     private func parts(_ places: BackupPlaces, data: String) throws -> [BackupPart] {
         let all = places.parts.filter { $0.isThere && $0.name != "data-shm" }
         guard all.contains(where: { $0.path == places.data }), let copy = try dataCopy() else { return all }
-        do throws(DataCopy.Refusal) {
-            try DataCopy(copy, ofFileAt: places.data).copy(to: data)
-        } catch {
-            throw ExitError(message: "the copy of the data is not used: \(error.reason)", status: 1)
-        }
+        try DataCopy.copy(copy, ofFileAt: places.data, to: data)
         return all.filter { $0.name != "data-wal" }.map { part in
             part.path == places.data ? BackupPart(name: part.name, path: data) : part
         }
@@ -76,5 +66,84 @@ struct BackupCommand: ParsableCommand {
         } catch let end as ExitError where end.code == CommandError.Code.unavailable.rawValue {
             return nil
         }
+    }
+}
+
+/// A file or folder that a backup holds, under a name of its own in the archive.
+struct BackupPart {
+    var name: String
+    /// Its path on this device.
+    var path: String
+
+    /// Whether there is something to save.
+    var isThere: Bool { FileText.exists(path) }
+}
+
+/// Where this device stores the parts of a backup.
+struct BackupPlaces {
+    let configuration: String
+    let values: String
+    let state: String
+    /// Which actions the owner allows on which sites.
+    let actions: String
+    /// The owner's folders that the settings put elsewhere. No backup contains them.
+    let elsewhere: [String]
+
+    /// The state folders of the services other than the daemon: `STATE-scripts` and so on.
+    private func folder(_ service: String) -> String { "\(state)-\(service)" }
+
+    var data: String { "\(folder("data"))/data.db" }
+
+    /// All that a backup may hold, in the order of the archive. The state of `quickconnect-mqtt` is left out on
+    /// purpose: it records recently answered calls and the Home Assistant discovery. An older state would run a call
+    /// twice, and another device's state would be wrong.
+    var parts: [BackupPart] {
+        [
+            BackupPart(name: "configuration", path: configuration),
+            BackupPart(name: "values", path: values),
+            BackupPart(name: "macros", path: "\(folder("scripts"))/macros"),
+            BackupPart(name: "macro-versions", path: "\(folder("scripts"))/macro-versions"),
+            BackupPart(name: "data", path: data),
+            // Data that SQLite has not moved into the file yet; an old log would corrupt a new file.
+            BackupPart(name: "data-wal", path: "\(data)-wal"),
+            BackupPart(name: "data-shm", path: "\(data)-shm"),
+            BackupPart(name: "procedures", path: "\(folder("data"))/procedures"),
+            BackupPart(name: "actions", path: actions),
+            BackupPart(name: "users", path: "\(folder("web"))/users.json"),
+        ]
+    }
+
+    /// Asks the daemon's program, because the settings may put things elsewhere.
+    /// - Parameter command: the name of the subcommand, for the error of one who is not root.
+    static func find(for command: String) throws -> BackupPlaces {
+        let variables = ["CONFIGURATION_DIRECTORY", "STATE_DIRECTORY"]
+        let environment = OwnProcess.environment
+        guard geteuid() == 0 || variables.allSatisfy({ environment[$0] != nil }) else {
+            throw ExitError(
+                message: """
+                    denied: only root reads and writes the files of all services
+                    Run «sudo quickconnect \(command) FILE».
+                    """
+            )
+        }
+        guard let outcome = Program.run(Program.installed("quickconnectd"), ["--folders"]) else {
+            throw ExitError(message: "quickconnectd cannot be run; it is needed to find the files")
+        }
+        guard outcome.status == 0, let places = BackupPlaces(outcome.output) else {
+            throw ExitError(message: "the settings cannot be read; «quickconnectd --check» says why")
+        }
+        return places
+    }
+
+    private init?(_ text: String) {
+        guard let object = (try? JSONParser.parse(text))?.objectValue,
+            let configuration = object["configuration"]?.stringValue, let values = object["values"]?.stringValue,
+            let state = object["state"]?.stringValue, let actions = object["actions"]?.stringValue
+        else { return nil }
+        self.configuration = configuration
+        self.values = values
+        self.state = state
+        self.actions = actions
+        elsewhere = (object["elsewhere"]?.arrayValue ?? []).compactMap(\.stringValue)
     }
 }

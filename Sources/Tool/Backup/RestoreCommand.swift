@@ -43,7 +43,7 @@ struct RestoreCommand: ParsableCommand {
             try replace(restoration)
             say("Restored: \(list)")
         } catch {
-            throw ExitError(message: "\(file) is not restored, and nothing was changed: \(error.reason)", status: 1)
+            throw ExitError(message: "\(file) is not restored, and nothing was changed: \(error.reason)")
         }
     }
 
@@ -75,9 +75,126 @@ struct Services {
     func start() {
         // One that is started by its socket or timer is started again by it.
         guard !units.isEmpty, Program.run("systemctl", ["start"] + units)?.status != 0 else { return }
-        write(
-            "quickconnect: not all services started again; see «systemctl status 'quickconnect*'»\n",
-            to: STDERR_FILENO
-        )
+        note("not all services started again; see «systemctl status 'quickconnect*'»")
     }
+}
+
+/// Replaces the device's files by the parts of a backup: all of them, or none.
+struct Restoration {
+    typealias Refusal = BackupManifest.Refusal
+
+    /// Where the backup is unpacked.
+    let staging: String
+    private let places: BackupPlaces
+    /// Those that the backup may hold, and whether it does.
+    private let parts: [(part: BackupPart, isInBackup: Bool)]
+
+    init(_ places: BackupPlaces, _ manifest: BackupManifest) throws(Refusal) {
+        let known = places.parts
+        if let name = manifest.parts.first(where: { name in !known.contains { $0.name == name } }) {
+            throw Refusal("it holds '\(name.shortened)', which this version does not know")
+        }
+        self.places = places
+        parts = known.map { ($0, manifest.parts.contains($0.name)) }
+        do throws(SystemCallError) {
+            try Folders.make(Folders.parent(of: places.state) ?? "/")
+            staging = try Folders.makeTemporary("\(places.state).restore")
+        } catch {
+            throw Refusal("it cannot be unpacked beside \(places.state): \(error)")
+        }
+    }
+
+    func removeStaging() { remove(staging) }
+
+    /// Checks that the daemon would start with these settings, and that the data are a database.
+    func check() throws(Refusal) {
+        for (part, isInBackup) in parts where isInBackup && !FileText.exists("\(staging)/\(part.name)") {
+            throw Refusal("its part '\(part.name)' is missing")
+        }
+        try checkData()
+        guard FileText.exists("\(staging)/configuration") else { return }
+        var environment = OwnProcess.environment.filter { !$0.key.hasPrefix("QUICKCONNECT_") }
+        environment["CONFIGURATION_DIRECTORY"] = "\(staging)/configuration"
+        let daemon = Program.installed("quickconnectd")
+        guard let outcome = Program.run(daemon, ["--check"], environment: environment, takesErrors: true) else {
+            throw Refusal("quickconnectd cannot be run, which checks the settings")
+        }
+        guard outcome.status == 0 else {
+            throw Refusal("the daemon would not start with its settings:\n\(outcome.output)")
+        }
+    }
+
+    private func checkData() throws(Refusal) {
+        let file = "\(staging)/data"
+        guard FileText.exists(file) else { return }
+        let descriptor = open(file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        defer { close(descriptor) }
+        var start = [UInt8](repeating: 0, count: 16)
+        guard read(descriptor, &start, start.count) == start.count, start == Array("SQLite format 3\0".utf8) else {
+            throw Refusal("its data is not an SQLite database")
+        }
+    }
+
+    /// Replaces the present files. Everything that can fail for lack of space or rights is done before the first
+    /// rename; if a rename fails, the earlier ones are undone.
+    func replace() throws(Refusal) {
+        var done: [BackupPart] = []
+        // Leftovers of an earlier restore must not be taken for parts of this one.
+        for (part, _) in parts {
+            remove(new(part))
+            remove(old(part))
+        }
+        do throws(Refusal) {
+            for (part, isInBackup) in parts where isInBackup { try copy(part) }
+            for (part, isInBackup) in parts {
+                done.append(part)
+                try swap(part, isInBackup: isInBackup)
+            }
+        } catch {
+            for part in done.reversed() { takeBack(part) }
+            for (part, _) in parts { remove(new(part)) }
+            throw error
+        }
+        for (part, _) in parts { remove(old(part)) }
+    }
+
+    private func new(_ part: BackupPart) -> String { "\(part.path).restored" }
+    private func old(_ part: BackupPart) -> String { "\(part.path).before-restore" }
+
+    /// Copies a part next to its destination, which may be on another file system.
+    private func copy(_ part: BackupPart) throws(Refusal) {
+        do throws(SystemCallError) {
+            if let folder = Folders.parent(of: part.path) { try Folders.make(folder) }
+        } catch {
+            throw Refusal("the folder of \(part.path) cannot be made: \(error)")
+        }
+        let arguments = ["--archive", "--no-target-directory", "\(staging)/\(part.name)", new(part)]
+        guard let outcome = Program.run("cp", arguments, takesErrors: true), outcome.status == 0 else {
+            throw Refusal("\(new(part)) cannot be written")
+        }
+    }
+
+    private func swap(_ part: BackupPart, isInBackup: Bool) throws(Refusal) {
+        if rename(part.path, old(part)) != 0, errno != ENOENT {
+            throw Refusal("\(part.path) cannot be replaced: \(SystemCallError.text(errno))")
+        }
+        if isInBackup, rename(new(part), part.path) != 0 {
+            throw Refusal("\(part.path) cannot be put in place: \(SystemCallError.text(errno))")
+        }
+    }
+
+    /// Undoes a swap as far as it was done.
+    private func takeBack(_ part: BackupPart) {
+        guard FileText.exists(old(part)) else {
+            // Nothing existed before: if the new copy is gone, the present file came from the backup.
+            if parts.contains(where: { $0.part.path == part.path && $0.isInBackup }), !FileText.exists(new(part)) {
+                remove(part.path)
+            }
+            return
+        }
+        remove(part.path)
+        rename(old(part), part.path)
+    }
+
+    private func remove(_ path: String) { _ = Program.run("rm", ["--recursive", "--force", "--", path]) }
 }

@@ -1,8 +1,6 @@
 import ArgumentParser
 import CommandLineText
-import Glibc
 import JSON
-import QuickConnect
 
 struct CallCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -37,17 +35,19 @@ struct CallCommand: ParsableCommand {
     var words: [String] = []
 
     func run() throws {
-        guard let command = words.first, !command.isEmpty else {
-            throw ValidationError("COMMAND is missing.")
-        }
-        if command == "--help" || command == "-h" { throw CleanExit.helpRequest(self) }
-        guard !command.hasPrefix("-") else { throw ValidationError("Unknown option '\(command)'.") }
+        let command = try first(of: words, "COMMAND")
         let arguments = Array(words.dropFirst())
-        if let note = CallArguments.note(arguments, of: command) { write("quickconnect: \(note)\n", to: STDERR_FILENO) }
+        if let hint = CallArguments.note(arguments, of: command) { note(hint) }
         do {
-            say(try connection.call(command, message: CallArguments.message(arguments)).text)
-        } catch let end as ExitError {
-            throw json ? end.asJSON : end
+            let result = try connection.result(of: command, message: CallArguments.message(arguments))
+            say(try result.mapError { ExitError($0) }.get().text)
+        } catch var end as ExitError {
+            if json { throw end.asJSON }
+            if let remedy = CallArguments.remedy(arguments, of: command, error: end) { end.message += "\n" + remedy }
+            if end.code == "unavailable", end.message.contains("no client has registered the handler") {
+                end.message += "\n«quickconnect scripts» shows the scripts that run"
+            }
+            throw end
         }
     }
 }

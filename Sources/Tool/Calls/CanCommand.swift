@@ -41,18 +41,24 @@ struct CanCommand: ParsableCommand {
     var verb: String?
 
     /// The parameters of the call.
-    private var message: String {
+    private var parameters: [JSONValue] {
         var options: JSONObject = [:]
         options["verb"] = verb.map(JSONValue.string)
         if !groups.isEmpty { options["groups"] = .array(groups.map(JSONValue.string)) }
         var parameters: [JSONValue] = [.string(command)]
         if let user { parameters.append(.string(user)) }
         if !options.isEmpty { parameters.append(.object(options)) }
-        return JSONValue.array(parameters).text
+        return parameters
+    }
+
+    func validate() throws {
+        // A user where a verb stands would be told that the call is allowed.
+        guard let verb, GatewayName.parts(verb) != nil else { return }
+        throw ValidationError("'\(verb)' is a user and no verb. To ask for that user: --as \(verb)")
     }
 
     func run() throws {
-        let answer = try connection.call("can", message: message)
+        let answer = try connection.call("can", parameters)
         let what = verb.map { "\(command) \($0)" } ?? command
         let members = answer.objectValue ?? [:]
         let isAllowed = members["allowed"] == true

@@ -36,7 +36,7 @@ struct EventsCommand: ParsableCommand {
         let client = try connection.connect(before: deadline)
         do {
             // Before this program subscribes, because that makes a name known.
-            if case .success(let state) = try client.call("state", .null, before: deadline) { tellOfUnknown(state) }
+            if case .success(let state) = try client.call("state", .null, before: deadline) { reportOfUnknown(state) }
             if case .failure(let error) = try client.call("subscribe", parameters, before: deadline) {
                 throw ExitError(error)
             }
@@ -50,22 +50,19 @@ struct EventsCommand: ParsableCommand {
     }
 
     private func list() throws {
-        let state = try connection.call("state", message: nil)
+        let state = try connection.call("state")
         guard let events = KnownEvents(state) else {
-            throw ExitError(
-                message: "the daemon does not say which events it has: it is of an older version",
-                status: 1
-            )
+            throw ExitError(message: "the daemon does not say which events it has: it is of an older version")
         }
         say(json ? events.json.text : events.text(width: Terminal.width))
     }
 
     /// Warns about an unknown name, which may be a typo, or an event that will be posted later.
-    private func tellOfUnknown(_ state: JSONValue) {
+    private func reportOfUnknown(_ state: JSONValue) {
         guard let events = KnownEvents(state) else { return }
         for name in parameters.arrayValue?.compactMap(\.stringValue) ?? [] {
             guard let hint = events.hint(of: name) else { continue }
-            write("quickconnect: \(hint)\n", to: STDERR_FILENO)
+            note(hint)
         }
     }
 
@@ -76,5 +73,39 @@ struct EventsCommand: ParsableCommand {
             parameters[parameters.count - 1] = options
         }
         return .array(parameters)
+    }
+}
+
+/// The events that the daemon's state lists.
+struct KnownEvents {
+    let json: JSONValue
+    private let all: [(name: String, lack: String?)]
+
+    /// - Parameter state: what the command `state` answers; nil if it lists no events.
+    init?(_ state: JSONValue) {
+        guard let events = state.objectValue?["events"], let list = events.arrayValue else { return nil }
+        json = events
+        all = list.compactMap(\.objectValue).compactMap { event in
+            event["event"]?.stringValue.map { ($0, event["lack"]?.stringValue) }
+        }
+    }
+
+    func text(width: Int) -> String {
+        let rows = all.map { [$0.name, $0.lack.map { "not here: \($0)" } ?? ""] }
+        let others = "Other events exist where a client posts them («quickconnect call post NAME VALUE»)."
+        return Table.text(rows, width: width) + "\n\n" + others.wrapped(to: width).joined(separator: "\n")
+    }
+
+    /// What to say of a name that is none of them; nil if it is one.
+    func hint(of name: String) -> String? {
+        guard !all.contains(where: { $0.name == name }) else { return nil }
+        let names = all.map(\.name)
+        let question = NearestNames.question(name, among: names)
+        guard !question.isEmpty else {
+            return "waiting for '\(name.escapingControls)', which only clients post; the device itself has "
+                + "\(names.joined(separator: ", "))"
+        }
+        return
+            "'\(name.escapingControls)' is not an event of this device\(question) It exists only where a client posts it."
     }
 }

@@ -2,7 +2,6 @@ import ArgumentParser
 import CommandLineText
 import JSON
 import Linux
-import QuickConnect
 
 struct ExplainCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -15,17 +14,13 @@ struct ExplainCommand: ParsableCommand {
             """
     )
 
-    @OptionGroup var connection: ConnectionOptions
-
-    @Flag(help: "Print JSON, for programs.")
-    var json = false
+    @OptionGroup var output: AnswerOptions
 
     @Argument(help: "The command.", completion: Completion.command)
     var command: String
 
     func run() throws {
-        let answer = try connection.call("explain", message: JSONValue.array([.string(command)]).text)
-        guard !json else { return say(answer.text) }
+        guard let answer = output.forPeople(try output.connection.call("explain", [.string(command)])) else { return }
         say(Explanation(answer.objectValue ?? [:]).text(width: Terminal.width))
     }
 }

@@ -2,7 +2,6 @@ import ArgumentParser
 import CommandLineText
 import JSON
 import Linux
-import QuickConnect
 
 struct ListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -15,14 +14,10 @@ struct ListCommand: ParsableCommand {
             """
     )
 
-    @OptionGroup var connection: ConnectionOptions
-
-    @Flag(help: "Print JSON, for programs.")
-    var json = false
+    @OptionGroup var output: AnswerOptions
 
     func run() throws {
-        let commands = try connection.call("commands", message: nil)
-        guard !json else { return say(commands.text) }
+        guard let commands = output.forPeople(try output.connection.call("commands")) else { return }
         say(CommandListing.text(commands, width: Terminal.width))
     }
 }

@@ -1,16 +1,16 @@
 import ArgumentParser
 import CommandLineText
 import JSON
-import QuickConnect
 
 struct SimulateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "simulate",
         abstract: "Moves a simulated sensor of a daemon with --simulate.",
-        usage: "quickconnect simulate [--socket <PATH>] [tilt|position [NUMBER ...|TRACK|default]]",
+        usage: "quickconnect simulate [--socket <PATH>] [tilt|position|NAME [NUMBER ...|TRACK|default|true|false]]",
         discussion: """
             A sensor stays where it is put, until it is moved again. TRACK is a file of the media folder with a recorded \
-            motion or way; «default» is the one of the settings. Without an argument, shows what moves each sensor.
+            motion or way; «default» is the one of the settings. Without an argument, shows what moves each sensor. NAME is a \
+            value that the mappings bind to a line or a sensor, or an event that comes from a reader or from keys.
 
             Examples:
               quickconnect simulate tilt 30 0              the right edge is 30 degrees higher than the left one
@@ -19,6 +19,10 @@ struct SimulateCommand: ParsableCommand {
               quickconnect simulate position 47.42 10.98 2962      with the altitude in metres
               quickconnect simulate position walk.json
               quickconnect simulate tilt default
+              quickconnect simulate bell true
+              quickconnect simulate cpuTemperature 71.5
+              quickconnect simulate bell press.json        a recorded track
+              quickconnect simulate door 0012345678        what a card reader types
             """
     )
 
@@ -37,19 +41,30 @@ struct SimulateCommand: ParsableCommand {
     func run() throws {
         if words.first == "--help" || words.first == "-h" { throw CleanExit.helpRequest(self) }
         if let option = words.first, option.hasPrefix("-") { throw ValidationError("Unknown option '\(option)'.") }
-        say(try connection.call("simulate", message: try message()).text)
+        say(try connection.call("simulate", parameters()).text)
     }
 
-    private func message() throws -> String? {
-        guard let what = words.first else { return nil }
+    private func parameters() throws -> [JSONValue] {
+        guard let what = words.first else { return [] }
         guard let names = Self.numbers[what] else {
-            throw ValidationError(
-                "There is no '\(what)' to move, but \(Self.numbers.keys.sorted().joined(separator: " and "))."
-            )
+            let all = try connection.call("simulate").objectValue ?? [:]
+            guard let now = all[what] else {
+                throw ValidationError(
+                    "There is no '\(what)' to move, but \(all.names.sorted().joined(separator: ", "))."
+                )
+            }
+            guard words.count <= 2 else { throw ValidationError("\(what) takes one value, such as true or 21.5.") }
+            // What an event tells is not known afterwards. A code may look like a number.
+            let isTyped = now == .null
+            return [.string(what)]
+                + words.dropFirst().map { word in
+                    let isText = isTyped && !word.hasPrefix("{") && !word.hasPrefix("\"")
+                    return isText ? .string(word) : (try? JSONParser.parse(word)) ?? .string(word)
+                }
         }
         let values = words.dropFirst()
-        guard let first = values.first else { return JSONValue.array([.string(what)]).text }
-        if values.count == 1, Double(first) == nil { return JSONValue.array([.string(what), .string(first)]).text }
+        guard let first = values.first else { return [.string(what)] }
+        if values.count == 1, Double(first) == nil { return [.string(what), .string(first)] }
         guard values.count <= names.count, values.count >= 2 else {
             throw ValidationError("\(what) takes \(names.joined(separator: " ")), or the name of a track.")
         }
@@ -60,6 +75,6 @@ struct SimulateCommand: ParsableCommand {
             }
             members.append((name, .number(number)))
         }
-        return JSONValue.array([.string(what), .object(JSONObject(members))]).text
+        return [.string(what), .object(JSONObject(members))]
     }
 }

@@ -1,6 +1,7 @@
+import Actions
 import ArgumentParser
 import JSON
-import QuickConnect
+import Linux
 
 /// Shell completion with data of the daemon. It offers nothing if the daemon does not answer at once: completion must
 /// not be slow.
@@ -18,6 +19,7 @@ enum Completion {
     static let macro = CompletionKind.custom { _, _, _ in macros() }
     static let procedure = CompletionKind.custom { _, _, _ in procedures() }
     static let event = CompletionKind.custom { _, _, _ in events() }
+    static let action = CompletionKind.custom { _, _, _ in ActionLibrary.ofUser.folders.files().files.map(\.name) }
     static let mediaFile = CompletionKind.custom { _, _, _ in names(in: ask("media", "list"), "name") }
 
     /// Without the options that stand before the command, and their values.
@@ -66,6 +68,6 @@ enum Completion {
         var options = ConnectionOptions()
         options.socket = nil
         options.timeout = 0.5
-        return try? options.call(command, message: parameters.isEmpty ? nil : JSONValue.array(parameters).text)
+        return try? options.call(command, parameters)
     }
 }

@@ -2,7 +2,6 @@ import ArgumentParser
 import CommandLineText
 import JSON
 import Linux
-import QuickConnect
 import QuickConnectClient
 
 /// Which daemon, and how long to wait for it.
@@ -56,17 +55,47 @@ struct ConnectionOptions: ParsableArguments {
         }
     }
 
-    /// Makes one call on its own connection and returns its value; any failure ends the program.
-    func call(_ command: String, message: String?) throws -> JSONValue {
+    /// Makes one call on its own connection; only an error reply does not end the program.
+    func result(of command: String, message: String?) throws -> Result<JSONValue, ErrorReply> {
         let deadline = deadline
-        let client = try connect(before: deadline)
-        do {
-            switch try client.call(command, message: message, before: deadline) {
-            case .success(let value): return value
-            case .failure(let error): throw ExitError(error)
-            }
-        } catch let failure as ClientFailure {
-            throw ExitError(failure)
+        return try connect(before: deadline).result(of: command, message: message, before: deadline)
+    }
+
+    /// - Parameter parameters: none are no message.
+    func result(of command: String, _ parameters: [JSONValue]) throws -> Result<JSONValue, ErrorReply> {
+        try result(of: command, message: parameters.isEmpty ? nil : JSONValue.array(parameters).text)
+    }
+
+    /// Makes one call on its own connection and returns its value; any failure ends the program.
+    func call(_ command: String, _ parameters: [JSONValue] = []) throws -> JSONValue {
+        try result(of: command, parameters).mapError { ExitError($0) }.get()
+    }
+}
+
+/// A connection, and how an answer is printed.
+struct AnswerOptions: ParsableArguments {
+    @OptionGroup var connection: ConnectionOptions
+
+    @Flag(help: "Print JSON, for programs.")
+    var json = false
+
+    /// - Returns: the answer, to be shown to people; nil if it has been printed as JSON.
+    func forPeople(_ answer: JSONValue) -> JSONValue? {
+        guard json else { return answer }
+        say(answer.text)
+        return nil
+    }
+}
+
+extension Client {
+    /// Makes a call; what ends the connection ends the program.
+    func result(
+        of command: String,
+        message: String?,
+        before deadline: ContinuousClock.Instant?
+    ) throws(ExitError) -> Result<JSONValue, ErrorReply> {
+        do throws(ClientFailure) { return try call(command, message: message, before: deadline) } catch {
+            throw ExitError(error)
         }
     }
 }

@@ -1,10 +1,8 @@
 import ArgumentParser
 import CommandLineText
-import Glibc
 import JSON
 import Linux
 import QuickConnect
-import QuickConnectClient
 
 struct DoctorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -40,29 +38,42 @@ struct DoctorCommand: ParsableCommand {
     }
 
     private func askDaemon() throws -> DoctorReport {
-        let message = test.map { JSONValue.array([.string($0.rawValue)]).text }
-        let answer = try connection.call("doctor", message: message)
+        let answer = try connection.call("doctor", test.map { [.string($0.rawValue)] } ?? [])
         guard let report = DoctorReport(answer) else {
-            throw ExitError(message: "the daemon's report cannot be read: \(answer.text)", status: 1)
+            throw ExitError(message: "the daemon's report cannot be read: \(answer.text)")
         }
-        return DoctorReport(report.findings + dataService() + fleet() + kiosk())
+        return DoctorReport(report.findings + dataService() + fleet() + kiosk() + waitingFiles())
     }
 
     /// The finding of the fleet's gateway, if one is running.
     private func fleet() -> [Finding] {
-        let answer = try? connection.call("mqtt", message: JSONValue.array(["state"]).text)
+        let answer = try? connection.call("mqtt", ["state"])
         return answer?.objectValue.map { [FleetState($0).finding] } ?? []
     }
 
     /// The finding of the kiosk's window, if one is open and this user may ask it.
     private func kiosk() -> [Finding] {
-        guard let state = (try? connection.call("kiosk", message: JSONValue.array(["state"]).text))?.objectValue,
+        guard let state = (try? connection.call("kiosk", ["state"]))?.objectValue,
             let monitor = state["monitor"]?.objectValue, let name = monitor["name"]?.stringValue
         else { return [] }
         let place = "the window is on \(name), \(monitor["width"]?.text ?? "?")×\(monitor["height"]?.text ?? "?")"
         guard let missing = monitor["missing"]?.stringValue else { return [Finding("kiosk", .ok, place)] }
         let says = "\(place): 'monitor' of the kiosk's settings, \(missing), is not connected"
         return [Finding("kiosk", .warning, says, inspect: "xrandr --listmonitors")]
+    }
+
+    /// Scripts, macros and procedures of the owner where the programs that run them are not installed.
+    private func waitingFiles() -> [Finding] {
+        let program = "quickconnect-scripts"
+        guard !Program.isInstalled(program) else { return [] }
+        let folders = [true, false].map {
+            StandardFolders(isRoot: $0, environment: OwnProcess.environment, program: OwnProcess.program)
+        }
+        let places = Set(folders.flatMap { [$0.scripts, $0.macros, $0.procedures] }).sorted()
+        let waiting = places.filter { FileText.names(in: $0)?.contains { $0.hasSuffix(".js") } == true }
+        guard !waiting.isEmpty else { return [] }
+        let says = "what is in \(waiting.joined(separator: ", ")) does not run: \(program) is not installed"
+        return [Finding("scripts", .warning, says, fix: "sudo apt install \(program)")]
     }
 
     /// The findings about the data and the server of procedures, if there are such. Only the data service may read their
@@ -73,6 +84,7 @@ struct DoctorCommand: ParsableCommand {
         if let problem = list["recording"]?.objectValue?["problem"]?.stringValue {
             findings.append(Finding("data", .error, problem, inspect: "journalctl -u quickconnect-data"))
         }
+        findings += [list["recording"]?.objectValue.flatMap { Finding(changesOf: $0) }].compactMap { $0 }
         if let sync = list["sync"], sync != .null { findings.append(FetchedState(sync).finding) }
         return findings
     }
@@ -89,5 +101,43 @@ struct DoctorCommand: ParsableCommand {
         }
         let others = DoctorReport(json)?.findings.filter { $0.subject != "daemon" } ?? []
         return DoctorReport([absent] + others)
+    }
+}
+
+extension Finding {
+    /// That the data service has not taken up settings, as its state of recording says.
+    init?(changesOf recording: JSONObject) {
+        guard let keys = recording["restart"]?.arrayValue?.compactMap(\.stringValue), !keys.isEmpty else { return nil }
+        let says = "the settings have changed since the service of procedures was started: "
+        self.init(
+            "data",
+            .warning,
+            says + keys.joined(separator: ", "),
+            fix: "sudo systemctl restart quickconnect-data"
+        )
+    }
+}
+
+/// What quickconnect-mqtt says of its broker.
+struct FleetState {
+    private let members: JSONObject
+
+    init(_ members: JSONObject) { self.members = members }
+
+    private func count(_ name: String) -> Int64 { members[name]?.integerValue ?? 0 }
+
+    /// For the doctor. An unreachable broker is an error even if the device works, because nobody can reach it then.
+    var finding: Finding {
+        let broker = members["broker"]?.stringValue ?? "the broker"
+        let device = members["device"]?.stringValue ?? ""
+        let dropped = count("droppedEvents") + count("droppedReplies")
+        let lost = dropped == 0 ? "" : "; \(dropped) messages were left out since the start, because the queue was full"
+        guard members["connected"] == true else {
+            let problem = members["problem"]?.stringValue ?? "not connected"
+            let says = "\(device) is not connected to \(broker): \(problem)\(lost)"
+            let check = "sudo -u quickconnect-mqtt quickconnect-mqtt --check"
+            return Finding("fleet", .error, says, inspect: check)
+        }
+        return Finding("fleet", dropped == 0 ? .ok : .warning, "\(device) is connected to \(broker)\(lost)")
     }
 }

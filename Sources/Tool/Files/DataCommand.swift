@@ -3,7 +3,7 @@ import CommandLineText
 import Glibc
 import JSON
 import Linux
-import QuickConnectClient
+import QuickConnect
 
 struct DataCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -28,14 +28,10 @@ struct DataInfoCommand: ParsableCommand {
         abstract: "Prints the number of entries, their kinds, and their size."
     )
 
-    @OptionGroup var connection: ConnectionOptions
-
-    @Flag(help: "Print JSON, for programs.")
-    var json = false
+    @OptionGroup var output: AnswerOptions
 
     func run() throws {
-        let answer = try connection.dataService("data", ["info"])
-        guard !json else { return say(answer.text) }
+        guard let answer = output.forPeople(try output.connection.dataService("data", ["info"])) else { return }
         let object = answer.objectValue ?? [:]
         let bytes = object["bytes"]?.integerValue ?? 0
         say(
@@ -65,15 +61,11 @@ struct DataBackupCommand: ParsableCommand {
     func run() throws {
         let answer = try connection.dataService("data", ["backup"])
         guard let path = answer.objectValue?["path"]?.stringValue else {
-            throw ExitError(message: "the service did not say where the backup is", status: 1)
+            throw ExitError(message: "the service did not say where the backup is")
         }
         guard let file else { return say(path) }
         let data = "\(Folders.parent(of: Folders.parent(of: path) ?? "") ?? "")/data.db"
-        do throws(DataCopy.Refusal) {
-            try DataCopy(path, ofFileAt: data).copy(to: file, isOwn: false)
-        } catch {
-            throw ExitError(message: "the copy of the data is not used: \(error.reason)", status: 1)
-        }
+        try DataCopy.copy(path, ofFileAt: data, to: file, isOwn: false)
         say(file)
     }
 }
@@ -111,7 +103,7 @@ struct DataExportCommand: ParsableCommand {
         var output = STDOUT_FILENO
         if let file {
             output = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-            guard output >= 0 else { throw ExitError(message: "\(file): \(SystemCallError.text(errno))", status: 1) }
+            guard output >= 0 else { throw ExitError(message: "\(file): \(SystemCallError.text(errno))") }
         }
         var last: JSONValue = 0
         while case let page = try connection.dataService("data", ["export", ["after": last]]).objectValue ?? [:],
@@ -120,7 +112,7 @@ struct DataExportCommand: ParsableCommand {
             let lines = (page["entries"]?.arrayValue ?? []).map { "\($0.text)\n" }.joined()
             let code = Descriptor.write(lines, to: output)
             guard code == 0 else {
-                throw ExitError(message: "\(file ?? "standard output"): \(SystemCallError.text(code))", status: 1)
+                throw ExitError(message: "\(file ?? "standard output"): \(SystemCallError.text(code))")
             }
             last = next
         }
@@ -149,7 +141,7 @@ struct DataImportCommand: ParsableCommand {
         if let file {
             let input = open(file, O_RDONLY | O_CLOEXEC)
             guard input >= 0, dup2(input, STDIN_FILENO) >= 0 else {
-                throw ExitError(message: "\(file): \(SystemCallError.text(errno))", status: 1)
+                throw ExitError(message: "\(file): \(SystemCallError.text(errno))")
             }
         }
         var page: [JSONValue] = []
@@ -167,12 +159,95 @@ struct DataImportCommand: ParsableCommand {
             do {
                 page.append(try JSONParser.parse(line))
             } catch {
-                throw ExitError(message: "line \(number) is not JSON: \(error.message)", status: 1)
+                throw ExitError(message: "line \(number) is not JSON: \(error.message)")
             }
             bytes += line.utf8.count
             if page.count == 500 || bytes > Self.pageBytes { try send() }
         }
         try send()
         say("\(isNew) new entries, \(isThere) were there.")
+    }
+}
+
+/// The copy of the data that the service says it has made. Root reads it, and anybody might have answered in the service's
+/// place: so it must be a file of the service, in the service's own folder.
+struct DataCopy {
+    private let path: String
+    /// The folder of the service's data.
+    private let folder: String
+    /// Its name below the folder: `backups/NAME.db`.
+    private let name: String
+
+    /// Why a file is not read.
+    struct Refusal: Error {
+        var reason: String
+    }
+
+    /// Copies it to a private file, or ends the program.
+    /// - Parameters:
+    ///   - data: the path of the service's data.
+    ///   - isOwn: whether no link in the target's place is followed.
+    static func copy(_ path: String, ofFileAt data: String, to target: String, isOwn: Bool = true) throws(ExitError) {
+        do throws(Refusal) { try DataCopy(path, ofFileAt: data).copy(to: target, isOwn: isOwn) } catch {
+            throw ExitError(message: "the copy of the data is not used: \(error.reason)")
+        }
+    }
+
+    private init(_ path: String, ofFileAt data: String) throws(Refusal) {
+        let folder = Folders.parent(of: data) ?? "/"
+        let parts = path.dropFirst(folder.count + 1).split(separator: "/", omittingEmptySubsequences: false)
+        guard path.hasPrefix("\(folder)/"), parts.count == 2, parts[0] == "backups", !parts[1].hasPrefix("."),
+            parts[1].hasSuffix(".db"), !path.utf8.contains(0)
+        else {
+            throw Refusal(reason: "'\(path.shortened)' is not a file in \(folder)/backups")
+        }
+        (self.path, self.folder) = (path, folder)
+        name = parts.joined(separator: "/")
+    }
+
+    /// Copies it, to a private file. Nothing that is a link, another user's, or in a folder that others can write to is
+    /// read.
+    private func copy(to target: String, isOwn: Bool) throws(Refusal) {
+        // Itself it may be a link: the owner's, to another disk.
+        let root = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard root >= 0 else { throw failure(folder, errno) }
+        defer { close(root) }
+        let owner = try status(of: root, folder, kind: S_IFDIR).st_uid
+        let backups = openat(root, "backups", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        guard backups >= 0 else { throw failure("\(folder)/backups", errno) }
+        defer { close(backups) }
+        try check(backups, "\(folder)/backups", kind: S_IFDIR, owner: owner)
+        let file = openat(backups, String(name.dropFirst(8)), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard file >= 0 else { throw failure(path, errno) }
+        defer { close(file) }
+        try check(file, path, kind: S_IFREG, owner: owner)
+        do throws(SystemCallError) { try FileCopy.make(ofOpen: file, at: target, isOwn: isOwn) } catch {
+            throw Refusal(reason: "\(path) → \(target): \(error)")
+        }
+    }
+
+    private func failure(_ path: String, _ code: Int32) -> Refusal {
+        let text = [ELOOP, ENOTDIR].contains(code) ? "is a link" : SystemCallError.text(code)
+        return Refusal(reason: "\(path): \(text)")
+    }
+
+    private func status(of descriptor: Int32, _ path: String, kind: mode_t) throws(Refusal) -> stat {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw failure(path, errno) }
+        guard status.st_mode & S_IFMT == kind else {
+            throw Refusal(reason: "\(path) is not a \(kind == S_IFREG ? "regular file" : "folder")")
+        }
+        guard status.st_mode & 0o022 == 0 else { throw Refusal(reason: "\(path) can be changed by others") }
+        return status
+    }
+
+    private func check(_ descriptor: Int32, _ path: String, kind: mode_t, owner: uid_t) throws(Refusal) {
+        let status = try status(of: descriptor, path, kind: kind)
+        guard status.st_uid == owner else {
+            throw Refusal(reason: "\(path) belongs to user \(status.st_uid), and the service's folder to user \(owner)")
+        }
+        guard kind != S_IFREG || status.st_nlink == 1 else {
+            throw Refusal(reason: "\(path) has \(status.st_nlink) names, and may be a file of elsewhere")
+        }
     }
 }

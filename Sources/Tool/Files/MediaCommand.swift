@@ -1,7 +1,7 @@
 import ArgumentParser
 import CommandLineText
+import Glibc
 import JSON
-import QuickConnect
 import QuickConnectClient
 
 struct MediaCommand: ParsableCommand {
@@ -29,14 +29,10 @@ struct MediaListCommand: ParsableCommand {
         abstract: "Lists the files, with their length, format, size and owner."
     )
 
-    @OptionGroup var connection: ConnectionOptions
-
-    @Flag(help: "Print JSON, for programs.")
-    var json = false
+    @OptionGroup var output: AnswerOptions
 
     func run() throws {
-        let answer = try connection.call("media", message: JSONValue.array(["list"]).text)
-        guard !json else { return say(answer.text) }
+        guard let answer = output.forPeople(try output.connection.call("media", ["list"])) else { return }
         say(MediaTable(answer.arrayValue ?? []).text)
     }
 }
@@ -67,13 +63,7 @@ private struct MediaTable {
     var text: String {
         guard !files.isEmpty else { return "The media folder is empty." }
         let rows = [["FILE", "LENGTH", "FORMAT", "SIZE", "OWNER"]] + files.map(row)
-        let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
-        return rows.map { row in
-            row.enumerated().map { column, cell in
-                let space = String(repeating: " ", count: widths[column] - cell.count)
-                return column == row.count - 1 ? cell : [1, 3].contains(column) ? space + cell : cell + space
-            }.joined(separator: "  ")
-        }.joined(separator: "\n")
+        return Table.columns(rows, right: [1, 3])
     }
 
     private func row(_ file: JSONObject) -> [String] {
@@ -105,5 +95,54 @@ enum ByteCount {
         for larger in ["kB", "MB", "GB", "TB"] where amount >= 1000 { (amount, unit) = (amount / 1000, larger) }
         let isShort = unit == "B" || amount >= 100
         return "\(isShort ? "\(Int(amount.rounded()))" : "\((amount * 10).rounded() / 10)") \(unit)"
+    }
+}
+
+/// A connection on which one call of `media` follows another. Each has the time of `--timeout`.
+struct MediaConnection {
+    private let options: ConnectionOptions
+    private let client: Client
+
+    /// Bytes of a piece: as many as the daemon takes.
+    static let pieceBytes = 1 << 20
+
+    init(_ options: ConnectionOptions) throws {
+        self.options = options
+        client = try options.connect(before: options.deadline)
+    }
+
+    func call(_ parameters: [JSONValue]) throws -> JSONValue {
+        let message = JSONValue.array(parameters).text
+        let result = try client.result(of: "media", message: message, before: options.deadline)
+        return try result.mapError { ExitError($0) }.get()
+    }
+}
+
+/// Shows the progress of a slow transfer on a terminal.
+struct TransferProgress {
+    private let name: String
+    private let begin = ContinuousClock.now
+    private var shown = ContinuousClock.now
+    private var isShown = false
+    private let isTerminal = isatty(STDERR_FILENO) == 1
+
+    private static let patience = Duration.milliseconds(500)
+    private static let interval = Duration.milliseconds(100)
+
+    init(_ name: String) { self.name = name }
+
+    /// - Parameter total: all bytes there will be; nil if that is not known.
+    mutating func show(_ bytes: Int, of total: Int?) {
+        guard isTerminal, begin + Self.patience < .now, shown + Self.interval < .now else { return }
+        (shown, isShown) = (.now, true)
+        let share = total.map { " of \(ByteCount.words($0)) (\($0 > 0 ? bytes * 100 / $0 : 100) %)" } ?? ""
+        let speed = Double(bytes) / max(0.001, begin.duration(to: .now) / .seconds(1))
+        let text = "\(name): \(ByteCount.words(bytes))\(share), \(ByteCount.words(Int(speed)))/s"
+        write("\r\u{1B}[K\(text)", to: STDERR_FILENO)
+    }
+
+    /// Clears the line.
+    func end() {
+        if isShown { write("\r\u{1B}[K", to: STDERR_FILENO) }
     }
 }

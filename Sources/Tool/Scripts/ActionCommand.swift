@@ -1,11 +1,10 @@
 import Actions
 import ArgumentParser
 import CommandLineText
-import Glibc
 import JSON
-import Layout
 import Linux
 import QuickConnect
+import QuickConnectClient
 
 struct ActionCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -29,25 +28,16 @@ struct ActionCommand: ParsableCommand {
     )
 }
 
-extension ActionDesk {
+extension ActionLibrary {
     /// The actions of this user. This object does not decide what they may call.
-    static var ofUser: ActionDesk {
-        let folders = StandardFolders(
-            isRoot: geteuid() == 0,
-            environment: OwnProcess.environment,
-            program: OwnProcess.program
-        )
-        return ActionDesk(ActionFolders(folders), ActionState(folders), commands: [])
+    static var ofUser: ActionLibrary {
+        let folders = StandardFolders.own
+        return ActionLibrary(ActionFolders(folders), ActionState(folders), commands: [])
     }
 }
 
 extension ExitError {
-    init(_ error: CommandError) { self.init(message: "\(error.code.rawValue): \(error.message)", status: 1) }
-}
-
-/// The actions of this user, for the shell's completion.
-enum ActionNames {
-    static func forCompletion() -> [String] { ActionDesk.ofUser.folders.files().files.map(\.name) }
+    init(_ error: CommandError) { self.init(message: "\(error.code.rawValue): \(error.message)") }
 }
 
 struct ActionListCommand: ParsableCommand {
@@ -60,7 +50,7 @@ struct ActionListCommand: ParsableCommand {
     var json = false
 
     func run() throws {
-        let (actions, problems) = ActionDesk.ofUser.list()
+        let (actions, problems) = ActionLibrary.ofUser.list()
         guard !json else {
             let list: JSONObject = [
                 "actions": .array(actions.map { .object($0.json) }), "problems": .array(problems.map(JSONValue.string)),
@@ -72,7 +62,7 @@ struct ActionListCommand: ParsableCommand {
         for problem in problems { say("warning: \(problem)") }
     }
 
-    private static func words(_ action: ActionDesk.Entry) -> String {
+    private static func words(_ action: ActionLibrary.Entry) -> String {
         let place =
             switch action.file.place {
             case .user: "yours"
@@ -95,7 +85,7 @@ struct ActionEnableCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: "The action.", completion: .custom { _, _, _ in ActionNames.forCompletion() })
+    @Argument(help: "The action.", completion: Completion.action)
     var name: String
 
     @Argument(help: ArgumentHelp("The site: \(Site.expectation).", valueName: "SITE"))
@@ -103,7 +93,7 @@ struct ActionEnableCommand: ParsableCommand {
 
     func run() throws {
         let site = try Site.parse(site)
-        let desk = ActionDesk.ofUser
+        let desk = ActionLibrary.ofUser
         do throws(CommandError) {
             let file = try desk.file(name)
             if let problem = FileTrust.problem(of: file.path) { throw CommandError(.denied, "\(file.path) \(problem)") }
@@ -129,7 +119,7 @@ struct ActionDisableCommand: ParsableCommand {
         abstract: "Removes the permission of an action for one site, or for all."
     )
 
-    @Argument(help: "The action.", completion: .custom { _, _, _ in ActionNames.forCompletion() })
+    @Argument(help: "The action.", completion: Completion.action)
     var name: String
 
     @Argument(help: ArgumentHelp("The site, as list shows it; without one, all.", valueName: "SITE"))
@@ -137,7 +127,7 @@ struct ActionDisableCommand: ParsableCommand {
 
     func run() throws {
         let site = try site.map(Site.parse)
-        let desk = ActionDesk.ofUser
+        let desk = ActionLibrary.ofUser
         do throws(CommandError) {
             let gone = try desk.state.changeRules { $0.remove(name, site) }
             let left = desk.state.rules().all.sites(of: name).filter { site == nil || $0 == site }
@@ -152,5 +142,45 @@ struct ActionDisableCommand: ParsableCommand {
         } catch {
             throw ExitError(error)
         }
+    }
+}
+
+struct ActionRunCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run",
+        abstract: "Runs an action in the page that the window shows, and waits until it ends.",
+        discussion: """
+            If the action has an editor, it waits until the user presses Done or Cancel. It prints the result: a text, or the \
+            title and address of the page.
+            """
+    )
+
+    @OptionGroup var output: AnswerOptions
+
+    @Argument(help: "The action.", completion: Completion.action)
+    var name: String
+
+    func run() throws {
+        let result = try output.connection.result(of: "action", ["run", .string(name)])
+        guard let answer = output.forPeople(try result.mapError(Self.end).get()) else { return }
+        say(Self.words(answer))
+    }
+
+    private static func words(_ answer: JSONValue) -> String {
+        let results = answer.objectValue?["NSExtensionJavaScriptPreprocessingResultsKey"]?.objectValue ?? [:]
+        if let text = results["text"]?.stringValue { return text }
+        let page = ["title", "URL"].compactMap { results[$0]?.stringValue }.filter { !$0.isEmpty }
+        return page.isEmpty ? "Done." : "Done: \(page.joined(separator: ", "))"
+    }
+
+    private static func end(_ error: ErrorReply) -> ExitError {
+        let fix =
+            Program.isInstalled("quickconnect-kiosk")
+            ? "no window is open; start it with «quickconnect-kiosk»" : Program.missing("quickconnect-kiosk")
+        // An action's `source` says whether Action.js or a typed script failed; the line is `text`.
+        var placed = error
+        placed.members["file"] = error.members["file"] ?? error.members["source"]
+        placed.members["source"] = error.members["text"]
+        return ExitError(placed, unanswered: "unavailable: \(fix)")
     }
 }

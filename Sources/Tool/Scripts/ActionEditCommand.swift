@@ -1,9 +1,7 @@
 import Actions
 import ArgumentParser
 import CommandLineText
-import Glibc
 import JSON
-import Layout
 import Linux
 import QuickConnect
 import SyntaxChecking
@@ -19,7 +17,7 @@ struct ActionEditCommand: ParsableCommand {
             """
     )
 
-    @Argument(help: "The action.", completion: .custom { _, _, _ in ActionNames.forCompletion() })
+    @Argument(help: "The action.", completion: Completion.action)
     var name: String
 
     /// What a new action begins as.
@@ -42,29 +40,15 @@ struct ActionEditCommand: ParsableCommand {
 
     func run() throws {
         if let problem = ActionName.problem(of: name) { throw ValidationError("'\(name)': \(problem).") }
-        let folders = ActionDesk.ofUser.folders
+        let folders = ActionLibrary.ofUser.folders
         let old = try text(folders.file(name))
         let file = try EditedFile(name, "action")
-        var (text, message) = (old ?? Self.template, [String]())
-        while true {
-            let edited = try file.edit(text, under: message)
-            guard edited != (old ?? Self.template) else {
-                file.remove()
-                return say("Nothing was changed.")
-            }
-            // A user who closes the editor without fixing anything wants to stop.
-            if !message.isEmpty, edited == text { throw file.kept(message.joined(separator: "\n")) }
-            if let mistake = try mistake(in: edited, file) {
-                (text, message) = (edited, mistake)
-                continue
-            }
+        let start = old ?? Self.template
+        try file.edit(start, isNew: { $0 != start }) { edited in
+            if let mistake = try mistake(in: edited, file) { return .mistaken(mistake) }
             let path = try save(edited, in: folders.own, file)
-            file.remove()
-            say(
-                old == nil
-                    ? "\(path) is made. «quickconnect action enable \(name) SITE» lets it run." : "\(path) is saved."
-            )
-            return
+            let words = old == nil ? "made. «quickconnect action enable \(name) SITE» lets it run." : "saved."
+            return .saved("\(path) is \(words)")
         }
     }
 
@@ -72,7 +56,7 @@ struct ActionEditCommand: ParsableCommand {
         switch file?.text() {
         case nil: return nil
         case .success(let text): return text
-        case .failure(let problem): throw ExitError(message: "\(file?.path ?? name) \(problem.message)", status: 1)
+        case .failure(let problem): throw ExitError(message: "\(file?.path ?? name) \(problem.message)")
         }
     }
 
@@ -80,9 +64,7 @@ struct ActionEditCommand: ParsableCommand {
     private func mistake(in text: String, _ file: EditedFile) throws -> [String]? {
         do throws(CommandError) {
             guard let mistake = try SyntaxChecker.installed.verdict(on: text).mistake() else { return nil }
-            let line = mistake["line"]?.integerValue.map { "line \($0) below these: " } ?? ""
-            return ["\(line)\(mistake["message"]?.stringValue ?? "it is not valid JavaScript")"]
-                + MacroPlace.marked(mistake)
+            return EditedFile.lines(mistake["message"]?.stringValue ?? "it is not valid JavaScript", mistake)
         } catch {
             throw file.kept(error.message)
         }

@@ -2,7 +2,6 @@ import ArgumentParser
 import CommandLineText
 import JSON
 import Linux
-import QuickConnect
 import QuickConnectClient
 
 struct MacroCommand: ParsableCommand {
@@ -28,35 +27,30 @@ struct MacroCommand: ParsableCommand {
 extension ConnectionOptions {
     /// One call of `macro`. An error with a place shows it.
     func macro(_ parameters: [JSONValue]) throws -> JSONValue {
-        switch try macroResult(parameters) {
-        case .success(let value): return value
-        case .failure(let error): throw ExitError(macro: error)
-        }
-    }
-
-    func macroResult(_ parameters: [JSONValue]) throws -> Result<JSONValue, ErrorReply> {
-        let deadline = deadline
-        do {
-            return try connect(before: deadline).call("macro", .array(parameters), before: deadline)
-        } catch let failure as ClientFailure {
-            throw ExitError(failure)
-        }
+        try result(of: "macro", parameters).mapError { ExitError(macro: $0) }.get()
     }
 }
 
 extension ExitError {
     /// An error of a macro, with its line.
     init(macro error: ErrorReply) {
+        let start = "«sudo systemctl start quickconnect-scripts»"
+        let host = OwnPrograms.unavailable("the script host", of: "quickconnect-scripts", start: start)
+        let isStarting = error.message.contains("'macros'") && Program.isInstalled("quickconnect-scripts")
+        let macros = "unavailable: the macros are starting, or do not start: «quickconnect scripts» tells which"
+        self.init(error, unanswered: isStarting ? macros : host)
+    }
+
+    /// An error with its line.
+    /// - Parameter unanswered: what to say where nobody answers the command.
+    init(_ error: ErrorReply, unanswered: String) {
         self.init(error)
-        if code == "unavailable", error.message.contains("no client has registered") {
-            message =
-                error.message.contains("'macros'")
-                ? "unavailable: the macros are starting, or do not start: «quickconnect scripts» tells which"
-                : "unavailable: no script host is running; start it with «sudo systemctl start quickconnect-scripts»"
-            return
-        }
         let place = MacroPlace(error.members).text
-        if !place.isEmpty { message += "\n\(place)" }
+        if code == "unavailable", error.message.contains("no client has registered") {
+            message = unanswered
+        } else if !place.isEmpty {
+            message += "\n\(place)"
+        }
     }
 }
 
@@ -66,14 +60,10 @@ struct MacroListCommand: ParsableCommand {
         abstract: "Lists the macros: origin, version, and syntax errors."
     )
 
-    @OptionGroup var connection: ConnectionOptions
-
-    @Flag(help: "Print JSON, for programs.")
-    var json = false
+    @OptionGroup var output: AnswerOptions
 
     func run() throws {
-        let answer = try connection.macro(["list"])
-        guard !json else { return say(answer.text) }
+        guard let answer = output.forPeople(try output.connection.macro(["list"])) else { return }
         let macros = (answer.objectValue?["macros"]?.arrayValue ?? []).compactMap(\.objectValue)
         let problems = (answer.objectValue?["problems"]?.arrayValue ?? []).compactMap(\.stringValue)
         let rows = macros.map { [$0["name"]?.stringValue ?? "", Self.words($0)] }
@@ -96,17 +86,13 @@ struct MacroShowCommand: ParsableCommand {
         abstract: "Shows a macro with line numbers; the line of a syntax error is marked."
     )
 
-    @OptionGroup var connection: ConnectionOptions
-
-    @Flag(help: "Print JSON, for programs.")
-    var json = false
+    @OptionGroup var output: AnswerOptions
 
     @Argument(help: "The macro.", completion: Completion.macro)
     var name: String
 
     func run() throws {
-        let answer = try connection.macro(["show", .string(name)])
-        guard !json else { return say(answer.text) }
+        guard let answer = output.forPeople(try output.connection.macro(["show", .string(name)])) else { return }
         let macro = answer.objectValue ?? [:]
         let version = macro["version"]?.integerValue ?? 0
         say("\(name), version \(version), \(macro["from"]?.stringValue ?? ""): \(macro["file"]?.stringValue ?? "")")
@@ -132,8 +118,7 @@ struct MacroRunCommand: ParsableCommand {
     var words: [String] = []
 
     func run() throws {
-        if ["--help", "-h"].contains(words.first) { throw CleanExit.helpRequest(self) }
-        say(try connection.macro(["run"] + MacroArguments.parameters(words)).text)
+        say(try connection.macro(["run"] + nameAndArguments(words)).text)
     }
 }
 
@@ -144,10 +129,7 @@ struct MacroTraceCommand: ParsableCommand {
         usage: "quickconnect macro trace [--socket <PATH>] [--timeout <SECONDS>] [--json] NAME [ARGUMENT ...]"
     )
 
-    @OptionGroup var connection: ConnectionOptions
-
-    @Flag(help: "Print JSON, for programs.")
-    var json = false
+    @OptionGroup var output: AnswerOptions
 
     @Argument(
         parsing: .captureForPassthrough,
@@ -157,9 +139,8 @@ struct MacroTraceCommand: ParsableCommand {
     var words: [String] = []
 
     func run() throws {
-        if ["--help", "-h"].contains(words.first) { throw CleanExit.helpRequest(self) }
-        let answer = try connection.macro(["trace"] + MacroArguments.parameters(words))
-        guard !json else { return say(answer.text) }
+        guard let answer = output.forPeople(try output.connection.macro(["trace"] + nameAndArguments(words)))
+        else { return }
         for call in (answer.objectValue?["calls"]?.arrayValue ?? []).compactMap(\.objectValue) { say(Self.line(call)) }
         say("returns \(answer.objectValue?["value"]?.text ?? "null")")
     }
@@ -192,15 +173,12 @@ struct MacroCheckCommand: ParsableCommand {
             _ = try connection.macro(["check", .string(name)])
             return
         }
-        switch FileText.read(name, maximumBytes: 16 << 20) {
-        case .failure(let problem): throw ExitError(message: "\(name) \(problem.message)", status: 1)
-        case .success(let text):
-            let macro = LocalFile.last(of: name).dropLast(3)
-            let result = try connection.macroResult(["check", .string(String(macro)), .string(text)])
-            guard case .failure(var error) = result else { return }
-            error.members["file"] = .string(name)
-            throw ExitError(macro: error)
-        }
+        let text = try LocalFile.text(name, maximumBytes: 16 << 20)
+        let macro = LocalFile.last(of: name).dropLast(3)
+        let result = try connection.result(of: "macro", ["check", .string(String(macro)), .string(text)])
+        guard case .failure(var error) = result else { return }
+        error.members["file"] = .string(name)
+        throw ExitError(macro: error)
     }
 }
 
@@ -222,14 +200,5 @@ struct MacroRevertCommand: ParsableCommand {
         let number = version.map { [JSONValue.integer(Int64($0))] } ?? []
         let answer = try connection.macro(["revert", .string(name)] + number)
         say("\(name) is version \(answer.objectValue?["version"]?.text ?? "?") now.")
-    }
-}
-
-/// The words after the options: a name, and arguments.
-enum MacroArguments {
-    static func parameters(_ words: [String]) throws -> [JSONValue] {
-        guard let name = words.first, !name.isEmpty else { throw ValidationError("NAME is missing.") }
-        guard !name.hasPrefix("-") else { throw ValidationError("Unknown option '\(name)'.") }
-        return [.string(name)] + words.dropFirst().map { (try? JSONParser.parse($0)) ?? .string($0) }
     }
 }

@@ -1,8 +1,8 @@
 import ArgumentParser
 import CommandLineText
-import Glibc
 import JSON
 import Linux
+import QuickConnect
 import QuickConnectClient
 
 struct ProcedureCommand: ParsableCommand {
@@ -28,30 +28,17 @@ struct ProcedureCommand: ParsableCommand {
 extension ConnectionOptions {
     /// One call to the service of procedures. An error with a place shows it.
     func dataService(_ command: String, _ parameters: [JSONValue]) throws -> JSONValue {
-        let deadline = deadline
-        do {
-            switch try connect(before: deadline).call(command, .array(parameters), before: deadline) {
-            case .success(let value): return value
-            case .failure(let error): throw ExitError(dataService: error)
-            }
-        } catch let failure as ClientFailure {
-            throw ExitError(failure)
-        }
+        try result(of: command, parameters).mapError { ExitError(dataService: $0) }.get()
     }
 }
 
 extension ExitError {
     /// An error of a procedure, with its line.
     init(dataService error: ErrorReply) {
-        self.init(error)
-        if code == "unavailable", error.message.contains("no client has registered") {
-            message =
-                "unavailable: the service of procedures is not running; start it with «sudo systemctl start "
-                + "quickconnect-data»"
-            return
-        }
-        let place = MacroPlace(error.members).text
-        if !place.isEmpty { message += "\n\(place)" }
+        let start =
+            "«sudo systemctl start quickconnect-data», or from a checkout with «quickconnect-scripts --procedures»"
+        let service = OwnPrograms.unavailable("the service of procedures", of: "quickconnect-scripts", start: start)
+        self.init(error, unanswered: service)
     }
 }
 
@@ -61,14 +48,10 @@ struct ProcedureListCommand: ParsableCommand {
         abstract: "Lists the stored procedures, their origin, and the recorded events."
     )
 
-    @OptionGroup var connection: ConnectionOptions
-
-    @Flag(help: "Print JSON, for programs.")
-    var json = false
+    @OptionGroup var output: AnswerOptions
 
     func run() throws {
-        let answer = try connection.dataService("procedures", ["list"])
-        guard !json else { return say(answer.text) }
+        guard let answer = output.forPeople(try output.connection.dataService("procedures", ["list"])) else { return }
         let object = answer.objectValue ?? [:]
         let rows = (object["procedures"]?.arrayValue ?? []).compactMap(\.objectValue).map {
             [$0["name"]?.stringValue ?? "", "\($0["from"]?.stringValue ?? ""): \($0["file"]?.stringValue ?? "")"]
@@ -80,6 +63,7 @@ struct ProcedureListCommand: ParsableCommand {
         if let sync = object["sync"], sync != .null { say("Fetched: \(FetchedState(sync).text).") }
         let problems = (object["problems"]?.arrayValue ?? []) + [recording["problem"]].compactMap { $0 }
         for problem in problems.compactMap(\.stringValue) { say("warning: \(problem)") }
+        if let finding = Finding(changesOf: recording) { say("warning: \(finding.says); \(finding.fix ?? "")") }
     }
 }
 
@@ -89,17 +73,14 @@ struct ProcedureShowCommand: ParsableCommand {
         abstract: "Shows a stored procedure with line numbers."
     )
 
-    @OptionGroup var connection: ConnectionOptions
-
-    @Flag(help: "Print JSON, for programs.")
-    var json = false
+    @OptionGroup var output: AnswerOptions
 
     @Argument(help: "The procedure.", completion: Completion.procedure)
     var name: String
 
     func run() throws {
-        let answer = try connection.dataService("procedures", ["show", .string(name)])
-        guard !json else { return say(answer.text) }
+        guard let answer = output.forPeople(try output.connection.dataService("procedures", ["show", .string(name)]))
+        else { return }
         let procedure = answer.objectValue ?? [:]
         say("\(name), \(procedure["from"]?.stringValue ?? ""): \(procedure["file"]?.stringValue ?? "")")
         say(ListedMacro.text(procedure["text"]?.stringValue ?? "", mistake: nil))
@@ -124,8 +105,7 @@ struct ProcedureRunCommand: ParsableCommand {
     var words: [String] = []
 
     func run() throws {
-        if ["--help", "-h"].contains(words.first) { throw CleanExit.helpRequest(self) }
-        say(try connection.dataService("execute", MacroArguments.parameters(words)).text)
+        say(try connection.dataService("execute", nameAndArguments(words)).text)
     }
 }
 
@@ -149,12 +129,9 @@ struct ProcedureCheckCommand: ParsableCommand {
             _ = try connection.dataService("procedures", ["check", .string(name)])
             return
         }
-        switch FileText.read(name, maximumBytes: 1 << 20) {
-        case .failure(let problem): throw ExitError(message: "\(name) \(problem.message)", status: 1)
-        case .success(let text):
-            let procedure = String(LocalFile.last(of: name).dropLast(3))
-            _ = try connection.dataService("procedures", ["check", .string(procedure), .string(text)])
-        }
+        let text = try LocalFile.text(name, maximumBytes: 1 << 20)
+        let procedure = String(LocalFile.last(of: name).dropLast(3))
+        _ = try connection.dataService("procedures", ["check", .string(procedure), .string(text)])
     }
 }
 

@@ -1,7 +1,4 @@
 import ArgumentParser
-import CommandLineText
-import Glibc
-import Linux
 import QuickConnectClient
 
 struct RunCommand: ParsableCommand {
@@ -39,9 +36,7 @@ struct RunCommand: ParsableCommand {
 
     /// Replaces this process by the script host's program, which has the JavaScript engine.
     func run() throws {
-        guard let file = words.first, !file.isEmpty else { throw ValidationError("FILE.js is missing.") }
-        if file == "--help" || file == "-h" { throw CleanExit.helpRequest(self) }
-        guard !file.hasPrefix("-") else { throw ValidationError("Unknown option '\(file)'.") }
+        _ = try first(of: words, "FILE.js")
         let flags = [("--socket", socket), ("--config", config)].flatMap { flag, value in
             value.map { [flag, $0] } ?? []
         }

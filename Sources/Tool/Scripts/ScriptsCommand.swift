@@ -2,7 +2,6 @@ import ArgumentParser
 import CommandLineText
 import JSON
 import Linux
-import QuickConnect
 
 struct ScriptsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -15,14 +14,10 @@ struct ScriptsCommand: ParsableCommand {
             """
     )
 
-    @OptionGroup var connection: ConnectionOptions
-
-    @Flag(help: "Print JSON, for programs.")
-    var json = false
+    @OptionGroup var output: AnswerOptions
 
     func run() throws {
-        let answer = try answer()
-        guard !json else { return say(answer.text) }
+        guard let answer = output.forPeople(try answer()) else { return }
         say(ScriptTable(answer.objectValue ?? [:]).text(width: Terminal.width))
     }
 }
@@ -30,10 +25,11 @@ struct ScriptsCommand: ParsableCommand {
 extension ScriptsCommand {
     private func answer() throws -> JSONValue {
         do {
-            return try connection.call("scripts", message: nil)
+            return try output.connection.call("scripts")
         } catch let end as ExitError where end.code == "unavailable" {
-            let fix = "«sudo systemctl start quickconnect-scripts», or try «quickconnect-scripts --scripts DIR»"
-            throw ExitError(message: "unavailable: no script host is running; start it with \(fix)", status: end.status)
+            let start = "«sudo systemctl start quickconnect-scripts», or try «quickconnect-scripts --scripts DIR»"
+            let text = OwnPrograms.unavailable("the script host", of: "quickconnect-scripts", start: start)
+            throw ExitError(message: text, status: end.status)
         }
     }
 }

@@ -1,6 +1,5 @@
 import Glibc
 import JSON
-import Layout
 import Linux
 
 /// The files of `quickconnect setup home`.
@@ -25,13 +24,9 @@ struct HomePlan {
 
     init(_ place: SetupPlace, socket: String?) {
         self.place = place
-        let folders = StandardFolders(
-            isRoot: geteuid() == 0,
-            environment: OwnProcess.environment,
-            program: OwnProcess.program
-        )
-        let daemon = Folders.absolute(socket ?? folders.socket)
-        self.socket = "\(Folders.parent(of: daemon) ?? "/tmp")/quickconnect-web.sock"
+        let named = socket ?? OwnProcess.environment["QUICKCONNECT_SOCKET"].flatMap { $0.isEmpty ? nil : $0 }
+        let beside = Folders.parent(of: Folders.absolute(named ?? StandardFolders.own.socket)) ?? "/"
+        self.socket = "\(named == nil && !FileText.exists(beside) ? place.folder : beside)/quickconnect-web.sock"
     }
 
     private var settings: String { "\(place.folder)/settings.d/setup-home.yaml" }
@@ -42,6 +37,34 @@ struct HomePlan {
         guard case .success(let text) = FileText.read(settings, maximumBytes: 1 << 20) else { return nil }
         return text.split(separator: "\n").first { $0.hasPrefix(Self.networkMark) }
             .map { String($0.dropFirst(Self.networkMark.count)) }
+    }
+
+    /// The people among all users, by the gateway's answer or its file.
+    static func people(_ users: JSONValue) -> [String] {
+        (users.arrayValue ?? []).compactMap(\.objectValue)
+            .filter { $0["groups"]?.arrayValue?.contains(.string(group)) ?? false }
+            .compactMap { $0["name"]?.stringValue }
+    }
+
+    /// The people whom the gateway will know when it is started.
+    var peopleOnDisk: [String] {
+        let environment = OwnProcess.environment
+        let isService = geteuid() == 0 || environment["STATE_DIRECTORY"] != nil
+        let state = StandardFolders(
+            isRoot: geteuid() == 0,
+            environment: environment,
+            program: OwnProcess.program,
+            service: "quickconnect-web"
+        )
+        .state
+        guard
+            case .success(let text) = FileText.read(
+                "\(isService ? state : "\(state)/web")/users.json",
+                maximumBytes: 1 << 22
+            ),
+            let users = try? JSONParser.parse(text)
+        else { return [] }
+        return Self.people(users)
     }
 
     func files(_ network: LocalNetwork?) -> SetupFiles {

@@ -41,8 +41,7 @@ struct PageVisit {
     private func failure(_ request: String, _ answer: Answer) -> ExitError {
         let text = answer.body.isEmpty ? "" : ": \(answer.body.split(separator: "\n")[0])"
         return ExitError(
-            message: "the pages at \(address) do not work: \(request) was answered with \(answer.status)\(text)",
-            status: 1
+            message: "the pages at \(address) do not work: \(request) was answered with \(answer.status)\(text)"
         )
     }
 
@@ -114,6 +113,6 @@ struct PageVisit {
     }
 
     private func unreachable(_ reason: String) -> ExitError {
-        ExitError(message: "the pages at \(address) cannot be reached: \(reason)", status: 1)
+        ExitError(message: "the pages at \(address) cannot be reached: \(reason)")
     }
 }

@@ -1,7 +1,6 @@
 import ArgumentParser
 import CommandLineText
 import Glibc
-import Layout
 import Linux
 
 struct SetupCommand: ParsableCommand {
@@ -15,8 +14,10 @@ struct SetupCommand: ParsableCommand {
               sudo quickconnect setup home             pages for a person at home, with a log-in for a telephone
               sudo quickconnect setup kiosk /srv/page  shows a page on the whole screen, from power-on
               sudo quickconnect setup kiosk --undo
+              sudo quickconnect setup gpio             lets the service use GPIO lines, LEDs and pulses
+              sudo quickconnect setup readers          lets the service read the readers and keys of its mappings
             """,
-        subcommands: [SetupHomeCommand.self, SetupKioskCommand.self]
+        subcommands: [SetupHomeCommand.self, SetupKioskCommand.self, SetupGPIOCommand.self, SetupReadersCommand.self]
     )
 }
 
@@ -33,7 +34,7 @@ struct SetupOptions: ParsableArguments {
 
 /// Where a set-up writes, and what runs there.
 struct SetupPlace {
-    /// The main file of the settings. It need not exist, unless it was named.
+    /// The main file of the settings. It need not exist.
     let config: String
     private let isNamed: Bool
     let folder: String
@@ -47,8 +48,7 @@ struct SetupPlace {
         let environment = OwnProcess.environment
         let named = options.config ?? environment["QUICKCONNECT_CONFIG"].flatMap { $0.isEmpty ? nil : $0 }
         let isRoot = geteuid() == 0
-        let folders = StandardFolders(isRoot: isRoot, environment: environment, program: OwnProcess.program)
-        config = Folders.absolute(named ?? folders.config)
+        config = Folders.absolute(named ?? StandardFolders.own.config)
         isNamed = named != nil
         folder = Folders.parent(of: config) ?? "/"
         let system = isNamed ? nil : SystemdUnits(user: false)
@@ -58,9 +58,18 @@ struct SetupPlace {
         }
         guard isForUsers else {
             let message = "a set-up of this device is for root: «sudo quickconnect setup \(purpose)»"
-            throw ExitError(message: message, status: 1)
+            throw ExitError(message: message)
         }
         units = SystemdUnits(user: true)
+    }
+
+    /// Makes the file of settings that was named, if it is not there yet: the daemon wants it, too.
+    func makeConfig() throws {
+        guard isNamed, !FileText.exists(config) else { return }
+        try LocalFile.change(config) { () throws(SystemCallError) in
+            try FileText.replace(config, with: "# The settings of quickconnectd: man quickconnectd.yaml\n", mode: 0o644)
+        }
+        say("  \(config): new, without a setting")
     }
 
     /// What the daemon says of settings and mappings; nil if they have no mistake.
@@ -68,7 +77,7 @@ struct SetupPlace {
         let program = Program.installed("quickconnectd")
         let arguments = ["--check"] + (isNamed ? ["--config", config] : [])
         guard let outcome = Program.run(program, arguments, takesErrors: true) else {
-            throw ExitError(message: OwnPrograms.failure("quickconnectd", ENOENT), status: 1)
+            throw ExitError(message: OwnPrograms.failure("quickconnectd", ENOENT))
         }
         return outcome.status == 0 ? nil : outcome.output
     }
@@ -87,21 +96,25 @@ struct SystemdUnits {
     }
 
     func run(_ words: String...) throws {
-        let arguments = (isUsers ? ["--user"] : []) + words
-        let command = (["systemctl"] + arguments).joined(separator: " ")
-        say("  \(command)")
-        guard let outcome = Program.run("systemctl", arguments, takesErrors: true) else {
-            throw ExitError(message: "systemctl cannot be run", status: 1)
-        }
-        guard outcome.status == 0 else {
-            throw ExitError(message: "«\(command)» failed: \(outcome.output)", status: 1)
-        }
+        try runAloud("systemctl", (isUsers ? ["--user"] : []) + words)
     }
 
     func isActive(_ unit: String) -> Bool {
         let arguments = (isUsers ? ["--user"] : []) + ["is-active", "--quiet", unit]
         return Program.run("systemctl", arguments, takesErrors: true)?.status == 0
     }
+}
+
+/// Says a command, and runs it. Throws what it printed if it fails.
+func runAloud(_ program: String, _ arguments: String...) throws { try runAloud(program, arguments) }
+
+func runAloud(_ program: String, _ arguments: [String]) throws {
+    let command = ([program] + arguments).joined(separator: " ")
+    say("  \(command)")
+    guard let outcome = Program.run(program, arguments, takesErrors: true) else {
+        throw ExitError(message: "\(program) cannot be run")
+    }
+    guard outcome.status == 0 else { throw ExitError(message: "«\(command)» failed: \(outcome.output)") }
 }
 
 /// Questions to the person at the terminal.
@@ -113,5 +126,19 @@ enum SetupQuestion {
         write("\(text) ", to: STDOUT_FILENO)
         guard let line = readLine(), !line.isEmpty else { return nil }
         return line
+    }
+
+    /// Asks until the answer is clear: what it decides must not be an accident.
+    /// - Parameter isYes: what a line without anything means.
+    static func confirm(_ text: String, isYes: Bool) -> Bool {
+        let choice = isYes ? "[Y/n]" : "[y/N]"
+        while let answer = ask("\(text) \(choice)") {
+            switch answer.lowercased().filter({ !$0.isWhitespace }) {
+            case "y", "yes": return true
+            case "n", "no": return false
+            default: say("Please answer y or n; Enter alone is \(isYes ? "y" : "n").")
+            }
+        }
+        return isYes
     }
 }

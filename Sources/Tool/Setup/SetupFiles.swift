@@ -36,6 +36,9 @@ struct SetupFiles {
         for (path, text) in before { try put(text, at: path) }
     }
 
+    /// Whether any of them is there.
+    var isThere: Bool { wanted.contains { FileText.exists($0.path) } }
+
     /// Removes all of them.
     /// - Returns: those that were there.
     func remove() throws -> [String] {
@@ -50,22 +53,18 @@ struct SetupFiles {
     /// What the file has; nil if it is not there.
     private func own(_ path: String) throws -> String? {
         guard FileText.exists(path) else { return nil }
-        switch FileText.read(path, maximumBytes: Self.maximumBytes) {
-        case .success(let text) where text.hasPrefix(mark): return text
-        case .success:
-            let message = "\(path) is not of this set-up and stays as it is: move it away, or rename it"
-            throw ExitError(message: message, status: 1)
-        case .failure(let problem): throw ExitError(message: "\(path) \(problem.message)", status: 1)
+        let text = try LocalFile.text(path, maximumBytes: Self.maximumBytes)
+        guard text.hasPrefix(mark) else {
+            throw ExitError(message: "\(path) is not of this set-up and stays as it is: move it away, or rename it")
         }
+        return text
     }
 
     private func put(_ text: String?, at path: String) throws {
-        do throws(SystemCallError) {
+        try LocalFile.change(path) { () throws(SystemCallError) in
             guard let text else { return _ = try SystemCallError.check("unlink") { unlink(path) } }
             if let folder = Folders.parent(of: path) { try Self.makeFolder(folder) }
             try FileText.replace(path, with: text, mode: 0o644)
-        } catch {
-            throw ExitError(local: path, error)
         }
     }
 
@@ -84,16 +83,14 @@ struct SetupFiles {
 extension SetupFiles {
     /// Writes them; with a mistake in settings and mappings then, all is as before.
     mutating func write(at place: SetupPlace) throws -> Bool {
+        try place.makeConfig()
         if let mistakes = try place.mistakes() {
-            throw ExitError(message: "the settings have mistakes already; mend them first:\n\(mistakes)", status: 1)
+            throw ExitError(message: "the settings have mistakes already; mend them first:\n\(mistakes)")
         }
         guard try write() else { return false }
         if let mistakes = try place.mistakes() {
             try takeBack()
-            throw ExitError(
-                message: "nothing was changed, because together with your own files:\n\(mistakes)",
-                status: 1
-            )
+            throw ExitError(message: "nothing was changed, because together with your own files:\n\(mistakes)")
         }
         return true
     }

@@ -10,7 +10,7 @@ struct SetupHomeCommand: ParsableCommand {
         commandName: "home",
         abstract: "Pages in browsers, for the people who live with this device.",
         discussion: """
-            Switches the pages on, adds a person, and prints an address, on a terminal also as a QR code, that logs one \
+            Switches the pages on, adds a person, and on a terminal prints an address, also as a QR code, that logs one \
             browser in. That person, web:NAME of the group web:home, may call everything that pages may have, but not \
             reload, data, simulate, nor manage users, nor run JavaScript in the kiosk's window.
 
@@ -36,6 +36,7 @@ struct SetupHomeCommand: ParsableCommand {
         let plan = HomePlan(place, socket: options.connection.socket)
         if options.undo { return try undo(plan, place) }
         let name = try person()
+        let earlier = plan.earlierNetwork
         let network = try chosenNetwork(plan)
         var files = plan.files(network)
         let hasChanged = try files.write(at: place)
@@ -47,7 +48,16 @@ struct SetupHomeCommand: ParsableCommand {
             throw error
         }
         if let network { say(network.warning) }
-        if place.units == nil, !options.connection.isAnswered || !hasGateway { return say(plan.byHand) }
+        if let earlier, network?.interface != earlier { say("The pages are no longer open to \(earlier).") }
+        if place.units == nil, !options.connection.isAnswered || !hasGateway {
+            say(plan.byHand)
+            guard !hasChanged else { return }
+            let attempts = options.connection.attempts
+            throw ExitError(
+                message: attempts.isEmpty ? "no gateway answers" : "no daemon answers: \(attempts)",
+                status: 3
+            )
+        }
         try addPerson(name)
         try visit(name, network)
         try logIn(name, network)
@@ -85,11 +95,8 @@ struct SetupHomeCommand: ParsableCommand {
         let earlier = all.first { $0.interface == plan.earlierNetwork }
         guard SetupQuestion.isPossible, let first = earlier ?? all.first else { return earlier }
         say(first.warning)
-        let isOpen = earlier != nil
-        let answer = SetupQuestion.ask(
-            "Open the pages to \(first.interface), \(first.subnet)? [\(isOpen ? "Y/n" : "y/N")]"
-        )
-        return answer.map { ["y", "yes"].contains($0.lowercased()) } ?? isOpen ? first : nil
+        let question = "Open the pages to \(first.interface), \(first.subnet)?"
+        return SetupQuestion.confirm(question, isYes: earlier != nil) ? first : nil
     }
 
     // MARK: What is done
@@ -97,9 +104,7 @@ struct SetupHomeCommand: ParsableCommand {
     private static let socket = "quickconnect-web.socket"
 
     private func start(_ units: SystemdUnits) throws {
-        guard Program.isInstalled(WebService.program) else {
-            throw ExitError(message: OwnPrograms.missing(WebService.program), status: 1)
-        }
+        try OwnPrograms.require(WebService.program)
         try units.run("daemon-reload")
         try units.run("enable", Self.socket)
         // A socket of a service that runs cannot be opened anew.
@@ -123,7 +128,7 @@ struct SetupHomeCommand: ParsableCommand {
                 there is a user web:\(name) already, who is not in the group web:\(HomePlan.group). Take another --name, or \
                 remove that user («quickconnect web user remove \(name)»).
                 """
-            throw ExitError(message: message, status: 1)
+            throw ExitError(message: message)
         }
     }
 
@@ -138,7 +143,12 @@ struct SetupHomeCommand: ParsableCommand {
 
     private func logIn(_ name: String, _ network: LocalNetwork?) throws {
         guard isatty(STDOUT_FILENO) == 1 else {
-            return say("«quickconnect web user link \(name)» prints an address that logs a browser in.")
+            return say(
+                """
+                «quickconnect web user link \(name)» prints an address that logs a browser in. It is not printed here, because \
+                this is no terminal, and whoever reads a log could use it.
+                """
+            )
         }
         let address = Self.at(network, try link(name))
         say("Open this address within two minutes. It logs one browser in, once:\n\n  \(address)\n")
@@ -158,12 +168,18 @@ struct SetupHomeCommand: ParsableCommand {
     // MARK: Back again
 
     private func undo(_ plan: HomePlan, _ place: SetupPlace) throws {
-        let people = ((try? options.connection.web(["list"]))?.arrayValue ?? []).compactMap(\.objectValue).filter {
-            $0["groups"]?.arrayValue?.contains(.string(HomePlan.group)) ?? false
-        }
-        for name in people.compactMap({ $0["name"]?.stringValue }) {
-            _ = try options.connection.web(["remove", .string(name)])
-            say("web:\(name) is removed.")
+        if let users = try? options.connection.web(["list"]) {
+            for name in HomePlan.people(users) {
+                _ = try options.connection.web(["remove", .string(name)])
+                say("web:\(name) is removed.")
+            }
+        } else if plan.files(nil).isThere, case let left = plan.peopleOnDisk, !left.isEmpty {
+            // Without these files no gateway could be started that removes them.
+            let names = left.map { "web:\($0)" }.joined(separator: ", ")
+            let start = place.units == nil ? "start it" : "start it («systemctl start quickconnect-web»)"
+            throw ExitError(
+                message: "\(names) could not be removed, because no gateway answers: \(start), and say --undo again"
+            )
         }
         guard try !plan.files(nil).remove().isEmpty else { return say("There is no set-up of a home here.") }
         guard let units = place.units else {

@@ -3,8 +3,6 @@ import CommandLineText
 import Glibc
 import JSON
 import Linux
-import QuickConnect
-import QuickConnectClient
 
 struct SetupKioskCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -23,7 +21,12 @@ struct SetupKioskCommand: ParsableCommand {
     )
     var monitor: String?
 
-    @Argument(help: ArgumentHelp("The page: a folder with an index.html, or an address.", valueName: "FOLDER|ADDRESS"))
+    @Argument(
+        help: ArgumentHelp(
+            "The page: a folder with an index.html, an HTML file, or an address.",
+            valueName: "FOLDER|FILE|ADDRESS"
+        )
+    )
     var page: String?
 
     private static let program = "quickconnect-kiosk"
@@ -52,30 +55,29 @@ struct SetupKioskCommand: ParsableCommand {
     private func checkedPage(isConsole: Bool) throws -> String {
         let text = page ?? ""
         if text.hasPrefix("http://") || text.hasPrefix("https://") { return text }
-        let folder = Folders.absolute(text)
-        let index = "\(folder)/index.html"
+        let path = Folders.absolute(text)
+        let isFile = path.hasSuffix(".html")
+        let folder = isFile ? Folders.parent(of: path) ?? "/" : path
+        let index = isFile ? path : "\(path)/index.html"
         guard FileText.exists(index) else {
             throw ExitError(
-                message: "\(index) is missing: the page is a folder with an index.html, or an address",
-                status: 1
+                message: "\(index) is missing: the page is a folder with an index.html, an HTML file, or an address"
             )
         }
         let user = "quickconnect-kiosk"
         if isConsole, Program.run("runuser", ["-u", user, "--", "test", "-r", index])?.status != 0 {
             let message =
                 "the window's user, \(user), cannot read \(index): «chmod -R a+rX \(folder.shellWord)», and the folders above"
-            throw ExitError(message: message, status: 1)
+            throw ExitError(message: message)
         }
-        return folder
+        return path
     }
 
     private func checkPrograms(_ place: SetupPlace, isConsole: Bool) throws {
-        guard Program.isInstalled(Self.program) else {
-            throw ExitError(message: OwnPrograms.missing(Self.program), status: 1)
-        }
+        try OwnPrograms.require(Self.program)
         guard isConsole else { return }
         guard Program.isInPath("startx"), Program.isInPath("X") else {
-            throw ExitError(message: "an X server is missing: «sudo apt install xserver-xorg xinit»", status: 1)
+            throw ExitError(message: "an X server is missing: «sudo apt install xserver-xorg xinit»")
         }
         if place.units?.isActive("display-manager.service") == true {
             let message = """
@@ -83,7 +85,7 @@ struct SetupKioskCommand: ParsableCommand {
                 «quickconnect setup kiosk \((page ?? "").shellWord)»; or switch the desktop off: «sudo systemctl disable --now \
                 display-manager.service».
                 """
-            throw ExitError(message: message, status: 1)
+            throw ExitError(message: message)
         }
     }
 
@@ -107,7 +109,7 @@ struct SetupKioskCommand: ParsableCommand {
     /// What the window says of itself; nil while there is none.
     private func state() throws -> JSONObject? {
         do {
-            return try options.connection.call("kiosk", message: JSONValue.array(["state"]).text).objectValue
+            return try options.connection.call("kiosk", ["state"]).objectValue
         } catch let error as ExitError where error.code == "unavailable" || error.status == 3 {
             return nil
         }
@@ -125,7 +127,7 @@ struct SetupKioskCommand: ParsableCommand {
         }
         let problem = last?["problem"]?.stringValue.map { ": \($0)" } ?? ""
         let message = last == nil ? "no window answers" : "the window does not show the page\(problem)"
-        throw ExitError(message: "\(message); «journalctl -u quickconnect-kiosk» says more", status: 1)
+        throw ExitError(message: "\(message); «journalctl -u quickconnect-kiosk» says more")
     }
 
     private func report(_ state: JSONObject) {

@@ -40,7 +40,7 @@ extension ConnectionOptions {
         let patience = ContinuousClock.now + Self.startTime
         var hasStarted = false
         while true {
-            switch try webResult(parameters) {
+            switch try result(of: "web", parameters) {
             case .success(let value): return value
             case .failure(let error):
                 guard error.isWithoutGateway else { throw ExitError(error) }
@@ -49,15 +49,6 @@ extension ConnectionOptions {
                 guard hasStarted, ContinuousClock.now < patience else { throw ExitError.noGateway }
                 usleep(50_000)
             }
-        }
-    }
-
-    private func webResult(_ parameters: [JSONValue]) throws -> Result<JSONValue, ErrorReply> {
-        let deadline = deadline
-        do {
-            return try connect(before: deadline).call("web", .array(parameters), before: deadline)
-        } catch let failure as ClientFailure {
-            throw ExitError(failure)
         }
     }
 
@@ -77,14 +68,10 @@ extension ExitError {
         message: """
             unavailable: no gateway for pages is running. Where it is installed with its units, docs/web.md (section \
             Set-up) says how to switch it on; else start quickconnect-web.
-            """,
-        status: 1
+            """
     )
 
-    fileprivate static let noWebPackage = ExitError(
-        message: "unavailable: \(OwnPrograms.missing(WebService.program))",
-        status: 1
-    )
+    fileprivate static let noWebPackage = ExitError(message: "unavailable: \(Program.missing(WebService.program))")
 }
 
 /// The service that systemd starts when the first browser comes.
@@ -110,24 +97,21 @@ struct WebOpenCommand: ParsableCommand {
             """
     )
 
-    @OptionGroup var connection: ConnectionOptions
-
-    @Flag(help: "Print JSON, for programs.")
-    var json = false
+    @OptionGroup var output: AnswerOptions
 
     @Argument(help: ArgumentHelp("A page of this device, relative to its first one.", valueName: "PAGE"))
     var page: String?
 
     func run() throws {
         let query = try page.map { "?next=\(PercentEncoding.encode(try Self.relative($0)))" } ?? ""
-        var answer = try connection.web(["open"])
+        var answer = try output.connection.web(["open"])
         // The code is in the fragment, which stays last.
         if var members = answer.objectValue, let address = members["address"]?.stringValue {
             let parts = address.split(separator: "#", maxSplits: 1)
             members["address"] = .string("\(parts[0])\(query)\(parts.count > 1 ? "#\(parts[1])" : "")")
             answer = .object(members)
         }
-        say(json ? answer.text : answer.objectValue?["address"]?.stringValue ?? "")
+        say(output.json ? answer.text : answer.objectValue?["address"]?.stringValue ?? "")
     }
 
     /// As an address that cannot lead elsewhere, whatever browsers make of it.
@@ -175,17 +159,13 @@ struct WebUserLinkCommand: ParsableCommand {
         discussion: "On a terminal also as a QR code, for a telephone."
     )
 
-    @OptionGroup var connection: ConnectionOptions
-
-    @Flag(help: "Print JSON, for programs.")
-    var json = false
+    @OptionGroup var output: AnswerOptions
 
     @Argument(help: "The name, without web:.")
     var name: String
 
     func run() throws {
-        let answer = try connection.web(["link", .string(name)])
-        guard !json else { return say(answer.text) }
+        guard let answer = output.forPeople(try output.connection.web(["link", .string(name)])) else { return }
         let address = LoginAddress.forOthers(answer.objectValue?["address"]?.stringValue ?? "")
         say(address)
         QRCode(address)?.show()
@@ -195,14 +175,10 @@ struct WebUserLinkCommand: ParsableCommand {
 struct WebUserListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "list", abstract: "Lists the users with their groups.")
 
-    @OptionGroup var connection: ConnectionOptions
-
-    @Flag(help: "Print JSON, for programs.")
-    var json = false
+    @OptionGroup var output: AnswerOptions
 
     func run() throws {
-        let answer = try connection.web(["list"])
-        guard !json else { return say(answer.text) }
+        guard let answer = output.forPeople(try output.connection.web(["list"])) else { return }
         let rows = (answer.arrayValue ?? []).compactMap(\.objectValue).map { user in
             let groups = (user["groups"]?.arrayValue ?? []).compactMap(\.stringValue).map { "web:\($0)" }
             return ["web:\(user["name"]?.stringValue ?? "")", groups.joined(separator: " ")]
@@ -227,4 +203,24 @@ struct WebUserRemoveCommand: ParsableCommand {
     var name: String
 
     func run() throws { _ = try connection.web(["remove", .string(name)]) }
+}
+
+/// Addresses that log a browser in.
+enum LoginAddress {
+    private static let scheme = "http://"
+
+    static func authority(of link: String) -> Substring { link.dropFirst(scheme.count).prefix { $0 != "/" } }
+
+    /// The same with another name of this device; one behind a proxy stays as it is.
+    static func replacingHost(of link: String, by host: String) -> String {
+        let authority = authority(of: link)
+        guard link.hasPrefix(scheme), let colon = authority.lastIndex(of: ":") else { return link }
+        return "\(scheme)\(host)\(authority[colon...])\(link.dropFirst(scheme.count + authority.count))"
+    }
+
+    /// The same for browsers elsewhere: `localhost` stands for a gateway that listens on all interfaces.
+    static func forOthers(_ link: String) -> String {
+        guard authority(of: link).hasPrefix("localhost:"), let network = LocalNetwork.all.first else { return link }
+        return replacingHost(of: link, by: network.address)
+    }
 }

@@ -3,8 +3,6 @@ import CommandLineText
 import Glibc
 import JSON
 import Linux
-import QuickConnect
-import QuickConnectClient
 
 struct WebSessionsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -21,14 +19,10 @@ struct WebSessionsListCommand: ParsableCommand {
         abstract: "Lists the login sessions, with their start and the number of open pages."
     )
 
-    @OptionGroup var connection: ConnectionOptions
-
-    @Flag(help: "Print JSON, for programs.")
-    var json = false
+    @OptionGroup var output: AnswerOptions
 
     func run() throws {
-        let answer = try connection.web(["sessions"])
-        guard !json else { return say(answer.text) }
+        guard let answer = output.forPeople(try output.connection.web(["sessions"])) else { return }
         let rows = (answer.arrayValue ?? []).compactMap(\.objectValue).map { session in
             let since = Self.text(session["created"]?.integerValue ?? 0)
             let until = Self.text(session["expires"]?.integerValue ?? 0)
@@ -76,14 +70,11 @@ struct WebStateCommand: ParsableCommand {
         abstract: "Shows how many connections and pages are open, who holds most, and what is wrong."
     )
 
-    @OptionGroup var connection: ConnectionOptions
-
-    @Flag(help: "Print JSON, for programs.")
-    var json = false
+    @OptionGroup var output: AnswerOptions
 
     func run() throws {
-        let answer = try connection.web(["state"])
-        guard !json, let state = answer.objectValue else { return say(answer.text) }
+        guard let answer = output.forPeople(try output.connection.web(["state"])) else { return }
+        guard let state = answer.objectValue else { return say(answer.text) }
         func number(_ name: String) -> Int64 { state[name]?.integerValue ?? 0 }
         var rows = [
             ["connections", "\(number("connections")) of \(number("connectionLimit"))"],

@@ -1,12 +1,10 @@
 import ArgumentParser
 import CLinux
+import CommandLineText
 import Configuration
-import GatewayFlags
 import Glibc
 import Linux
 import QuickConnect
-import QuickConnectClient
-import Usage
 import WebGateway
 
 /// Pages in any browser. Read from here: flags and settings, then ``WebGateway``.

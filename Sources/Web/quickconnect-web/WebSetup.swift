@@ -1,11 +1,8 @@
-import ArgumentParser
+import CommandLineText
 import Configuration
-import GatewayFlags
 import Glibc
-import Layout
 import Linux
 import QuickConnect
-import QuickConnectClient
 import WebGateway
 
 /// What flags, environment and settings say together.

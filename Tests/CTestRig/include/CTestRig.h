@@ -12,4 +12,10 @@ int qct_become_root(void);
 /// back. Returns 0, or the error number.
 int qct_refuse_openat2(int error);
 
+/// The same for read(2) of 8 bytes, as of a timerfd_create(2) or an eventfd(2).
+int qct_refuse_counters(int error);
+
+/// The same for timerfd_settime(2).
+int qct_refuse_timers(int error);
+
 #endif

@@ -25,9 +25,9 @@ final class RealDaemon {
         let rule = AllowRule(userNames: [], groupNames: [], users: users, groups: [], location: place)
         permissions = Permissions(ownUID: 990, handlerCommands: rule)
         var limits = Limits()
-        limits.callsPerConnection = device.mostCalls
-        limits.handlersPerConnection = device.mostHandlers
-        limits.subscriptionsPerConnection = device.mostSubscriptions
+        limits.callsPerConnection = device.maxCalls
+        limits.handlersPerConnection = device.maxHandlers
+        limits.subscriptionsPerConnection = device.maxSubscriptions
         let events = EventHub(limits: limits)
         let handlers = HandlerRegistry(permissions: permissions, events: events, limits: limits)
         let controller = FrontController(

@@ -14,7 +14,7 @@ struct RealMappings {
         return try builder.build(
             catalog: ShippedCatalog.make(router, permissions).merging(objects) { _, own in own },
             scripts: { HandlerCommandObject($0, handlers: router.handlers) },
-            values: { name, _ in ValueCommandObject(name, router.values) },
+            declared: { name, _ in ValueCommandObject(name, router.values) },
             accounts: TestAccounts()
         ).table
     }

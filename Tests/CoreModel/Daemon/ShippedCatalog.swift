@@ -12,17 +12,7 @@ public enum ShippedCatalog {
             Dependencies(
                 router: router,
                 permissions: permissions,
-                soundPlayer: device,
-                filePlayer: device,
-                recorder: device,
-                mediaLibrary: device,
-                mediaTransfer: device,
-                locationProvider: device,
-                volumeControl: device,
-                haptics: device,
-                motionSensor: device,
-                serviceBrowser: device,
-                mediaPath: { _ throws(CommandError) in throw CommandError(.unsupported, "this device has nothing") },
+                devices: device,
                 examined: [],
                 accounts: device,
                 identity: Identity(version: "test", simulated: []),
@@ -34,9 +24,25 @@ public enum ShippedCatalog {
     }
 
     private struct NoDevice: SoundPlayer, FilePlayer, Recorder, MediaLibrary, MediaTransfer, LocationProvider,
-        VolumeControl, Haptics, MotionSensor, ServiceBrowser, UserAccounts
+        VolumeControl, Haptics, MotionSensor, ServiceBrowser, UserAccounts, CommandDevices
     {
+        var soundPlayer: any SoundPlayer { self }
+        var filePlayer: any FilePlayer { self }
+        var recorder: any Recorder { self }
+        var mediaLibrary: any MediaLibrary { self }
+        var mediaTransfer: any MediaTransfer { self }
+        var locationProvider: any LocationProvider { self }
+        var volumeControl: any VolumeControl { self }
+        var haptics: any Haptics { self }
+        var motionSensor: any MotionSensor { self }
+        var serviceBrowser: any ServiceBrowser { self }
+        var all: [any QuickConnect.Device] { [self] }
+        let simulatedInputs: [SimulatedInput] = []
         let sounds: [SystemSound] = []
+
+        func mediaPath(of name: String) throws(CommandError) -> String {
+            throw CommandError(.unsupported, "this device has nothing")
+        }
 
         func state() -> JSONObject { [:] }
         func stop(mayEnd: @Sendable (Caller) -> Bool) {}

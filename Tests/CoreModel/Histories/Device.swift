@@ -79,9 +79,9 @@ struct MappedCommand: Sendable {
 struct Device: Sendable {
     /// The mappings: those that it starts with, and those that a reload puts in place. `default` is the first of each.
     var tables: [[MappedCommand]]
-    var mostCalls: Int
-    var mostHandlers: Int
-    var mostSubscriptions: Int
+    var maxCalls: Int
+    var maxHandlers: Int
+    var maxSubscriptions: Int
     var connections: Int
 
     static let users = ["alice", "bob", "carol"]

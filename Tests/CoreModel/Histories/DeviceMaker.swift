@@ -15,9 +15,9 @@ struct DeviceMaker {
         }
         return Device(
             tables: tables,
-            mostCalls: random.below(2) == 0 ? 1 + random.below(4) : 1024,
-            mostHandlers: random.below(3) == 0 ? 1 + random.below(2) : 1024,
-            mostSubscriptions: random.below(3) == 0 ? 2 + random.below(3) : 1024,
+            maxCalls: random.below(2) == 0 ? 1 + random.below(4) : 1024,
+            maxHandlers: random.below(3) == 0 ? 1 + random.below(2) : 1024,
+            maxSubscriptions: random.below(3) == 0 ? 2 + random.below(3) : 1024,
             connections: 2 + random.below(3)
         )
     }

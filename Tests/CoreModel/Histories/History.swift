@@ -10,8 +10,8 @@ extension History: CustomStringConvertible {
     var description: String {
         let device =
             """
-            a connection has at most \(device.mostCalls) waiting calls, \(device.mostHandlers) handlers, \
-            \(device.mostSubscriptions) subscriptions
+            a connection has at most \(device.maxCalls) waiting calls, \(device.maxHandlers) handlers, \
+            \(device.maxSubscriptions) subscriptions
             """
         let tables = self.device.tables.enumerated().flatMap { number, table in
             let words = table.filter(\.isWorthTelling).map { "  \($0)" }

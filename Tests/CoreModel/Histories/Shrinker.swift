@@ -21,7 +21,7 @@ struct Shrinker {
         let commands = device.tables.joined().map { command in
             command.parts.count + (command.patience == .inherited ? 0 : 1) + (command.takesNumber ? 1 : 0)
         }
-        let limits = [device.mostCalls, device.mostHandlers, device.mostSubscriptions].filter { $0 < 1024 }
+        let limits = [device.maxCalls, device.maxHandlers, device.maxSubscriptions].filter { $0 < 1024 }
         return (calls + commands).reduce(limits.count, +)
     }
 
@@ -85,9 +85,9 @@ struct Shrinker {
                 keep { $0.device.tables[table][command].takesNumber = false }
             }
         }
-        keep { $0.device.mostCalls = 1024 }
-        keep { $0.device.mostHandlers = 1024 }
-        keep { $0.device.mostSubscriptions = 1024 }
+        keep { $0.device.maxCalls = 1024 }
+        keep { $0.device.maxHandlers = 1024 }
+        keep { $0.device.maxSubscriptions = 1024 }
         return best
     }
 }

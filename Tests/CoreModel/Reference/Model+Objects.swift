@@ -51,7 +51,7 @@ extension Model {
             guard let index else { return .fail(.notFound) }
             handlers.remove(at: index)
             publish([("handlers", #"{"name":"\#(strings[0])","registered":false}"#)])
-        case "SubscribeValCO": return strings.count > device.mostSubscriptions ? .fail(.overloaded) : .next
+        case "SubscribeValCO": return strings.count > device.maxSubscriptions ? .fail(.overloaded) : .next
         case "SubscribeBCO": return subscribe(strings, connection, run.line.form)
         case "UnsubscribeBCO":
             subscriptions.removeAll { $0.client == connection && strings.contains($0.event) }
@@ -71,7 +71,7 @@ extension Model {
                 let mayTake = Device.mayHandleCommands(connection) && !Device.mayHandleCommands(other.client)
                 guard mayTake, !isUsed(name) else { return .fail(.busy) }
             }
-            if mine.count >= device.mostHandlers, !mine.contains(name) { return .fail(.overloaded) }
+            if mine.count >= device.maxHandlers, !mine.contains(name) { return .fail(.overloaded) }
             handlers.removeAll { $0.name == name }
             if let other {
                 publish([("handlers", #"{"name":"\#(name)","registered":false}"#)])
@@ -92,7 +92,7 @@ extension Model {
         }
         if !closed.contains(connection) {
             let known = Set(subscriptions.filter { $0.client == connection }.map(\.event)).union(events)
-            if known.count > device.mostSubscriptions { return .fail(.overloaded) }
+            if known.count > device.maxSubscriptions { return .fail(.overloaded) }
             subscriptions.removeAll { $0.client == connection && events.contains($0.event) }
             subscriptions += events.map { Subscription(event: $0, client: connection, form: form) }
         }

@@ -93,7 +93,7 @@ struct Model {
     }
 
     mutating func call(_ line: Line, _ connection: Int) {
-        let isFull = waitingCount(connection) >= device.mostCalls
+        let isFull = waitingCount(connection) >= device.maxCalls
         let mapped = commands.dropFirst().first { $0.name == line.command }
         guard let command = mapped ?? handlerCommand(line.command) else {
             let run = Run(line, connection, MappedCommand(name: line.command), behind: defaults)

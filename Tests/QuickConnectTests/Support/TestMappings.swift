@@ -85,7 +85,7 @@ struct TestMappings {
         return try builder.build(
             catalog: catalog,
             scripts: { HandlerCommandObject($0, handlers: router.handlers) },
-            values: { name, _ in ValueCommandObject(name, router.values) },
+            declared: { name, _ in ValueCommandObject(name, router.values) },
             accounts: TestAccounts()
         ).table
     }

@@ -4,7 +4,7 @@ import QuickConnect
 import Synchronization
 import TestRig
 
-@testable import ScriptHost
+@testable import quickconnect_scripts
 
 /// A script that runs on a thread of this process, against a tiny daemon. It must come to its end by itself.
 final class ScriptThread: Sendable {

@@ -1,4 +1,5 @@
 internal import JSON
+internal import Linux
 internal import QuickConnect
 
 /// How connections come and go, and what is received on them.
@@ -24,7 +25,7 @@ extension ClientConversation {
         for (id, hearsCancel) in handlerCalls where hearsCancel { cancelled(id) }
         handlerCalls = [:]
         for (id, call, note) in pending.takeSent() where !call.isGivenUp {
-            tell(id, note, .failure(.connectionLost(reason)))
+            report(id, note, .failure(.connectionLost(reason)))
         }
     }
 
@@ -33,7 +34,7 @@ extension ClientConversation {
         lost(reason)
         standing = StandingOrders()
         for (id, call, note) in pending.takeAll() where !call.isGivenUp {
-            tell(id, note, .failure(.connectionLost(reason)))
+            report(id, note, .failure(.connectionLost(reason)))
         }
     }
 
@@ -83,7 +84,7 @@ extension ClientConversation {
         if id == nil { droppedReplyCount += 1 }
         guard let id, let call = over(id) else { return }
         let note = pending.takeNote(of: id.number)
-        if !call.isGivenUp { tell(id, note, result) }
+        if !call.isGivenUp { report(id, note, result) }
     }
 
     /// Removes an answered call, and sends a waiting call in its place.

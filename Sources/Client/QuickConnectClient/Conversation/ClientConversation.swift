@@ -1,4 +1,5 @@
 public import JSON
+internal import Linux
 public import QuickConnect
 
 /// A client's half of the conversation with the daemon, as a value: no input or output, no clock. Bytes go in, events
@@ -71,6 +72,7 @@ public struct ClientConversation: Sendable {
     var splitter: LineSplitter
     var output: [UInt8] = []
     var events: [Event] = []
+    var warnings: [String] = []
     /// The unanswered calls to handlers, by id; the value says whether the handler is told when nobody waits any more.
     var handlerCalls: [String: Bool] = [:]
     var lastNumber = 0
@@ -92,7 +94,7 @@ public struct ClientConversation: Sendable {
     ) {
         self.form = form
         self.bounds = bounds
-        pending = PendingCalls(most: max(1, bounds.callsUnderWay), mostBytes: bounds.waitingBytes)
+        pending = PendingCalls(most: max(1, bounds.callsUnderWay), maxBytes: bounds.waitingBytes)
         splitter = LineSplitter(limit: bounds.receivedLineBytes)
         standing.opening = opening
     }
@@ -205,6 +207,15 @@ public struct ClientConversation: Sendable {
         return taken
     }
 
+    /// What the daemon has added to its acceptance of handlers and subscriptions since the last time, such as that no call
+    /// comes to a handler. At most the newest 64 are kept.
+    public mutating func takeWarnings() -> [String] {
+        defer { warnings = [] }
+        return warnings
+    }
+
+    private mutating func keep(_ warning: String) { warnings = warnings.suffix(63) + [warning] }
+
     /// Whether bytes wait to be sent.
     public var hasOutput: Bool { !output.isEmpty }
 
@@ -231,7 +242,7 @@ extension ClientConversation {
         let line = message.line(of: command, id: id.text, form: form)
         let note = PendingCalls.Note(purpose: purpose, command: command, deadline: deadline)
         if let refusal = refusal(of: line, precedence) {
-            tell(id, note, .failure(refusal))
+            report(id, note, .failure(refusal))
             return id
         }
         let isSent = isConnected && pending.mayGo(precedence)
@@ -271,11 +282,11 @@ extension ClientConversation {
             _ = pending.take(number)
             _ = pending.takeNote(of: number)
         }
-        tell(id, note, .failure(failure))
+        report(id, note, .failure(failure))
     }
 
     /// Reports the result of a call to those who are interested.
-    mutating func tell(
+    mutating func report(
         _ id: CallID,
         _ note: PendingCalls.Note?,
         _ result: Result<(command: String?, value: JSONValue), CallFailure>
@@ -285,9 +296,10 @@ extension ClientConversation {
         case (.caller, .success(let reply)):
             events.append(.replied(id, command: reply.command ?? note?.command ?? "", reply.value))
         case (.caller, .failure(let failure)): events.append(.failed(id, failure))
-        case (.standing(let standing), .success):
+        case (.standing(let standing), .success(let reply)):
             self.standing.accept(standing, over: connectionCount)
             events.append(.stands(standing))
+            if let warning = reply.value.objectValue?["warning"]?.stringValue { keep(warning) }
         case (.standing, .failure(.connectionLost)): break
         case (.standing(let standing), .failure(let failure)):
             let isRenewed = self.standing.isRenewed(standing, over: connectionCount)

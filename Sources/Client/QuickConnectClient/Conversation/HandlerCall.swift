@@ -18,6 +18,9 @@ public struct HandlerCall: Sendable, Hashable {
     /// In the error phase, the error.
     public var error: ErrorReply?
 
+    /// The parameters, whoever calls: none where ``data`` is `null`, the items of an array, any other value alone.
+    public var parameters: [JSONValue] { data == .null ? [] : data.arrayValue ?? [data] }
+
     /// The caller as rules name it: `ann`, or `web:ann` for a user of a gateway; the number of a user without a name.
     /// Callers take turns and have shares by it.
     public var callerName: String {

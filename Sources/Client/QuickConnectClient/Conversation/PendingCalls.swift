@@ -46,7 +46,7 @@ struct PendingCalls {
     }
 
     private let most: Int
-    private let mostBytes: Int
+    private let maxBytes: Int
     private var calls: [Int: Call] = [:]
     private var notes: [Int: Note] = [:]
     /// The lines of waiting calls. It may still hold lines of calls that no longer wait.
@@ -62,10 +62,10 @@ struct PendingCalls {
 
     /// - Parameters:
     ///   - most: how many counted calls may run at the same time.
-    ///   - mostBytes: how many bytes all calls without a reply may take.
-    init(most: Int, mostBytes: Int) {
+    ///   - maxBytes: how many bytes all calls without a reply may take.
+    init(most: Int, maxBytes: Int) {
         self.most = most
-        self.mostBytes = mostBytes
+        self.maxBytes = maxBytes
     }
 
     var count: Int { calls.count }
@@ -77,7 +77,7 @@ struct PendingCalls {
     func note(of number: Int) -> Note? { notes[number] }
 
     /// Whether there is room for another counted call.
-    func hasRoom(for lineBytes: Int) -> Bool { lineBytes <= mostBytes - bytes - Self.bytesOfCall }
+    func hasRoom(for lineBytes: Int) -> Bool { lineBytes <= maxBytes - bytes - Self.bytesOfCall }
 
     /// Whether a new call can be sent at once.
     func mayGo(_ precedence: CallID.Precedence) -> Bool {

@@ -7,7 +7,7 @@ extension DeviceClient {
     /// is removed.
     ///
     ///     try await device.handle("brighten") { call in
-    ///         guard let level = call.data.arrayValue?.first?.numberValue else {
+    ///         guard let level = call.parameters.first?.numberValue else {
     ///             throw HandlerCall.Failure(.invalid, "a level is missing", field: "/0")
     ///         }
     ///         return .number(lamp.brighten(to: level))

@@ -1,5 +1,7 @@
 internal import Concurrency
+internal import Glibc
 public import JSON
+internal import Linux
 
 /// The device, for async programs: calls its commands, receives its events, answers calls as a handler.
 ///
@@ -22,15 +24,20 @@ public final class DeviceClient: Sendable {
     ///   - socket: the path of the daemon's socket; nil uses `$QUICKCONNECT_SOCKET`, or the system's or the user's
     ///     socket, whichever accepts.
     ///   - bounds: its limits.
+    ///   - warn: gets the daemon's warnings, such as that no call comes to a handler; nil prints them on standard error.
+    ///     Called on the device's thread.
     public convenience init(
         socket: String? = nil,
-        bounds: ClientConversation.Bounds = ClientConversation.Bounds()
+        bounds: ClientConversation.Bounds = ClientConversation.Bounds(),
+        warn: (@Sendable (String) -> Void)? = nil
     ) {
         let paths = SocketPaths.candidates(named: socket, environment: SocketPaths.environment)
-        self.init(paths: paths, bounds: bounds)
+        self.init(paths: paths, bounds: bounds, warn: warn)
     }
 
-    init(paths: [String], bounds: ClientConversation.Bounds) { thread = DeviceThread(paths: paths, bounds) }
+    init(paths: [String], bounds: ClientConversation.Bounds, warn: (@Sendable (String) -> Void)? = nil) {
+        thread = DeviceThread(paths: paths, bounds, warn ?? { Descriptor.write("\($0)\n", to: STDERR_FILENO) })
+    }
 
     deinit { thread.order(.close(nil)) }
 

@@ -34,14 +34,14 @@ final class DeviceThread: Sendable {
     private let orders = Mutex(Orders())
     private let waker: Waker?
 
-    init(paths: [String], _ bounds: ClientConversation.Bounds) {
+    init(paths: [String], _ bounds: ClientConversation.Bounds, _ warn: @escaping @Sendable (String) -> Void) {
         waker = try? Waker()
         guard let waker else {
             end("no sockets are left for its thread")
             return
         }
         // The thread holds a reference to this object as long as it runs.
-        let code = PThread.start("quickconnect") { DeviceLoop(paths: paths, bounds).run(self, waker) }
+        let code = PThread.start("quickconnect") { DeviceLoop(paths: paths, bounds, warn).run(self, waker) }
         if code != 0 { end("no thread can be started: \(SystemCallError.text(code))") }
     }
 
@@ -93,6 +93,7 @@ final class DeviceThread: Sendable {
 /// The loop that the thread of a device runs.
 final class DeviceLoop {
     private let link: DaemonLink
+    private let warn: (String) -> Void
     private var promises: [CallID: DeviceThread.Promise] = [:]
     private var calls: [ObjectIdentifier: CallID] = [:]
     private var listeners: [String: [Mailbox<JSONValue>]] = [:]
@@ -108,11 +109,12 @@ final class DeviceLoop {
     private var refusal: String?
     private var closers: [Deferred<Void, Interruption>] = []
     /// How long to wait for a daemon to accept; orders wait meanwhile.
-    private static let patience = Duration.milliseconds(100)
+    private static let timeout = Duration.milliseconds(100)
     private static let farewell = "the device was closed"
 
-    init(paths: [String], _ bounds: ClientConversation.Bounds) {
-        link = DaemonLink(ClientConversation(bounds: bounds), paths: paths, patience: Self.patience)
+    init(paths: [String], _ bounds: ClientConversation.Bounds, _ warn: @escaping (String) -> Void) {
+        self.warn = warn
+        link = DaemonLink(ClientConversation(bounds: bounds), paths: paths, patience: Self.timeout)
         link.isWanted = true
     }
 
@@ -211,6 +213,7 @@ final class DeviceLoop {
     // MARK: Events
 
     private func handleEvents() {
+        for warning in link.conversation.takeWarnings() { warn(warning) }
         for event in link.conversation.takeEvents() {
             switch event {
             case .replied(let id, let command, let value):

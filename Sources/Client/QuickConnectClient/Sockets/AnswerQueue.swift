@@ -1,4 +1,4 @@
-internal import Fairness
+internal import Concurrency
 internal import Synchronization
 
 /// The answers of a host that wait until the daemon has read those before them. Any thread adds to them.

@@ -14,6 +14,8 @@ public final class DaemonConnection {
     /// The descriptor, for a poll loop that waits for more than this connection.
     public let descriptor: Int32
     private var buffer = [UInt8](repeating: 0, count: 65_536)
+    /// Whether there may be more than was received last: where a stream gives less than fits, it is empty (epoll(7)).
+    package private(set) var mayHaveMore = false
 
     /// Connects, or throws the error.
     /// - Parameter deadline: when to stop waiting for a daemon that does not accept.
@@ -47,6 +49,7 @@ public final class DaemonConnection {
     /// - Returns: false if the daemon has closed the connection.
     public func receiveSome(_ take: (UnsafeBufferPointer<UInt8>) -> Void) throws(SystemCallError) -> Bool {
         let count = recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT))
+        mayHaveMore = count == buffer.count
         if count > 0 { buffer.withUnsafeBufferPointer { take(UnsafeBufferPointer(rebasing: $0[..<count])) } }
         if count == 0 || count < 0 && errno == ECONNRESET { return false }
         if count < 0, errno != EAGAIN, errno != EINTR { throw SystemCallError("recv") }

@@ -5,9 +5,7 @@ import QuickConnect
 /// values.
 struct AccelerationBCO: WaitingBCO {
     let touchesDevice = true
-    private let sensor: any MotionSensor
-
-    init(_ sensor: any MotionSensor) { self.sensor = sensor }
+    let sensor: any MotionSensor
 
     func handle(_ call: borrowing Call) throws(CommandError) -> Awaited<BusinessOutcome> {
         let caller = call.caller

@@ -5,11 +5,9 @@ import QuickConnect
 /// `{timeout}` in milliseconds.
 struct NearbyBCO: WaitingBCO {
     let touchesDevice = true
-    private let browser: any ServiceBrowser
+    let browser: any ServiceBrowser
 
     private static let defaultTimeout = 3000.0
-
-    init(_ browser: any ServiceBrowser) { self.browser = browser }
 
     func handle(_ call: borrowing Call) throws(CommandError) -> Awaited<BusinessOutcome> {
         var options = try OptionReader(call.object(1), field: "/1", known: ["timeout"])

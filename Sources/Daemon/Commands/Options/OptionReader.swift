@@ -8,8 +8,8 @@ struct OptionReader {
     private var problems = FieldProblems()
 
     /// Members beyond this number, and values longer than the limit below, are not examined.
-    private static let mostMembers = 64
-    private static let longestValue = 4096
+    private static let maxMembers = 64
+    private static let maxValue = 4096
 
     /// - Parameters:
     ///   - options: the object as received; nil if there is none.
@@ -22,58 +22,49 @@ struct OptionReader {
         options.forEachMember { name, text in
             count += 1
             if !known.contains(name) {
-                problems.add("\(field)/\(Self.pointer(name))", expected: "one of \(known.joined(separator: ", "))")
-            } else if text.count > Self.longestValue {
+                problems.add(
+                    "\(field)/\(FieldProblem.pointer(name))",
+                    expected: "one of \(known.joined(separator: ", "))"
+                )
+            } else if text.count > Self.maxValue {
                 problems.add(
                     "\(field)/\(name)",
-                    expected: "\(name), at most \(Self.longestValue) bytes long",
+                    expected: "\(name), at most \(Self.maxValue) bytes long",
                     got: text.gist
                 )
             } else {
                 self.options[name] = text.value
             }
-            return count <= Self.mostMembers
+            return count <= Self.maxMembers
         }
-        guard count <= Self.mostMembers else {
-            let expected = "options, at most \(Self.mostMembers), of \(known.joined(separator: ", "))"
-            throw .invalid(field, expected: expected, got: "more than \(Self.mostMembers)")
+        guard count <= Self.maxMembers else {
+            let expected = "options, at most \(Self.maxMembers), of \(known.joined(separator: ", "))"
+            throw .invalid(field, expected: expected, got: "more than \(Self.maxMembers)")
         }
-    }
-
-    /// A name in a JSON pointer (RFC 6901), shortened if a caller has made up a long one.
-    private static func pointer(_ name: String) -> String {
-        name.shortened.replacing("~", with: "~0").replacing("/", with: "~1")
     }
 
     func isNull(_ name: String) -> Bool { options[name] == JSONValue.null }
 
     /// A number within bounds.
     mutating func number(_ name: String, in range: ClosedRange<Double>, _ unit: String) -> Double? {
-        guard let value = options[name], value != .null else { return nil }
-        if let number = value.numberValue, range.contains(number) { return number }
-        expect(name, "a number from \(Self.text(range.lowerBound)) to \(Self.text(range.upperBound)), \(unit)")
-        return nil
+        value(name, "a number from \(Self.text(range.lowerBound)) to \(Self.text(range.upperBound)), \(unit)") {
+            $0.numberValue.flatMap { range.contains($0) ? $0 : nil }
+        }
     }
 
     /// A whole number within bounds.
     mutating func integer(_ name: String, in range: ClosedRange<Int64>, _ unit: String) -> Int? {
-        guard let value = options[name], value != .null else { return nil }
-        if let number = value.integerValue, range.contains(number) { return Int(number) }
-        expect(name, "an integer from \(range.lowerBound) to \(range.upperBound), \(unit)")
-        return nil
+        value(name, "an integer from \(range.lowerBound) to \(range.upperBound), \(unit)") {
+            $0.integerValue.flatMap { range.contains($0) ? Int($0) : nil }
+        }
     }
 
-    mutating func boolean(_ name: String) -> Bool? {
-        guard let value = options[name], value != .null else { return nil }
-        if value.boolValue == nil { expect(name, "true or false") }
-        return value.boolValue
-    }
+    mutating func boolean(_ name: String) -> Bool? { value(name, "true or false", \.boolValue) }
 
     mutating func text(_ name: String, atMost bytes: Int) -> String? {
-        guard let value = options[name], value != .null else { return nil }
-        if let text = value.stringValue, text.utf8.count <= bytes { return text }
-        expect(name, "a string of at most \(bytes) bytes")
-        return nil
+        value(name, "a string of at most \(bytes) bytes") {
+            $0.stringValue.flatMap { $0.utf8.count <= bytes ? $0 : nil }
+        }
     }
 
     /// A list of strings; empty if it is left out.
@@ -83,21 +74,30 @@ struct OptionReader {
         _ expectation: String,
         where fits: (String) -> Bool
     ) -> [String] {
-        guard let value = options[name], value != .null else { return [] }
-        let texts = value.arrayValue?.compactMap(\.stringValue) ?? []
-        if texts.count == value.arrayValue?.count, texts.count <= most, texts.allSatisfy(fits) { return texts }
-        expect(name, "a list of at most \(most) strings, \(expectation)")
-        return []
+        value(name, "a list of at most \(most) strings, \(expectation)") { value in
+            let texts = value.arrayValue?.compactMap(\.stringValue) ?? []
+            guard texts.count == value.arrayValue?.count, texts.count <= most else { return nil }
+            return texts.allSatisfy(fits) ? texts : nil
+        } ?? []
+    }
+
+    /// What an option has; nil if it is left out, null, or not as expected.
+    private mutating func value<Value>(
+        _ name: String,
+        _ expectation: @autoclosure () -> String,
+        _ read: (JSONValue) -> Value?
+    ) -> Value? {
+        guard let option = options[name], option != .null else { return nil }
+        let value = read(option)
+        if value == nil {
+            problems.add("\(field)/\(name)", expected: "\(name), \(expectation())", got: option.gist)
+        }
+        return value
     }
 
     /// Throws `invalid` if a value did not fit or a name is unknown.
     func finish() throws(CommandError) {
         guard problems.isEmpty else { throw problems.error }
-    }
-
-    private mutating func expect(_ name: String, _ what: String) {
-        let got = options[name]?.gist
-        problems.add("\(field)/\(name)", expected: "\(name), \(what)", got: got)
     }
 
     private static func text(_ number: Double) -> String {

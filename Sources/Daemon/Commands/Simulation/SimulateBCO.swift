@@ -3,22 +3,30 @@ import QuickConnect
 
 /// `simulate [what, value]`: moves an input of a simulated sensor by hand. The value is an object of numbers, at which it
 /// is held, or the name of a track in the media folder, or `default`. Returns what moves the input, without parameters
-/// what moves each of them.
+/// what moves each of them. Of a bound value that is read it moves the line, to true or false, or the sensor, to a number, or
+/// has it follow a track; of an event
+/// that comes from an input device it types the text, or presses the key.
 struct SimulateBCO: WaitingBCO {
-    private let inputs: [SimulatedInput]
-    private let mediaPath: @Sendable (_ name: String) throws(CommandError) -> String
-
-    /// - Parameter mediaPath: the path of a file of the media folder. Blocks; fails with `invalid` or `notFound`.
-    init(_ inputs: [SimulatedInput], mediaPath: @escaping @Sendable (String) throws(CommandError) -> String) {
-        (self.inputs, self.mediaPath) = (inputs, mediaPath)
-    }
+    let inputs: [SimulatedInput]
+    let bound: SimulatedHardware
+    /// The path of a file of the media folder. Blocks; fails with `invalid` or `notFound`.
+    let mediaPath: @Sendable (_ name: String) throws(CommandError) -> String
 
     func handle(_ call: borrowing Call) throws(CommandError) -> Awaited<BusinessOutcome> {
         guard !call.argument(0).isNull else {
-            return .now(.result(.object(JSONObject(inputs.map { ($0.name, $0.json) }))))
+            return .now(.result(try all()))
         }
         guard let input = inputs.first(where: { $0.name == call.string(0) }) else {
-            let names = inputs.map(\.name).joined(separator: " or ")
+            if let name = call.string(0), let track = call.string(1), bound.followers().contains(name) {
+                let (mediaPath, follow) = (mediaPath, bound.follow)
+                return .wait { () async throws(CommandError) in
+                    .result(try follow(name, try mediaPath(track), track) ?? .null)
+                }
+            }
+            if let name = call.string(0), let value = try bound.simulate(name, call[1]) {
+                return .now(.result(value))
+            }
+            let names = (inputs.map(\.name) + bound.names()).joined(separator: " or ")
             throw .invalid("/0", expected: "what, \(names)", got: call.gist(0))
         }
         if let track = call.string(1) {
@@ -31,6 +39,12 @@ struct SimulateBCO: WaitingBCO {
         }
         guard !call.argument(1).isNull else { return .now(.result(input.json)) }
         return set(input, .held(try numbers(of: input, call)))
+    }
+
+    private func all() throws(CommandError) -> JSONValue {
+        var all = JSONObject(inputs.map { ($0.name, $0.json) })
+        for name in bound.names() { all[name] = try bound.simulate(name, nil) }
+        return .object(all)
     }
 
     private func set(_ input: SimulatedInput, _ source: SimulatedInput.Source?) -> Awaited<BusinessOutcome> {

@@ -1,15 +1,15 @@
-public import Concurrency
-public import JSON
+internal import Concurrency
+package import JSON
 import Linux
-public import Logging
-public import QuickConnect
+package import Logging
+package import QuickConnect
 internal import Synchronization
 
 /// The motor of this device, through evdev's force feedback, or a simulated one.
 ///
 /// One pattern plays at a time, the newest. It runs on a watched thread, since a driver's ioctl may hang. The thread is
 /// parked while nothing vibrates, and the motor is open only while it vibrates.
-public final class EvdevHaptics: Haptics {
+package final class EvdevHaptics: Haptics, Examined {
     /// A pattern that plays, or waits for the previous one to end.
     private final class Vibration: Sendable {
         let pattern: VibrationPattern
@@ -38,7 +38,7 @@ public final class EvdevHaptics: Haptics {
 
     /// - Parameters:
     ///   - device: the event device to use; nil: the first that can vibrate.
-    public convenience init(device: String?, accounts: AccountNames, logger: Logger) {
+    package convenience init(device: String?, accounts: AccountNames, logger: Logger) {
         let motors = EvdevMotors(
             named: device,
             devices: "/dev/input",
@@ -49,7 +49,7 @@ public final class EvdevHaptics: Haptics {
     }
 
     /// - Parameter path: the file to which a simulated motor writes what it does.
-    public convenience init(simulatedIn path: String, logger: Logger) {
+    package convenience init(simulatedIn path: String, logger: Logger) {
         self.init(SimulatedMotorSource(path: path), logger: logger)
     }
 
@@ -65,7 +65,7 @@ public final class EvdevHaptics: Haptics {
         }
     }
 
-    public func vibrate(_ pattern: VibrationPattern, for caller: Caller) -> Promise<Void> {
+    package func vibrate(_ pattern: VibrationPattern, for caller: Caller) -> Promise<Void> {
         let vibration = Vibration(pattern, caller)
         let (before, begins) = shared.withLock { state in
             defer { (state.current, state.isPlaying) = (vibration, true) }
@@ -78,12 +78,11 @@ public final class EvdevHaptics: Haptics {
 
     /// One job plays all patterns one after the other, so however many are requested, the job queue does not grow.
     private func begin() {
-        let job = WatchedThread.Job(
-            step: "opening \(source.description)",
-            work: { self.play() },
-            giveUp: { (error: CommandError) in self.giveUp(error) }
-        )
-        do throws(CommandError) { try thread.run(job) } catch { giveUp(error) }
+        thread.run("opening \(source.description)") {
+            self.play()
+        } orElse: {
+            self.giveUp($0)
+        }
     }
 
     private func giveUp(_ error: CommandError) {
@@ -94,27 +93,29 @@ public final class EvdevHaptics: Haptics {
         vibration?.promise.fail(error)
     }
 
-    public func end(_ promise: Promise<Void>) {
+    package func end(_ promise: Promise<Void>) {
         end(CommandError(.cancelled, "the call was cancelled")) { $0.promise === promise }
     }
 
-    public func stop(mayEnd: @Sendable (Caller) -> Bool) {
+    package func stop(mayEnd: @Sendable (Caller) -> Bool) {
         end(CommandError(.cancelled, "the vibration was stopped")) { mayEnd($0.caller) }
     }
 
     /// `"vibrating"`: the current pattern, in milliseconds, and for whom; empty if none is playing.
-    public func state() -> JSONObject {
+    package func state() -> JSONObject {
         guard let vibration = shared.withLock({ $0.current }) else { return ["vibrating": []] }
         let pattern = vibration.pattern.milliseconds.map { JSONValue.integer(Int64($0)) }
         return ["vibrating": [["pattern": .array(pattern), "for": vibration.caller.json]]]
     }
 
     /// Ends the vibration, and accepts no more.
-    public func close() async {
+    package func close() async {
         end(CommandError(.cancelled, "the daemon is being stopped")) { _ in true }
         await thread.end()
         await examination.close()
     }
+
+    package func examine(thoroughly isThorough: Bool) async -> [Finding] { [await examine()] }
 
     /// A motor that vibrates works, so it is not checked meanwhile.
     func examine() async -> Finding {
@@ -173,13 +174,4 @@ public final class EvdevHaptics: Haptics {
         shared.withLock { if $0.current === vibration { $0.current = nil } }
         vibration.promise.settle(result)
     }
-}
-
-/// Checks whether this device can vibrate, without vibrating.
-public struct HapticsDoctor: Examined {
-    private let haptics: EvdevHaptics
-
-    public init(_ haptics: EvdevHaptics) { self.haptics = haptics }
-
-    public func examine(thoroughly isThorough: Bool) async -> [Finding] { [await haptics.examine()] }
 }

@@ -155,21 +155,24 @@ struct MotorSearch {
 
     private func denied(_ candidate: MotorCandidate, _ group: String) -> CommandError {
         let user = accounts.ownUser()
-        let fix = "sudo usermod -aG \(group.shellWord) \(user.shellWord)"
+        // A rule of udev makes the service's user the owner of motors; in that group it could read all keyboards.
+        let isService = user == "quickconnect"
+        let rules = "sudo udevadm control --reload && sudo udevadm trigger --subsystem-match=input"
+        let fix = isService ? rules : "sudo usermod -aG \(group.shellWord) \(user.shellWord)"
         let message = "\(candidate.path), which may vibrate, cannot be opened by \(user); its group, \(group), may"
         return CommandError(.denied, message, details: ["group": .string(group), "fix": .string(fix)])
     }
 }
 
 /// The names of users and groups, for messages. Looking them up may block.
-public struct AccountNames: Sendable {
+package struct AccountNames: Sendable {
     let group: @Sendable (UInt32) -> String
     let ownUser: @Sendable () -> String
 
     /// - Parameters:
     ///   - group: the name of a group.
     ///   - ownUser: the name of the user that this process runs as.
-    public init(group: @escaping @Sendable (UInt32) -> String, ownUser: @escaping @Sendable () -> String) {
+    package init(group: @escaping @Sendable (UInt32) -> String, ownUser: @escaping @Sendable () -> String) {
         self.group = group
         self.ownUser = ownUser
     }
@@ -179,4 +182,48 @@ public struct AccountNames: Sendable {
 enum RumbleKind {
     /// FF_RUMBLE.
     static let rumble: Int32 = 0x50
+}
+
+/// A motor behind an event device. One effect is uploaded and played for each vibration; the kernel ends it by itself
+/// after its time, and erases it when the descriptor is closed.
+final class EvdevMotor: Motor {
+    let descriptor: Int32
+    private let kind: Int32
+    private var effect: (id: Int32, milliseconds: Int)?
+
+    /// - Parameters:
+    ///   - descriptor: the event device, open for writing; closed with this object.
+    ///   - kind: from ``RumbleKind``.
+    init(owning descriptor: Int32, kind: Int32) {
+        self.descriptor = descriptor
+        self.kind = kind
+    }
+
+    deinit {
+        if let effect { _ = qc_rumble_play(descriptor, effect.id, 0) }
+        // Also erases the effect.
+        close(descriptor)
+    }
+
+    func vibrate(milliseconds: Int) throws(MotorFailure) {
+        if effect?.milliseconds != milliseconds {
+            let id = qc_rumble_upload(descriptor, kind, effect?.id ?? -1, Int32(milliseconds))
+            effect = (try check("EVIOCSFF", id), milliseconds)
+        }
+        guard let effect else { return }
+        try check("write", qc_rumble_play(descriptor, effect.id, 1))
+    }
+
+    func rest() throws(MotorFailure) {
+        guard let effect else { return }
+        try check("write", qc_rumble_play(descriptor, effect.id, 0))
+    }
+
+    @discardableResult
+    private func check(_ call: String, _ result: Int32) throws(MotorFailure) -> Int32 {
+        guard result < 0 else { return result }
+        // ENOSPC: other programs' effects fill the device.
+        let code: CommandError.Code = result == -ENOSPC ? .busy : .unavailable
+        throw MotorFailure(reason: SystemCallError(call, -result).description, code: code)
+    }
 }

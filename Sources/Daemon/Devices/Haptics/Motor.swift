@@ -1,3 +1,5 @@
+import Concurrency
+import Linux
 internal import QuickConnect
 
 /// A source of motors.
@@ -30,4 +32,40 @@ struct MotorFailure: Error, Sendable {
     /// Such as `write: No such device (19)`.
     var reason: String
     var code: CommandError.Code
+}
+
+/// Plays one pattern on a motor. Sleeps in poll(2) between the steps, until it is woken or the motor goes away.
+struct PatternPlayer {
+    let waker: Waker
+    /// Checked after each sleep.
+    let isWanted: () -> Bool
+
+    /// The longest sleep: its thread must regularly report that it is alive.
+    static let maxSleep = Duration.seconds(2)
+
+    /// Returns when the pattern is over, or no longer wanted. The motor is then off.
+    func play(_ pattern: VibrationPattern, on motor: any Motor) throws(MotorFailure) {
+        var end = ContinuousClock.now
+        for (index, milliseconds) in pattern.milliseconds.enumerated() {
+            // Each time is counted from the beginning, so that delays do not add up.
+            end += .milliseconds(milliseconds)
+            let vibrates = index.isMultiple(of: 2) && milliseconds > 0
+            if vibrates { try motor.vibrate(milliseconds: milliseconds) }
+            let goesOn = try sleep(until: end, motor)
+            if vibrates { try motor.rest() }
+            guard goesOn else { return }
+        }
+    }
+
+    /// - Returns: whether the pattern goes on.
+    private func sleep(until end: ContinuousClock.Instant, _ motor: any Motor) throws(MotorFailure) -> Bool {
+        while isWanted() {
+            let now = ContinuousClock.now
+            guard now < end else { return true }
+            if waker.sleep(watching: motor.descriptor, for: .end, until: min(end, now + Self.maxSleep)) {
+                throw MotorFailure(reason: "it was unplugged", code: .unavailable)
+            }
+        }
+        return false
+    }
 }

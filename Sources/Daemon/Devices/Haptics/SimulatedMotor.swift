@@ -13,7 +13,7 @@ struct SimulatedMotorSource: MotorSource {
     let description = "the simulated motor"
 
     /// A longer file is started again.
-    private static let mostBytes: off_t = 1 << 20
+    private static let maxBytes: off_t = 1 << 20
 
     func open() throws(CommandError) -> any Motor {
         if let folder = Folders.parent(of: path) {
@@ -21,7 +21,7 @@ struct SimulatedMotorSource: MotorSource {
         }
         let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o640)
         guard descriptor >= 0 else { throw failure(SystemCallError("open")) }
-        if lseek(descriptor, 0, Int32(SEEK_END)) > Self.mostBytes { ftruncate(descriptor, 0) }
+        if lseek(descriptor, 0, Int32(SEEK_END)) > Self.maxBytes { ftruncate(descriptor, 0) }
         return SimulatedMotor(owning: descriptor)
     }
 
@@ -46,16 +46,16 @@ private final class SimulatedMotor: Motor {
 
     func vibrate(milliseconds: Int) throws(MotorFailure) {
         vibrates = true
-        try tell(["time": now, "vibrates": true, "milliseconds": .integer(Int64(milliseconds))])
+        try report(["time": now, "vibrates": true, "milliseconds": .integer(Int64(milliseconds))])
     }
 
     func rest() throws(MotorFailure) {
         guard vibrates else { return }
         vibrates = false
-        try tell(["time": now, "vibrates": false])
+        try report(["time": now, "vibrates": false])
     }
 
-    private func tell(_ line: JSONValue) throws(MotorFailure) {
+    private func report(_ line: JSONValue) throws(MotorFailure) {
         let code = Descriptor.write(line.text + "\n", to: file)
         guard code == 0 else {
             throw MotorFailure(reason: SystemCallError("write", code).description, code: .unavailable)

@@ -1,8 +1,8 @@
 internal import Concurrency
-public import JSON
+package import JSON
 internal import Linux
-public import Logging
-public import QuickConnect
+package import Logging
+package import QuickConnect
 internal import Synchronization
 
 /// The position of the device, from gpsd or from a recorded track.
@@ -10,7 +10,7 @@ internal import Synchronization
 /// All callers and subscribers share one watch, on one thread, which runs only while there are any, so that the
 /// receiver can sleep at other times. The thread sleeps in poll(2) and wakes for a report, for a deadline, or when
 /// somebody comes or goes. Only connecting may block, so another thread does it.
-public final class GPSDLocationProvider: LocationProvider {
+package final class GPSDLocationProvider: LocationProvider {
     struct State {
         var waiters: [Waiter] = []
         var isSubscribed = false
@@ -30,26 +30,26 @@ public final class GPSDLocationProvider: LocationProvider {
     private let answer: Duration
 
     /// The event `location`; see ``LocationEvent``.
-    public let event = LocationEvent()
+    package let event = LocationEvent()
 
     /// - Parameters:
     ///   - host: the host of gpsd; connected to only when somebody waits or subscribes.
     ///   - answer: how long connecting may take before callers get an error.
     ///   - logger: gets a line when gpsd is lost, and when it is back.
-    public convenience init(host: String, port: String, answer: Duration = .seconds(5), logger: Logger) {
+    package convenience init(host: String, port: String, answer: Duration = .seconds(5), logger: Logger) {
         self.init(GPSDSource(host: host, port: port), answer: answer, logger: logger)
     }
 
     /// A position that a person or a track says.
     /// - Parameter simulated: see ``position(track:)``.
-    public convenience init(simulated: SimulatedInput, logger: Logger) {
+    package convenience init(simulated: SimulatedInput, logger: Logger) {
         self.init(SimulatedReports(input: simulated), answer: .seconds(5), logger: logger)
         simulated.whenChanged { [weak self] in self?.shared.withLock { $0.waker }?.wake() }
     }
 
     /// Where the simulated device is.
     /// - Parameter track: a file of gpsd's lines, replayed as if they were current, one per second.
-    public static func position(track: String) -> SimulatedInput {
+    package static func position(track: String) -> SimulatedInput {
         SimulatedInput(
             "position",
             [
@@ -68,7 +68,7 @@ public final class GPSDLocationProvider: LocationProvider {
         event.setProvider(self)
     }
 
-    public func position(_ wish: PositionWish, for caller: Caller) async throws(CommandError) -> Position {
+    package func position(_ wish: PositionWish, for caller: Caller) async throws(CommandError) -> Position {
         if let known = known(wish) { return known }
         let begin = ContinuousClock.now
         let waiter = Waiter(wish, caller)
@@ -92,15 +92,15 @@ public final class GPSDLocationProvider: LocationProvider {
     }
 
     /// `"locating"`: the callers that wait for a position.
-    public func state() -> JSONObject {
+    package func state() -> JSONObject {
         ["locating": .array(shared.withLock { $0.waiters.map { ["for": $0.caller.json] } })]
     }
 
     /// Does nothing: a caller that waits for a position makes no sound or motion that `stop` would end.
-    public func stop(mayEnd: @Sendable (Caller) -> Bool) {}
+    package func stop(mayEnd: @Sendable (Caller) -> Bool) {}
 
     /// Ends the watch; callers that wait get `cancelled`.
-    public func close() async {
+    package func close() async {
         let ended = Promise<Void>()
         let last = shared.withLock { state in
             if state.waker != nil { state.ending.append(ended) } else { ended.fulfil(()) }

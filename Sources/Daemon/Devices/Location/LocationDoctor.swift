@@ -1,21 +1,21 @@
 internal import Concurrency
 internal import Glibc
 internal import Linux
-public import QuickConnect
+package import QuickConnect
 
 /// Checks each step from the satellites to this device.
-public final class LocationDoctor: Examined {
+package final class LocationDoctor: Examined {
     private let examination: WatchedExamination
 
     private static let restart = "sudo systemctl restart gpsd.socket gpsd"
 
     /// - Parameter program: the path of gpsd if it is installed on this device.
-    public convenience init(host: String, port: String, program: String = "/usr/sbin/gpsd") {
+    package convenience init(host: String, port: String, program: String = "/usr/sbin/gpsd") {
         let isLocal = ["localhost", "127.0.0.1", "::1"].contains(host)
         self.init(GPSDSource(host: host, port: port), isLocal: isLocal, program: program)
     }
 
-    public convenience init(simulated: SimulatedInput) {
+    package convenience init(simulated: SimulatedInput) {
         self.init(SimulatedReports(input: simulated), isLocal: true)
     }
 
@@ -26,7 +26,7 @@ public final class LocationDoctor: Examined {
         }
     }
 
-    public func examine(thoroughly isThorough: Bool) async -> [Finding] { [await examination.finding()] }
+    package func examine(thoroughly isThorough: Bool) async -> [Finding] { [await examination.finding()] }
 }
 
 /// One check.
@@ -36,7 +36,7 @@ private struct LocationLook {
     let program: String
 
     /// How long to wait for gpsd and its receiver: a receiver that slept needs two seconds.
-    private static let patience = Duration.seconds(3)
+    private static let timeout = Duration.seconds(3)
 
     func finding(on thread: WatchedThread) -> Finding {
         var progress = FixProgress()
@@ -66,7 +66,7 @@ private struct LocationLook {
         let waker = try Waker.forWatch()
         var receivers = ReceiverChoice()
         var flat: Position?
-        let end = ContinuousClock.now + Self.patience
+        let end = ContinuousClock.now + Self.timeout
         while ContinuousClock.now < end, thread.proceed(to: "listening to \(source.description)") {
             guard let report = try stream.next(waker, until: end) else { continue }
             let now = WallClock.now

@@ -1,5 +1,5 @@
-public import JSON
-public import QuickConnect
+package import JSON
+package import QuickConnect
 internal import Synchronization
 
 /// The event `location`: sends each change of the position once, as ``Position/json(at:)`` with `"sequence"`, which
@@ -7,7 +7,7 @@ internal import Synchronization
 ///
 /// Option `maximumAge`: milliseconds, as in the W3C's API; older positions are not sent. Default 5000; null: any; 0: new
 /// ones, which is the default, because no position comes in no time.
-public final class LocationEvent: EventSource {
+package final class LocationEvent: EventSource {
     private struct State {
         weak var provider: GPSDLocationProvider?
         var hub: EventHub?
@@ -15,12 +15,12 @@ public final class LocationEvent: EventSource {
         var previous: Position?
     }
 
-    public let name = "location"
+    package let name = "location"
     private let state = Mutex(State())
 
     func setProvider(_ provider: GPSDLocationProvider) { state.withLock { $0.provider = provider } }
 
-    public func check(options: JSONObject) throws(CommandError) {
+    package func check(options: JSONObject) throws(CommandError) {
         for (name, value) in options {
             guard name == "maximumAge" else {
                 throw CommandError(.invalid, "the event 'location' takes the option maximumAge, not '\(name)'")
@@ -31,7 +31,7 @@ public final class LocationEvent: EventSource {
         }
     }
 
-    public func start(publishingTo hub: EventHub) {
+    package func start(publishingTo hub: EventHub) {
         let provider = state.withLock { state in
             (state.hub, state.previous) = (hub, nil)
             return state.provider
@@ -39,7 +39,7 @@ public final class LocationEvent: EventSource {
         provider?.setSubscribed(true)
     }
 
-    public func stop() {
+    package func stop() {
         let provider = state.withLock { state in
             state.hub = nil
             return state.provider

@@ -1,4 +1,5 @@
 internal import CGPS
+internal import Glibc
 internal import QuickConnect
 
 /// The contents of one message of gpsd, as far as they are used. Nothing in it is checked yet.
@@ -79,4 +80,14 @@ extension RawFix {
 
 extension Double {
     fileprivate func ifIn(_ range: ClosedRange<Double>) -> Double? { range.contains(self) ? self : nil }
+}
+
+/// The time of day, for comparison with fixes.
+enum WallClock {
+    /// Seconds since 1970.
+    static var now: Double {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
+    }
 }

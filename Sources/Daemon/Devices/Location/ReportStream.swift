@@ -1,4 +1,5 @@
 internal import CGPS
+internal import Concurrency
 internal import Glibc
 internal import Linux
 
@@ -28,7 +29,7 @@ struct Unreachable: Error, Sendable {
 extension Waker {
     /// A waker for the thread of a watch.
     static func forWatch() throws(Unreachable) -> Waker {
-        do throws(SystemCallError) { return try Waker() } catch { throw Unreachable(reason: "\(error)") }
+        do throws(Interruption) { return try Waker() } catch { throw Unreachable(reason: error.description) }
     }
 }
 
@@ -90,5 +91,57 @@ private final class GPSDStream: ReportStream, @unchecked Sendable {
             throw Unreachable(reason: "recv: it closed the connection")
         }
         return false
+    }
+}
+
+/// Reads lines of gpsd, one after another, by libgps and without a connection. The owner of a `gps_data_t`.
+final class LineUnpacker {
+    let data: UnsafeMutablePointer<gps_data_t>
+
+    init() throws(Unreachable) {
+        guard let data = qc_gps_new() else { throw Unreachable(reason: "no memory") }
+        self.data = data
+    }
+
+    deinit { qc_gps_delete(data) }
+
+    /// What a line says; nil where libgps cannot read it.
+    /// - Parameters:
+    ///   - receiver: whom it comes from; nil: whom the line names.
+    ///   - time: when it says it, in seconds since 1970; nil: as the line has it.
+    func report(_ line: String, receiver: String?, at time: Double?) -> Report? {
+        guard qc_gps_unpack(line, data) == 0 else { return nil }
+        var report = qc_gps_report(data)
+        if let time { report.time = time }
+        return Report(report, receiver: receiver ?? String(cString: qc_gps_device(data)))
+    }
+}
+
+/// Lines out of what comes in pieces.
+struct ReceivedLines {
+    private var bytes: [UInt8] = []
+    /// How much of the bytes holds no line break.
+    private var searched = 0
+
+    /// More than gpsd's longest line, which has some 10 KB.
+    static let maxBytes = 1 << 16
+
+    /// Takes what came.
+    /// - Returns: false where it is more than a line can be.
+    mutating func append(_ piece: ArraySlice<UInt8>) -> Bool {
+        bytes += piece
+        return bytes.count <= Self.maxBytes
+    }
+
+    /// The next whole line that is not empty, without its line break.
+    mutating func next() -> String? {
+        while let end = bytes[searched...].firstIndex(of: UInt8(ascii: "\n")) {
+            let line = String(decoding: bytes[..<end], as: UTF8.self)
+            bytes.removeSubrange(...end)
+            searched = 0
+            if line.utf8.contains(where: { $0 > 0x20 }) { return line }
+        }
+        searched = bytes.count
+        return nil
     }
 }

@@ -1,3 +1,4 @@
+import Concurrency
 internal import Glibc
 import Linux
 internal import QuickConnect

@@ -1,12 +1,12 @@
-public import JSON
-public import QuickConnect
+package import JSON
+package import QuickConnect
 internal import Synchronization
 
 /// The event `accel`: the acceleration as ``Acceleration/json``, at the rate that each subscriber requests.
 ///
 /// Option `rate`: values per second, 0.1 to 200. Default 10. The sensor runs at the fastest requested rate, or slower
 /// if it cannot.
-public final class AccelerationEvent: EventSource {
+package final class AccelerationEvent: EventSource {
     private struct State {
         weak var sensor: IIOMotionSensor?
         var hub: EventHub?
@@ -14,7 +14,7 @@ public final class AccelerationEvent: EventSource {
         var pace = Pace()
     }
 
-    public let name = "accel"
+    package let name = "accel"
     private let state = Mutex(State())
 
     static let defaultRate = 10.0
@@ -22,7 +22,7 @@ public final class AccelerationEvent: EventSource {
 
     func setSensor(_ sensor: IIOMotionSensor) { state.withLock { $0.sensor = sensor } }
 
-    public func check(options: JSONObject) throws(CommandError) {
+    package func check(options: JSONObject) throws(CommandError) {
         for (name, value) in options {
             guard name == "rate" else {
                 throw CommandError(.invalid, "the event 'accel' takes the option rate, not '\(name.shortened)'")
@@ -34,12 +34,12 @@ public final class AccelerationEvent: EventSource {
         try state.withLock({ $0.sensor })?.check()
     }
 
-    public func start(publishingTo hub: EventHub) {
+    package func start(publishingTo hub: EventHub) {
         state.withLock { $0.hub = hub }
         subscribersChanged()
     }
 
-    public func subscribersChanged() {
+    package func subscribersChanged() {
         let sensor = state.withLock { state in
             guard let hub = state.hub else { return state.sensor }
             state.rates = Set(hub.options(of: name).map(Self.rate))
@@ -48,7 +48,7 @@ public final class AccelerationEvent: EventSource {
         sensor?.wantedChanged()
     }
 
-    public func stop() {
+    package func stop() {
         let sensor = state.withLock { state in
             (state.hub, state.rates, state.pace) = (nil, [], Pace())
             return state.sensor

@@ -2,7 +2,7 @@
 typealias Vector = SIMD3<Double>
 
 /// How a sensor is mounted: its values times this matrix are along the axes of the device.
-public struct Matrix: Sendable, Hashable {
+package struct Matrix: Sendable, Hashable {
     let rows: [Vector]
 
     static let identity = Matrix(rows: [[1, 0, 0], [0, 1, 0], [0, 0, 1]])
@@ -10,7 +10,7 @@ public struct Matrix: Sendable, Hashable {
     init(rows: [Vector]) { self.rows = rows }
 
     /// - Parameter rows: three rows of three finite numbers; nil if they are something else, or all 0.
-    public init?(_ rows: [[Double]]) {
+    package init?(_ rows: [[Double]]) {
         guard rows.count == 3, rows.allSatisfy({ $0.count == 3 && $0.allSatisfy(\.isFinite) }) else { return nil }
         guard rows.contains(where: { $0.contains { $0 != 0 } }) else { return nil }
         self.rows = rows.map { Vector($0) }

@@ -1,4 +1,6 @@
 internal import CAvahi
+internal import Glibc
+internal import JSON
 internal import QuickConnect
 
 /// The Avahi objects of one search: a browser for the services of one type, or for all types and then the services of
@@ -13,7 +15,7 @@ final class AvahiQuery {
     fileprivate(set) var failure: AvahiError?
 
     /// The most types examined in a search for any type.
-    private static let mostTypes = 100
+    private static let maxTypes = 100
 
     init(_ search: ServiceSearch, _ connection: AvahiConnection) throws(AvahiError) {
         self.connection = connection
@@ -26,7 +28,7 @@ final class AvahiQuery {
     }
 
     private func browse(_ type: String) throws(AvahiError) {
-        guard browses[type] == nil, browses.count < Self.mostTypes else { return }
+        guard browses[type] == nil, browses.count < Self.maxTypes else { return }
         browses[type] = try AvahiBrowse(type, self, connection)
     }
 
@@ -190,5 +192,98 @@ private final class AvahiResolver {
 
     private func take(_ service: NearbyService?) {
         query.sightings[sighting] = service.map { .resolved($0) } ?? .unresolved
+    }
+}
+
+/// One service on one interface, by IPv4 or IPv6: Avahi reports each separately.
+struct Sighting: Hashable {
+    var id: NearbyService.ID
+    var interface: Int32
+    var family: Int32
+}
+
+/// The sightings of services, each with its state.
+struct Sightings {
+    enum Look: Equatable {
+        /// Its address is being resolved.
+        case resolving
+        /// Nobody answers for it.
+        case unresolved
+        case resolved(NearbyService)
+    }
+
+    private var looks: [Sighting: Look] = [:]
+
+    /// The most that are kept, to limit the effect of a flooded network.
+    static let most = 400
+
+    var isFull: Bool { looks.count >= Self.most }
+    var isResolved: Bool { !looks.values.contains(.resolving) }
+
+    subscript(sighting: Sighting) -> Look? {
+        get { looks[sighting] }
+        set { looks[sighting] = newValue }
+    }
+
+    /// Each service once, with its best address.
+    var services: [NearbyService.ID: NearbyService] {
+        looks.values.reduce(into: [:]) { services, look in
+            guard case .resolved(let service) = look else { return }
+            if let other = services[service.id], !Self.isBetter(service, other) { return }
+            services[service.id] = service
+        }
+    }
+
+    /// IPv4 before IPv6 before link-local IPv6; otherwise the first in order, so that the same sightings always give
+    /// the same result.
+    private static func isBetter(_ one: NearbyService, _ other: NearbyService) -> Bool {
+        (rank(one), one.address) < (rank(other), other.address)
+    }
+
+    private static func rank(_ service: NearbyService) -> Int {
+        service.address.contains("%") ? 2 : service.address.contains(":") ? 1 : 0
+    }
+}
+
+/// Avahi's values as text.
+enum AvahiText {
+    /// In a form that getaddrinfo(3) accepts.
+    static func address(_ address: UnsafePointer<AvahiAddress>, on interface: Int32) -> String {
+        let text = String(cString: Int(AVAHI_ADDRESS_STR_MAX)) { avahi_address_snprint($0, $1, address) }
+        return text.hasPrefix("fe80:") ? text + zone(interface) : text
+    }
+
+    /// `%eth0`: a link-local address is meaningless without its interface.
+    private static func zone(_ interface: Int32) -> String {
+        let name = String(cString: Int(IF_NAMESIZE)) { name, _ in if_indextoname(UInt32(interface), name) }
+        return name.isEmpty ? "" : "%\(name)"
+    }
+
+    /// A TXT record (RFC 6763, 6.3): `key=value`, or a key alone. If a key comes twice, the first one counts.
+    static func record(_ list: UnsafeMutablePointer<AvahiStringList>?) -> JSONObject {
+        var record: JSONObject = [:]
+        var next = list
+        while let entry = next {
+            let (text, size) = (avahi_string_list_get_text(entry), avahi_string_list_get_size(entry))
+            add(Array(UnsafeBufferPointer(start: text, count: size)), to: &record)
+            next = avahi_string_list_get_next(entry)
+        }
+        return record
+    }
+
+    static func add(_ entry: [UInt8], to record: inout JSONObject) {
+        let parts = entry.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+        let key = String(decoding: parts[0], as: UTF8.self)
+        guard !key.isEmpty, record[key] == nil else { return }
+        record[key] = parts.count == 1 ? .bool(true) : .string(String(decoding: parts[1], as: UTF8.self))
+    }
+}
+
+extension String {
+    /// What a C function writes into a buffer of that many bytes; empty if it returns NULL.
+    fileprivate init(cString size: Int, _ write: (UnsafeMutablePointer<CChar>, Int) -> UnsafeMutablePointer<CChar>?) {
+        self = withUnsafeTemporaryAllocation(of: CChar.self, capacity: size) { buffer in
+            buffer.baseAddress.flatMap { write($0, size) }.map { String(cString: $0) } ?? ""
+        }
     }
 }

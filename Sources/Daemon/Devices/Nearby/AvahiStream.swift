@@ -1,4 +1,5 @@
 internal import CAvahi
+import Concurrency
 internal import Glibc
 import Linux
 internal import QuickConnect

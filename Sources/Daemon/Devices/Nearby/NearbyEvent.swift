@@ -1,5 +1,5 @@
-public import JSON
-public import QuickConnect
+package import JSON
+package import QuickConnect
 internal import Synchronization
 
 /// The event `nearby`: a service that appeared or changed, as ``NearbyService/json`` with `"here": true`, and with
@@ -7,7 +7,7 @@ internal import Synchronization
 /// search then get them again.
 ///
 /// Option `type`: only services of that type.
-public final class NearbyEvent: EventSource {
+package final class NearbyEvent: EventSource {
     private struct State {
         weak var browser: AvahiBrowser?
         var hub: EventHub?
@@ -17,12 +17,12 @@ public final class NearbyEvent: EventSource {
         var told: [ServiceSearch: [NearbyService.ID: NearbyService]] = [:]
     }
 
-    public let name = "nearby"
+    package let name = "nearby"
     private let state = Mutex(State())
 
     func setBrowser(_ browser: AvahiBrowser) { state.withLock { $0.browser = browser } }
 
-    public func check(options: JSONObject) throws(CommandError) {
+    package func check(options: JSONObject) throws(CommandError) {
         for name in options.names where name != "type" {
             throw CommandError(.invalid, "the event 'nearby' takes the option type, not '\(name.shortened)'")
         }
@@ -32,12 +32,12 @@ public final class NearbyEvent: EventSource {
         try state.withLock({ $0.browser })?.check(search)
     }
 
-    public func start(publishingTo hub: EventHub) {
+    package func start(publishingTo hub: EventHub) {
         state.withLock { $0.hub = hub }
         subscribersChanged()
     }
 
-    public func subscribersChanged() {
+    package func subscribersChanged() {
         let browser = state.withLock { state in
             guard let hub = state.hub else { return state.browser }
             let searches = hub.options(of: name).compactMap(Self.search).reduce(into: [:]) { $0[$1, default: 0] += 1 }
@@ -51,7 +51,7 @@ public final class NearbyEvent: EventSource {
         browser?.wantedChanged()
     }
 
-    public func stop() {
+    package func stop() {
         let browser = state.withLock { state in
             (state.hub, state.searches, state.told) = (nil, [:], [:])
             return state.browser

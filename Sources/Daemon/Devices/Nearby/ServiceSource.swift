@@ -1,3 +1,4 @@
+import Concurrency
 import Linux
 internal import QuickConnect
 

@@ -1,3 +1,4 @@
+import Concurrency
 internal import JSON
 import Linux
 internal import QuickConnect

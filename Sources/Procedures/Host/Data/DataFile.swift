@@ -1,4 +1,3 @@
-internal import DataStore
 internal import Glibc
 internal import Linux
 

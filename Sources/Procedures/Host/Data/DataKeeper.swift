@@ -1,7 +1,5 @@
 internal import Concurrency
 internal import Configuration
-internal import DataStore
-internal import Fairness
 internal import Glibc
 internal import JSON
 internal import Linux
@@ -62,7 +60,7 @@ final class DataKeeper: Sendable {
         _ name: String,
         _ answers: AnswerQueue,
         _ waker: Waker,
-        _ make: @escaping @Sendable () -> DataDesk
+        _ make: @escaping @Sendable () -> DataWorker
     ) throws(SystemCallError) {
         self.answers = answers
         self.waker = waker
@@ -71,11 +69,11 @@ final class DataKeeper: Sendable {
             while true {
                 let job = nextJob()
                 if case .end = job { break }
-                for news in desk.done(job) { tell(news) }
+                for news in desk.done(job) { notify(news) }
                 if desk.hasMore { order(.trim) }
             }
             desk.close()
-            tell(.ended)
+            notify(.ended)
         }
         guard code == 0 else { throw SystemCallError("pthread_create", code) }
     }
@@ -112,7 +110,7 @@ final class DataKeeper: Sendable {
         }
     }
 
-    private func tell(_ one: News) {
+    private func notify(_ one: News) {
         news.withLock { $0.append(one) }
         waker.wake()
     }

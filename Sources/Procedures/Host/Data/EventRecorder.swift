@@ -1,4 +1,3 @@
-internal import DataStore
 internal import JSON
 
 /// Events on their way into the data: collected, and written in batches. A value without input or output.
@@ -20,7 +19,7 @@ struct EventRecorder {
     /// How many of the newest may wait.
     static let most = 50_000
     /// And how many bytes they may have.
-    static let mostBytes = 32 << 20
+    static let maxBytes = 32 << 20
     static let pause = Duration.milliseconds(200)
     static let retryPause = Duration.seconds(2)
 
@@ -32,7 +31,7 @@ struct EventRecorder {
 
     /// - Parameter size: the bytes of its data as JSON.
     mutating func take(_ entry: Entry, size: Int = 0, at now: ContinuousClock.Instant) {
-        if pending.count >= Self.most || bytes > Self.mostBytes { dropOldest() }
+        if pending.count >= Self.most || bytes > Self.maxBytes { dropOldest() }
         pending.append(entry)
         bytes += size
         firstAt = firstAt ?? now

@@ -2,25 +2,24 @@ internal import CLinux
 internal import Configuration
 internal import Glibc
 internal import JSON
-public import Layout
-internal import Linux
+package import Linux
 internal import QuickConnect
 internal import QuickConnectClient
 
 /// The folders of stored procedures: `NAME.js` in the configuration folder, then among the fetched ones, then among the
 /// shipped ones. The first one with a name is used. Files are read for each call, so the next call uses a changed one.
-public struct ProcedureFolders: Sendable {
+package struct ProcedureFolders: Sendable {
     /// The kinds of folders.
-    public enum Place: String, Sendable, CaseIterable {
+    package enum Place: String, Sendable, CaseIterable {
         case configuration, fetched, shipped
     }
 
     /// The owner's folder. It is never written to.
-    public var configuration: String
-    public var fetched: String
-    public var shipped: String
+    package var configuration: String
+    package var fetched: String
+    package var shipped: String
 
-    public init(configuration: String, fetched: String, shipped: String) {
+    package init(configuration: String, fetched: String, shipped: String) {
         self.configuration = configuration
         self.fetched = fetched
         self.shipped = shipped
@@ -50,7 +49,7 @@ public struct ProcedureFolders: Sendable {
     static let maximumBytes = 1 << 20
 
     /// A procedure's file.
-    public typealias File = FileLayers<Place>.File
+    package typealias File = FileLayers<Place>.File
 
     private var layers: FileLayers<Place> {
         let kind = FileLayers<Place>.Kind("procedure", maximumBytes: Self.maximumBytes) { name in
@@ -60,10 +59,10 @@ public struct ProcedureFolders: Sendable {
     }
 
     /// The files in the folders now, sorted by the bytes of their names, and problems there, in words.
-    public func files() -> (files: [File], problems: [String]) { layers.files() }
+    package func files() -> (files: [File], problems: [String]) { layers.files() }
 
     /// The file of a procedure; nil if there is none.
-    public func file(_ name: String) -> File? { layers.file(name) }
+    package func file(_ name: String) -> File? { layers.file(name) }
 
     /// The error for a name of which there is no file, with the nearest one.
     func missing(_ name: String) -> HandlerCall.Failure {

@@ -20,6 +20,8 @@
   }
   const log = level => (...values) => { natives.log(level, values.map(show).join(' ')) }
   const define = (name, value) => Object.defineProperty(globalThis, name, { value, configurable: true, writable: true })
+  const present = Date.now
+  Object.defineProperty(Context, 'day', { value: (date, zone) => natives.day(date, zone, present()) })
   define('console', Object.freeze({
     log: log('info'), info: log('info'), debug: log('debug'), warn: log('warning'), error: log('error'), trace: log('debug'),
   }))

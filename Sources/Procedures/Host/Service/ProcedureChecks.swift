@@ -1,7 +1,6 @@
 internal import Configuration
 internal import Glibc
 internal import JSON
-internal import Layout
 internal import Linux
 internal import QuickConnect
 internal import QuickConnectClient

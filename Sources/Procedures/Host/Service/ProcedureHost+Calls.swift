@@ -1,7 +1,5 @@
 internal import Concurrency
-internal import Fairness
 internal import JSON
-internal import Layout
 internal import Linux
 internal import QuickConnect
 internal import QuickConnectClient

@@ -1,7 +1,7 @@
+internal import Concurrency
 internal import Configuration
-internal import DataStore
-internal import Fairness
 internal import JSON
+internal import Linux
 internal import QuickConnectClient
 
 /// What the host records, and what it says of the data.
@@ -21,8 +21,8 @@ extension ProcedureHost {
         case .failed(let error): note(error)
         case .saved(let count):
             dataProblem = nil
-            tell(recorder.didSave(count))
-        case .notSaved(let entries, let error): tell(recorder.didNotSave(entries, error, at: .now))
+            report(recorder.didSave(count))
+        case .notSaved(let entries, let error): report(recorder.didNotSave(entries, error, at: .now))
         case .answered(let peer): asked.add(-1, to: peer)
         case .ended: isOver = true
         }
@@ -34,7 +34,7 @@ extension ProcedureHost {
     }
 
     /// Reports once that recording has stopped, and once that it continues.
-    private func tell(_ change: EventRecorder.Change?) {
+    private func report(_ change: EventRecorder.Change?) {
         switch change {
         case nil: return
         case .stopped(let error):
@@ -68,13 +68,15 @@ extension ProcedureHost {
     /// Why the data cannot be used, or what is to be known of them.
     var problem: String? { (recorder.problem ?? dataProblem).map { "\($0)" } ?? notice }
 
-    /// In the form of `procedures list`: `{events, saved, waiting, problem}`.
+    /// In the form of `procedures list`: `{events, saved, waiting, problem, restart}`.
     var recordingState: JSONValue {
         var state: JSONObject = [
             "events": .array(settings.record.map { .string($0.event) }), "saved": .integer(Int64(recorder.saved)),
             "waiting": .integer(Int64(recorder.pending.count)),
         ]
         state["problem"] = problem.map(JSONValue.string)
+        let keys = changes()
+        if !keys.isEmpty { state["restart"] = .array(keys.map(JSONValue.string)) }
         return .object(state)
     }
 }

@@ -1,22 +1,21 @@
 internal import CLinux
 internal import Concurrency
-public import Configuration
-internal import DataStore
-internal import Fairness
+package import Configuration
 internal import Glibc
 internal import JSON
-internal import Layout
-public import Linux
+internal import Linux
 internal import ProcedureSets
 internal import QuickConnect
-public import QuickConnectClient
+package import QuickConnectClient
 
 /// Runs stored procedures, each in a process of a pool, keeps the data for them, and records events into it.
 ///
 /// It runs no JavaScript itself, so no procedure can stop it. It is a client of the daemon, with the handlers
 /// `execute`, `procedures` and `data`.
-public final class ProcedureHost {
+package final class ProcedureHost {
     let settings: ProcedureSettings
+    /// The settings that are not the same as at the start.
+    let changes: () -> [String]
     let folders: ProcedureFolders
     let link: DaemonLink
     let pool: WorkerPool
@@ -35,7 +34,7 @@ public final class ProcedureHost {
     let fetched: FetchedProcedures
     private let manager: ServiceManager
     private var watchdog: WatchdogFeed
-    let log: HostLog
+    let log: NamedLog
     var recorder = EventRecorder()
     private var signals: Int32 = -1
     var trimsAt = ContinuousClock.now + ProcedureHost.trimPause
@@ -59,23 +58,26 @@ public final class ProcedureHost {
     /// - Parameters:
     ///   - data: the path of the data's file.
     ///   - staging: the folder of the program that fetches procedures.
+    ///   - changes: the keys of its settings that have changed since the start, in the order of their names.
     ///   - paths: the paths of the daemon's socket to try.
     ///   - command: the program that runs procedures, and its flags, except the one that selects this.
-    public init(
+    package init(
         _ settings: ProcedureSettings,
         _ folders: ProcedureFolders,
+        changes: @escaping () -> [String],
         data: String,
         staging: String,
         paths: [String],
         command: [String],
         environment: [String: String]
-    ) throws(SystemCallError) {
+    ) throws {
         self.settings = settings
         self.folders = folders
+        self.changes = changes
         self.data = data
         manager = ServiceManager(environment: environment)
         watchdog = WatchdogFeed(manager)
-        log = HostLog(hasLevels: OwnProcess.logsToJournal(environment))
+        log = NamedLog("procedures", environment: environment)
         // systemd's variables are for this process, not for the workers.
         let inherited = environment.filter { !["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"].contains($0.key) }
         let answers = AnswerQueue()
@@ -97,8 +99,8 @@ public final class ProcedureHost {
             environment: inherited
         )
         fetched = FetchedProcedures(taker, waker)
-        keeper = try DataKeeper("data", answers, waker) { DataDesk(data, settings, answers, isChecked: true) }
-        reader = try DataKeeper("data-reader", answers, waker) { DataDesk(data, settings, answers, isChecked: false) }
+        keeper = try DataKeeper("data", answers, waker) { DataWorker(data, settings, answers, isChecked: true) }
+        reader = try DataKeeper("data-reader", answers, waker) { DataWorker(data, settings, answers, isChecked: false) }
         var bounds = ClientConversation.Bounds()
         bounds.putAsideBytes = Self.longLine
         link = DaemonLink(ClientConversation(bounds: bounds), paths: paths, patience: .milliseconds(10))
@@ -106,7 +108,7 @@ public final class ProcedureHost {
     }
 
     /// Runs until SIGTERM or SIGINT, and returns the exit status.
-    public func run() -> Int32 {
+    package func run() -> Int32 {
         signals = qc_signal_descriptor([SIGTERM, SIGINT, SIGHUP], 3)
         guard signals >= 0 else {
             log.write("error", "signalfd: \(SystemCallError.text(-signals))")
@@ -126,7 +128,7 @@ public final class ProcedureHost {
     // MARK: The loop
 
     private func turn() {
-        tellStatus()
+        reportStatus()
         if answers.send(over: link) { goOn() }
         // Without a daemon, the link tries again by itself.
         _ = try? link.advance()
@@ -270,7 +272,7 @@ public final class ProcedureHost {
     }
 
     /// Reports the state to systemd, if it has changed.
-    private func tellStatus() {
+    private func reportStatus() {
         guard manager.isThere, !isEnding else { return }
         let problem = problem.map { "; \($0)" } ?? ""
         let line = "\(settings.record.count) events recorded\(problem)"
@@ -281,7 +283,7 @@ public final class ProcedureHost {
 }
 
 extension ProcedureHost: DaemonLink.Owner {
-    public func didConnect(again: Bool) -> [UInt8] {
+    package func didConnect(again: Bool) -> [UInt8] {
         link.connection?.limitUnread(to: AnswerQueue.unreadBytes)
         link.conversation.register(handler: "execute", hearsCancel: true)
         link.conversation.register(handler: "procedures", hearsCancel: true)
@@ -289,11 +291,11 @@ extension ProcedureHost: DaemonLink.Owner {
         return []
     }
 
-    public func didNotConnect(_ failure: SocketPaths.NoDaemon) {
+    package func didNotConnect(_ failure: SocketPaths.NoDaemon) {
         log.write("warning", "\(failure.line); waiting for one")
     }
 
-    public func didLose(_ reason: String) {
+    package func didLose(_ reason: String) {
         // Nobody waits for their answers any more.
         answers.clear()
         goOn()

@@ -1,5 +1,5 @@
+internal import Concurrency
 internal import Configuration
-internal import Fairness
 internal import Glibc
 internal import JSON
 internal import Linux
@@ -146,7 +146,7 @@ final class WorkerPool {
         let ground = ground()
         // Another set of procedures may have come, or another file of the data.
         drop { $0.isIdle && $0.ground != ground }
-        if let worker = workers.first(where: { $0.isIdle && !$0.isClosed }) { return worker }
+        if let worker = workers.first(where: { $0.isIdle && !$0.child.isClosed }) { return worker }
         guard workers.count <= settings.parallel else { return nil }
         guard let worker = WorkerProcess(command, environment, ground) else {
             if workers.isEmpty { failWaiting(.unavailable, "no process for a procedure can be started") }
@@ -169,11 +169,11 @@ final class WorkerPool {
 
     // MARK: In the loop
 
-    var events: [pollfd] { workers.map(\.events) }
+    var events: [pollfd] { workers.map(\.child.poll) }
 
     /// When it must check again without an event.
     var nextMoment: ContinuousClock.Instant? {
-        if !ending.isEmpty || workers.contains(where: { !$0.isIdle || $0.isClosed }) { return .now + Self.period }
+        if !ending.isEmpty || workers.contains(where: { !$0.isIdle || $0.child.isClosed }) { return .now + Self.period }
         return workers.map { $0.idleSince + Self.idleTime }.min()
     }
 
@@ -185,12 +185,12 @@ final class WorkerPool {
 
     func advance() {
         for worker in workers {
-            worker.write()
+            worker.child.flush()
             if let news = worker.read() { handle(news, of: worker) }
         }
         for worker in workers { watch(worker) }
         drop { $0.isIdle && $0.idleSince + Self.idleTime <= .now }
-        ending.removeAll { $0.reap() }
+        ending.removeAll { $0.child.reap() }
         startWaiting()
     }
 
@@ -203,12 +203,12 @@ final class WorkerPool {
             return drop { $0 === worker }
         }
         // Memory that the garbage collector has not freed by now stays in use.
-        if worker.isSpent || worker.residentBytes > settings.memoryBytes / 4 * 3 { drop { $0 === worker } }
+        if worker.isSpent || worker.child.memoryBytes > settings.memoryBytes / 4 * 3 { drop { $0 === worker } }
     }
 
     private func watch(_ worker: WorkerProcess) {
         guard let task = worker.task else { return }
-        if worker.residentBytes > settings.memoryBytes {
+        if worker.child.memoryBytes > settings.memoryBytes {
             fail(
                 task.call,
                 .scriptFailed,
@@ -226,8 +226,8 @@ final class WorkerPool {
     private func drop(where fits: (WorkerProcess) -> Bool) {
         let dropped = workers.filter(fits)
         for worker in dropped {
-            worker.kill()
-            if !worker.reap() { ending.append(worker) }
+            worker.child.kill()
+            if !worker.child.reap() { ending.append(worker) }
         }
         workers.removeAll { worker in dropped.contains { $0 === worker } }
     }

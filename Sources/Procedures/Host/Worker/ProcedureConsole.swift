@@ -1,21 +1,19 @@
 internal import Configuration
-internal import Glibc
 internal import JSON
 internal import Linux
 
 /// The output of procedures: lines in the journal, or on standard error.
 final class ProcedureConsole {
-    private let hasLevels: Bool
-    private var procedure = ""
+    private var log: NamedLog
     private var bytes = 0
     /// The most bytes that one call may write.
     private static let maximumBytes = 64 << 10
 
-    init(_ hasLevels: Bool) { self.hasLevels = hasLevels }
+    init(environment: [String: String]) { log = NamedLog("", environment: environment) }
 
     func begin(_ procedure: String) {
         // The journal must not contain any text that a caller sends as a name.
-        self.procedure = ProcedureName.isName(procedure) ? procedure : "?"
+        log.name = "procedure \(ProcedureName.isName(procedure) ? procedure : "?")"
         bytes = 0
     }
 
@@ -23,7 +21,7 @@ final class ProcedureConsole {
     func write(_ level: String, _ text: String) {
         guard bytes < Self.maximumBytes else { return }
         bytes += text.utf8.count
-        put(
+        log.write(
             level,
             bytes < Self.maximumBytes
                 ? text : "more than \(Self.maximumBytes >> 10) KiB were written: the rest is left out"
@@ -32,21 +30,13 @@ final class ProcedureConsole {
 
     /// Writes an error in the form that the article on stored procedures uses.
     func write(_ error: ProcedureError) {
-        guard error.place["stack"] != nil || error.place["line"] != nil else { return put("error", error.message) }
+        guard error.place["stack"] != nil || error.place["line"] != nil else {
+            return log.write("error", error.message)
+        }
         let stack = error.place["stack"]?.stringValue ?? ""
-        put(
+        log.write(
             "error",
             "JS Error: \(error.message) in method \(stack) line number \(error.place["line"]?.text ?? "undefined")"
-        )
-    }
-
-    private func put(_ level: String, _ text: String) {
-        let number = ["error": 3, "warning": 4, "debug": 7][level] ?? 6
-        let prefix = hasLevels ? "<\(number)>" : ""
-        let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
-        Descriptor.write(
-            lines.map { "\(prefix)procedure \(procedure): \(String($0).escapingControls)\n" }.joined(),
-            to: STDERR_FILENO
         )
     }
 }

@@ -1,4 +1,3 @@
-import DataStore
 internal import JSON
 internal import JavaScriptCore
 internal import QuickConnect

@@ -1,7 +1,5 @@
-internal import DataStore
 internal import JSON
 internal import JavaScriptCore
-internal import Layout
 internal import Linux
 internal import QuickConnect
 
@@ -55,7 +53,11 @@ final class ProcedureRun {
         do throws(JSError) {
             let helpers = try prepare(context)
             let execute = try load(file, context)
-            let returned = try execute.call(try items(arguments, context) + [callback(name, context)])
+            var values = try items(arguments, context)
+            // Where arguments are left out, the callback is in its place all the same.
+            let missing = Int(execute["length"].toInt32()) - 1 - values.count
+            for _ in 0..<max(0, missing) { values.append(JSValue(undefinedIn: context) as Any) }
+            let returned = try execute.call(values + [callback(name, context)])
             return try finish(returned, context, helpers)
         } catch {
             throw explain(error)
@@ -85,6 +87,12 @@ final class ProcedureRun {
             guard let self, let context else { throw ProcedureFailure(.unavailable, "the call is over") }
             return try self.call(name, values.text, for: context)
         }
+        let day = JSValue(newFunctionIn: context, name: "day") {
+            (date: JSValue, zone: JSValue, now: Double) -> JSONResult in
+            func text(_ value: JSValue) -> String? { value.isUndefined || value.isNull ? nil : value.toString() ?? "" }
+            return JSONResult(text: try ProcedureDay.bounds(of: text(date), zone: text(zone), now: now).text)
+        }
+        natives?.setObject(day, forKeyedSubscript: "day")
         natives?.setObject(log, forKeyedSubscript: "log")
         natives?.setObject(load, forKeyedSubscript: "load")
         natives?.setObject(call, forKeyedSubscript: "call")

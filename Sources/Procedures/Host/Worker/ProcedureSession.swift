@@ -1,4 +1,3 @@
-internal import DataStore
 internal import JSON
 internal import QuickConnect
 

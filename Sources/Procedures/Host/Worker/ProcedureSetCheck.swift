@@ -5,14 +5,14 @@ internal import JavaScriptCore
 internal import Linux
 
 /// Parses a folder of untrusted files, without running them.
-public enum ProcedureSetCheck {
+package enum ProcedureSetCheck {
     /// Parsing takes seconds; a file that takes longer is malicious.
-    private static let mostSeconds: UInt32 = 300
+    private static let maxSeconds: UInt32 = 300
 
     /// - Returns: the first mistake, in words; nil if all files are valid procedures or libraries.
-    public static func run(_ folder: String) -> String? {
+    package static func run(_ folder: String) -> String? {
         qc_end_with_parent(getppid())
-        alarm(mostSeconds)
+        alarm(maxSeconds)
         setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 19)
         do throws(SystemCallError) {
             try Confinement(readable: [folder]).enter()

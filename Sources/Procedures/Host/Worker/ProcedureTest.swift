@@ -1,21 +1,19 @@
-public import Configuration
-internal import DataStore
+package import Configuration
 internal import Glibc
 internal import JSON
-internal import Layout
-public import Linux
+package import Linux
 internal import QuickConnect
 
 /// Runs a procedure with the cases of its fixture: `NAME.test.json` beside it, a case or an array of cases `{name,
 /// entries, arguments, now, expected}`, or `error`, a code, instead of `expected`. Each case has its own data.
-public struct ProcedureTest {
+package struct ProcedureTest {
     private let settings: ProcedureSettings
     private let folders: ProcedureFolders
     private let environment: [String: String]
     private let data: String
 
     /// - Parameter data: an empty folder for the data of the cases, which its owner deletes with all in it.
-    public init(
+    package init(
         _ settings: ProcedureSettings,
         _ folders: ProcedureFolders,
         data: String,
@@ -29,7 +27,7 @@ public struct ProcedureTest {
 
     /// Gives up all but what these tests read and write, before anything of somebody else's runs.
     /// - Parameter folders: those of all tests of this process.
-    public static func confine(_ folders: [ProcedureFolders], data: String) throws(SystemCallError) {
+    package static func confine(_ folders: [ProcedureFolders], data: String) throws(SystemCallError) {
         setenv("SQLITE_TMPDIR", data, 1)
         try Confinement(readable: folders.flatMap(\.readable), writable: [data]).enter()
     }
@@ -71,11 +69,11 @@ public struct ProcedureTest {
     /// - Parameters:
     ///   - name: the procedure.
     ///   - fixture: the file with the cases; nil: `NAME.test.json` beside it.
-    ///   - tell: gets a line for each case.
+    ///   - report: gets a line for each case.
     /// - Returns: whether all succeeded.
-    public func run(_ name: String, fixture: String? = nil, _ tell: (String) -> Void) -> Bool {
+    package func run(_ name: String, fixture: String? = nil, _ report: (String) -> Void) -> Bool {
         guard let file = folders.file(name) else {
-            tell("FAIL  there is no procedure '\(name)'")
+            report("FAIL  there is no procedure '\(name)'")
             return false
         }
         let path = fixture ?? "\(file.path.dropLast(3)).test.json"
@@ -83,7 +81,7 @@ public struct ProcedureTest {
         do throws(StoreError) {
             cases = try read(path)
         } catch {
-            tell("FAIL  \(path): \(error)")
+            report("FAIL  \(path): \(error)")
             return false
         }
         // The engine's time limit does not end an endless chain of promises.
@@ -93,7 +91,7 @@ public struct ProcedureTest {
             alarm(UInt32(clamping: Int(settings.seconds.rounded(.up)) + 2))
             let problem = problem(of: one, name)
             if problem != nil { isGood = false }
-            tell(problem.map { "FAIL  \(name): \(one.name): \($0)" } ?? "ok    \(name): \(one.name)")
+            report(problem.map { "FAIL  \(name): \(one.name): \($0)" } ?? "ok    \(name): \(one.name)")
         }
         return isGood
     }

@@ -1,10 +1,8 @@
 internal import CLinux
-public import Configuration
-internal import DataStore
-public import Glibc
+package import Configuration
+package import Glibc
 internal import JSON
 internal import JavaScriptCore
-internal import Layout
 internal import Linux
 internal import QuickConnect
 internal import QuickConnectClient
@@ -13,11 +11,11 @@ internal import Synchronization
 /// The process that runs procedures, one after the other. It reads jobs from its host, one per line, and writes their
 /// results. It has access to the data, but not to the daemon or a network. Its host ends it if it uses too much time or
 /// memory.
-public final class ProcedureWorker {
+package final class ProcedureWorker {
     /// The socket's number in the process.
     static let channel: Int32 = 3
     /// The environment variable that tells the process which host has started it.
-    public static let hostVariable = "QUICKCONNECT_PROCEDURE_HOST"
+    package static let hostVariable = "QUICKCONNECT_PROCEDURE_HOST"
 
     private let settings: ProcedureSettings
     private let folders: ProcedureFolders
@@ -33,7 +31,7 @@ public final class ProcedureWorker {
 
     /// Runs jobs until the host is gone, and answers the exit status.
     /// - Parameter data: the path of the data's file.
-    public static func run(
+    package static func run(
         _ settings: ProcedureSettings,
         _ folders: ProcedureFolders,
         data: String,
@@ -69,7 +67,7 @@ public final class ProcedureWorker {
         self.settings = settings
         self.folders = folders
         self.data = data
-        console = ProcedureConsole(OwnProcess.logsToJournal(environment))
+        console = ProcedureConsole(environment: environment)
     }
 
     private func run() -> Int32 {
@@ -85,7 +83,7 @@ public final class ProcedureWorker {
                     guard case .line(let line) = line else { return }
                     // A caller's values are a few levels deeper in a job.
                     let job = try? JSONParser.parse(line.span, maximumDepth: 2 * JSONParser.defaultDepth)
-                    tell(answer(job ?? .null))
+                    send(answer(job ?? .null))
                 }
             }
             machine.collectGarbage()
@@ -95,7 +93,7 @@ public final class ProcedureWorker {
     /// The beginning of an answer after which there are no more.
     static let lastAnswer = #"{"isLast":true,"#
 
-    private func tell(_ line: String) {
+    private func send(_ line: String) {
         Descriptor.write("\(line)\n", to: Self.channel)
     }
 

@@ -1,6 +1,7 @@
 import JSON
 import QuickConnect
 import QuickConnectClient
+import Synchronization
 
 /// What is asked, how programs show it, and what their answers mean.
 struct Dialog: Sendable {
@@ -34,5 +35,53 @@ protocol DialogShower: Sendable {
 extension HandlerCall.Failure {
     static var closed: HandlerCall.Failure {
         HandlerCall.Failure(.cancelled, "the dialog was closed without an answer")
+    }
+}
+
+/// Shows one dialog at a time.
+final class DialogQueue: Sendable {
+    private let shower: any DialogShower
+    /// The command whose dialog is open.
+    private let open = Mutex<String?>(nil)
+
+    init(_ shower: any DialogShower) { self.shower = shower }
+
+    /// Throws ``HandlerCall/Failure``: `busy` if a dialog is open already.
+    func ask(_ dialog: Dialog, for command: String) async throws -> [JSONValue] {
+        let other = open.withLock { open -> String? in
+            defer { open = open ?? command }
+            return open
+        }
+        if let other {
+            throw HandlerCall.Failure(.busy, "another dialog is open on this display, of the command \(other)")
+        }
+        defer { open.withLock { $0 = nil } }
+        return try await shower.show(dialog)
+    }
+
+    func displayIsGone() async -> String? { await shower.displayIsGone() }
+}
+
+/// Shows nothing and gives a fixed answer: for tests, and for machines without a display.
+struct ToldDialogs: DialogShower {
+    /// Nil: the preset of each dialog. Empty: cancel.
+    let answer: String?
+
+    func show(_ dialog: Dialog) async throws -> [JSONValue] {
+        let text = answer ?? dialog.preset
+        guard !text.isEmpty else { throw HandlerCall.Failure.closed }
+        guard let results = dialog.results(text) else {
+            throw HandlerCall.Failure(
+                .unavailable,
+                "the simulated picker was told «\(text)», which is not an answer"
+            )
+        }
+        return results
+    }
+
+    func displayIsGone() async -> String? {
+        // Nothing is shown, so nothing can go.
+        while !Task.isCancelled { try? await Task.sleep(for: .seconds(86_400)) }
+        return nil
     }
 }

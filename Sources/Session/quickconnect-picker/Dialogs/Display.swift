@@ -1,6 +1,5 @@
 import Glibc
 import Linux
-import QuickConnectClient
 
 /// The display of a graphical session, and where its server listens.
 struct Display: Sendable {
@@ -13,7 +12,7 @@ struct Display: Sendable {
     private let sockets: [String]
     /// What programs find it by.
     let variables: [String: String]
-    private static let patience = Duration.seconds(2)
+    private static let timeout = Duration.seconds(2)
 
     /// - Parameter name: `:0` of X11, or `wayland-0`; nil takes what the environment names.
     init(named name: String?, environment: [String: String]) throws(Missing) {
@@ -45,12 +44,12 @@ struct Display: Sendable {
         return ["/tmp/.X11-unix/X\(number)", "@/tmp/.X11-unix/X\(number)"]
     }
 
-    /// Why nothing can be shown there; nil if its server takes connections. May take as long as ``patience``.
+    /// Why nothing can be shown there; nil if its server takes connections. May take as long as ``timeout``.
     func failure() -> String? {
         var problem: SystemCallError?
         for socket in sockets {
             do throws(SystemCallError) {
-                close(try UnixStreamSocket.connect(to: socket, before: .now + Self.patience))
+                close(try UnixStreamSocket.connect(to: socket, before: .now + Self.timeout))
                 return nil
             } catch {
                 problem = problem ?? error

@@ -1,5 +1,4 @@
 import Concurrency
-import Glibc
 import JSON
 import Linux
 import QuickConnect
@@ -11,7 +10,7 @@ final class NativeDialogs: DialogShower {
     private let environment: [String: String]
     private let gone = Deferred<String, Interruption>()
     /// How often a person may give an invalid answer.
-    private static let mostTries = 10
+    private static let maxTries = 10
 
     init(_ display: Display, _ environment: [String: String]) throws(Display.Missing) {
         self.display = display
@@ -36,7 +35,7 @@ final class NativeDialogs: DialogShower {
             throw HandlerCall.Failure(.unsupported, "this dialog needs the program \(programs)")
         }
         var output = ""
-        for _ in 0..<Self.mostTries {
+        for _ in 0..<Self.maxTries {
             output = try await answer(way)
             if let results = way.text(output).flatMap(dialog.results) { return results }
         }

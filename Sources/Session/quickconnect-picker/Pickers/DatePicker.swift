@@ -1,5 +1,4 @@
 import JSON
-import QuickConnect
 import QuickConnectClient
 
 /// `showDate ["Date" | "DateTime" | "Time"]`: the book's date picker.
@@ -83,18 +82,15 @@ struct DatePicker: Picker {
     // MARK: What the answers mean
 
     private static func date(_ text: String) -> [JSONValue]? {
-        guard let time = read(text, needsDate: true, needsTime: false) else { return nil }
-        return [.string(time.text), .string(time.date)]
+        read(text, needsDate: true, needsTime: false).map { [.string($0.text), .string($0.date)] }
     }
 
     private static func dateTime(_ text: String) -> [JSONValue]? {
-        guard let time = read(text, needsDate: true, needsTime: true) else { return nil }
-        return [.string(time.text), .string(time.iso8601)]
+        read(text, needsDate: true, needsTime: true).map { [.string($0.text), .string($0.iso8601)] }
     }
 
     private static func time(_ text: String) -> [JSONValue]? {
-        guard let time = read(text, needsDate: false, needsTime: true) else { return nil }
-        return [.string(time.text), .string(time.time)]
+        read(text, needsDate: false, needsTime: true).map { [.string($0.text), .string($0.time)] }
     }
 
     /// `2027-03-14`, `15:09`, or both with a space or a `T` between; what is not needed is left out of account.

@@ -5,12 +5,12 @@ import QuickConnectClient
 /// `showList [title, item, …]`: one of several items. Answers the item, and its number from 0.
 struct ListPicker: Picker {
     let name = "showList"
-    private static let mostItems = 1000
+    private static let maxItems = 1000
 
     func dialog(_ parameters: [JSONValue]) throws -> Dialog {
         let texts = try parameters.enumerated().map(Self.text)
-        guard let title = texts.first, texts.count > 1, texts.count <= Self.mostItems + 1 else {
-            let (expected, got) = ("a title and 1 to \(Self.mostItems) items", "\(max(0, texts.count - 1)) items")
+        guard let title = texts.first, texts.count > 1, texts.count <= Self.maxItems + 1 else {
+            let (expected, got) = ("a title and 1 to \(Self.maxItems) items", "\(max(0, texts.count - 1)) items")
             throw HandlerCall.Failure(.invalid, "expected \(expected); got \(got)", field: "/1")
         }
         let items = Array(texts.dropFirst())

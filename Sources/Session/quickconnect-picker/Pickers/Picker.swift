@@ -1,5 +1,4 @@
 import JSON
-import QuickConnectClient
 
 /// A kind of picker: what a command asks a person, and what becomes of the answer.
 ///
@@ -26,15 +25,14 @@ enum Pickers {
 extension String {
     /// The text, escaped for dialogs that parse markup (Pango's).
     var withoutMarkup: String {
-        var escaped = ""
-        for character in self {
-            switch character {
+        // By scalars: a combining mark behind a sign makes another Character of it, and Pango still reads the sign.
+        unicodeScalars.reduce(into: "") { escaped, scalar in
+            switch scalar {
             case "&": escaped += "&amp;"
             case "<": escaped += "&lt;"
             case ">": escaped += "&gt;"
-            default: escaped.append(character)
+            default: escaped.unicodeScalars.append(scalar)
             }
         }
-        return escaped
     }
 }

@@ -22,6 +22,40 @@ int qc_walk_beneath(int folder, const char *path, int flags, unsigned mode);
 /// pipe2(2) with O_CLOEXEC. Returns 0, or -1 with errno.
 int qc_pipe(int ends[2]);
 
+/// accept4(2) with SOCK_CLOEXEC and SOCK_NONBLOCK. Returns a descriptor, or -1 with errno.
+int qc_accept(int listener);
+
+/// What happens to a descriptor, as bits: EPOLLIN, EPOLLOUT, EPOLLRDHUP, EPOLLHUP and EPOLLERR, EPOLLET of epoll_ctl(2).
+extern const uint32_t qc_poll_input, qc_poll_output, qc_poll_input_end, qc_poll_end, qc_poll_changes;
+
+struct qc_poll_event {
+    /// The number given with the descriptor.
+    uint64_t id;
+    uint32_t events;
+};
+
+/// epoll_create1(2) with EPOLL_CLOEXEC. Returns a descriptor, or -1 with errno.
+int qc_poll_create(void);
+
+/// How a descriptor is watched: EPOLL_CTL_ADD, EPOLL_CTL_MOD, EPOLL_CTL_DEL.
+extern const int qc_poll_add, qc_poll_change, qc_poll_remove;
+
+/// epoll_ctl(2). Returns 0, or -1 with errno.
+int qc_poll_control(int poll, int operation, int descriptor, uint32_t events, uint64_t id);
+
+/// epoll_wait(2), for at most 256 events: how many there are, or -1 with errno.
+int qc_poll_wait(int poll, struct qc_poll_event *events, int count, int milliseconds);
+
+/// eventfd(2) with EFD_CLOEXEC and EFD_NONBLOCK. Returns a descriptor, or -1 with errno.
+int qc_event_descriptor(void);
+
+/// timerfd_create(2) by the time of day. Returns a descriptor, or -1 with errno.
+int qc_clock_timer(void);
+
+/// Has it tell when a time of day has come, in seconds since 1970, or the clock has been set: a read fails with ECANCELED
+/// then. Returns 0, or -1 with errno.
+int qc_clock_timer_set(int timer, int64_t seconds);
+
 /// O_PATH of open(2): the descriptor names the file without opening it.
 extern const int qc_o_path;
 
@@ -62,6 +96,9 @@ int qc_watch_start(void);
 /// error number.
 int qc_watch_folder(int descriptor, const char *path);
 
+/// Watches a folder for devices that come, or whose rights change. Returns a number of the watch, or the negative error number.
+int qc_watch_devices(int descriptor, const char *path);
+
 /// Removes all pending reports. Returns whether there were any: 1 or 0.
 int qc_watch_drain(int descriptor);
 
@@ -84,6 +121,37 @@ int qc_rumble_play(int descriptor, int id, int times);
 
 /// Removes an effect from the device. Returns 0 or the negative error number.
 int qc_rumble_erase(int descriptor, int id);
+
+/// An event of an input device, as the kernel has it.
+struct qc_input_event {
+    uint16_t type, code;
+    int32_t value;
+};
+
+/// EV_KEY; EV_SYN, and its code SYN_DROPPED.
+extern const uint16_t qc_input_key, qc_input_sync, qc_input_dropped;
+
+/// How many keys there may be.
+enum { QC_INPUT_KEYS = 0x300 };
+
+/// Takes an input device, so that nobody else hears it until it is closed. Returns 0 or the negative error number.
+int qc_input_grab(int device);
+
+/// Whether it has keys: 1 or 0, or the negative error number.
+int qc_input_has_keys(int device);
+
+/// Which keys are pressed, a bit each. Returns 0 or the negative error number.
+int qc_input_pressed(int device, unsigned char keys[QC_INPUT_KEYS / 8]);
+
+/// Reads at most 64 events. Returns how many, or the negative error number.
+int qc_input_read(int device, struct qc_input_event *events, int count);
+
+/// The number of a key by its name in linux/input-event-codes.h, such as KEY_PLAYPAUSE; -1 if there is none.
+int qc_input_code(const char *name);
+
+/// The name of a key, and the names one after the other; NULL where there is none.
+const char *qc_input_name(unsigned code);
+const char *qc_input_name_at(int index);
 
 /// The access to a path; and whether it stays open, since a folder in /proc changes as soon as nobody has it open.
 enum { qc_access_read = 0, qc_access_write = 1, qc_access_kept = 2 };
@@ -129,5 +197,37 @@ static inline uint64_t qc_few_ticks(void) {
     return 0;
 #endif
 }
+
+/// Flags of a line of a GPIO chip (linux/gpio.h, version 2).
+extern const uint64_t qc_gpio_used, qc_gpio_active_low, qc_gpio_input, qc_gpio_output, qc_gpio_edges, qc_gpio_open_drain,
+    qc_gpio_open_source, qc_gpio_pull_up, qc_gpio_pull_down, qc_gpio_no_bias;
+
+/// The label of a GPIO chip. Returns how many lines it has, or the negative error number.
+int qc_gpio_chip(int chip, char label[32]);
+
+/// The name and the flags of a line, and who uses it. Returns 0, or the negative error number.
+int qc_gpio_line(int chip, unsigned offset, char name[32], char consumer[32], uint64_t *flags);
+
+/// Takes a line. `value` is the first one of an output, `debounce` of an input in microseconds; 0 for none.
+/// Returns a descriptor, or the negative error number.
+int qc_gpio_request(int chip, unsigned offset, const char *consumer, uint64_t flags, int value, unsigned debounce);
+
+/// Gives an input that was taken other flags. Returns 0, or the negative error number.
+int qc_gpio_configure(int line, uint64_t flags, unsigned debounce);
+
+/// Whether a line is active: 0 or 1, or the negative error number.
+int qc_gpio_get(int line);
+
+/// Makes an output active or not. Returns 0, or the negative error number.
+int qc_gpio_set(int line, int value);
+
+/// An edge of a line: its number among all edges of the line, from 1, and whether the line became active.
+struct qc_gpio_edge {
+    uint32_t number;
+    int rises;
+};
+
+/// Reads at most 64 edges; waits for the first one. Returns how many, or the negative error number.
+int qc_gpio_read(int line, struct qc_gpio_edge *edges, int count);
 
 #endif

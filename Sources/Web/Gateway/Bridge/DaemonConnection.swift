@@ -1,4 +1,4 @@
-internal import Fairness
+internal import Concurrency
 internal import JSON
 internal import Linux
 internal import NIOCore
@@ -133,7 +133,7 @@ private final class Greeting: ChannelInboundHandler, RemovableChannelHandler {
     private let identity: WebIdentity
     private var promise: EventLoopPromise<any Channel>?
     private var reply: [UInt8] = []
-    private static let longestReply = 64 << 10
+    private static let maxReply = 64 << 10
     private static let patience = TimeAmount.seconds(10)
     private var deadline: Scheduled<Void>?
 
@@ -157,7 +157,7 @@ private final class Greeting: ChannelInboundHandler, RemovableChannelHandler {
         reply += unwrapInboundIn(data).readableBytesView
         if let end = reply.firstIndex(of: UInt8(ascii: "\n")) {
             finish(context, Self.refusal(String(decoding: reply[..<end], as: UTF8.self)))
-        } else if reply.count > Self.longestReply {
+        } else if reply.count > Self.maxReply {
             finish(context, .away("it does not speak as a daemon does"))
         }
     }

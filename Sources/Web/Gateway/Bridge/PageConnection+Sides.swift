@@ -1,39 +1,35 @@
 internal import NIOCore
 
-/// Passes on the events of a page's channel.
-final class PageSide: ChannelInboundHandler {
+/// Passes on the events of one of the two channels.
+final class ConnectionSide: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
     private let connection: PageConnection
+    private let received: (ByteBuffer) -> Void
+    private let gone: () -> Void
 
-    init(_ connection: PageConnection) { self.connection = connection }
-
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        connection.receive(fromPage: unwrapInboundIn(data))
+    init(_ connection: PageConnection, received: @escaping (ByteBuffer) -> Void, gone: @escaping () -> Void) {
+        self.connection = connection
+        self.received = received
+        self.gone = gone
     }
 
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) { received(unwrapInboundIn(data)) }
     func channelWritabilityChanged(context: ChannelHandlerContext) { connection.mayBeWritten() }
-
-    func channelInactive(context: ChannelHandlerContext) { connection.pageIsGone() }
-
+    func channelInactive(context: ChannelHandlerContext) { gone() }
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 }
 
-/// Passes on the events of the daemon's channel.
-final class DaemonSide: ChannelInboundHandler {
-    typealias InboundIn = ByteBuffer
+/// Whether a channel is read, so that its other end waits if it is not. For use on its event loop only.
+final class Reading {
+    private let channel: any Channel
+    private var isOn = true
 
-    private let connection: PageConnection
+    init(_ channel: any Channel) { self.channel = channel }
 
-    init(_ connection: PageConnection) { self.connection = connection }
-
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        connection.receive(fromDaemon: unwrapInboundIn(data))
+    func set(_ reads: Bool) {
+        guard reads != isOn else { return }
+        isOn = reads
+        channel.setOption(.autoRead, value: reads).whenComplete { _ in }
     }
-
-    func channelWritabilityChanged(context: ChannelHandlerContext) { connection.mayBeWritten() }
-
-    func channelInactive(context: ChannelHandlerContext) { connection.daemonIsGone() }
-
-    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 }

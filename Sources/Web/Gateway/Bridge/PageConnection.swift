@@ -1,3 +1,4 @@
+internal import Linux
 internal import NIOCore
 internal import QuickConnectClient
 
@@ -13,7 +14,7 @@ final class PageConnection: Worker {
     private let fair: Fairly
     private let holding: Holding
     private var reader: FrameReader
-    private var splitter = LineSplitter(limit: longestLine)
+    private var splitter = LineSplitter(limit: maxLine)
     private var fromPage = ByteBuffer()
     private var fromDaemon = ByteBuffer()
     private var state = State.open
@@ -37,7 +38,7 @@ final class PageConnection: Worker {
     }
 
     /// Longer than any line of the daemon.
-    private static let longestLine = 64 << 20
+    private static let maxLine = 64 << 20
     /// How long a page has to answer a close frame.
     private static let goodbyeTime = TimeAmount.seconds(5)
     /// How long the one message may take that a user at its share may complete: all others of that user wait for it.
@@ -50,7 +51,7 @@ final class PageConnection: Worker {
         page: any Channel,
         daemon: any Channel,
         session: String,
-        longestMessage: Int,
+        maxMessage: Int,
         _ fair: Fairly,
         _ holding: Holding
     ) {
@@ -60,13 +61,15 @@ final class PageConnection: Worker {
         self.session = session
         self.fair = fair
         self.holding = holding
-        reader = FrameReader(limit: longestMessage)
+        reader = FrameReader(limit: maxMessage)
     }
 
     /// Adds the reading handlers to both channels.
     func attach() throws {
-        try page.pipeline.syncOperations.addHandler(PageSide(self))
-        try daemon.pipeline.syncOperations.addHandler(DaemonSide(self))
+        let pageSide = ConnectionSide(self, received: receive(fromPage:), gone: pageIsGone)
+        try page.pipeline.syncOperations.addHandler(pageSide)
+        let daemonSide = ConnectionSide(self, received: receive(fromDaemon:), gone: daemonIsGone)
+        try daemon.pipeline.syncOperations.addHandler(daemonSide)
         page.setOption(.recvAllocator, value: DaemonDialer.receiveSizes).whenComplete { _ in }
     }
 

@@ -1,7 +1,7 @@
-internal import Fairness
+internal import Concurrency
 internal import NIOCore
 
-/// A browser's connection, as the ``Entrance`` counts it.
+/// A browser's connection, as the ``WebListener`` counts it.
 final class ConnectionSlot {
     let channel: any Channel
     let holding: Holding

@@ -1,4 +1,4 @@
-internal import Fairness
+internal import Concurrency
 internal import NIOCore
 internal import NIOPosix
 

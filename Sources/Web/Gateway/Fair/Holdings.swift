@@ -1,4 +1,4 @@
-internal import Fairness
+internal import Concurrency
 internal import NIOCore
 
 /// What the gateway keeps in memory for its peers, in bytes: bodies, unfinished messages, answers and frames that are

@@ -1,4 +1,4 @@
-internal import Fairness
+internal import Concurrency
 internal import NIOCore
 
 /// Something that has work for the event loop, such as a connection with input.

@@ -1,27 +1,27 @@
 /// Why a WebSocket ends (RFC 6455, section 7.4).
-public struct CloseCode: RawRepresentable, Sendable, Hashable {
+package struct CloseCode: RawRepresentable, Sendable, Hashable {
     /// The number on the wire.
-    public var rawValue: UInt16
+    package var rawValue: UInt16
 
     /// A code by its number.
-    public init(rawValue: UInt16) { self.rawValue = rawValue }
+    package init(rawValue: UInt16) { self.rawValue = rawValue }
 
     /// The page or the daemon has finished.
-    public static let normal = CloseCode(rawValue: 1000)
+    package static let normal = CloseCode(rawValue: 1000)
     /// The gateway stops.
-    public static let goingAway = CloseCode(rawValue: 1001)
+    package static let goingAway = CloseCode(rawValue: 1001)
     /// A frame that the protocol does not allow.
-    public static let protocolError = CloseCode(rawValue: 1002)
+    package static let protocolError = CloseCode(rawValue: 1002)
     /// A binary message.
-    public static let unacceptable = CloseCode(rawValue: 1003)
+    package static let unacceptable = CloseCode(rawValue: 1003)
     /// Text that is not UTF-8.
-    public static let invalidText = CloseCode(rawValue: 1007)
+    package static let invalidText = CloseCode(rawValue: 1007)
     /// The session has ended, or the page does not read.
-    public static let policy = CloseCode(rawValue: 1008)
+    package static let policy = CloseCode(rawValue: 1008)
     /// A message that is too long.
-    public static let tooLarge = CloseCode(rawValue: 1009)
+    package static let tooLarge = CloseCode(rawValue: 1009)
     /// The daemon is gone: connect again.
-    public static let tryAgain = CloseCode(rawValue: 1013)
+    package static let tryAgain = CloseCode(rawValue: 1013)
 
     /// Whether the other side may send it. The others are reserved and never appear in a frame.
     var maySay: Bool {

@@ -3,9 +3,9 @@
 ///
 /// NIO's decoder checks few of the rules of RFC 6455, and passes each frame through the pipeline singly. Here all
 /// frames of a read are unmasked directly in the buffer for the daemon, and each rule is written once.
-public struct FrameReader {
+package struct FrameReader {
     /// How it ends.
-    public enum End: Sendable, Equatable {
+    package enum End: Sendable, Equatable {
         /// The page has sent a close frame, with or without a code.
         case closed(CloseCode?)
         /// It broke a rule.
@@ -31,7 +31,7 @@ public struct FrameReader {
     /// Of more pings at once only the newest are answered.
     private static let maxPings = 16
     /// Set once; nothing is read after that.
-    public private(set) var end: End?
+    package private(set) var end: End?
 
     private struct Frame {
         let opcode: Opcode
@@ -42,26 +42,27 @@ public struct FrameReader {
 
     /// A reader for messages of at most that many bytes.
     /// - Parameter takesBinary: whether messages may be binary. The gateway's may not: they are lines.
-    public init(limit: Int, takesBinary: Bool = false) {
+    package init(limit: Int, takesBinary: Bool = false) {
         self.limit = limit
         self.takesBinary = takesBinary
     }
 
     /// Takes bytes in any pieces.
-    public mutating func read(_ bytes: UnsafeRawBufferPointer) {
+    package mutating func read(_ bytes: UnsafeRawBufferPointer) {
         var rest = bytes[...]
         while end == nil, !rest.isEmpty { readPart(&rest) }
     }
 
     /// Takes bytes up to the end of one message or of one ping, for servers whose messages are not lines.
     /// - Returns: the message's kind and what it carries; nil if it is not complete yet.
-    public mutating func readMessage(_ rest: inout Slice<UnsafeRawBufferPointer>) -> (kind: Opcode, payload: [UInt8])? {
+    package mutating func readMessage(_ rest: inout Slice<UnsafeRawBufferPointer>) -> (kind: Opcode, payload: [UInt8])?
+    {
         while end == nil, messageStart == 0, pings.isEmpty, !rest.isEmpty { readPart(&rest) }
         return messageStart == 0 ? nil : (isBinary ? .binary : .text, takeLines().dropLast())
     }
 
     /// The complete lines, each with its line break. They are returned once.
-    public mutating func takeLines() -> [UInt8] {
+    package mutating func takeLines() -> [UInt8] {
         guard messageStart > 0 else { return [] }
         var lines: [UInt8] = []
         swap(&lines, &text)
@@ -75,7 +76,7 @@ public struct FrameReader {
 
     /// The frames that answer pings. They are returned once. If more pings wait than are kept, the newest win, which
     /// RFC 6455 allows (section 5.5.3).
-    public mutating func takeAnswers() -> [UInt8] {
+    package mutating func takeAnswers() -> [UInt8] {
         guard !pings.isEmpty else { return [] }
         var answers: [UInt8] = []
         for ping in pings { ping.withUnsafeBytes { FrameWriter.append(.pong, $0, to: &answers) } }
@@ -88,7 +89,7 @@ public struct FrameReader {
     }
 
     /// How many bytes of messages are kept.
-    public var pendingCount: Int { text.count }
+    package var pendingCount: Int { text.count }
 
     // MARK: Headers
 

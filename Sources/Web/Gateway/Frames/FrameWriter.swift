@@ -1,18 +1,18 @@
 /// Writes frames as a server sends them: whole messages, not masked.
-public enum FrameWriter {
+package enum FrameWriter {
     /// Appends a frame. A server's frames are never masked.
-    public static func append(_ opcode: Opcode, _ payload: UnsafeRawBufferPointer, to frames: inout [UInt8]) {
+    package static func append(_ opcode: Opcode, _ payload: UnsafeRawBufferPointer, to frames: inout [UInt8]) {
         frames.append(0x80 | opcode.rawValue)
         appendLength(payload.count, to: &frames)
         frames.append(contentsOf: payload)
     }
 
     /// The bytes of a close frame.
-    public static func close(_ code: CloseCode?, _ reason: String = "") -> [UInt8] {
+    package static func close(_ code: CloseCode?, _ reason: String = "") -> [UInt8] {
         var payload: [UInt8] = []
         if let code {
             append(code.rawValue, to: &payload)
-            payload += Array(reason.utf8).prefixOfText(longestReason)
+            payload += Array(reason.utf8).prefixOfText(maxReason)
         }
         var frame: [UInt8] = []
         payload.withUnsafeBytes { append(.close, $0, to: &frame) }
@@ -20,7 +20,7 @@ public enum FrameWriter {
     }
 
     /// A control frame has at most 125 bytes, two of which are the code.
-    private static let longestReason = 123
+    private static let maxReason = 123
 
     private static func appendLength(_ length: Int, to frames: inout [UInt8]) {
         switch length {

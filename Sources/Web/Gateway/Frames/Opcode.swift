@@ -1,5 +1,5 @@
 /// The kinds of frames (RFC 6455, section 5.2).
-public enum Opcode: UInt8, Sendable {
+package enum Opcode: UInt8, Sendable {
     case continuation = 0
     case text = 1
     case binary = 2

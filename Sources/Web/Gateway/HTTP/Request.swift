@@ -2,7 +2,7 @@ internal import Linux
 internal import NIOCore
 internal import NIOHTTP1
 
-/// A request that passed the ``Door``; first without its body.
+/// A request that passed the ``RequestFilter``; first without its body.
 struct WebRequest {
     /// Who sends it, decided by its head.
     enum Sender {
@@ -12,7 +12,7 @@ struct WebRequest {
         /// A program with a token.
         case program(Users.User)
         /// A token that lets nobody in.
-        case refused(Doorkeeper.Refusal)
+        case refused(Authenticator.Refusal)
 
         /// For whom the daemon would act; nil: for nobody.
         var user: DaemonUser? {
@@ -35,10 +35,9 @@ struct WebRequest {
 
     var path: String { String(head.uri.prefix { $0 != "?" }) }
     var query: String { head.uri.contains("?") ? String(head.uri.drop { $0 != "?" }.dropFirst()) : "" }
-    var isEncrypted: Bool { Door.isEncrypted(head) }
+    var isEncrypted: Bool { RequestFilter.isEncrypted(head) }
     var cookieName: String { Cookie.name(host: host) }
     var isBridge: Bool { path == "/bridge" }
-    var isLogIn: Bool { path == "/login" && head.method == .POST }
     var isCall: Bool { path == "/call" && head.method == .POST }
     var isMedia: Bool { head.isMedia }
     /// A file that is written as its bytes come, and never kept whole.

@@ -2,7 +2,6 @@ internal import JSON
 internal import Linux
 internal import NIOCore
 internal import NIOHTTP1
-internal import QuickConnect
 
 /// The answer to a request.
 struct Response {
@@ -60,12 +59,16 @@ struct Response {
 
     /// Somebody has used up a share.
     static func overloaded(_ message: String) -> Response {
-        var response = error(.serviceUnavailable, "overloaded", "\(message); try again")
-        response.headers.add(name: "retry-after", value: "1")
+        error(.serviceUnavailable, "overloaded", "\(message); try again").with("retry-after", "1")
+    }
+
+    func with(_ header: String, _ value: String) -> Response {
+        var response = self
+        response.headers.add(name: header, value: value)
         return response
     }
 
-    init(_ refusal: Door.Refusal) { self = .error(refusal.status, refusal.code, refusal.message) }
+    init(_ refusal: RequestFilter.Refusal) { self = .error(refusal.status, refusal.code, refusal.message) }
 
     var count: Int {
         switch body {
@@ -85,9 +88,7 @@ struct Response {
     /// A part behind the end of the file is asked for.
     static func unsatisfiable(size: Int) -> Response {
         let message = "the file has \(size) bytes, and none in that range"
-        var refusal = error(.rangeNotSatisfiable, "badRequest", message)
-        refusal.headers.add(name: "content-range", value: "bytes */\(size)")
-        return refusal
+        return error(.rangeNotSatisfiable, "badRequest", message).with("content-range", "bytes */\(size)")
     }
 
     /// Closes what would have been sent.

@@ -1,7 +1,7 @@
+internal import Glibc
 internal import JSON
 internal import Linux
 internal import NIOHTTP1
-internal import QuickConnect
 
 /// What the daemon's `media ["read", …, {"tag": true}]` answers, and what of it a request asks for.
 struct MediaFacts: Sendable {
@@ -60,5 +60,18 @@ enum MediaCall {
 
     private static func line(_ parameters: JSONValue) -> [UInt8] {
         Array(#"{"handlerName":"media","data":\#(parameters.text),"callbackId":""#.utf8)
+    }
+}
+
+/// A moment as HTTP writes it: `Sun, 06 Nov 1994 08:49:37 GMT`.
+enum HTTPDate {
+    /// - Parameter seconds: since 1970. Nil if the year does not have four digits.
+    static func text(_ seconds: Int) -> String? {
+        var (time, parts) = (time_t(seconds), tm())
+        guard gmtime_r(&time, &parts) != nil, (0...8099).contains(Int(parts.tm_year)) else { return nil }
+        // The names are English as long as the program keeps the locale C, as quickconnect-web does.
+        var buffer = [CChar](repeating: 0, count: 32)
+        let count = strftime(&buffer, buffer.count, "%a, %d %b %Y %H:%M:%S GMT", &parts)
+        return String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 }

@@ -1,4 +1,3 @@
-internal import Linux
 internal import NIOCore
 
 /// A part of a file of the media folder, read from the daemon piece by piece, each when the one before has been sent. For
@@ -8,7 +7,6 @@ final class MediaStream {
     private let tag: String
     private let calls: DaemonCalls
     private let sender: WebRequest.Sender
-    private let holding: Holding
     private let loop: any EventLoop
     private var range: Range<Int>
     private var hasEnded = false
@@ -21,14 +19,13 @@ final class MediaStream {
     static let reserve = 256 << 10
     private static let pause = TimeAmount.milliseconds(50)
 
-    /// - Parameter holding: of which ``reserve`` has been taken.
+    /// - Parameter calls: of whose holding ``reserve`` has been taken.
     init(
         _ name: String,
         tag: String,
         _ range: Range<Int>,
         _ calls: DaemonCalls,
         _ sender: WebRequest.Sender,
-        _ holding: Holding,
         _ loop: any EventLoop
     ) {
         self.name = name
@@ -36,7 +33,6 @@ final class MediaStream {
         self.range = range
         self.calls = calls
         self.sender = sender
-        self.holding = holding
         self.loop = loop
     }
 
@@ -72,7 +68,7 @@ final class MediaStream {
         guard !hasEnded else { return }
         hasEnded = true
         range = range.upperBound..<range.upperBound
-        holding.add(-Self.reserve)
+        calls.holding.add(-Self.reserve)
         calls.release()
     }
 

@@ -1,5 +1,4 @@
 internal import JSON
-internal import Linux
 internal import NIOCore
 internal import NIOHTTP1
 

@@ -1,4 +1,4 @@
-internal import Fairness
+internal import Concurrency
 
 /// The codes of `quickconnect web open` and `web user link`: each lets one browser in, once, within two minutes.
 struct OneTimeCodes {

@@ -7,7 +7,7 @@ struct Tries {
     static let most = 5
     static let window = Duration.seconds(60)
     /// The most addresses that are remembered; with more, the network has other problems.
-    private static let mostAddresses = 4096
+    private static let maxAddresses = 4096
 
     /// How long an address with a wrong token must wait; nil: it need not.
     mutating func pause(of address: String, at now: Instant) -> Duration? {
@@ -17,8 +17,8 @@ struct Tries {
     }
 
     mutating func failed(_ address: String, at now: Instant) {
-        if failures.count >= Self.mostAddresses { for address in failures.keys { forget(address, at: now) } }
-        if failures.count >= Self.mostAddresses { failures = [:] }
+        if failures.count >= Self.maxAddresses { for address in failures.keys { forget(address, at: now) } }
+        if failures.count >= Self.maxAddresses { failures = [:] }
         failures[address, default: []].append(now)
     }
 

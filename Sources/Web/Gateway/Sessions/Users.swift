@@ -1,4 +1,4 @@
-internal import JSON
+import JSON
 internal import QuickConnect
 
 /// The users that the owner has added, each with a token of which only the fingerprint is stored.
@@ -74,5 +74,23 @@ extension Users.User {
             fingerprint: fingerprint,
             created: members["created"]?.integerValue ?? 0
         )
+    }
+}
+
+/// The user of a page: what `actFor` tells the daemon.
+package struct WebIdentity: Sendable, Hashable {
+    /// The name, without the gateway's prefix.
+    package var name: String
+    /// The groups, without the gateway's prefix.
+    package var groups: [String]
+
+    /// An authenticated user.
+    package init(_ name: String, groups: [String] = []) {
+        self.name = name
+        self.groups = groups
+    }
+
+    var json: JSONObject {
+        ["gateway": "web", "user": .string(name), "groups": .array(groups.map { .string($0) })]
     }
 }

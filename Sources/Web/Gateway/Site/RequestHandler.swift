@@ -134,7 +134,7 @@ final class RequestHandler: ChannelInboundHandler, RemovableChannelHandler {
 
     /// Decides on the head, before a byte of the body is kept.
     private func begin(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
-        do throws(Door.Refusal) {
+        do throws(RequestFilter.Refusal) {
             let request = try site.admit(head, from: context.channel)
             let refusal = refusal(of: request)
             let count = head.bodyCount

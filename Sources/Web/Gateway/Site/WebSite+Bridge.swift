@@ -19,25 +19,21 @@ extension WebSite {
     func openBridge(_ request: WebRequest, _ channel: any Channel) -> EventLoopFuture<Opening> {
         let loop = dialer.loop
         guard Self.asksForWebSocket(request.head) else {
-            var response = Response.error(.upgradeRequired, "badRequest", "this is a WebSocket, version 13")
-            response.headers.add(name: "sec-websocket-version", value: "13")
+            let response = Response.error(.upgradeRequired, "badRequest", "this is a WebSocket, version 13")
+                .with("sec-websocket-version", "13")
             return loop.makeFailedFuture(BridgeRefusal(response: response))
         }
-        let (key, identity): (String, WebIdentity)
-        switch request.sender {
-        case .session(let session, let user, _): (key, identity) = (session, user)
-        case .program(let user):
-            (key, identity) = (Sessions.key(ofProgramsOf: user.identity.name), user.identity)
-        case .unknown, .refused: return loop.makeFailedFuture(BridgeRefusal(response: Self.unauthorized))
+        guard let user = request.sender.user else {
+            return loop.makeFailedFuture(BridgeRefusal(response: Self.unauthorized))
         }
         let dialer = dialer
         return Self.handshake(request.head, channel).assumeIsolated().flatMap { headers in
-            dialer.connect(for: identity, session: key).assumeIsolated().flatMapThrowing { daemon in
+            dialer.connect(for: user.identity, session: user.session).assumeIsolated().flatMapThrowing { daemon in
                 guard self.isStillIn(request.sender) else {
                     daemon.close(promise: nil)
                     throw BridgeRefusal(response: Self.unauthorized)
                 }
-                return Opening(daemon: daemon, headers: headers, session: key)
+                return Opening(daemon: daemon, headers: headers, session: user.session)
             }.nonisolated()
         }.flatMapErrorThrowing { error in
             throw try error as? BridgeRefusal ?? BridgeRefusal(response: Response.refusal(error))
@@ -67,7 +63,7 @@ extension WebSite {
             page: channel,
             daemon: opening.daemon,
             session: opening.session,
-            longestMessage: Self.longestMessage,
+            maxMessage: Self.maxMessage,
             fair,
             holding
         )

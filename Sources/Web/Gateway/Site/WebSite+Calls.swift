@@ -14,21 +14,17 @@ extension WebSite {
     }
 
     private func answers(_ request: WebRequest, _ calls: DaemonCalls) -> EventLoopFuture<Response> {
-        if request.query.isEmpty { return many(request.body, calls, request.sender) }
+        if request.query.isEmpty { return many(request, calls) }
         guard request.body.readableBytesView.allSatisfy({ $0 == 0x0A || $0 == 0x0D }) else {
             return now(.error(.badRequest, "badRequest", "put the call into the address or into the body, not both"))
         }
-        return one(CallLines(query: request.query), calls, request.sender)
+        return one(CallLines(query: request.query), request, calls)
     }
 
-    private func one(
-        _ lines: CallLines,
-        _ calls: DaemonCalls,
-        _ sender: WebRequest.Sender
-    ) -> EventLoopFuture<Response> {
+    private func one(_ lines: CallLines, _ request: WebRequest, _ calls: DaemonCalls) -> EventLoopFuture<Response> {
         switch lines.lines.first {
         case .call(let command, let line)?:
-            return calls.make([line], for: sender).map { replies in Response(replies.first, to: command) }
+            return calls.make([line], for: request.sender).map { replies in Response(replies.first, to: command) }
                 .flatMapErrorThrowing { try Response.refusal($0) }
         case .unreadable(let problem)?:
             return now(.json(problem.error.payload(command: problem.command), CallLines.status(problem.code.rawValue)))
@@ -37,18 +33,14 @@ extension WebSite {
     }
 
     /// One line of the answer for each line of the body, in order.
-    private func many(
-        _ body: ByteBuffer,
-        _ calls: DaemonCalls,
-        _ sender: WebRequest.Sender
-    ) -> EventLoopFuture<Response> {
-        calls.read(body).assumeIsolated().flatMap { lines in
+    private func many(_ request: WebRequest, _ calls: DaemonCalls) -> EventLoopFuture<Response> {
+        calls.read(request.body).assumeIsolated().flatMap { lines in
             guard !lines.lines.isEmpty else {
                 let message = "put the call into the address, /call?cmd=…&msg=…, or into lines of the body"
                 return self.now(.error(.badRequest, "badRequest", message))
             }
             let good = lines.lines.compactMap { if case .call(_, let line) = $0 { line } else { nil } }
-            return calls.make(good, for: sender).assumeIsolated().flatMap { replies in
+            return calls.make(good, for: request.sender).assumeIsolated().flatMap { replies in
                 guard replies.reduce(0, { $0 + $1.count }) > CallLines.smallBody else {
                     return self.now(Self.answer(replies, lines))
                 }

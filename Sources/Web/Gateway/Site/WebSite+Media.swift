@@ -1,9 +1,7 @@
-internal import JSON
 internal import Linux
 internal import NIOCore
 internal import NIOHTTP1
 internal import QuickConnect
-internal import QuickConnectClient
 
 /// Files of the media folder by their addresses. The daemon decides who may have which, by its command `media`.
 extension WebSite {
@@ -26,7 +24,7 @@ extension WebSite {
     }
 
     private func file(_ path: PagePath, _ request: WebRequest, _ calls: DaemonCalls) -> EventLoopFuture<Response> {
-        do throws(Door.Refusal) { try door.checkSameSite(request.head, host: request.host) } catch {
+        do throws(RequestFilter.Refusal) { try door.checkSameSite(request.head, host: request.host) } catch {
             return now(Response(error))
         }
         guard let name = Self.mediaName(path) else {
@@ -68,7 +66,7 @@ extension WebSite {
         guard calls.take(MediaStream.reserve) else {
             return .overloaded("\(request.peer.words) has too much under way")
         }
-        let stream = MediaStream(name, tag: facts.tag, range, calls, request.sender, calls.holding, dialer.loop)
+        let stream = MediaStream(name, tag: facts.tag, range, calls, request.sender, dialer.loop)
         response.body = .stream(NIOLoopBound(stream.body, eventLoop: dialer.loop), count: range.count)
         return response
     }

@@ -19,7 +19,7 @@ extension WebSite {
         guard type.hasPrefix("application/json"), let body else {
             return now(.error(.badRequest, "badRequest", #"a log-in is JSON: {"token": "…"}, or {"code": "…"}"#))
         }
-        do throws(Doorkeeper.Refusal) {
+        do throws(Authenticator.Refusal) {
             if let token = body["token"]?.stringValue {
                 let (id, identity) = try doorkeeper.logIn(token: token, from: request.address)
                 return now(loggedIn(id, identity, request))
@@ -36,15 +36,12 @@ extension WebSite {
 
     private func loggedIn(_ id: String, _ identity: WebIdentity, _ request: WebRequest) -> Response {
         log("web:\(identity.name) logged in from \(request.address)")
-        var response = Response.json(.object(identity.json))
         let seconds = doorkeeper.sessionSeconds
         let cookie = Cookie.set(request.cookieName, id, seconds: seconds, isEncrypted: request.isEncrypted)
-        response.headers.add(name: "set-cookie", value: cookie)
-        response.headers.add(name: "cache-control", value: "no-store")
-        return response
+        return .json(.object(identity.json)).with("set-cookie", cookie).with("cache-control", "no-store")
     }
 
-    func refused(_ refusal: Doorkeeper.Refusal, _ request: WebRequest) -> Response {
+    func refused(_ refusal: Authenticator.Refusal, _ request: WebRequest) -> Response {
         switch refusal {
         case .unknown:
             log("a log-in from \(request.address) was refused")
@@ -53,9 +50,7 @@ extension WebSite {
         case .wait(let pause):
             let seconds = max(1, pause.components.seconds)
             let message = "that token or code is not valid, like others before it; wait \(seconds) seconds"
-            var response = Response.error(.tooManyRequests, "overloaded", message)
-            response.headers.add(name: "retry-after", value: "\(seconds)")
-            return response
+            return .error(.tooManyRequests, "overloaded", message).with("retry-after", "\(seconds)")
         }
     }
 

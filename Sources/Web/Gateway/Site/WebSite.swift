@@ -6,9 +6,9 @@ internal import QuickConnect
 
 /// Decides how requests are answered. For use on its event loop only.
 final class WebSite {
-    let door: Door
+    let door: RequestFilter
     let security: SecurityHeaders
-    let doorkeeper: Doorkeeper
+    let doorkeeper: Authenticator
     let pages: Pages
     let dialer: DaemonDialer
     let bridges: Bridges
@@ -20,28 +20,25 @@ final class WebSite {
     var uploads: [WebPeer: Int] = [:]
 
     /// One byte more than the longest line that the daemon accepts by default, so that the daemon refuses it.
-    static let longestMessage = Limits().lineBytes + 1
+    static let maxMessage = Limits().lineBytes + 1
     private static let smallBody = 16 << 10
 
     init(
-        door: Door,
-        security: SecurityHeaders,
-        doorkeeper: Doorkeeper,
-        pages: Pages,
+        _ options: WebOptions,
+        doorkeeper: Authenticator,
         dialer: DaemonDialer,
         bridges: Bridges,
         fair: Fairly,
-        facts: JSONObject,
         log: @escaping (String) -> Void
     ) {
-        self.door = door
-        self.security = security
+        door = RequestFilter(names: options.names)
+        security = SecurityHeaders(allowsInline: options.allowsInline, tileOrigin: options.tileOrigin)
+        pages = Pages(options.pages, libraries: options.libraries)
+        facts = JSONObject([("watch", .bool(options.watches))] + (options.tiles.map { [("tiles", .string($0))] } ?? []))
         self.doorkeeper = doorkeeper
-        self.pages = pages
         self.dialer = dialer
         self.bridges = bridges
         self.fair = fair
-        self.facts = facts
         self.log = log
     }
 
@@ -54,11 +51,11 @@ final class WebSite {
     /// Without a valid token, nobody can make the gateway hold a large body.
     func bodyLimit(of request: WebRequest) -> Int {
         guard request.isCall, request.identity != nil else { return Self.smallBody }
-        return Self.longestMessage
+        return Self.maxMessage
     }
 
     /// Accepts the head of a request of a page of this gateway, or of a program.
-    func admit(_ head: HTTPRequestHead, from channel: any Channel) throws(Door.Refusal) -> WebRequest {
+    func admit(_ head: HTTPRequestHead, from channel: any Channel) throws(RequestFilter.Refusal) -> WebRequest {
         let host = try door.host(of: head)
         let isRead = head.method == .GET || head.method == .HEAD
         var request = WebRequest(head: head, host: host, address: Self.address(of: channel, head))
@@ -78,7 +75,7 @@ final class WebSite {
     /// Tokens are for programs: only calls, WebSockets and media look at them.
     private func sender(of request: WebRequest) -> WebRequest.Sender {
         if request.isCall || request.isBridge || request.isMedia, let token = request.bearerToken {
-            do throws(Doorkeeper.Refusal) {
+            do throws(Authenticator.Refusal) {
                 return .program(try doorkeeper.user(token: token, from: request.address))
             } catch {
                 return .refused(error)
@@ -140,9 +137,7 @@ final class WebSite {
     func now(_ response: Response) -> EventLoopFuture<Response> { dialer.loop.makeSucceededFuture(response) }
 
     static func notAllowed(_ methods: String) -> Response {
-        var response = Response.error(.methodNotAllowed, "badRequest", "this takes \(methods)")
-        response.headers.add(name: "allow", value: methods)
-        return response
+        .error(.methodNotAllowed, "badRequest", "this takes \(methods)").with("allow", methods)
     }
 
     // MARK: Pages
@@ -164,13 +159,9 @@ final class WebSite {
     }
 
     static var unauthorized: Response {
-        var response = Response.error(
-            .unauthorized,
-            "denied",
+        let message =
             "you are not logged in: open the address that «quickconnect web open» prints, or log in with a token"
-        )
-        response.headers.add(name: "www-authenticate", value: "Bearer")
-        return response
+        return .error(.unauthorized, "denied", message).with("www-authenticate", "Bearer")
     }
 }
 
@@ -184,7 +175,7 @@ extension WebSite {
         var head = HTTPResponseHead(version: .http1_1, status: response.status, headers: response.headers)
         if response.status != .notModified { head.headers.add(name: "content-length", value: "\(response.count)") }
         let isMedia = request.isMedia && !response.isPage
-        security.add(to: &head.headers, host: host, isEncrypted: Door.isEncrypted(request), isMedia: isMedia)
+        security.add(to: &head.headers, host: host, isEncrypted: RequestFilter.isEncrypted(request), isMedia: isMedia)
         if isLast { head.headers.add(name: "connection", value: "close") }
         return head
     }

@@ -7,7 +7,7 @@ enum PortHolder {
     static func listening(on port: Int) -> String? {
         let sockets = Set(["tcp", "tcp6"].flatMap { inodes(of: port, in: lines(of: "/proc/net/\($0)")) })
         guard !sockets.isEmpty else { return nil }
-        let processes = names(in: "/proc").compactMap { Int32($0) }
+        let processes = (FileText.names(in: "/proc") ?? []).compactMap { Int32($0) }
         guard let process = processes.first(where: { holds(sockets, $0) }) else { return nil }
         let name = ProcessFile.text("/proc/\(process)/comm").prefix { $0 != "\n" }
         return "\(String(name).escapingControls) (process \(process))"
@@ -25,7 +25,7 @@ enum PortHolder {
     }
 
     private static func holds(_ sockets: Set<String>, _ process: Int32) -> Bool {
-        names(in: "/proc/\(process)/fd").contains { name in
+        (FileText.names(in: "/proc/\(process)/fd") ?? []).contains { name in
             var buffer = [CChar](repeating: 0, count: 64)
             let length = readlink("/proc/\(process)/fd/\(name)", &buffer, buffer.count)
             let target = String(decoding: buffer.prefix(max(0, length)).map(UInt8.init(bitPattern:)), as: UTF8.self)
@@ -42,19 +42,5 @@ enum PortHolder {
             lines.append(String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self))
         }
         return lines
-    }
-
-    private static func names(in folder: String) -> [String] {
-        guard let directory = opendir(folder) else { return [] }
-        defer { closedir(directory) }
-        var names: [String] = []
-        while let entry = readdir(directory) {
-            names.append(
-                withUnsafePointer(to: &entry.pointee.d_name) { name in
-                    name.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-                }
-            )
-        }
-        return names
     }
 }

@@ -6,7 +6,7 @@ internal import QuickConnectClientNIO
 
 /// Answers the command `web`, as the handler `web` on the daemon's ordinary socket. For use on its event loop only.
 final class WebControl {
-    private let doorkeeper: Doorkeeper
+    private let doorkeeper: Authenticator
     private let bridges: Bridges
     private let address: () -> String
     /// Who holds how much, and what is wrong.
@@ -23,7 +23,7 @@ final class WebControl {
     private static let timeout = TimeAmount.seconds(5)
 
     init(
-        _ doorkeeper: Doorkeeper,
+        _ doorkeeper: Authenticator,
         _ bridges: Bridges,
         address: @escaping () -> String,
         state: @escaping () -> JSONValue,
@@ -77,7 +77,7 @@ final class WebControl {
     }
 
     private static func words(_ error: any Error) -> String {
-        (error as? Doorkeeper.NotKept).map { "it cannot be kept: \($0.problem)" } ?? "\(error)"
+        (error as? Authenticator.NotKept).map { "it cannot be kept: \($0.problem)" } ?? "\(error)"
     }
 
     // MARK: The verbs

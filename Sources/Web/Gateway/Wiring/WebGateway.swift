@@ -1,19 +1,16 @@
 internal import CLinux
-internal import Glibc
-internal import JSON
-public import Linux
+package import Linux
 internal import NIOCore
 internal import NIOPosix
-internal import Synchronization
 
 /// Pages in any browser: HTTP and WebSocket on one side, the daemon on the other.
 ///
 /// Everything runs on one event loop, except files and large bodies, which have threads of their own.
-public final class WebGateway: Sendable {
+package final class WebGateway: Sendable {
     /// Why the gateway cannot start.
-    public struct Failure: Error, CustomStringConvertible {
+    package struct Failure: Error, CustomStringConvertible {
         /// What went wrong, for people.
-        public var description: String
+        package var description: String
     }
 
     private let options: WebOptions
@@ -29,14 +26,14 @@ public final class WebGateway: Sendable {
     private struct LoopState {
         var bridges: Bridges
         var control: WebControl
-        var doorkeeper: Doorkeeper
+        var doorkeeper: Authenticator
         var listeners: [any Channel] = []
-        var entrance: Entrance
+        var entrance: WebListener
         var watcher: PageWatcher?
     }
 
     /// A gateway that is not listening yet.
-    public init(_ options: WebOptions, log: ServiceLog) {
+    package init(_ options: WebOptions, log: ServiceLog) {
         self.options = options
         self.log = log
         loopState = NIOLoopBoundBox.makeEmptyBox(eventLoop: group.next())
@@ -44,7 +41,7 @@ public final class WebGateway: Sendable {
 
     /// Starts listening.
     /// - Returns: the address of the first listener, for people.
-    public func start() throws(Failure) -> String {
+    package func start() throws(Failure) -> String {
         for pool in [disk, files, parser] { pool.start() }
         do {
             let loop = group.next()
@@ -69,26 +66,28 @@ public final class WebGateway: Sendable {
     }
 
     /// Runs `body` on the loop repeatedly. It stops with the loop.
-    public func repeatEvery(_ interval: Duration, _ body: @escaping @Sendable () -> Void) {
+    package func repeatEvery(_ interval: Duration, _ body: @escaping @Sendable () -> Void) {
         let time = TimeAmount(interval)
         group.next().scheduleRepeatedTask(initialDelay: .zero, delay: time) { _ in body() }
     }
 
     /// Stops accepting connections, sends close frames to the pages, and waits a little for their answer.
-    public func stop() {
-        let done = Bell()
-        group.next().execute {
-            guard let loopState = self.loopState.value else { return done.ring() }
+    package func stop() {
+        let loop = group.next()
+        let done = loop.makePromise(of: Void.self)
+        loop.scheduleTask(in: .seconds(6)) { done.succeed() }
+        loop.execute {
+            guard let loopState = self.loopState.value else { return done.succeed() }
             for listener in loopState.listeners { listener.close(promise: nil) }
             loopState.control.stop()
             loopState.watcher?.stop()
             loopState.doorkeeper.flush().assumeIsolated().whenComplete { _ in
-                guard !loopState.bridges.isEmpty else { return done.ring() }
-                loopState.bridges.emptied = { done.ring() }
+                guard !loopState.bridges.isEmpty else { return done.succeed() }
+                loopState.bridges.emptied = { done.succeed() }
                 loopState.bridges.closeAll()
             }
         }
-        done.wait(atMost: .seconds(6))
+        try? done.futureResult.wait()
         try? group.syncShutdownGracefully()
         for pool in [disk, files, parser] { try? pool.syncShutdownGracefully() }
     }
@@ -98,7 +97,7 @@ public final class WebGateway: Sendable {
     private func make(on loop: any EventLoop) throws {
         let log = log
         let bridges = Bridges()
-        let doorkeeper = try Doorkeeper(StateFolder(options.state), disk, loop, lifetime: options.sessionTime) {
+        let doorkeeper = try Authenticator(StateFolder(options.state), disk, loop, lifetime: options.sessionTime) {
             log.write($0, .warning)
         }
         let fair = Fairly(
@@ -113,30 +112,16 @@ public final class WebGateway: Sendable {
             bridges.close(sessions: Set(keys))
             dialer.close(sessions: Set(keys))
         }
-        let site = WebSite(
-            door: Door(names: options.names),
-            security: SecurityHeaders(allowsInline: options.allowsInline, tileOrigin: options.tileOrigin),
-            doorkeeper: doorkeeper,
-            pages: Pages(options.pages, libraries: options.libraries),
-            dialer: dialer,
-            bridges: bridges,
-            fair: fair,
-            facts: facts,
-            log: { log.write($0, .info) }
-        )
-        let entrance = Entrance(site, most: options.connections) { log.write($0, .warning) }
-        let state = WebState(doorkeeper, bridges, fair.holdings, entrance)
+        let site = WebSite(options, doorkeeper: doorkeeper, dialer: dialer, bridges: bridges, fair: fair) {
+            log.write($0, .info)
+        }
+        let entrance = WebListener(site, most: options.connections) { log.write($0, .warning) }
+        let state = WebState(doorkeeper: doorkeeper, bridges: bridges, holdings: fair.holdings, entrance: entrance)
         let control = WebControl(doorkeeper, bridges, address: { entrance.address }, state: { state.json }) {
             log.write($0, .warning)
         }
         loopState.value = LoopState(bridges: bridges, control: control, doorkeeper: doorkeeper, entrance: entrance)
         if options.watches { loopState.value?.watcher = try watcher(bridges, loop) }
-    }
-
-    private var facts: JSONObject {
-        var facts: JSONObject = ["watch": .bool(options.watches)]
-        if let tiles = options.tiles { facts["tiles"] = .string(tiles) }
-        return facts
     }
 
     private func watcher(_ bridges: Bridges, _ loop: any EventLoop) throws -> PageWatcher {
@@ -204,7 +189,7 @@ public final class WebGateway: Sendable {
             .serverChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture { try self.loopState.value?.entrance.watch(channel) }
             }
-            .childChannelOption(.recvAllocator, value: Entrance.receiveSizes)
+            .childChannelOption(.recvAllocator, value: WebListener.receiveSizes)
             // Otherwise each line costs a second read that finds nothing.
             .childChannelOption(.maxMessagesPerRead, value: 1)
             .childChannelOption(.allowRemoteHalfClosure, value: false)
@@ -220,21 +205,5 @@ public final class WebGateway: Sendable {
         // An address for all interfaces includes this host.
         let name = host == "0.0.0.0" || host == "::" ? "localhost" : host.contains(":") ? "[\(host)]" : host
         return "http://\(name):\(port)"
-    }
-}
-
-/// A bell that is rung once.
-private final class Bell: Sendable {
-    private let waker = try? Waker()
-    private let hasRung = Atomic<Bool>(false)
-
-    func ring() {
-        hasRung.store(true, ordering: .releasing)
-        waker?.wake()
-    }
-
-    func wait(atMost time: Duration) {
-        let end = ContinuousClock.now + time
-        while !hasRung.load(ordering: .acquiring), ContinuousClock.now < end { _ = waker?.sleep(until: end) }
     }
 }

@@ -1,22 +1,15 @@
-internal import Fairness
+internal import Concurrency
 internal import JSON
 
 /// What `web ["state"]` answers: who holds how much, and what is wrong. For use on its event loop only.
 struct WebState {
-    private let doorkeeper: Doorkeeper
-    private let bridges: Bridges
-    private let holdings: Holdings
-    private let entrance: Entrance
+    let doorkeeper: Authenticator
+    let bridges: Bridges
+    let holdings: Holdings
+    let entrance: WebListener
 
     /// So many peers are named.
     private static let maxPeers = 10
-
-    init(_ doorkeeper: Doorkeeper, _ bridges: Bridges, _ holdings: Holdings, _ entrance: Entrance) {
-        self.doorkeeper = doorkeeper
-        self.bridges = bridges
-        self.holdings = holdings
-        self.entrance = entrance
-    }
 
     /// `{connections, connectionLimit, pages, bytes, byteLimit, peers: [{peer, connections, bytes}], problems}`, the
     /// peers with the most connections first.

@@ -1,29 +1,29 @@
-public import Concurrency
-public import JSON
-public import Logging
-public import MediaFolder
-public import QuickConnect
+internal import Concurrency
+package import JSON
+package import Logging
+package import MediaFolder
+package import QuickConnect
 internal import Synchronization
 
 /// Records from ALSA into files of the media folder.
 ///
 /// One thread captures, and each recording has a thread that writes, so a slow disk does not cause gaps at once. The
 /// PCM is open only while something is recorded; several recordings at once share it.
-public final class ALSARecorder: Recorder {
+package final class ALSARecorder: Recorder {
     /// The settings that the owner of the device may change.
-    public struct Settings: Sendable {
+    package struct Settings: Sendable {
         /// The longest duration, in seconds, of a recording that sets none.
-        public var limit: Double
+        package var limit: Double
         /// Bytes that stay free on the disk: with less, no recording starts or continues. Nil: 64 MiB, or a twentieth
         /// of a small disk.
-        public var reserve: Int?
+        package var reserve: Int?
 
-        public init(limit: Double = 600, reserve: Int? = nil) {
+        package init(limit: Double = 600, reserve: Int? = nil) {
             self.limit = limit
             self.reserve = reserve
         }
 
-        public var diskReserve: DiskReserve { DiskReserve(bytes: reserve) }
+        package var diskReserve: DiskReserve { DiskReserve(bytes: reserve) }
     }
 
     /// A recording that ended by itself, without its job, which may hold sound.
@@ -50,10 +50,10 @@ public final class ALSARecorder: Recorder {
     /// The event `recState`: `{"file", "state": "recording"|"stopped"|"ended"|"failed", "seconds", "peak"}`, where
     /// `peak` is the loudest sample (0 to 1) since the event before; with `ended` and `failed` also `code` and
     /// `message`. Sent at each change, and at most ten times a second while it records.
-    public let events = DeviceEvent("recState")
+    package let events = DeviceEvent("recState")
 
     /// How many recordings may run at the same time.
-    public static let limit = 16
+    package static let limit = 16
     /// How many results of recordings that ended by themselves are kept to be fetched.
     private static let kept = 16
 
@@ -63,7 +63,7 @@ public final class ALSARecorder: Recorder {
     ///   - patience: how long an open PCM may capture nothing.
     ///   - owners: stores the owners of files; nil: they are not stored.
     ///   - logger: gets a line for each recording that ended abnormally.
-    public convenience init(
+    package convenience init(
         input: ALSAInput,
         folder: MediaFolder,
         settings: Settings = Settings(),
@@ -90,20 +90,13 @@ public final class ALSARecorder: Recorder {
         self.logger = logger
     }
 
-    public func start(_ file: String, _ options: RecordingOptions, for rights: FileRights) -> Promise<Void> {
-        let promise = Promise<Void>()
-        do throws(CommandError) { try begin(file, options, rights, started: promise, ended: nil) } catch {
-            promise.fail(error)
-        }
-        return promise
+    package func start(_ file: String, _ options: RecordingOptions, for rights: FileRights) -> Promise<Void> {
+        .attempt { promise throws(CommandError) in try begin(file, options, rights, started: promise, ended: nil) }
     }
 
-    public func record(_ file: String, _ options: RecordingOptions, for rights: FileRights) -> Promise<Recording> {
-        let promise = Promise<Recording>()
-        do throws(CommandError) { try begin(file, options, rights, started: Promise(), ended: promise) } catch {
-            promise.fail(error)
+    package func record(_ file: String, _ options: RecordingOptions, for rights: FileRights) -> Promise<Recording> {
+        .attempt { promise throws(CommandError) in try begin(file, options, rights, started: Promise(), ended: promise)
         }
-        return promise
     }
 
     private func begin(
@@ -133,9 +126,8 @@ public final class ALSARecorder: Recorder {
         }
     }
 
-    public func stop(_ file: String, mayEnd: @escaping @Sendable (Caller) -> Bool) -> Promise<Recording> {
-        let promise = Promise<Recording>()
-        do throws(CommandError) {
+    package func stop(_ file: String, mayEnd: @escaping @Sendable (Caller) -> Bool) -> Promise<Recording> {
+        .attempt { promise throws(CommandError) in
             let name = try MediaName(file)
             if let job = jobs.withLock({ $0.active[name] }) {
                 try job.check(mayEnd)
@@ -144,10 +136,7 @@ public final class ALSARecorder: Recorder {
             } else {
                 promise.settle(try takeEnded(name, mayEnd))
             }
-        } catch {
-            promise.fail(error)
         }
-        return promise
     }
 
     /// The result of a recording that ended by itself. The permission check runs without a lock.
@@ -169,19 +158,19 @@ public final class ALSARecorder: Recorder {
     }
 
     /// `"recording"`: `{"file", "seconds", "peak", "rate", "channels", "for"}` for each one.
-    public func state() -> JSONObject {
+    package func state() -> JSONObject {
         let active = jobs.withLock { $0.active.values.sorted { $0.number < $1.number } }
         return ["recording": .array(active.map(\.json))]
     }
 
-    public func stop(mayEnd: @Sendable (Caller) -> Bool) {
+    package func stop(mayEnd: @Sendable (Caller) -> Bool) {
         let active = jobs.withLock { Array($0.active.values) }
         for job in active where mayEnd(job.caller) { _ = job.stop(nil) }
     }
 
     /// Ends all recordings, and returns when their files are complete.
     /// - Parameter limit: how long that may take; files that are not complete then are recovered at the next start.
-    public func close(within limit: Duration = .seconds(3)) async {
+    package func close(within limit: Duration = .seconds(3)) async {
         let files = jobs.withLock { Array($0.active.values) }.map { job in
             let promise = Promise<Recording>()
             _ = job.stop(promise)
@@ -195,7 +184,7 @@ public final class ALSARecorder: Recorder {
     /// Repairs the files of recordings that a crash or a kill cut off, and gives them the requested names. Called once,
     /// before the first recording.
     /// - Parameter limit: how long to wait; the recovery continues after that.
-    public func recover(within limit: Duration = .seconds(5)) async {
+    package func recover(within limit: Duration = .seconds(5)) async {
         let promise = Promise<Void>()
         let recovery = RecordingRecovery(folder: folder, owners: owners, logger: logger)
         let code = PThread.start("qc-recover") {
@@ -236,7 +225,7 @@ public final class ALSARecorder: Recorder {
 }
 
 extension ALSARecorder: MediaWriter {
-    public func whenClosed(_ name: MediaName, _ body: @escaping @Sendable () -> Void) {
+    package func whenClosed(_ name: MediaName, _ body: @escaping @Sendable () -> Void) {
         guard let job = jobs.withLock({ $0.active[name] }) else { return body() }
         job.whenClosed(body)
     }

@@ -16,7 +16,7 @@ struct CaptureStream: ~Copyable {
     private var waitedInVain = false
 
     /// The longest wait in milliseconds. It limits how late the end of all taps is noticed.
-    private static let longestWait: Int32 = 50
+    private static let maxWait: Int32 = 50
 
     /// Opens the input and starts it.
     /// - Parameter patience: how long the PCM may deliver nothing before it counts as frozen.
@@ -80,7 +80,7 @@ struct CaptureStream: ~Copyable {
         // A PCM that reports that it is ready but has no frames must not cause a busy loop.
         if waitedInVain { sleepMilliseconds(5) }
         waitedInVain = true
-        try pcm.wait(atMost: Self.longestWait)
+        try pcm.wait(atMost: Self.maxWait)
     }
 
     private func samples(_ frames: Int) -> [Float] {
@@ -111,5 +111,43 @@ struct CapturePace {
         // A fifth of a second within a tenth: no buffer of a real card or server is filled that fast.
         if captured >= rate / 5, captured > 2 * elapsed { isHeldBack = true }
         return isHeldBack ? max(0, elapsed - captured) : Int.max
+    }
+}
+
+/// Where recordings come from.
+package enum ALSAInput: Sendable {
+    /// A PCM of ALSA's configuration, such as `default` or `plughw:1,0`.
+    case named(String)
+    /// A microphone for machines without sound: ALSA's `null` plugin, with a quiet tone added.
+    case simulated
+
+    func open() throws(StreamFailure) -> PCM {
+        do throws(ALSAError) {
+            switch self {
+            case .named(let name): return try PCM.open(name, .capture)
+            case .simulated: return try PCM.open("simulated", of: try ConfigurationTree(Self.configuration), .capture)
+            }
+        } catch {
+            throw .alsa(error)
+        }
+    }
+
+    private static let configuration = "pcm.simulated { type null }"
+
+    /// A tone added to what the PCM captures.
+    var tone: Tone? {
+        switch self {
+        case .named: nil
+        case .simulated: Tone(hertz: 440, level: 0.1)
+        }
+    }
+}
+
+extension ALSAInput: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .named(let name): "the capture PCM \(name)"
+        case .simulated: "the simulated capture PCM"
+        }
     }
 }

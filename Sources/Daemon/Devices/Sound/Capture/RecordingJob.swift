@@ -132,7 +132,7 @@ extension RecordingJob {
             throw CommandError(.cancelled, "the recording '\(name)' was stopped before it began")
         }
         state.withLock { $0.hasBegun = true }
-        tell("recording")
+        report("recording")
         started.fulfil(())
         var source: any VoiceSource = TapSource(tap, format, channels: channels)
         if source.rate != rate { source = ResampledSource(source, to: rate) }
@@ -158,8 +158,8 @@ extension RecordingJob {
         var samples = [Float](repeating: 0, count: chunk * plan.options.channels)
         var frames = 0
         var synced = SuspendingClock.now
-        while frames < plan.mostFrames {
-            let count = source.read(min(chunk, plan.mostFrames - frames), into: &samples)
+        while frames < plan.maxFrames {
+            let count = source.read(min(chunk, plan.maxFrames - frames), into: &samples)
             guard count > 0 else { return tap.failure.map { .failure($0) } }
             do throws(SoundFile.Failure) { try write(count, of: samples, writer) } catch {
                 return .failure(
@@ -192,7 +192,7 @@ extension RecordingJob {
             state.recentPeak = max(state.recentPeak, peak)
             return state.told.duration(to: .now) >= Self.tellingInterval
         }
-        if isTelling { tell("recording", kind: .sensor) }
+        if isTelling { report("recording", kind: .sensor) }
     }
 
     private var freeSpaceProblem: CommandError? { recorder.settings.diskReserve.problem(in: recorder.folder) }
@@ -226,24 +226,24 @@ extension RecordingJob {
         if case .failure(let error) = result { failure = error }
         // Before the callers get their replies, because they may start it again at once.
         recorder.remove(self, result, isAwaited: last.isAwaited || !last.hasBegun)
-        if last.hasBegun { tell(result) } else { started.fail(failure) }
+        if last.hasBegun { report(result) } else { started.fail(failure) }
         for promise in last.stopping { promise.settle(result) }
         for closed in last.closing { closed() }
     }
 
-    private func tell(_ result: Result<Recording, CommandError>) {
+    private func report(_ result: Result<Recording, CommandError>) {
         switch result {
         case .success(let recording):
             switch recording.ending {
-            case nil: tell("stopped")
-            case .limit: tell("ended")
-            case .failure(let error): tell("failed", failure: error)
+            case nil: report("stopped")
+            case .limit: report("ended")
+            case .failure(let error): report("failed", failure: error)
             }
-        case .failure(let error): tell("failed", failure: error)
+        case .failure(let error): report("failed", failure: error)
         }
     }
 
-    private func tell(_ change: String, kind: Event.Kind = .message, failure: CommandError? = nil) {
+    private func report(_ change: String, kind: Event.Kind = .message, failure: CommandError? = nil) {
         let (frames, peak) = state.withLock { state in
             defer { (state.recentPeak, state.told) = (0, .now) }
             return (state.frames, state.recentPeak)

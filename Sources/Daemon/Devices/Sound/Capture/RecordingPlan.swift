@@ -9,7 +9,7 @@ struct RecordingPlan {
     let format: RecordingFormat
     let options: RecordingOptions
     /// Frames after which it ends by itself.
-    let mostFrames: Int
+    let maxFrames: Int
     /// The factor for every sample.
     let factor: Float
 
@@ -23,7 +23,7 @@ struct RecordingPlan {
         // An owner may set any limit, so it is bounded to keep the number of frames in range.
         let limit = min(options.limit ?? settings.limit, 1e9)
         let frames = Int((limit * Double(options.rate)).rounded())
-        let most = format.mostFrames(channels: options.channels)
+        let most = format.maxFrames(channels: options.channels)
         var problems = FieldProblems()
         if !format.takes(rate: options.rate) {
             problems.add("/2/rate", expected: Self.rates(format), got: "\(options.rate)")
@@ -39,7 +39,7 @@ struct RecordingPlan {
         guard problems.isEmpty else { throw problems.error }
         self.format = format
         self.options = options
-        mostFrames = min(frames, most ?? frames)
+        maxFrames = min(frames, most ?? frames)
         factor = Float(pow(10, options.gain / 20))
     }
 

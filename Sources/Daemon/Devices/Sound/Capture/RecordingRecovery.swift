@@ -1,22 +1,17 @@
+internal import Glibc
 internal import Logging
 internal import MediaFolder
 internal import QuickConnect
 
 /// Repairs the files of recordings that a crash, a kill or a power loss cut off.
 struct RecordingRecovery {
-    private let folder: MediaFolder
-    private let owners: MediaOwners
-    private let logger: Logger
+    let folder: MediaFolder
+    let owners: MediaOwners
+    let logger: Logger
 
     private static let chunk = 4096
     /// A file of at most this size has a header but no sound worth keeping; CAF's header has 4096 bytes.
-    private static let mostBytesOfNothing = 8192
-
-    init(folder: MediaFolder, owners: MediaOwners, logger: Logger) {
-        self.folder = folder
-        self.owners = owners
-        self.logger = logger
-    }
+    private static let maxBytesOfNothing = 8192
 
     /// Recovers all of them. Blocks; long FLAC files take a moment, since they are rewritten.
     func run() {
@@ -30,7 +25,7 @@ struct RecordingRecovery {
     private func recover(_ file: UnfinishedFile) {
         do throws(CommandError) {
             guard let seconds = try mend(file) else {
-                if file.file.bytes > Self.mostBytesOfNothing {
+                if file.file.bytes > Self.maxBytesOfNothing {
                     return try setAside(file, "no sound can be read from it")
                 }
                 owners.abandon(file)
@@ -107,5 +102,43 @@ struct RecordingRecovery {
         }
         try writer.close()
         return Double(frames) / Double(sound.rate)
+    }
+}
+
+/// The length of the sound in the header of a CAF file.
+///
+/// A file is `caff`, four bytes, then chunks of a type (4 bytes), a size (8 bytes, the highest first) and as many bytes
+/// (Apple Core Audio Format Specification 1.0). If the size of `data` reaches beyond the end of the file, libsndfile
+/// finds no sound at all. That happens if the header reached the disk before a power loss and the sound did not.
+enum CAFLength {
+    private static let chunkHeader = 12
+
+    /// Reduces the size of the data to fit the file, if it is too large. Other files are left unchanged.
+    static func mend(_ file: OpenFile) {
+        var place = 8
+        while let header = read(file, at: place), let size = size(header) {
+            let end = place + chunkHeader + size
+            if header.starts(with: Array("data".utf8)) {
+                if end > file.bytes { write(file.bytes - place - chunkHeader, to: file, at: place + 4) }
+                return
+            }
+            place = end
+        }
+    }
+
+    private static func read(_ file: OpenFile, at place: Int) -> [UInt8]? {
+        var header = [UInt8](repeating: 0, count: chunkHeader)
+        return pread(file.descriptor, &header, chunkHeader, place) == chunkHeader ? header : nil
+    }
+
+    /// The size in a chunk's header; nil if it is not plausible.
+    private static func size(_ header: [UInt8]) -> Int? {
+        let size = header[4...].reduce(Int64(0)) { $0 << 8 | Int64($1) }
+        return (0...(1 << 50)).contains(size) ? Int(size) : nil
+    }
+
+    private static func write(_ size: Int, to file: OpenFile, at place: Int) {
+        let bytes = (0..<8).map { UInt8(truncatingIfNeeded: size >> (8 * (7 - $0))) }
+        _ = pwrite(file.descriptor, bytes, bytes.count, place)
     }
 }

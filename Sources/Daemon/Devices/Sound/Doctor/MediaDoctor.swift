@@ -1,20 +1,21 @@
 internal import Glibc
-public import MediaFolder
-public import QuickConnect
+internal import Linux
+package import MediaFolder
+package import QuickConnect
 
 /// Checks the media folder and its disk.
-public struct MediaDoctor: Examined {
+package struct MediaDoctor: Examined {
     private let folder: MediaFolder
     private let probe: Probe<Finding>
 
     /// - Parameter account: the account of this process.
-    public init(folder: MediaFolder, settings: ALSARecorder.Settings, account: OwnAccount) {
+    package init(folder: MediaFolder, settings: ALSARecorder.Settings, account: OwnAccount) {
         self.folder = folder
         let look = MediaLook(folder: folder, settings: settings, account: account)
         probe = Probe("qc-disk-dr", "looking at \(folder.path)") { () throws(CommandError) in look.finding }
     }
 
-    public func examine(thoroughly isThorough: Bool) async -> [Finding] {
+    package func examine(thoroughly isThorough: Bool) async -> [Finding] {
         do throws(ProbeFailure) { return [try await probe.look()] } catch {
             return [Finding(MediaLook.subject, error.error, inspect: "findmnt -T \(folder.path.shellWord)")]
         }

@@ -1,9 +1,9 @@
-public import QuickConnect
+package import QuickConnect
 
 /// Checks the loudspeaker, the microphone, the mixer and what they depend on.
 ///
 /// A ``Probe`` checks everything that may hang, once for each report.
-public struct SoundDoctor: Examined {
+package struct SoundDoctor: Examined {
     let player: ALSASoundPlayer
     let recorder: ALSARecorder
     private let account: OwnAccount
@@ -18,7 +18,7 @@ public struct SoundDoctor: Examined {
     /// - Parameters:
     ///   - environment: where a sound server's sockets are looked for (`PULSE_SERVER`, `XDG_RUNTIME_DIR`).
     ///   - account: the account of this process.
-    public init(
+    package init(
         player: ALSASoundPlayer,
         recorder: ALSARecorder,
         environment: [String: String],
@@ -50,7 +50,7 @@ public struct SoundDoctor: Examined {
         }
     }
 
-    public func examine(thoroughly isThorough: Bool) async -> [Finding] {
+    package func examine(thoroughly isThorough: Bool) async -> [Finding] {
         async let speaker = trySpeaker()
         async let microphone = tryMicrophone()
         async let mixer = examineMixer()
@@ -120,4 +120,70 @@ public struct SoundDoctor: Examined {
         let says = "\(count) system sounds are loaded, numbers 0 to \(player.sounds.last?.number ?? 0)"
         return Finding("system sounds", .ok, says)
     }
+}
+
+/// The sound cards and the sound server that a PCM may use.
+struct SoundSystem {
+    let cards: SoundCards
+    let server: SoundServer
+}
+
+/// An attempt to open a PCM, and its result.
+struct Attempt {
+    private let subject: String
+    private let pcm: String
+    private let purpose: String
+    private let isSimulated: Bool
+    /// Set if the PCM is already in use, so that it was not opened.
+    private var use: String?
+    /// Why it could not be opened.
+    var failure: ProbeFailure?
+
+    /// - Parameters:
+    ///   - subject: the subject of the finding.
+    ///   - pcm: the PCM, such as `the PCM default`.
+    ///   - purpose: the purpose, such as `to play`.
+    init(_ subject: String, _ pcm: String, _ purpose: String, isSimulated: Bool) {
+        self.subject = subject
+        self.pcm = pcm
+        self.purpose = purpose
+        self.isSimulated = isSimulated
+    }
+
+    /// Records that this process already has the PCM open, so that it need not be tried.
+    func inUse(_ use: String) -> Attempt {
+        var attempt = self
+        attempt.use = use
+        return attempt
+    }
+
+    /// - Parameter system: nil if it could not be examined.
+    func finding(_ system: SoundSystem?, _ account: OwnAccount) -> Finding {
+        guard let error = failure?.error else {
+            return Finding(subject, .ok, "\(pcm) \(use ?? "can be opened")\(isSimulated ? " (simulated)" : "")")
+        }
+        var tried = ["snd_pcm_open \(pcm) \(purpose): \(error.code.rawValue)"]
+        if let system { tried += [system.cards.description, system.server.description] }
+        tried.append("running as \(account)")
+        guard let system, !system.cards.isEmpty || failure?.hangs == true else {
+            return Finding(subject, error, tried: tried, inspect: "aplay -l")
+        }
+        let fix = system.cards.areUsable ? system.server.restart : account.joiningAudio
+        return Finding(subject, error, tried: tried, fix: fix)
+    }
+}
+
+/// The account of this process, for its doctor. Looked up once by the code that makes the doctor, since that may block.
+package struct OwnAccount: Sendable {
+    package var user: String
+    package var groups: [String]
+
+    package init(user: String, groups: [String]) {
+        self.user = user
+        self.groups = groups
+    }
+}
+
+extension OwnAccount: CustomStringConvertible {
+    package var description: String { "the user \(user), in the groups \(groups.joined(separator: ", "))" }
 }

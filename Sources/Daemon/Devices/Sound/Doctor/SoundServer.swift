@@ -1,5 +1,6 @@
+internal import CALSA
 internal import Glibc
-import Linux
+internal import Linux
 internal import QuickConnect
 
 /// The sound server that ALSA's plugins would use, as its sockets appeared at the time of the check.
@@ -77,16 +78,58 @@ struct SoundServer {
         let descriptor = socket(AF_UNIX, type, 0)
         guard descriptor >= 0 else { return errno }
         defer { close(descriptor) }
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        let capacity = MemoryLayout.size(ofValue: address.sun_path)
-        guard path.utf8.count < capacity else { return ENAMETOOLONG }
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-        let result = withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        }
+        guard let address = try? UnixSocketAddress(path) else { return ENAMETOOLONG }
+        let result = address.withSocketAddress { Glibc.connect(descriptor, $0, $1) }
         return result == 0 ? 0 : errno
     }
+}
+
+/// The kernel's sound cards at the time of the check.
+struct SoundCards {
+    /// Each in the form `0: PCH, HDA Intel PCH`.
+    private let names: [String]
+    /// Whether this process may open every control device.
+    let areUsable: Bool
+
+    init() {
+        names = Self.cards
+        let devices = FileText.names(in: "/dev/snd")?.filter { $0.hasPrefix("control") } ?? []
+        areUsable = devices.allSatisfy { access("/dev/snd/\($0)", R_OK | W_OK) == 0 }
+    }
+
+    private static var cards: [String] {
+        var cards: [String] = []
+        var card: Int32 = -1
+        while snd_card_next(&card) == 0, card >= 0 {
+            var name: UnsafeMutablePointer<CChar>?
+            guard snd_card_get_name(card, &name) == 0, let name else { continue }
+            cards.append("\(card): \(String(cString: name))")
+            free(name)
+        }
+        return cards
+    }
+
+    var isEmpty: Bool { names.isEmpty }
+
+    private var list: String { names.joined(separator: "; ") }
+
+    var description: String { isEmpty ? "sound cards: none" : "sound cards: \(list)" }
+
+    func finding(_ account: OwnAccount) -> Finding {
+        let subject = "sound cards"
+        guard !isEmpty else {
+            let says = "the kernel has no sound card; a sound server may still offer one, over the network for example"
+            return Finding(subject, .warning, says, inspect: "aplay -l")
+        }
+        guard areUsable else {
+            let says = "\(account), has no access to \(list)"
+            return Finding(subject, .error, says, fix: account.joiningAudio)
+        }
+        return Finding(subject, .ok, list)
+    }
+}
+
+extension OwnAccount {
+    /// The command that gives this user access to sound cards.
+    var joiningAudio: String { "sudo usermod -aG audio \(user.shellWord)" }
 }

@@ -19,7 +19,7 @@ final class FileDecoder: VoiceSource, @unchecked Sendable {
 
     /// Plausible frame rates and channel counts; a file beyond these is not sound.
     private static let rates = 1000...768_000
-    private static let mostChannels = 64
+    private static let maxChannels = 64
 
     /// - Parameter loops: how often it is repeated; nil: forever.
     init(_ file: OpenFile, loops: Int?) throws(SoundFile.Failure) {
@@ -27,7 +27,7 @@ final class FileDecoder: VoiceSource, @unchecked Sendable {
         guard Self.rates.contains(sound.rate) else {
             throw SoundFile.Failure(reason: "\(sound.rate) frames a second cannot be played")
         }
-        guard sound.channels <= Self.mostChannels else {
+        guard sound.channels <= Self.maxChannels else {
             throw SoundFile.Failure(reason: "\(sound.channels) channels cannot be played")
         }
         channels = sound.channels > 2 ? 1 : sound.channels

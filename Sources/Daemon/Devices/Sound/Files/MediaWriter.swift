@@ -1,7 +1,7 @@
-public import MediaFolder
+package import MediaFolder
 
 /// A writer of files in the media folder, as seen by their readers.
-public protocol MediaWriter: Sendable {
+package protocol MediaWriter: Sendable {
     /// Runs `body` once nobody is closing that file: at once, or when the file has its final name or has failed. Never
     /// blocks.
     /// - Parameter body: runs on any thread, and must not block.

@@ -1,8 +1,10 @@
-public import Logging
-public import QuickConnect
+internal import Glibc
+internal import Linux
+package import Logging
+package import QuickConnect
 
 /// The short sounds of a folder, decoded once and kept in memory.
-public struct SystemSounds: Sendable {
+package struct SystemSounds: Sendable {
     struct Sound: Sendable {
         let number: Int
         let name: String
@@ -14,10 +16,10 @@ public struct SystemSounds: Sendable {
     let sounds: [Sound]
 
     /// No sounds at all.
-    public static let none = SystemSounds(sounds: [])
+    package static let none = SystemSounds(sounds: [])
 
     /// The sounds that `playSound` can play, by number. Number 0 is missing if `laser.wav` is.
-    public var list: [SystemSound] {
+    package var list: [SystemSound] {
         sounds.map { SystemSound(number: $0.number, name: $0.name, seconds: $0.seconds) }
     }
 
@@ -29,13 +31,13 @@ public struct SystemSounds: Sendable {
     /// - Parameters:
     ///   - folder: its path. Subfolders are ignored.
     ///   - rate: the rate in frames per second to which every sound is converted: that of the PCMs.
-    public static func load(folder: String, rate: Int = 48_000, logger: Logger) -> SystemSounds {
-        guard let names = fileNames(in: folder) else {
+    package static func load(folder: String, rate: Int = 48_000, logger: Logger) -> SystemSounds {
+        guard let names = FileText.names(in: folder) else {
             logger.warning("no system sounds: the folder \(folder) cannot be read")
             return SystemSounds(sounds: [])
         }
         var read: [(name: String, buffer: SoundBuffer, seconds: Double)] = []
-        for name in names where name.utf8.first != UInt8(ascii: ".") && isRegularFile("\(folder)/\(name)") {
+        for name in names where name.utf8.first != UInt8(ascii: ".") && isFile("\(folder)/\(name)") {
             do throws(SoundFile.Failure) {
                 let sound = try decode("\(folder)/\(name)")
                 guard let buffer = sound.resampled(to: rate) else {
@@ -61,6 +63,10 @@ public struct SystemSounds: Sendable {
             last += 1
             return last
         }
+    }
+    private static func isFile(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     }
 
     private static func decode(_ path: String) throws(SoundFile.Failure) -> SoundBuffer {

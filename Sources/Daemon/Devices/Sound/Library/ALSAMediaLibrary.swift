@@ -1,13 +1,13 @@
-public import Concurrency
-public import MediaFolder
-public import QuickConnect
+internal import Concurrency
+package import MediaFolder
+package import QuickConnect
 internal import Synchronization
 
 /// The media folder, with libsndfile's information about its files.
 ///
 /// Everything runs on one thread, which is abandoned if the disk does not answer. The contents of a file are examined
 /// once, and again when the file has changed.
-public final class ALSAMediaLibrary: MediaLibrary {
+package final class ALSAMediaLibrary: MediaLibrary {
     private struct Known: Sendable {
         let stamp: MediaFolder.Stamp
         let seconds: Double?
@@ -25,7 +25,7 @@ public final class ALSAMediaLibrary: MediaLibrary {
     ///   - player: knows which files are playing.
     ///   - recorder: knows which files are being recorded.
     ///   - answer: how long the disk may take for one file.
-    public init(
+    package init(
         folder: MediaFolder,
         player: ALSAFilePlayer,
         recorder: ALSARecorder,
@@ -38,7 +38,7 @@ public final class ALSAMediaLibrary: MediaLibrary {
         thread = WatchedThread(name: "qc-media", subject: "the disk", deadline: answer)
     }
 
-    public func list() -> Promise<[MediaFile]> {
+    package func list() -> Promise<[MediaFile]> {
         run("listing the media folder") { () throws(CommandError) in
             let entries = try self.folder.list()
             var accounts = AccountNames(self.owners)
@@ -78,35 +78,30 @@ public final class ALSAMediaLibrary: MediaLibrary {
         return read
     }
 
-    public func remove(_ file: String, for rights: FileRights) -> Promise<Void> {
+    package func remove(_ file: String, for rights: FileRights) -> Promise<Void> {
         let name: MediaName
         do throws(CommandError) {
             name = try MediaName(file, field: "/1")
             if player.isPlaying(name) { throw CommandError(.busy, "'\(name)' plays, or is paused; stop it first") }
             if recorder.isRecording(name) { throw CommandError(.busy, "'\(name)' is being recorded; stop it first") }
         } catch {
-            let promise = Promise<Void>()
-            promise.fail(error)
-            return promise
+            return .attempt { _ throws(CommandError) in throw error }
         }
         return run("removing '\(name)'") { () throws(CommandError) in try self.owners.remove(name, for: rights) }
     }
 
-    public func close() async { await thread.end() }
+    package func close() async { await thread.end() }
 
     private func run<Value: Sendable>(
         _ step: String,
         _ work: @escaping @Sendable () throws(CommandError) -> Value
     ) -> Promise<Value> {
         let promise = Promise<Value>()
-        let job = WatchedThread.Job(
-            step: step,
-            work: {
-                do throws(CommandError) { promise.fulfil(try work()) } catch { promise.fail(error) }
-            },
-            giveUp: { promise.fail($0) }
-        )
-        do { try thread.run(job) } catch { promise.fail(error) }
+        thread.run(step) {
+            do throws(CommandError) { promise.fulfil(try work()) } catch { promise.fail(error) }
+        } orElse: {
+            promise.fail($0)
+        }
         return promise
     }
 }

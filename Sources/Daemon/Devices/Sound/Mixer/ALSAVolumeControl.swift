@@ -1,31 +1,31 @@
-public import Concurrency
-public import Logging
-public import QuickConnect
+internal import Concurrency
+package import Logging
+package import QuickConnect
 
 /// The volume of an output: that of the PCM's mixer, or of a simulated loudspeaker.
 ///
 /// The mixer is opened for each change, on a thread of its own, and closed again, so nothing stays open and changes by
 /// other programs are seen. Only the event keeps it open, while somebody subscribes.
-public final class ALSAVolumeControl: VolumeControl {
+package final class ALSAVolumeControl: VolumeControl {
     private let output: ALSAOutput
     private let logger: Logger
     private let thread: WatchedThread
 
     /// The event `volumeState`.
-    public let event: VolumeEvent
+    package let event: VolumeEvent
 
     /// - Parameters:
     ///   - output: the player's output.
     ///   - answer: how long the sound system may take before a change gets `timeout`.
     ///   - logger: gets one line for each failure.
-    public init(output: ALSAOutput, answer: Duration = .seconds(3), logger: Logger) {
+    package init(output: ALSAOutput, answer: Duration = .seconds(3), logger: Logger) {
         self.output = output
         self.logger = logger
         event = VolumeEvent(output, logger: logger)
         thread = WatchedThread(name: "qc-volume", subject: "the sound system", deadline: answer)
     }
 
-    public func volume(applying change: VolumeChange?) -> Promise<Volume> {
+    package func volume(applying change: VolumeChange?) -> Promise<Volume> {
         let promise = Promise<Volume>()
         switch output {
         case .simulated(let speaker):
@@ -38,7 +38,7 @@ public final class ALSAVolumeControl: VolumeControl {
     }
 
     /// Ends the thread. Later changes get `cancelled`.
-    public func close() async {
+    package func close() async {
         await event.close()
         await thread.end()
     }

@@ -1,15 +1,15 @@
 internal import Concurrency
-public import JSON
+package import JSON
 internal import Linux
 internal import Logging
-public import QuickConnect
+package import QuickConnect
 internal import Synchronization
 
 /// The event `volumeState`: `{"volume", "muted"}`, each change once, by whatever program.
 ///
 /// The mixer is open only while somebody subscribes, on a thread that sleeps until ALSA reports a change. A mixer that
 /// cannot be opened, or goes away, is tried again at growing intervals; changes in between are published then.
-public final class VolumeEvent: EventSource {
+package final class VolumeEvent: EventSource {
     private struct State {
         var hub: EventHub?
         /// The thread's waker, if there is a thread.
@@ -25,7 +25,7 @@ public final class VolumeEvent: EventSource {
         var lack: CommandError?
     }
 
-    public let name = "volumeState"
+    package let name = "volumeState"
     private let output: ALSAOutput
     private let logger: Logger
     private let state = Mutex(State())
@@ -35,12 +35,12 @@ public final class VolumeEvent: EventSource {
         self.logger = logger
     }
 
-    public func check(options: JSONObject) throws(CommandError) {
+    package func check(options: JSONObject) throws(CommandError) {
         guard options.isEmpty else { throw CommandError(.invalid, "the event '\(name)' takes no options") }
         if let lack = state.withLock({ $0.lack }) { throw lack }
     }
 
-    public func start(publishingTo hub: EventHub) {
+    package func start(publishingTo hub: EventHub) {
         switch output {
         case .simulated(let speaker):
             let volume = speaker.volume(applying: nil)
@@ -55,7 +55,7 @@ public final class VolumeEvent: EventSource {
         }
     }
 
-    public func stop() {
+    package func stop() {
         let waker = state.withLock { state in
             state.hub = nil
             return state.waker
@@ -87,11 +87,11 @@ extension VolumeEvent {
             state.lack = nil
             guard !state.isWatching else { return }
             state.notes += 1
-            Self.tell(volume, name, &state)
+            Self.report(volume, name, &state)
         }
     }
 
-    private static func tell(_ volume: Volume, _ name: String, _ state: inout State) {
+    private static func report(_ volume: Volume, _ name: String, _ state: inout State) {
         guard state.last != volume else { return }
         let isChange = state.last != nil
         state.last = volume
@@ -102,11 +102,11 @@ extension VolumeEvent {
 // These functions run on the thread.
 extension VolumeEvent {
     private static let shortestPause = Duration.seconds(1)
-    private static let longestPause = Duration.seconds(60)
+    private static let maxPause = Duration.seconds(60)
 
     private func wakeThread(_ mixer: PCMMixer) {
-        do throws(SystemCallError) {
-            let waker = try state.withLock { state throws(SystemCallError) -> (waker: Waker, isNew: Bool) in
+        do throws(Interruption) {
+            let waker = try state.withLock { state throws(Interruption) -> (waker: Waker, isNew: Bool) in
                 if let waker = state.waker { return (waker, false) }
                 let waker = try Waker()
                 state.waker = waker
@@ -114,7 +114,9 @@ extension VolumeEvent {
             }
             guard waker.isNew else { return waker.waker.wake() }
             let code = PThread.start("qc-mixer") { self.run(mixer, waker.waker) }
-            if code != 0 { throw SystemCallError("pthread_create", code) }
+            if code != 0 {
+                throw Interruption(.unavailable, "no thread can be started: \(SystemCallError("pthread_create", code))")
+            }
         } catch {
             state.withLock { $0.waker = nil }
             logger.warning("the volume cannot be watched: \(error)")
@@ -171,7 +173,7 @@ extension VolumeEvent {
         return state.withLock { state in
             guard state.notes == notes else { return false }
             (state.isWatching, state.lack) = (true, nil)
-            Self.tell(volume, name, &state)
+            Self.report(volume, name, &state)
             return true
         }
     }
@@ -183,10 +185,11 @@ extension VolumeEvent {
         _ waker: Waker
     ) throws(CommandError) {
         var entries = try mixer.pollEntries(opened)
-        while isWanted {
-            guard try mixer.sleep(opened, &entries, waker) else { continue }
+        while true {
+            try mixer.sleep(opened, &entries, waker)
+            guard isWanted else { return }
             let volume = try mixer.volume(of: opened, applying: nil)
-            state.withLock { Self.tell(volume, name, &$0) }
+            state.withLock { Self.report(volume, name, &$0) }
         }
     }
 
@@ -195,7 +198,7 @@ extension VolumeEvent {
         var end: ContinuousClock.Instant?
         if error.code != .unsupported {
             end = .now + pause
-            pause = min(pause * 2, Self.longestPause)
+            pause = min(pause * 2, Self.maxPause)
         }
         while isWanted, end.map({ .now < $0 }) ?? true { _ = waker.sleep(until: end) }
     }

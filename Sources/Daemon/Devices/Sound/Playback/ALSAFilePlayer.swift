@@ -1,15 +1,15 @@
-public import Concurrency
-public import JSON
-public import Logging
-public import MediaFolder
-public import QuickConnect
+internal import Concurrency
+package import JSON
+package import Logging
+package import MediaFolder
+package import QuickConnect
 internal import Synchronization
 
 /// Plays files of the media folder, mixed into the same stream as the system sounds.
 ///
 /// While a file plays, a thread of its own reads two seconds ahead, so a file of any length takes the same memory, and
 /// a slow disk delays no other sound. A paused file does not keep the PCM open.
-public final class ALSAFilePlayer: FilePlayer {
+package final class ALSAFilePlayer: FilePlayer {
     private let folder: MediaFolder
     private let engine: PlaybackEngine
     private let writer: (any MediaWriter)?
@@ -19,15 +19,15 @@ public final class ALSAFilePlayer: FilePlayer {
     /// The event `playState`: `{"file", "state": "playing"|"paused"|"stopped"|"ended"|"failed", "position",
     /// "duration"}`, times in seconds, `duration` null if the file does not say; with `failed` also `code` and
     /// `message`. Sent at each change, and at most ten times a second while a file plays.
-    public let events = DeviceEvent("playState")
+    package let events = DeviceEvent("playState")
 
     /// How many files may be playing or paused at the same time. Each has a thread.
-    public static let limit = 32
+    package static let limit = 32
 
     /// - Parameters:
     ///   - player: the player into whose stream the files are mixed.
     ///   - writer: knows whether a file is being closed; playing waits for that.
-    public init(
+    package init(
         folder: MediaFolder,
         mixedInto player: ALSASoundPlayer,
         writtenBy writer: (any MediaWriter)? = nil,
@@ -39,18 +39,14 @@ public final class ALSAFilePlayer: FilePlayer {
         self.logger = logger
     }
 
-    public func start(_ file: String, _ options: PlayOptions, for caller: Caller) -> Promise<Void> {
-        let promise = Promise<Void>()
-        do throws(CommandError) {
+    package func start(_ file: String, _ options: PlayOptions, for caller: Caller) -> Promise<Void> {
+        .attempt { promise throws(CommandError) in
             let name = try MediaName(file)
             let playback = FilePlayback(name, options, caller, engine, promise, self)
             try admit(playback)
             // A recording that was just stopped is not complete yet.
             if let writer { writer.whenClosed(name) { self.read(playback) } } else { read(playback) }
-        } catch {
-            promise.fail(error)
         }
-        return promise
     }
 
     private func read(_ playback: FilePlayback) {
@@ -66,7 +62,9 @@ public final class ALSAFilePlayer: FilePlayer {
         if let other, !other.isWanted { other.stop(Promise()) }
         try playing.withLock { playing throws(CommandError) in
             if let other = playing[name] {
-                throw CommandError(.busy, "'\(name)' \(other.isPaused ? "is paused" : "plays already"); stop it first")
+                let state = other.isPaused ? "is paused" : "plays already"
+                let stop = JSONValue.array([.string("\(name)"), "stop"]).text
+                throw CommandError(.busy, "'\(name)' \(state); stop it first: play \(stop)")
             }
             guard playing.count < Self.limit else {
                 throw CommandError(.overloaded, "\(Self.limit) files are already playing or paused, the maximum")
@@ -75,13 +73,12 @@ public final class ALSAFilePlayer: FilePlayer {
         }
     }
 
-    public func change(
+    package func change(
         _ file: String,
         _ change: PlayChange,
         mayEnd: @escaping @Sendable (Caller) -> Bool
     ) -> Promise<Void> {
-        let promise = Promise<Void>()
-        do throws(CommandError) {
+        .attempt { promise throws(CommandError) in
             let name = try MediaName(file)
             guard let playback = playing.withLock({ $0[name] }) else {
                 throw CommandError(.notFound, "'\(name)' neither plays nor is paused")
@@ -94,25 +91,22 @@ public final class ALSAFilePlayer: FilePlayer {
             case .pause: playback.pause(promise)
             case .resume: playback.resume(promise)
             }
-        } catch {
-            promise.fail(error)
         }
-        return promise
     }
 
     /// `"playing"`: for each file `{"file", "state", "position", "duration", "for"}`, times in seconds.
-    public func state() -> JSONObject {
+    package func state() -> JSONObject {
         let playbacks = playing.withLock { $0.values.sorted { $0.number < $1.number } }
         return ["playing": .array(playbacks.map(\.json))]
     }
 
-    public func stop(mayEnd: @Sendable (Caller) -> Bool) {
+    package func stop(mayEnd: @Sendable (Caller) -> Bool) {
         let playbacks = playing.withLock { Array($0.values) }
         for playback in playbacks where mayEnd(playback.caller) { playback.stop(Promise()) }
     }
 
     /// Ends all files. The owner of the shared stream closes the stream.
-    public func close() { stop { _ in true } }
+    package func close() { stop { _ in true } }
 
     /// Whether a file is playing or paused.
     func isPlaying(_ name: MediaName) -> Bool { playing.withLock { $0[name] != nil } }

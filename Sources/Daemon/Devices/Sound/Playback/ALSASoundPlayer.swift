@@ -1,14 +1,14 @@
-public import Concurrency
-public import JSON
-public import Logging
-public import QuickConnect
+internal import Concurrency
+package import JSON
+package import Logging
+package import QuickConnect
 
 /// Plays the system sounds through ALSA.
 ///
 /// Several sounds at once are mixed. The PCM is open only while something plays, so that other programs can use it at
 /// other times, and the next sound finds a card or server that was gone.
-public final class ALSASoundPlayer: SoundPlayer {
-    public let sounds: [SystemSound]
+package final class ALSASoundPlayer: SoundPlayer {
+    package let sounds: [SystemSound]
     private let loaded: [Int: SystemSounds.Sound]
     let engine: PlaybackEngine
 
@@ -18,7 +18,7 @@ public final class ALSASoundPlayer: SoundPlayer {
     ///     wait for it get `timeout`.
     ///   - patience: how long an open PCM may play nothing before its sounds get `unavailable`.
     ///   - logger: gets one line for each failure.
-    public convenience init(
+    package convenience init(
         output: ALSAOutput,
         sounds: SystemSounds,
         answer: Duration = .seconds(3),
@@ -36,11 +36,9 @@ public final class ALSASoundPlayer: SoundPlayer {
     }
 
     /// In addition to the errors of ``SoundPlayer/play(sound:for:)``: `overloaded` when 256 sounds are already playing.
-    public func play(sound number: Int, for caller: Caller) -> Promise<Void> {
+    package func play(sound number: Int, for caller: Caller) -> Promise<Void> {
         guard let sound = loaded[number] else {
-            let promise = Promise<Void>()
-            promise.fail(CommandError(.notFound, missing(number)))
-            return promise
+            return .attempt { _ throws(CommandError) in throw CommandError(.notFound, missing(number)) }
         }
         let description = ["sound": .integer(Int64(number)), "name": .string(sound.name)] as JSONObject
         return engine.play(
@@ -54,13 +52,13 @@ public final class ALSASoundPlayer: SoundPlayer {
     }
 
     /// `"playing"`: for each sound `{"sound", "name", "seconds", "position", "for"}`, times in seconds.
-    public func state() -> JSONObject { ["playing": engine.json] }
+    package func state() -> JSONObject { ["playing": engine.json] }
 
-    public func stop(mayEnd: @Sendable (Caller) -> Bool) { engine.stop(mayEnd: mayEnd) }
+    package func stop(mayEnd: @Sendable (Caller) -> Bool) { engine.stop(mayEnd: mayEnd) }
 
     /// Ends all sounds with `cancelled` and closes the PCM, so that a file it writes is complete. Later sounds get
     /// `cancelled` too. Takes no longer than the answer time, even if the sound system is blocked.
-    public func close() async { await engine.close() }
+    package func close() async { await engine.close() }
 
     private func missing(_ number: Int) -> String {
         switch sounds.last?.number {

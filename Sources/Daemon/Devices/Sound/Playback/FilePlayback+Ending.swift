@@ -34,7 +34,7 @@ extension FilePlayback {
         guard let last else { return }
         last.stream?.end()
         player.remove(self, ending.failure)
-        tell(ending.name, failure: ending.failure)
+        report(ending.name, failure: ending.failure)
         let missed = ending.failure ?? CommandError(.cancelled, "'\(name)' was stopped")
         for promise in last.starting + last.ending {
             if case .ended = ending { promise.fulfil(()) } else { promise.fail(missed) }
@@ -42,7 +42,7 @@ extension FilePlayback {
         for promise in last.pausing { promise.fail(hasEnded) }
     }
 
-    func tell(_ change: String, kind: Event.Kind = .message, failure: CommandError? = nil) {
+    func report(_ change: String, kind: Event.Kind = .message, failure: CommandError? = nil) {
         player.events.publish(
             {
                 var value: JSONObject = ["file": .string(name.text), "state": .string(change)]

@@ -248,7 +248,7 @@ extension FilePlayback {
             state.told = now
             return ([], true)
         }
-        if !waiters.isEmpty { tell("playing") } else if isTelling { tell("playing", kind: .sensor) }
+        if !waiters.isEmpty { report("playing") } else if isTelling { report("playing", kind: .sensor) }
         for promise in waiters { promise.fulfil(()) }
     }
 
@@ -273,7 +273,7 @@ extension FilePlayback {
             defer { (state.starting, state.pausing) = ([], []) }
             return (state.starting, state.pausing, true)
         }
-        if isPaused { tell("paused") }
+        if isPaused { report("paused") }
         for promise in starting + pausing { promise.fulfil(()) }
         return isPaused
     }

@@ -19,9 +19,9 @@ struct PlaybackStream: ~Copyable {
     let format: StreamFormat
     private let output: ALSAOutput
 
-    private var clock = Clock.unknown
+    private var clock: Clock
     /// Mixed bytes that the PCM has not taken yet, from `sent` on.
-    private var block: [UInt8] = []
+    private var block: [UInt8]
     private var sent = 0
     /// Frames that the PCM has taken.
     private(set) var written = 0
@@ -33,7 +33,7 @@ struct PlaybackStream: ~Copyable {
     private var waitedInVain = false
 
     /// The longest wait in milliseconds. It limits how late a stopped or new sound is noticed while the PCM hangs.
-    private static let longestWait: Int32 = 50
+    private static let maxWait: Int32 = 50
 
     /// Opens the output.
     /// - Parameter patience: how long the PCM may play nothing before it counts as frozen.
@@ -42,6 +42,9 @@ struct PlaybackStream: ~Copyable {
         do { format = try pcm.configure(.playback) } catch { throw .alsa(error) }
         self.pcm = pcm
         self.output = output
+        // Not where they are declared: Swift 6.2 cannot have values that are freed there if this throws before.
+        clock = .unknown
+        block = []
         recovery = StreamRecovery(subject: "\(output)", logger: logger)
         progress = ProgressWatch(patience: patience, start: .now)
     }
@@ -130,11 +133,11 @@ extension PlaybackStream {
     private mutating func wait() throws(ALSAError) {
         if case .own = clock {
             // Such a PCM is always ready, so waiting for it would be a busy loop.
-            return sleepMilliseconds(min(Self.longestWait, Int32(format.seconds(format.period) * 1000)))
+            return sleepMilliseconds(min(Self.maxWait, Int32(format.seconds(format.period) * 1000)))
         }
         // A PCM that reports that it is ready but has no room must not cause a busy loop either.
         if waitedInVain { sleepMilliseconds(5) }
         waitedInVain = true
-        try pcm.wait(atMost: Self.longestWait)
+        try pcm.wait(atMost: Self.maxWait)
     }
 }

@@ -1,0 +1,135 @@
+/// What of the hardware a value is: what it is read from, or written to.
+public enum Binding: Sendable, Hashable {
+    /// A line of a GPIO chip.
+    case gpio(GPIOBinding)
+    /// A channel of a chip that makes pulses.
+    case pwm(PWMBinding)
+    /// An LED of the kernel, by its name in `/sys/class/leds`.
+    case led(String)
+    /// A sensor that the kernel reads.
+    case sensor(SensorBinding)
+
+    /// Whether it can be set.
+    public var isOutput: Bool {
+        switch self {
+        case .gpio(let gpio): gpio.isOutput
+        case .pwm, .led: true
+        case .sensor: false
+        }
+    }
+
+    /// The key that declares it.
+    public var key: String {
+        switch self {
+        case .gpio: "gpio"
+        case .pwm: "pwm"
+        case .led: "led"
+        case .sensor: "sensor"
+        }
+    }
+
+    /// What may be bound to one value only; nil for what many may read.
+    var exclusive: String? {
+        switch self {
+        case .gpio(let gpio): "the GPIO line \(gpio.line)"
+        case .pwm(let pwm): "channel \(pwm.channel) of \(pwm.chip)"
+        case .led(let name): "the LED \(name)"
+        case .sensor: nil
+        }
+    }
+}
+
+/// A line of a GPIO chip, and how it is used.
+public struct GPIOBinding: Sendable, Hashable {
+    /// Which line it is.
+    public enum Line: Sendable, Hashable, CustomStringConvertible {
+        /// By the name that the kernel gives it.
+        case named(String)
+        /// By its chip's label, and its number there.
+        case numbered(chip: String, Int)
+
+        /// `GPIO17`, or `4 of pinctrl-bcm2711`.
+        public var description: String {
+            switch self {
+            case .named(let name): name
+            case .numbered(let chip, let offset): "\(offset) of \(chip)"
+            }
+        }
+    }
+
+    /// What pulls an input that nothing drives.
+    public enum Bias: String, Sendable, CaseIterable {
+        case pullUp = "pull-up"
+        case pullDown = "pull-down"
+        case none = "none"
+    }
+
+    /// What an output drives.
+    public enum Drive: String, Sendable, CaseIterable {
+        case pushPull = "push-pull"
+        case openDrain = "open-drain"
+        case openSource = "open-source"
+    }
+
+    /// Which line it is.
+    public var line: Line
+    /// Whether it is driven; otherwise it is read.
+    public var isOutput = false
+    /// Whether it is active when its voltage is low.
+    public var isActiveLow = false
+    /// Of an input; nil leaves it as it is.
+    public var bias: Bias?
+    /// Of an output.
+    public var drive = Drive.pushPull
+    /// How long an input must be stable, in microseconds; 0: it is not checked.
+    public var debounce = 0
+
+    /// An input.
+    public init(_ line: Line) { self.line = line }
+}
+
+/// A channel of a chip that makes pulses.
+public struct PWMBinding: Sendable, Hashable {
+    /// Such as `pwmchip0`.
+    public var chip: String
+    /// Its number on the chip.
+    public var channel: Int
+    /// How many pulses there are in a second.
+    public var frequency: Int
+
+    /// A channel with a frequency in hertz.
+    public init(chip: String, channel: Int, frequency: Int) {
+        (self.chip, self.channel, self.frequency) = (chip, channel, frequency)
+    }
+}
+
+/// A sensor that the kernel reads: an input of a chip in `/sys/class/hwmon`.
+public struct SensorBinding: Sendable, Hashable {
+    /// The chip's name there, such as `cpu_thermal`.
+    public var chip: String
+    /// Such as `temp1`.
+    public var input: String
+
+    /// An input of a chip.
+    public init(chip: String, input: String) { (self.chip, self.input) = (chip, input) }
+}
+
+extension MappingTable {
+    /// Throws a mistake for each line, channel, LED and input device that two entries are bound to.
+    public func checkBindings() throws(ConfigurationMistakes) {
+        var owners: [String: MappingEntry] = [:]
+        var mistakes: [ConfigurationMistake] = []
+        for entry in entries.sorted(by: { $0.command < $1.command }) {
+            let device = entry.event?.binding.map { "the input device \($0.device)" }
+            guard let part = entry.value?.binding?.exclusive ?? device, let location = entry.location else { continue }
+            guard let owner = owners.updateValue(entry, forKey: part) else { continue }
+            mistakes.append(
+                ConfigurationMistake(
+                    "'\(entry.command)' and '\(owner.command)' are both bound to \(part)",
+                    at: location
+                )
+            )
+        }
+        guard mistakes.isEmpty else { throw ConfigurationMistakes(mistakes.sorted()) }
+    }
+}

@@ -1,0 +1,204 @@
+import Calendar
+import JSON
+import QuickConnect
+
+/// `commands`: the table, as an object `{NAME: {"help", "parameters", "result"?, "effect", "allow"?, "value"?,
+/// "homeAssistant"?}}`, handlers that are commands of their own as `{NAME: {"help", "parameters": null, "effect",
+/// "handler": true}}`. On a socket with its own list, only the commands on it.
+///
+/// If there are many commands, a task builds it, off the event loop.
+struct CommandsBCO: WaitingBCO {
+    let controller: FrontController
+    private static let many = 500
+
+    func handle(_ call: borrowing Call) throws(CommandError) -> Awaited<BusinessOutcome> {
+        let rule = call.connection.socketRule
+        guard controller.currentTable.count > Self.many else { return .now(.result(answer(rule))) }
+        return .wait { () async throws(CommandError) in .result(answer(rule)) }
+    }
+
+    private func answer(_ rule: SocketRule?) -> JSONValue {
+        let entries = controller.currentTable.entries.filter { rule?.lists($0.command, for: $0.gateways) ?? true }
+        let handlers = controller.handlerCommands.filter { rule?.lists($0, for: nil) ?? true }
+        var all = entries.map { (name: $0.command, value: JSONValue.object(describe($0))) }
+        all += handlers.map { name in
+            let effect = JSONValue.string(CommandEffect.destroys.rawValue)
+            return (
+                name,
+                ["help": "A handler that a client registered.", "parameters": nil, "effect": effect, "handler": true]
+            )
+        }
+        return .object(JSONObject(all.sorted { $0.name < $1.name }.map { ($0.name, $0.value) }))
+    }
+
+    private func describe(_ entry: MappingEntry) -> JSONObject {
+        var object: JSONObject = [
+            "help": entry.help.map(JSONValue.string) ?? .null,
+            "parameters": entry.parameters?.json ?? .null,
+        ]
+        object["result"] = entry.result.map { .object($0.jsonWithoutName) }
+        object["effect"] = .string(entry.effect.rawValue)
+        object["value"] = entry.value?.json
+        object["event"] = entry.event?.json
+        object["schedule"] = entry.schedule?.json
+        object["homeAssistant"] = entry.homeAssistant
+        if let rule = entry.rule { object["allow"] = .string(rule.words) }
+        let gateways = entry.gateways.map(\.text).sorted()
+        if !gateways.isEmpty { object["gateways"] = .array(gateways.map(JSONValue.string)) }
+        return object
+    }
+}
+
+/// `explain [command]`: its stack, as `{"command", "help", "answers", "result", "effect", "parameters", "validation",
+/// "business", "view", "error", "allow", "verbs", "answeredBy", "timeout" s, "location", "lastError"}`. A rule is `{"rule", "location"}`,
+/// and `null` if there is none; `verbs` has one for each verb; `gateways` names those on whose lists it is by its own rules,
+/// if there are such. A value also has `"value"`, its declaration, and
+/// `"set"`. The last error is `{"code", "secondsAgo", "count"}`; root, the daemon's user and the user whose call failed
+/// also get its `"message"`, which may hold what was sent, and its `"caller"`.
+struct ExplainBCO: BCO {
+    let controller: FrontController
+    let permissions: Permissions
+
+    func handle(_ call: borrowing Call) throws(CommandError) -> BusinessOutcome {
+        let name = call.string(0) ?? ""
+
+        let entry = try controller.entry(of: name)
+        var answer: JSONObject = [
+            "command": .string(name),
+            "help": entry.help.map(JSONValue.string) ?? .null,
+            "answers": entry.answers.map(JSONValue.string) ?? .null,
+            "result": entry.result.map { .object($0.jsonWithoutName) } ?? .null,
+            "effect": .string(entry.effect.rawValue),
+            "parameters": entry.parameters?.json ?? .null,
+        ]
+        for phase in Phase.allCases {
+            answer[phase.rawValue] = .array(entry.steps(of: phase).map { .string($0.name) })
+        }
+        answer["allow"] = describe(entry.rule)
+        answer["verbs"] = .object(JSONObject(entry.verbs.all.map { ($0.verb, describe($0.rule)) }))
+        answer["answeredBy"] = describe(entry.answeredBy)
+        if let value = entry.value {
+            answer["value"] = value.json
+            answer["set"] = describe(entry.setRule)
+        }
+        if let event = entry.event {
+            answer["event"] = event.json
+            answer["post"] = describe(entry.postRule)
+        }
+        if let schedule = entry.schedule {
+            answer["schedule"] = schedule.json
+            answer["set"] = describe(entry.setRule)
+        }
+        let gateways = entry.gateways.map(\.text).sorted()
+        if !gateways.isEmpty { answer["gateways"] = .array(gateways.map(JSONValue.string)) }
+        answer["timeout"] = entry.timeout.map { JSONValue.plainNumber($0 / .seconds(1)) } ?? .null
+        answer["location"] = entry.location.map { .string($0.description) } ?? .null
+        answer["lastError"] = controller.lastFailure(of: name).map { describe($0, to: call.caller) } ?? .null
+        return .result(.object(answer))
+    }
+
+    private func describe(_ rule: AllowRule?) -> JSONValue {
+        guard let rule else { return .null }
+        return ["rule": .string(rule.words), "location": .string(rule.location.description)]
+    }
+
+    private func describe(_ failure: FailureLog.Failure, to caller: Caller) -> JSONValue {
+        let age = (ContinuousClock.now - failure.time) / .seconds(1)
+        var answer: JSONObject = [
+            "code": .string(failure.error.code.rawValue), "secondsAgo": .integer(Int64(age)),
+            "count": .integer(Int64(failure.count)),
+        ]
+        if permissions.maySee(callsOf: failure.caller, caller) {
+            answer["message"] = .string(failure.error.message)
+            answer["caller"] = failure.caller.json
+        }
+        return .object(answer)
+    }
+}
+
+extension ParameterList {
+    /// The declared parameters as `commands` and `explain` show them.
+    var json: JSONValue { .array(parameters.map { .object($0.json) }) }
+}
+
+extension Parameter {
+    fileprivate var json: JSONObject {
+        var object: JSONObject = ["name": .string(name), "type": .string(kind.rawValue)]
+        if isOptional { object["optional"] = true }
+        object["default"] = defaultValue
+        object["minimum"] = minimum.map(JSONValue.plainNumber)
+        object["maximum"] = maximum.map(JSONValue.plainNumber)
+        object["maxLength"] = maxLength.map { .integer(Int64($0)) }
+        object["oneOf"] = oneOf.map(JSONValue.array)
+        if repeats { object["repeat"] = true }
+        if !members.isEmpty { object["members"] = .object(JSONObject(members.map { ($0.name, $0.json) })) }
+        object["items"] = items.map { .object($0.jsonWithoutName) }
+        object["help"] = help.map(JSONValue.string)
+        return object
+    }
+
+    /// The same of a member, an item or a result: its name stands elsewhere, if it has one.
+    fileprivate var jsonWithoutName: JSONObject {
+        var object = json
+        object["name"] = nil
+        return object
+    }
+}
+
+extension Parameter.Member {
+    /// Its declaration, or the text that describes it.
+    fileprivate var json: JSONValue { declared.map { .object($0.jsonWithoutName) } ?? .string(help) }
+}
+
+extension ValueDeclaration {
+    /// The declaration of a value: `{"type", "minimum", "maximum", "maxLength", "oneOf", "default", "clamp", "keep"}`;
+    /// with a unit `unit`; of what is bound to hardware `bound`, and `input` or `lease`.
+    var json: JSONValue {
+        var object = parameter.jsonWithoutName
+        object["default"] = initial
+        object["clamp"] = .bool(clamps)
+        object["keep"] = .bool(keeps)
+        object["unit"] = unit.map { .string($0) }
+        object["bound"] = binding.map { .string($0.key) }
+        if isInput { object["input"] = true }
+        if hasLease { object["lease"] = "connection" }
+        return .object(object)
+    }
+}
+
+extension EventDeclaration {
+    /// The declaration of an event: `{"type", "minimum", "maximum", "maxLength", "oneOf", "last"}`; of one that comes from an input
+    /// device `bound` and `device`.
+    var json: JSONValue {
+        var object = parameter.json
+        object["name"] = nil
+        object["last"] = .bool(keepsLast)
+        object["bound"] = binding.map { .string($0.key) }
+        object["device"] = binding.map { .string($0.device) }
+        return .object(object)
+    }
+}
+
+extension ScheduleDeclaration {
+    /// The declaration of a schedule: `{"at" or "every", "days", "dates", "missed", "call"}`, the last three only if they are
+    /// given.
+    var json: JSONValue {
+        var object: JSONObject = [:]
+        let isEvery = if case .every = rule.moment { true } else { false }
+        object[isEvery ? "every" : "at"] = .string("\(rule.moment)")
+        if let days = rule.days {
+            object["days"] = .array(Weekday.allCases.filter(days.contains).map { .string($0.rawValue) })
+        }
+        if let dates = rule.dates { object["dates"] = .array(dates.sorted().map { .integer(Int64($0)) }) }
+        object["missed"] = .string(runsMissed ? "run" : "skip")
+        if let call { object["call"] = .array([.string(call.command.value)] + call.parameters) }
+        return .object(object)
+    }
+}
+
+extension JSONValue {
+    /// A number, written without a fraction if it has none.
+    static func plainNumber(_ number: Double) -> JSONValue {
+        Int64(exactly: number).map(JSONValue.integer) ?? .number(number)
+    }
+}

@@ -1,0 +1,42 @@
+internal import JSON
+package import QuickConnect
+
+/// A value that is bound to hardware, as a command: without a parameter it returns what it is, with one it sets it.
+package struct BoundCommandObject: WaitingBCO {
+    package let touchesDevice = true
+    private let name: String
+    private let store: ValueStore
+    private let declaration: ValueDeclaration
+    /// Nil where the mappings are only checked.
+    private let hardware: BoundHardware?
+
+    package init(_ name: String, _ declaration: ValueDeclaration, _ store: ValueStore, _ hardware: BoundHardware?) {
+        (self.name, self.declaration, self.store, self.hardware) = (name, declaration, store, hardware)
+    }
+
+    package func handle(_ call: borrowing Call) throws(CommandError) -> Awaited<BusinessOutcome> {
+        guard let hardware else { throw CommandError(.unavailable, "no hardware is used") }
+        guard let value = call[0] else {
+            guard declaration.isInput else { return .now(.result(store[name] ?? .null)) }
+            return answer(try hardware.read(name))
+        }
+        guard !declaration.isInput else {
+            let source = declaration.binding?.key ?? "its hardware"
+            throw CommandError(.unsupported, "'\(name)' cannot be set: it is read from \(source)")
+        }
+        let plan = try OutputPlan(value, for: try time(call), of: declaration)
+        return answer(try hardware.set(name, plan, declaration, for: call.connection))
+    }
+
+    private func time(_ call: borrowing Call) throws(CommandError) -> JSONValue? {
+        guard let options = call[1]?.objectValue else { return nil }
+        for (option, _) in options where option != "for" {
+            throw .invalid("/1/\(option)", expected: "for, a time such as 5s", got: option.shortened)
+        }
+        return options["for"]
+    }
+
+    private func answer(_ value: Promise<JSONValue>) -> Awaited<BusinessOutcome> {
+        .wait(for: value) { .result($0) }
+    }
+}

@@ -1,0 +1,275 @@
+internal import Concurrency
+package import JSON
+package import Logging
+package import QuickConnect
+import Synchronization
+
+/// The values that are bound to hardware: one thread takes, sets and reads their pins, another one reads sensors.
+package final class BoundHardware: Sendable {
+    private typealias Job = @Sendable (BoundThread) -> Void
+
+    private struct State {
+        var jobs: [Job] = []
+        var isRunning = false
+        var isOver = false
+        var declared: [String: ValueDeclaration] = [:]
+        /// Which sensors are being read, and who waits for them.
+        var readers: [String: [Promise<JSONValue>]] = [:]
+        /// The numbers that subscribers know.
+        var told: [String: Double] = [:]
+        var sensorLacks: [String: CommandError] = [:]
+        /// Connections whose end is awaited.
+        var connections: Set<ObjectIdentifier> = []
+    }
+
+    private let state = Mutex(State())
+    private let pins: any BoundPins
+    private let folder: String?
+    private let store: ValueStore
+    private let events: EventHub
+    private let logger: Logger
+    private let waker = try? Waker()
+    private let sensorThread = SideThread<Void>("qc-sensors", wake: {})
+
+    /// - Parameters:
+    ///   - folder: where GPIO chips come and go; nil: they do not.
+    package init(_ pins: any BoundPins, folder: String? = nil, _ store: ValueStore, _ events: EventHub, logger: Logger)
+    {
+        (self.pins, self.folder, self.store, self.events, self.logger) = (pins, folder, store, events, logger)
+    }
+
+    /// Takes up what a table declares, which the values have taken up by then. Calls that come later wait for it.
+    package func adopt(_ table: MappingTable) {
+        let bound = table.entries.compactMap { entry in
+            entry.value.flatMap { value in value.binding.map { _ in (entry.command, value) } }
+        }
+        let declared = Dictionary(bound) { first, _ in first }
+        let old = state.withLock { state in
+            defer {
+                state.declared = declared
+                state.told = state.told.filter { declared[$0.key] != nil }
+                state.sensorLacks = state.sensorLacks.filter { declared[$0.key] != nil }
+            }
+            return state.declared
+        }
+        guard !old.isEmpty || !declared.isEmpty else { return }
+        pins.declare(inputs: declared.filter(\.value.isInput))
+        let sources = declared.filter(\.value.isInput).map { BoundEvent(name: $0.key, hardware: self) }
+        run { [events] thread in
+            thread.adopt(declared)
+            events.replaceSources(Set(old.filter(\.value.isInput).keys), with: sources)
+        }
+    }
+
+    /// Every output returns to its default. Returns when they have, or after two seconds.
+    package func close() async {
+        let done = Promise<Void>()
+        guard state.withLock({ $0.isRunning }) else { return }
+        run(isLast: true) { thread in
+            thread.end()
+            done.fulfil(())
+        }
+        _ = try? await done.value(before: .now + .seconds(2))
+    }
+
+    /// Returns outputs to their defaults, where no daemon has them.
+    /// - Returns: a sentence for each that could not be.
+    package static func release(_ values: [(name: String, value: ValueDeclaration)], _ pins: any BoundPins) -> [String]
+    {
+        values.sorted { $0.name < $1.name }.compactMap { name, value in
+            guard value.binding?.isOutput ?? false else { return nil }
+            let output = BoundOutput(name, value, pins, value: value.initial)
+            defer { output.close() }
+            // What is not there moves nothing.
+            guard let lack = output.lack, !lack.isMissingPart else { return nil }
+            return "'\(name)' is not at its default: \(lack.message)"
+        }
+    }
+
+    // MARK: Calls
+
+    /// Sets an output.
+    /// - Parameter declaration: what the plan was made for; with another one since a reload it is `unavailable`.
+    package func set(
+        _ name: String,
+        _ plan: OutputPlan,
+        _ declaration: ValueDeclaration,
+        for connection: any CallConnection
+    ) throws(CommandError) -> Promise<JSONValue> {
+        let answer = Promise<JSONValue>()
+        let id = ObjectIdentifier(connection)
+        run { thread in
+            do throws(CommandError) {
+                answer.fulfil(try thread.set(name, plan, declaration, of: id))
+            } catch {
+                answer.fail(error)
+            }
+        }
+        // Afterwards: the connection may be gone already.
+        if declaration.hasLease { awaitEnd(of: connection) }
+        return answer
+    }
+
+    /// What an input or a sensor is now, read from the hardware.
+    package func read(_ name: String) throws(CommandError) -> Promise<JSONValue> {
+        let answer = Promise<JSONValue>()
+        if case .sensor? = try declaration(of: name).binding {
+            readSensor(name, for: answer)
+        } else {
+            run { thread in
+                do throws(CommandError) { answer.fulfil(try thread.read(name)) } catch { answer.fail(error) }
+            }
+        }
+        return answer
+    }
+
+    /// What is declared now; throws `unavailable` for what a reload has removed.
+    package func declaration(of name: String) throws(CommandError) -> ValueDeclaration {
+        guard let declaration = state.withLock({ $0.declared[name] }) else {
+            throw CommandError(.unavailable, "the value '\(name)' no longer exists; a reload removed it")
+        }
+        return declaration
+    }
+
+    private func awaitEnd(of connection: any CallConnection) {
+        let id = ObjectIdentifier(connection)
+        guard state.withLock({ $0.connections.insert(id).inserted }) else { return }
+        connection.whenClosed { [weak self] in
+            guard let self else { return }
+            state.withLock { _ = $0.connections.remove(id) }
+            run { $0.connectionEnded(id) }
+        }
+    }
+
+    fileprivate func watch(_ name: String, _ isWatched: Bool) {
+        let declaration = state.withLock { $0.declared[name] }
+        var interval: Duration?
+        if case .sensor? = declaration?.binding { interval = declaration?.interval }
+        // The first who comes hears the present number.
+        state.withLock { $0.told[name] = nil }
+        run { [interval] in $0.watch(name, isWatched, every: interval) }
+    }
+
+    // MARK: Sensors
+
+    private func readSensor(_ name: String, for answer: Promise<JSONValue>?) {
+        let (declaration, begins) = state.withLock { state -> (ValueDeclaration?, Bool) in
+            guard let declaration = state.declared[name], declaration.sensorInterval != nil else { return (nil, false) }
+            defer { state.readers[name, default: []] += [answer].compactMap { $0 } }
+            return (declaration, state.readers[name] == nil)
+        }
+        guard let declaration, case .sensor(let binding)? = declaration.binding else {
+            answer?.fail(CommandError(.unavailable, "the value '\(name)' no longer exists; a reload removed it"))
+            return
+        }
+        guard begins else { return }
+        let sensor = pins.openSensor(name, binding)
+        sensorThread.run(for: name) { [weak self] in
+            var result: Result<JSONValue, CommandError>
+            do throws(CommandError) { result = .success(.shortest(try sensor.read())) } catch {
+                result = .failure(error)
+            }
+            self?.sensorWasRead(name, declaration, result)
+        }
+    }
+
+    private func sensorWasRead(
+        _ name: String,
+        _ declaration: ValueDeclaration,
+        _ result: Result<JSONValue, CommandError>
+    ) {
+        let (waiting, isNews, isNewLack) = state.withLock { state -> ([Promise<JSONValue>], Bool?, Bool) in
+            let waiting = state.readers.removeValue(forKey: name) ?? []
+            // A reload may have made something else of the name.
+            guard state.declared[name]?.binding == declaration.binding else { return (waiting, nil, false) }
+            guard case .success(let value) = result, let number = value.numberValue else {
+                let isNew = state.sensorLacks[name] == nil
+                if case .failure(let error) = result { state.sensorLacks[name] = error }
+                return (waiting, false, isNew)
+            }
+            state.sensorLacks[name] = nil
+            let last = state.told[name]
+            let isNews = last.map { $0 != number && abs($0 - number) >= declaration.step } ?? true
+            if isNews { state.told[name] = number }
+            return (waiting, isNews, false)
+        }
+        switch result {
+        case .success(let value):
+            if let isNews { isNews ? store.note(name, value, kind: .sensor) : store.take(name, value) }
+            for promise in waiting { promise.fulfil(value) }
+        case .failure(let error):
+            if isNewLack { logger.warning("'\(name)': \(error.message)") }
+            for promise in waiting { promise.fail(error) }
+        }
+    }
+
+    // MARK: The thread
+
+    /// Why values are missing, by their names.
+    package func lacks() async -> [String: CommandError] {
+        let sensors = state.withLock { $0.sensorLacks }
+        guard state.withLock({ $0.isRunning }) else { return sensors }
+        let answer = Promise<[String: CommandError]>()
+        run { answer.fulfil($0.lacks) }
+        let hangs = CommandError(
+            .unavailable,
+            "a call of a driver has not come back for 5 s: a chip hangs, and lines wait for it"
+        )
+        let others = (try? await answer.value(before: .now + .seconds(5))) ?? ["hardware": hangs]
+        return others.merging(sensors) { one, _ in one }
+    }
+
+    /// All that is declared, by its name.
+    package var declared: [String: ValueDeclaration] { state.withLock { $0.declared } }
+
+    /// - Parameter isLast: nothing is done afterwards.
+    private func run(isLast: Bool = false, _ job: @escaping Job) {
+        let begins = state.withLock { state -> Bool? in
+            guard !state.isOver else { return nil }
+            state.isOver = isLast
+            state.jobs.append(job)
+            defer { state.isRunning = true }
+            return !state.isRunning
+        }
+        guard let begins else { return }
+        guard begins else { return waker?.wake() ?? () }
+        let code = PThread.start("qc-pins") { self.loop() }
+        guard code != 0 else { return }
+        logger.error("no thread for what is bound to hardware can be started")
+        state.withLock { ($0.isRunning, $0.jobs) = (false, []) }
+    }
+
+    private func loop() {
+        guard let waker else { return logger.error("the process has no file descriptors left for its hardware") }
+        let thread = BoundThread(
+            pins,
+            store,
+            events,
+            folder: folder,
+            readSensor: { [weak self] in self?.readSensor($0, for: nil) },
+            logger: logger
+        )
+        while !thread.isOver {
+            let jobs = state.withLock { state in
+                defer { state.jobs = [] }
+                return state.jobs
+            }
+            for job in jobs { job(thread) }
+            guard !thread.isOver else { break }
+            thread.turn(waker)
+        }
+    }
+}
+
+/// The event of what is read. It runs while somebody subscribes.
+private struct BoundEvent: EventSource {
+    let name: String
+    let hardware: BoundHardware
+
+    func check(options: JSONObject) throws(CommandError) {
+        guard options.isEmpty else { throw CommandError(.invalid, "the event '\(name)' takes no options") }
+    }
+
+    func start(publishingTo _: EventHub) { hardware.watch(name, true) }
+    func stop() { hardware.watch(name, false) }
+}

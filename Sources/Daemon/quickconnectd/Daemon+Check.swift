@@ -1,0 +1,48 @@
+import Configuration
+import Pins
+import QuickConnect
+
+// What is done without a daemon that runs.
+extension Daemon {
+    /// Checks the mappings and what the settings name, without touching a device.
+    /// - Parameter mistakes: those of the settings.
+    func check(_ mistakes: [ConfigurationMistake]) -> Int32 {
+        let mistakes = mistakes + Sockets(settings, accounts).mistakes
+        do throws(ConfigurationMistakes) {
+            let table: MappingTable
+            let warnings: [ConfigurationMistake]
+            do throws(ConfigurationMistakes) {
+                (table, warnings) = try loadTable()
+            } catch {
+                throw ConfigurationMistakes(mistakes + error.mistakes)
+            }
+            guard mistakes.isEmpty else { throw ConfigurationMistakes(mistakes) }
+            for warning in warnings + settings.sockets.flatMap({ $0.warnings(table) }) + settings.kiosk.warnings {
+                print("warning: \(warning)", to: &standardError)
+            }
+            for note in ownersNotes(table) + settings.sockets.flatMap(\.notes) {
+                print("note: \(note)", to: &standardError)
+            }
+            print("The settings and the mappings of \(table.count) commands are valid.")
+            return ExitStatus.clean
+        } catch {
+            print(error.description, to: &standardError)
+            return ExitStatus.mistake
+        }
+    }
+
+    /// What an upgrade changes for the owner's own files.
+    private func ownersNotes(_ table: MappingTable) -> [ConfigurationMistake] {
+        let shipped = settings.mappings.count > 1 ? settings.mappings.first.map { "\($0.path)/" } : nil
+        return table.handlerNotes.filter { note in shipped.map { !note.location.file.hasPrefix($0) } ?? true }
+    }
+
+    /// Returns all outputs that the mappings declare to their defaults, whatever mistakes they have: after an end of the daemon
+    /// at which it could not.
+    func releaseOutputs() -> Int32 {
+        guard !settings.simulate else { return ExitStatus.clean }
+        let problems = BoundHardware.release(MappingFiles.load(settings.mappings).values, KernelPins())
+        for problem in problems { print(problem, to: &standardError) }
+        return problems.isEmpty ? ExitStatus.clean : ExitStatus.failed
+    }
+}

@@ -1,0 +1,88 @@
+import Calendar
+import JSON
+import Linux
+import QuickConnect
+
+/// What is known of schedules over restarts: a file of the state folder, `{"version": 1, "newest", "ended"?, "place"?:
+/// [latitude, longitude], "spans": [[begin, end]], "runs": {NAME: {"words", "done", "planned", "last", "result"}}}`.
+struct ScheduleRecords: Equatable {
+    struct Run: Equatable {
+        /// The times as they were then: those of another rule say nothing of this one.
+        var words: String
+        var done: Int64
+        var planned: Int64?
+        var last: Int64?
+        var result: String?
+    }
+
+    /// The newest time that the clock has shown.
+    var newest: Int64 = 0
+    /// When the daemon ended, if it could say so: up to then nothing was missed.
+    var ended: Int64?
+    var place: ScheduleBook.Place?
+    /// When the clock was watched.
+    var spans: [ClosedRange<Int64>] = []
+    var runs: [String: Run] = [:]
+
+    private static let version: Int64 = 1
+    private static let maxBytes = 16 << 20
+
+    static func == (one: ScheduleRecords, other: ScheduleRecords) -> Bool { one.json == other.json }
+
+    init() {}
+
+    /// Reads what ``json`` writes. What is damaged is as if it had not been kept.
+    init(_ json: JSONValue) {
+        guard let root = json.objectValue, root["version"] == .integer(Self.version) else { return }
+        newest = root["newest"]?.integerValue ?? 0
+        ended = root["ended"]?.integerValue
+        let degrees = root["place"]?.arrayValue?.compactMap(\.numberValue) ?? []
+        if degrees.count == 2 { place = (latitude: degrees[0], longitude: degrees[1]) }
+        spans = (root["spans"]?.arrayValue ?? []).compactMap { span in
+            let ends = span.arrayValue?.compactMap(\.integerValue) ?? []
+            return ends.count == 2 && ends[0] <= ends[1] ? ends[0]...ends[1] : nil
+        }
+        for (name, run) in root["runs"]?.objectValue ?? [:] {
+            guard let run = run.objectValue, let words = run["words"]?.stringValue,
+                let done = run["done"]?.integerValue
+            else { continue }
+            runs[name] = Run(
+                words: words,
+                done: done,
+                planned: run["planned"]?.integerValue,
+                last: run["last"]?.integerValue,
+                result: run["result"]?.stringValue
+            )
+        }
+    }
+
+    var json: JSONValue {
+        var root: JSONObject = ["version": .integer(Self.version), "newest": .integer(newest)]
+        root["ended"] = ended.map { .integer($0) }
+        root["place"] = place.map { .array([.number($0.latitude), .number($0.longitude)]) }
+        root["spans"] = .array(spans.map { .array([.integer($0.lowerBound), .integer($0.upperBound)]) })
+        let sorted = runs.sorted { $0.key < $1.key }
+        root["runs"] = .object(JSONObject(sorted.map { ($0.key, .object(Self.json($0.value))) }))
+        return .object(root)
+    }
+
+    private static func json(_ run: Run) -> JSONObject {
+        var object: JSONObject = ["words": .string(run.words), "done": .integer(run.done)]
+        object["planned"] = run.planned.map { .integer($0) }
+        object["last"] = run.last.map { .integer($0) }
+        object["result"] = run.result.map { .string($0) }
+        return object
+    }
+
+    /// Those of a file; none if there is no such file, or it cannot be read.
+    static func read(_ path: String) -> ScheduleRecords {
+        guard case .success(let text) = FileText.read(path, maximumBytes: maxBytes) else { return ScheduleRecords() }
+        return (try? JSONParser.parse(text)).map { ScheduleRecords($0) } ?? ScheduleRecords()
+    }
+
+    /// Waits until they are on the disk.
+    func write(to path: String) throws(SystemCallError) {
+        if let folder = Folders.parent(of: path) { try Folders.make(folder) }
+        try FileText.replace(path, with: json.text + "\n")
+    }
+}

@@ -1,0 +1,46 @@
+import CWebKit
+import Linux
+
+/// Keeps the screen awake while the window is open, with a request to the desktop on the session bus and to the X
+/// server.
+enum ScreenSleep {
+    static func prevent() {
+        notifyServer()
+        guard hasSessionBus else { return }
+        let words = [g_variant_new_string("quickconnect-kiosk"), g_variant_new_string("a page is shown")]
+        let parameters = g_variant_new_tuple(words, gsize(words.count))
+        guard let bus = g_bus_get_sync(G_BUS_TYPE_SESSION, nil, nil) else { return }
+        // The bus ends it with this program's connection, so it need not be undone.
+        g_dbus_connection_call(
+            bus,
+            "org.freedesktop.ScreenSaver",
+            "/org/freedesktop/ScreenSaver",
+            "org.freedesktop.ScreenSaver",
+            "Inhibit",
+            parameters,
+            nil,
+            G_DBUS_CALL_FLAGS_NONE,
+            5000,
+            nil,
+            { object, result, data in
+                guard let object else { return }
+                var error: UnsafeMutablePointer<GError>?
+                let answer = g_dbus_connection_call_finish(OpaquePointer(object), result, &error)
+                if let answer { g_variant_unref(answer) }
+                if error != nil { g_error_free(error) }
+            },
+            nil
+        )
+    }
+
+    /// A bare X server has a screen saver that nobody else switches off.
+    private static func notifyServer() {
+        if let server = XServer.display { XSetScreenSaver(server, 0, 0, DontPreferBlanking, DontAllowExposures) }
+    }
+
+    private static var hasSessionBus: Bool {
+        if getenv("DBUS_SESSION_BUS_ADDRESS") != nil { return true }
+        guard let folder = getenv("XDG_RUNTIME_DIR") else { return false }
+        return FileText.exists("\(String(cString: folder))/bus")
+    }
+}

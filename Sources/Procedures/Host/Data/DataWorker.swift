@@ -1,0 +1,192 @@
+internal import Configuration
+internal import Glibc
+internal import JSON
+internal import Linux
+internal import QuickConnect
+internal import QuickConnectClient
+
+/// The work of a data thread: its file, opened when first needed, and again after a failure.
+struct DataWorker {
+    private let path: String
+    private let settings: ProcedureSettings
+    private let answers: AnswerQueue
+    /// Whether the file is read completely when it is opened.
+    private let isChecked: Bool
+    private var store: DataStore?
+    /// Whether the file has been open, so that it is not a new one.
+    private var wasOpen = false
+    /// Whether there is more to delete.
+    private(set) var hasMore = false
+    /// The most bytes of a page of entries.
+    private static let pageBytes = 1 << 20
+    private static let backups = 5
+
+    init(_ path: String, _ settings: ProcedureSettings, _ answers: AnswerQueue, isChecked: Bool) {
+        self.path = path
+        self.settings = settings
+        self.answers = answers
+        self.isChecked = isChecked
+    }
+
+    mutating func close() { store = nil }
+
+    mutating func done(_ job: DataKeeper.Job) -> [DataKeeper.News] {
+        hasMore = false
+        switch job {
+        case .open, .end: return opened()
+        case .save(let entries): return [saved(entries)]
+        case .trim:
+            do throws(StoreError) {
+                hasMore = try trim()
+                return [.opened]
+            } catch {
+                return [.failed(error)]
+            }
+        case .answer(let call):
+            // Made here, because a page of entries is long.
+            answers.append(answer(call).map { HandlerCall.Answer($0) }, to: call)
+            return [.answered(ProcedureCaller(call))]
+        }
+    }
+
+    private mutating func open() throws(StoreError) -> DataStore {
+        if let store { return store }
+        if let folder = Folders.parent(of: path) {
+            do throws(SystemCallError) {
+                try Folders.make(folder)
+            } catch {
+                throw StoreError(.unavailable, "\(folder): \(error)")
+            }
+        }
+        if wasOpen, DataFile.isEmpty(path) ?? true {
+            throw StoreError(
+                .damaged,
+                "\(path) is gone or empty, and with it what was recorded: replace it by a backup, and restart the service"
+            )
+        }
+        let new = try DataStore(path, isChecked: isChecked)
+        (store, wasOpen) = (new, true)
+        return new
+    }
+
+    private mutating func opened() -> [DataKeeper.News] {
+        do throws(StoreError) {
+            _ = try open()
+            return [.opened]
+        } catch {
+            return [.failed(error)]
+        }
+    }
+
+    private mutating func saved(_ entries: [Entry]) -> DataKeeper.News {
+        do throws(StoreError) {
+            try open().save(entries)
+            return .saved(entries.count)
+        } catch {
+            // A file that was moved or damaged is opened again.
+            if error.kind != .full { store = nil }
+            return .notSaved(entries, error)
+        }
+    }
+
+    // MARK: Limits
+
+    /// Deletes a few of the oldest entries. Returns whether there are more to delete.
+    private mutating func trim() throws(StoreError) -> Bool {
+        let store = try open()
+        for one in settings.record {
+            guard let seconds = one.keepSeconds, let date = Self.date(before: seconds) else { continue }
+            if try store.deleteSome(before: date, kind: one.event) == DataStore.step { return true }
+        }
+        if let seconds = settings.dataKeepSeconds, let date = Self.date(before: seconds) {
+            if try store.deleteSome(before: date, exceptKinds: settings.record.map(\.event)) == DataStore.step {
+                return true
+            }
+        }
+        guard try store.usedBytes > settings.dataBytes else {
+            try store.shrink()
+            return false
+        }
+        return try store.deleteOldest() > 0
+    }
+
+    private static func date(before seconds: Double) -> EntryDate? {
+        EntryDate(milliseconds: Clock.milliseconds - Int64(seconds * 1000))
+    }
+
+    // MARK: The command data
+
+    private mutating func answer(_ call: HandlerCall) -> Result<JSONValue, HandlerCall.Failure> {
+        let values = call.data.arrayValue ?? [call.data]
+        do throws(StoreError) {
+            switch values.first?.stringValue {
+            case "info": return .success(.object(try open().information()))
+            case "backup": return .success(try backUp())
+            case "export": return .success(try page(values.dropFirst().first ?? .null))
+            case "import": return .success(try take(values.dropFirst().first ?? .null, call))
+            default:
+                let got = values.first?.gist ?? "nothing"
+                throw StoreError(.invalid, "expected verb, one of info, backup, export, import; got \(got)")
+            }
+        } catch {
+            return .failure(HandlerCall.Failure(Self.code(error.kind), error.description))
+        }
+    }
+
+    private static func code(_ kind: StoreError.Kind) -> CommandError.Code {
+        switch kind {
+        case .invalid: .invalid
+        case .tooLarge: .tooLarge
+        case .timeout: .timeout
+        case .busy, .conflict: .busy
+        case .full, .readOnly, .damaged, .newer, .unavailable: .unavailable
+        }
+    }
+
+    /// Copies the file into the folder `backups` beside it, and keeps the newest copies.
+    private mutating func backUp() throws(StoreError) -> JSONValue {
+        let folder = "\(Folders.parent(of: path) ?? ".")/backups"
+        do throws(SystemCallError) {
+            try Folders.make(folder)
+        } catch {
+            throw StoreError(.unavailable, "\(folder): \(error)")
+        }
+        let date = EntryDate(milliseconds: Clock.milliseconds)?.description ?? "backup"
+        let copy = "\(folder)/\(date.filter { $0 != ":" }).db"
+        try open().backUp(to: copy)
+        let old = (FileText.names(in: folder) ?? []).filter { $0.hasSuffix(".db") && !$0.hasPrefix(".") }
+        for name in old.dropLast(Self.backups) { unlink("\(folder)/\(name)") }
+        var status = stat()
+        stat(copy, &status)
+        return ["path": .string(copy), "bytes": .integer(Int64(status.st_size))]
+    }
+
+    /// Some of the entries after an id, in the order of their ids.
+    private mutating func page(_ options: JSONValue) throws(StoreError) -> JSONValue {
+        let after = options.objectValue?["after"]?.integerValue ?? 0
+        let entries = try open().page(after: after, maximumBytes: Self.pageBytes)
+        return [
+            "entries": .array(entries.map(\.json)), "next": entries.last?.id.map(JSONValue.integer) ?? .null,
+        ]
+    }
+
+    private mutating func take(_ json: JSONValue, _ call: HandlerCall) throws(StoreError) -> JSONValue {
+        guard let items = json.arrayValue, let now = EntryDate(milliseconds: Clock.milliseconds) else {
+            throw StoreError(.invalid, "expected an array of entries; got \(json.gist)")
+        }
+        var entries: [Entry] = []
+        for item in items { entries.append(try Entry(item, now: now, source: "import")) }
+        let count = try open().importEntries(entries)
+        return ["new": .integer(Int64(count)), "there": .integer(Int64(entries.count - count))]
+    }
+}
+
+/// The time of day.
+enum Clock {
+    /// Since 1970.
+    static var milliseconds: Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec / 1_000_000)
+    }
+}

@@ -1,0 +1,63 @@
+/// Limits of age and size: the oldest entries are deleted, a few at a time, so that nobody waits for long.
+extension DataStore {
+    /// How many are deleted in one step.
+    package static let step = 500
+
+    /// Deletes some of the oldest entries of a kind that are older than a moment.
+    /// - Parameter kind: the kind; nil: all kinds.
+    /// - Returns: how many were deleted; fewer than ``step`` if no more are left.
+    package func deleteSome(before date: EntryDate, kind: String?) throws(StoreError) -> Int {
+        let condition = kind == nil ? "" : "kind = ? AND "
+        try database.run(
+            "DELETE FROM entries WHERE id IN (SELECT id FROM entries WHERE \(condition)date < ? ORDER BY date LIMIT ?)",
+            (kind.map { [.text($0)] } ?? []) + [.text("\(date)"), .integer(Int64(Self.step))]
+        )
+        return database.changes
+    }
+
+    /// Deletes some of the oldest entries that are older than a moment and of none of these kinds.
+    package func deleteSome(before date: EntryDate, exceptKinds kinds: [String]) throws(StoreError) -> Int {
+        let marks = kinds.map { _ in "?" }.joined(separator: ", ")
+        try database.run(
+            """
+            DELETE FROM entries WHERE id IN
+                (SELECT id FROM entries WHERE date < ? AND kind NOT IN (\(marks)) ORDER BY date LIMIT ?)
+            """,
+            [.text("\(date)")] + kinds.map(SQLValue.text) + [.integer(Int64(Self.step))]
+        )
+        return database.changes
+    }
+
+    /// Deletes some of the oldest entries of any kind.
+    package func deleteOldest() throws(StoreError) -> Int {
+        try database.run(
+            "DELETE FROM entries WHERE id IN (SELECT id FROM entries ORDER BY date LIMIT ?)",
+            [.integer(Int64(Self.step))]
+        )
+        return database.changes
+    }
+
+    /// Bytes of the file that the entries use.
+    package var usedBytes: Int64 {
+        get throws(StoreError) {
+            let pages = try database.integer("PRAGMA page_count") - database.integer("PRAGMA freelist_count")
+            return try pages * database.integer("PRAGMA page_size")
+        }
+    }
+
+    /// Returns unused pages to the file system.
+    package func shrink() throws(StoreError) {
+        let statement = try database.statement("PRAGMA incremental_vacuum(500)")
+        try statement.run([])
+    }
+
+    /// Moves the contents of the log into the file, except what is being read.
+    package func checkpoint() throws(StoreError) { _ = try database.value("PRAGMA wal_checkpoint(TRUNCATE)") }
+
+    /// Limits the size of the file, like a full disk. For this connection only.
+    package func setMaximumBytes(_ bytes: Int64) throws(StoreError) {
+        let size = try database.integer("PRAGMA page_size")
+        // A pragma takes no parameters.
+        _ = try database.value("PRAGMA max_page_count = \(max(1, bytes / max(1, size)))")
+    }
+}

@@ -1,0 +1,61 @@
+internal import Glibc
+internal import JSON
+internal import Linux
+internal import QuickConnect
+internal import QuickConnectClient
+
+/// The process of one script, and its reports.
+final class ScriptProcess {
+    let child: Child
+    let started = ContinuousClock.now
+    /// Its reports so far, combined.
+    private(set) var report = ScriptReport()
+    private(set) var loadedFiles: Set<String> = []
+    /// A healthy process sends short lines.
+    private static let maxLine = 1 << 16
+
+    /// Starts a process.
+    /// - Returns: nil if the system cannot start another process.
+    init?(_ command: [String], environment: [String: String]) {
+        var variables = environment
+        variables[HostChannel.hostVariable] = "\(getpid())"
+        guard let child = Child(command, variables, channel: HostChannel.number, maxLine: Self.maxLine) else {
+            return nil
+        }
+        self.child = child
+    }
+
+    /// Reads its reports; true if there were any.
+    func read() -> Bool {
+        var isNew = false
+        child.receive { line in
+            isNew = true
+            switch line {
+            case .line(let line): take(String(decoding: line, as: UTF8.self))
+            case .overlong: child.closeChannel()
+            }
+            return true
+        }
+        return isNew
+    }
+
+    private func take(_ line: String) {
+        guard let json = try? JSONParser.parse(line) else { return }
+        let new = ScriptReport(json)
+        if let file = new.loadedFile { loadedFiles.insert(file) }
+        report.isLoaded = new.isLoaded ?? report.isLoaded
+        report.isReleased = new.isReleased ?? report.isReleased
+        report.calls = new.calls ?? report.calls
+        report.answers = new.answers ?? report.answers
+        report.droppedLines = new.droppedLines ?? report.droppedLines
+        report.error = new.error ?? report.error
+        report.limit = new.limit ?? report.limit
+        report.place = new.place ?? report.place
+    }
+
+    var isLoaded: Bool { report.isLoaded ?? false }
+    var isReleased: Bool { report.isReleased ?? false }
+
+    /// Sends an order, as soon as the process takes it.
+    func order(_ order: HostChannel.Order) { child.send(Array(order.line.utf8)) }
+}

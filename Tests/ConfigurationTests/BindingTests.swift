@@ -1,0 +1,186 @@
+import JSON
+import QuickConnect
+import TestRig
+import Testing
+
+@testable import Configuration
+
+@Suite("Values that are bound to hardware")
+struct BindingTests {
+    private func table(_ text: String) throws -> MappingTable {
+        let folder = try TestFolder()
+        try folder.write(text, to: "a.yaml")
+        let table = try MappingFiles.load([MappingFiles.Folder(folder.path, isRequired: true)]).build(
+            catalog: [:],
+            scripts: { HandlerCommandObject($0, handlers: .none) },
+            declared: { name, _ in ValueCommandObject(name, ValueStore(EventHub(limits: Limits()))) },
+            accounts: SystemAccounts()
+        ).table
+        try table.checkBindings()
+        return table
+    }
+
+    private func mistakes(_ text: String) throws -> [String] {
+        do {
+            _ = try table(text)
+            return []
+        } catch let error as ConfigurationMistakes {
+            return error.mistakes.map { "\($0.location.line):\($0.location.column): \($0.message)" }
+        }
+    }
+
+    @Test func `are read with what they are bound to`() throws {
+        let table = try table(
+            """
+            bell: {value: {type: boolean, gpio: {line: GPIO17, bias: pull-up, activeLow: true, debounce: 20ms}}}
+            lamp: {value: {type: boolean, gpio: {line: 4, chip: pinctrl-bcm2711, output: true, drive: open-drain}, keep: true}}
+            motor: {value: {type: boolean, gpio: {line: GPIO22, output: true}, default: true, lease: connection}}
+            fan: {value: {type: integer, unit: "%", pwm: {chip: pwmchip0, channel: 2, frequency: 25kHz}, maximum: 50}}
+            light: {value: {type: number, led: "green:power"}, set: {users: [root]}}
+            switch: {value: {type: boolean, led: led0}}
+            heat: {value: {type: number, unit: "°C", sensor: {chip: cpu_thermal, input: temp1}, every: 1s, step: 0.5}}
+            """
+        )
+        var bell = GPIOBinding(.named("GPIO17"))
+        (bell.bias, bell.isActiveLow, bell.debounce) = (.pullUp, true, 20_000)
+        #expect(table["bell"]?.value?.binding == .gpio(bell))
+        #expect(table["bell"]?.value?.isInput == true && table["bell"]?.result?.isOptional == true)
+        var lamp = GPIOBinding(.numbered(chip: "pinctrl-bcm2711", 4))
+        (lamp.isOutput, lamp.drive) = (true, .openDrain)
+        #expect(table["lamp"]?.value?.binding == .gpio(lamp) && table["lamp"]?.value?.initial == false)
+        #expect(table["motor"]?.value?.hasLease == true && table["motor"]?.value?.initial == true)
+        let fan = table["fan"]?.value
+        #expect(fan?.binding == .pwm(PWMBinding(chip: "pwmchip0", channel: 2, frequency: 25_000)) && fan?.unit == "%")
+        #expect(fan?.parameter.minimum == 0 && fan?.parameter.maximum == 50 && fan?.initial == 0)
+        #expect(table["light"]?.value?.binding == .led("green:power") && table["switch"]?.value?.initial == false)
+        let heat = table["heat"]?.value
+        #expect(heat?.binding == .sensor(SensorBinding(chip: "cpu_thermal", input: "temp1")))
+        #expect(heat?.interval == .seconds(1) && heat?.step == 0.5 && heat?.isInput == true)
+    }
+
+    private static let wrong: [(value: String, mistake: String)] = [
+        (
+            "{type: boolean, gpio: {}}",
+            "'gpio' needs a 'line': its name, such as GPIO17, or its number and the label of its 'chip'"
+        ),
+        ("{type: boolean, gpio: {line: 17}}", "'gpio' needs a 'line'"),
+        ("{type: boolean, gpio: {line: A, chip: B}}", "'gpio' has the name of a line, which stands without a 'chip'"),
+        ("{type: boolean, gpio: {line: -1, chip: B}}", "'gpio' needs a 'line'"),
+        (
+            "{type: boolean, gpio: {line: A-line-whose-name-no-kernel-keeps}}",
+            "the kernel's names of lines have at most 31 bytes"
+        ),
+        ("{type: boolean, gpio: GPIO17}", "'gpio' must be a mapping"),
+        ("{type: boolean, gpio: {line: A, bias: up}}", "'bias'"),
+        ("{type: boolean, gpio: {line: A, debonce: 3ms}}", "unknown key 'debonce' in 'gpio', did you mean 'debounce'?"),
+        ("{type: boolean, gpio: {line: A, debounce: 11s}}", "'debounce' is at most 10s"),
+        ("{type: boolean, gpio: {line: A, debounce: 3}}", "'debounce' must be a duration"),
+        ("{type: boolean, gpio: {line: A, output: true, debounce: 3ms}}", "'debounce' is for inputs"),
+        ("{type: boolean, gpio: {line: A, output: true, bias: pull-up}}", "'bias' is for inputs"),
+        ("{type: boolean, gpio: {line: A, drive: open-drain}}", "'drive' is for outputs, with 'output: true'"),
+        ("{type: integer, gpio: {line: A}}", "a value with 'gpio' has the type boolean, not integer"),
+        (
+            "{type: boolean, gpio: {line: A}, default: true}",
+            "'default' is for what can be set; this value is read from its hardware"
+        ),
+        ("{type: boolean, gpio: {line: A}, keep: true}", "'keep' is for what can be set"),
+        ("{type: boolean, gpio: {line: A}, lease: connection}", "'lease' is for what can be set"),
+        ("{type: boolean, lease: connection}", "'lease' is for outputs: 'gpio' with 'output: true', 'pwm' or 'led'"),
+        ("{type: boolean, gpio: {line: A, output: true}, lease: page}", "'lease' must be connection"),
+        (
+            "{type: boolean, gpio: {line: A, output: true}, lease: connection, keep: true}",
+            "'keep' and 'lease' exclude each other"
+        ),
+        ("{type: boolean, gpio: {line: A, output: true}, led: led0}", "a value is one of 'gpio' and 'led'"),
+        ("{type: boolean, gpio: {line: A, output: true}, every: 1s}", "'every' is for a value with 'sensor'"),
+        ("{type: boolean, gpio: {line: A, output: true}, unit: V}", "'unit' is for numbers"),
+        ("{type: number, pwm: {chip: pwmchip0}}", "'pwm' needs a 'chip' and a 'channel'"),
+        ("{type: number, pwm: {chip: a/b, channel: 0}}", "'chip' must be a name as 'quickconnect hardware' shows it"),
+        (
+            "{type: number, pwm: {chip: a, channel: 0, frequency: 25}}",
+            "'frequency' must be a frequency from 1Hz to 10MHz"
+        ),
+        (
+            "{type: number, pwm: {chip: a, channel: 0, frequency: 20MHz}}",
+            "'frequency' must be a frequency from 1Hz to 10MHz"
+        ),
+        (
+            "{type: boolean, pwm: {chip: a, channel: 0}}",
+            "a value with 'pwm' has the type number or integer, not boolean"
+        ),
+        ("{type: string, led: led0}", "a value with 'led' has the type number or integer or boolean, not string"),
+        ("{type: number, led: ..}", "'led' must be a name"),
+        (
+            "{type: number, led: led0, minimum: 3, maximum: 3}",
+            "'minimum' and 'maximum' are off and full; they must differ"
+        ),
+        ("{type: number, led: led0, oneOf: [1, 2]}", "'oneOf' is not for outputs"),
+        ("{type: number, sensor: {chip: a}}", "'sensor' needs a 'chip' and an 'input'"),
+        ("{type: integer, sensor: {chip: a, input: temp1}}", "a value with 'sensor' has the type number, not integer"),
+        ("{type: number, sensor: {chip: a, input: temp1}, every: 5ms}", "'every' is from 100ms to 1d"),
+        ("{type: number, sensor: {chip: a, input: temp1}, minimum: 0}", "'minimum' is for what can be set"),
+    ]
+
+    @Test(arguments: wrong)
+    func `each mistake is told with its place and what would be right`(value: String, mistake: String) throws {
+        let found = try mistakes("a: {value: \(value)}\n")
+        #expect(found.contains { $0.hasPrefix("1:") && $0.contains(mistake) }, "\(found)")
+    }
+
+    private static let wrongEvents: [(event: String, mistake: String)] = [
+        ("{reader: {}}", "'reader' needs a 'device', as 'quickconnect hardware' shows it"),
+        ("{reader: usb-A-event-kbd}", "'reader' must be a mapping"),
+        ("{reader: {device: usb-*}}", "'device' must be one exact name from /dev/input/by-id or by-path"),
+        ("{reader: {device: /dev/input/event0}}", "'device' must be one exact name"),
+        ("{reader: {device: \"\"}}", "'device' must be one exact name"),
+        ("{reader: {device: a-event, ends: Return}}", "'ends'"),
+        ("{reader: {device: a-event}, type: string}", "'type' is for events of programs"),
+        ("{reader: {device: a-event}, maxLength: 0}", "'maxLength' of a reader is from 1 to 4096"),
+        ("{reader: {device: a-event}, maxLength: 5000}", "'maxLength' of a reader is from 1 to 4096"),
+        ("{reader: {device: a-event}, keys: {device: b-event}}", "an event is one of 'reader' and 'keys'"),
+        ("{keys: {device: a-event, names: {}}}", "'names' names no key"),
+        (
+            "{keys: {device: a-event, names: {KEY_PLAYPAUS: play}}}",
+            "the kernel knows no key 'KEY_PLAYPAUS', did you mean 'KEY_PLAYPAUSE'"
+        ),
+        ("{keys: {device: a-event, names: {KEY_PLAY: \"\"}}}", "the name of a key has 1 to 64 bytes"),
+        ("{keys: {device: a-event}, maxLength: 3}", "'maxLength' is for events of programs"),
+        ("{last: true}", "an event needs a 'type', or a 'reader' or 'keys' that it comes from"),
+    ]
+
+    @Test(arguments: wrongEvents)
+    func `each mistake of an input device is told, too`(event: String, mistake: String) throws {
+        let found = try mistakes("a: {event: \(event)}\n")
+        #expect(found.contains { $0.hasPrefix("1:") && $0.contains(mistake) }, "\(found)")
+    }
+
+    @Test func `events of input devices are read, and a device has one`() throws {
+        let table = try table(
+            """
+            door: {event: {reader: {device: usb-Reader-event-kbd, ends: Tab}, maxLength: 20, last: true}}
+            remote: {event: {keys: {device: platform-keys-event, names: {KEY_PLAYPAUSE: play, BTN_TRIGGER: fire}}}}
+            """
+        )
+        let door = table["door"]?.event
+        #expect(door?.binding == InputBinding("usb-Reader-event-kbd", .reader(end: .tab)) && door?.keepsLast == true)
+        #expect(door?.parameter.kind == .string && door?.parameter.maxLength == 20)
+        let remote = table["remote"]?.event
+        #expect(remote?.binding?.kind == .keys(names: [164: "play", 288: "fire"]))
+        #expect(remote?.parameter.fits(["key": "fire", "pressed": true]) == true)
+        #expect(remote?.parameter.fits(["key": "KEY_A", "pressed": true]) == false)
+        let twice = "a: {event: {reader: {device: x-event}}}\nb: {event: {keys: {device: x-event}}}\n"
+        #expect(try mistakes(twice) == ["2:1: 'b' and 'a' are both bound to the input device x-event"])
+        let post = try mistakes("a: {event: {reader: {device: x-event}}, post: {users: [root]}}\n")
+        #expect(post == ["1:1: 'a' has 'post', but programs do not post it: it comes from its input device"])
+    }
+
+    @Test func `an input has no rule for who sets it, and a line has one value`() throws {
+        let input = try mistakes("a: {value: {type: boolean, gpio: {line: A}}, set: {users: [root]}}\n")
+        #expect(input == ["1:1: 'a' has 'set', but nobody can set it: it is read from its hardware"])
+        let lines =
+            "a: {value: {type: boolean, gpio: {line: A}}}\nb: {value: {type: boolean, gpio: {line: A, output: true}}}\n"
+        #expect(try mistakes(lines) == ["2:1: 'b' and 'a' are both bound to the GPIO line A"])
+        let name = try mistakes("volumeState: {value: {type: number, led: led0}}\n")
+        #expect(name.contains { $0.contains("is an event of the device itself") })
+    }
+}

@@ -1,0 +1,253 @@
+import Configuration
+import JSON
+import QuickConnect
+import TestRig
+import Testing
+
+/// Stands for a command object of the daemon.
+private struct Silent: BCO {
+    func handle(_ call: borrowing Call) throws(CommandError) -> BusinessOutcome { .proceed }
+}
+
+@Suite("Entries that are events or schedules")
+struct EntryKindTests {
+    private func table(
+        _ text: String
+    ) throws -> (table: MappingTable, warnings: [ConfigurationMistake]) {
+        let folder = try TestFolder()
+        try folder.write("play: {parameters: [{name: sound, type: integer}], view: []}\n" + text, to: "a.yaml")
+        let builder = MappingFiles.load([MappingFiles.Folder(folder.path, isRequired: true)])
+        let (table, warnings) = try builder.build(
+            catalog: ["PostBCO": Silent(), "SubscribeBCO": Silent()],
+            scripts: { HandlerCommandObject($0, handlers: .none) },
+            declared: { name, _ in ValueCommandObject(name, ValueStore(EventHub(limits: Limits()))) },
+            accounts: SystemAccounts()
+        )
+        return (table, warnings + (try table.checkPlannedCalls()))
+    }
+
+    /// The mistakes of one file, from its second line on, with their places in it.
+    private func mistakes(_ text: String) throws -> [String] {
+        do {
+            _ = try table(text)
+            return []
+        } catch let error as ConfigurationMistakes {
+            return error.mistakes.map { mistake in
+                "\(mistake.location.line - 1):\(mistake.location.column): \(mistake.message)"
+            }
+        }
+    }
+
+    @Test func `are read with their rules`() throws {
+        let table = try table(
+            """
+            bell: {event: {type: object, last: true}, post: {users: [root, "web:ann"]}}
+            night: {schedule: {at: "22:00", days: [fri, mon], dates: [1, 31], missed: run}, call: [play, 3], set: {users: [root]}}
+            chime: {schedule: {every: 15m}}
+            """
+        ).table
+        let bell = try #require(table["bell"])
+        #expect(bell.kind == .event && bell.event?.keepsLast == true && bell.event?.parameter.kind == .object)
+        #expect(bell.postRule?.userNames == ["root", "web:ann"] && bell.parameters?.parameters == [])
+        #expect(bell.gateways.map(\.text) == ["web"])
+        let night = try #require(table["night"])
+        #expect(night.kind == .schedule && night.schedule?.words == "at 22:00, mon fri, 1. 31.")
+        #expect(night.schedule?.runsMissed == true && night.schedule?.call?.parameters == [3])
+        #expect(night.setRule?.userNames == ["root"])
+        // Without «set» only root runs it.
+        #expect(table["chime"]?.setRule?.userNames == [] && table["chime"]?.schedule?.words == "every 15m")
+    }
+
+    @Test(arguments: [
+        ("a: {event: {type: any}, view: []}", "1:1: 'a' is an event and cannot have command objects"),
+        ("a: {schedule: {every: 1h}, view: []}", "1:1: 'a' is a schedule and cannot have command objects"),
+        (
+            "a: {event: {type: any}, value: {type: any}}",
+            "1:1: 'a' is declared as a value and as an event; it can be one of them"
+        ),
+        (
+            "a: {event: {type: any}, schedule: {every: 1h}}",
+            "1:1: 'a' is declared as an event and as a schedule; it can be one of them"
+        ),
+        ("a: {event: {type: any}, parameters: []}", "1:1: 'a' is an event: it takes no parameters of your own"),
+        ("a: {schedule: {every: 1h}, parameters: []}", "1:1: 'a' is a schedule: it takes no parameters of your own"),
+        ("a: {event: {type: any}, verbs: {b: {users: [root]}}}", "1:1: 'a' is an event: 'post' says who may post it"),
+        (
+            "a: {schedule: {every: 1h}, verbs: {run: {users: [root]}}}",
+            "1:1: 'a' is a schedule: 'set' says who may run it"
+        ),
+        (
+            "a: {event: {type: any}, set: {users: [root]}}",
+            "1:1: 'a' has 'set', which is for an entry with 'value' or 'schedule'"
+        ),
+        ("a: {value: {type: any}, post: {users: [root]}}", "1:1: 'a' has 'post', which is for an entry with 'event'"),
+        ("a: {view: [], post: {users: [root]}}", "1:1: 'a' has 'post', which is for an entry with 'event'"),
+        ("a: {view: [], call: [play, 1]}", "1:1: 'a' has 'call', which is for an entry with 'schedule'"),
+        ("accel: {event: {type: any}}", "1:1: 'accel' is an event of the device itself; choose another name for yours"),
+        ("a: {event: {last: true}}", "1:12: an event needs a 'type', or a 'reader' or 'keys' that it comes from"),
+        ("a: {event: any}", "1:12: an event must be a mapping of keys to values; got the string \"any\""),
+        ("a: {event: {type: object, lst: true}}", "1:27: unknown key 'lst' in an event, did you mean 'last'?"),
+        ("a: {event: {type: string, minimum: 1}}", "1:12: 'minimum' and 'maximum' are for numbers"),
+        ("a: {event: {type: string, oneOf: [3]}}", "1:12: 'oneOf' has the number 3, which is not a string"),
+        (
+            "a: {schedule: {days: [mon]}}",
+            "1:15: a schedule needs 'at' or 'every', such as {at: \"22:00\"} or {every: 15m}"
+        ),
+        (
+            "a: {schedule: {at: '22:00', every: 1h}}",
+            "1:15: a schedule has 'at' and 'every'; one of them says when, such as {at: \"22:00\"} or {every: 15m}"
+        ),
+        (
+            "a: {schedule: {at: '25:00'}}",
+            "1:20: 'at': '25:00' is no time; write 22:00, 22:00:30, sunrise, sunset-1h30m"
+        ),
+        (
+            "a: {schedule: {at: noon}}", "1:20: 'at': 'noon' is no time; write 22:00, 22:00:30, sunrise, sunset-1h30m"
+        ),
+        (
+            "a: {schedule: {at: sunrise+13h}}",
+            "1:20: 'at': 'sunrise+13h' is too far from sunrise; write sunrise+12h or less"
+        ),
+        ("a: {schedule: {every: 5s}}", "1:23: 'every': each 5s is too often; write at least 10s"),
+        ("a: {schedule: {every: 7m}}", "1:23: 'every': 7m does not divide a day; write 6m40s or 7m12s"),
+        (
+            "a: {schedule: {every: 1500ms}}",
+            "1:23: 'every' must be whole seconds, such as 10s or 15m; got the string \"1500ms\""
+        ),
+        ("a: {schedule: {every: 15}}", "1:23: 'every' must be a duration such as 500ms, 30s or 2m; got the number 15"),
+        (
+            "a: {schedule: {every: 1h, days: [mon, tues]}}",
+            "1:39: no day 'tues', did you mean 'tue'?; the days are mon, tue, wed, thu, fri, sat, sun"
+        ),
+        (
+            "a: {schedule: {every: 1h, days: []}}",
+            "1:33: 'days' must not be empty: without the key it runs each day, else write [mon, tue]"
+        ),
+        (
+            "a: {schedule: {every: 1h, days: mon}}",
+            "1:33: 'days' must be a list, such as [a, b]; got the string \"mon\""
+        ),
+        (
+            "a: {schedule: {every: 1h, dates: 1}}",
+            "1:34: 'dates' must be a list of days of the month, such as [1, 15]; got the number 1"
+        ),
+        ("a: {schedule: {every: 1h, missed: runs}}", "1:35: 'missed' is run or skip, did you mean 'run'?; got 'runs'"),
+        (
+            "a: {schedule: {every: 1h}, call: play}",
+            """
+            1:34: 'call' must be a list of a command and its parameters, such as [playSound, chime]; got the string "play"
+            """
+        ),
+        (
+            "a: {schedule: {every: 1h}, call: [play, loud]}",
+            """
+            1:35: the schedule 'a': the parameters of 'play' do not fit: /0: expected sound, an integer; got the string "loud"
+            """
+        ),
+        (
+            "a: {schedule: {every: 1h}, call: [play]}",
+            "1:35: the schedule 'a': the parameters of 'play' do not fit: /0: expected sound, an integer; got nothing"
+        ),
+    ])
+    func `each mistake is told with its place and its remedy`(text: String, mistake: String) throws {
+        #expect(try mistakes(text).first == mistake)
+    }
+
+    @Test func `a call that its schedule may not make is a mistake, with the line that allows it`() throws {
+        let rules = """
+            lamp: {value: {type: boolean}, set: {users: [root]}}
+            safe: {parameters: [{name: verb, type: string}], view: [], verbs: {open: {users: [root]}}}
+            shut: {view: [], allow: {groups: [root]}}
+
+            """
+        func first(_ call: String) throws -> String? {
+            try mistakes(rules + "a: {schedule: {every: 1h}, call: \(call)}").first
+        }
+        #expect(try first("[lamp]") == nil && first("[safe, close]") == nil)
+        for (call, what) in [
+            ("[lamp, true]", "setting lamp is allowed to user root"),
+            ("[safe, open]", "safe open is allowed to user root"),
+            ("[shut]", "shut is allowed to group root"),
+        ] {
+            let told = try #require(try first(call))
+            #expect(told.hasPrefix("4:35: the schedule 'a': \(what)"), "\(told)")
+            #expect(told.contains("schedule:a"), "\(told)")
+        }
+        let named = rules.replacing("{groups: [root]}", with: "{users: ['schedule:a']}")
+        #expect(try mistakes(named + "a: {schedule: {every: 1h}, call: [shut]}") == [])
+    }
+
+    @Test(arguments: [
+        ("[post, bell, {}]", "nobody may post bell"), ("[post, level, 3]", "posting level is allowed to user root"),
+        ("[post, open, x]", "/1: expected data, an integer; got the string \"x\""),
+        ("[post, a, 1]", "'a' is an event of the device itself"),
+        ("[post, accel, 1]", "'accel' is an event of the device"),
+        ("[subscribe, bell]", "'subscribe' is for a connection that lasts"),
+    ])
+    func `a post that would be refused, and a call that needs a connection, are mistakes`(call: String, what: String)
+        throws
+    {
+        let text = """
+            post: {business: [PostBCO]}
+            subscribe: {business: [SubscribeBCO]}
+            bell: {event: {type: any}}
+            level: {event: {type: integer}, post: {users: [root]}}
+            open: {event: {type: integer}, post: {users: ["schedule:a"]}}
+
+            """
+        func first(_ call: String) throws -> String? {
+            try mistakes(text + "a: {schedule: {every: 1h}, call: \(call)}").first
+        }
+        let told = try #require(try first(call))
+        #expect(told.hasPrefix("6:35: the schedule 'a': \(what)"), "\(told)")
+        #expect(try first("[post, open, 5]") == nil && first("[post, news]") == nil)
+    }
+
+    @Test func `a schedule does at worst what its call does, and no less than act`() throws {
+        let table = try table(
+            """
+            look: {view: [], effect: reads}
+            wipe: {view: []}
+            none: {schedule: {every: 1h}}
+            looks: {schedule: {every: 1h}, call: [look]}
+            wipes: {schedule: {every: 1h}, call: [wipe]}
+            asks: {schedule: {every: 1h}, call: [handler]}
+            chain: {schedule: {every: 1h}, call: [wipes]}
+            bell: {event: {type: any}}
+            """
+        ).table
+        let effects = ["none", "looks", "wipes", "asks", "chain", "bell"].map { table[$0]?.effect }
+        #expect(effects == [.acts, .acts, .destroys, .destroys, .destroys, .reads])
+    }
+
+    @Test func `a call of what no file maps is a warning, because a client may register it`() throws {
+        let (table, warnings) = try table("a: {schedule: {every: 1h}, call: [plai, 1]}")
+        #expect(table["a"]?.schedule?.call != nil)
+        #expect(
+            warnings.map(\.message) == [
+                """
+                no file maps 'plai', did you mean 'play'?; the schedule 'a' reaches it only while a client has registered a \
+                handler of that name
+                """
+            ]
+        )
+    }
+
+    @Test func `an entry over two files has one kind, unless the later one replaces it`() throws {
+        #expect(try mistakes("a: {event: {type: any}}\n").isEmpty)
+        let folder = try TestFolder()
+        func load(_ later: String) throws -> MappingTable {
+            try folder.write("a: {event: {type: any}}", to: "a.yaml")
+            try folder.write(later, to: "b.yaml")
+            return try MappingFiles.load([MappingFiles.Folder(folder.path, isRequired: true)]).build(
+                catalog: [:],
+                scripts: { HandlerCommandObject($0, handlers: .none) },
+                declared: { name, _ in ValueCommandObject(name, ValueStore(EventHub(limits: Limits()))) },
+                accounts: SystemAccounts()
+            ).table
+        }
+        #expect(throws: ConfigurationMistakes.self) { try load("a: {value: {type: any}}") }
+        #expect(try load("a: {replace: true, value: {type: any}}")["a"]?.kind == .value)
+        #expect(try load("a: {post: {users: [root]}}")["a"]?.postRule?.userNames == ["root"])
+    }
+}

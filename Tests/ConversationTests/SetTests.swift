@@ -1,0 +1,91 @@
+import JSON
+import TestRig
+import Testing
+
+@Suite("quickconnect set")
+struct SetTests {
+    private typealias Ended = (exit: ChildProcess.Exit, output: String, errors: String)
+
+    private func client(_ daemon: DaemonProcess, _ words: String...) async throws -> Ended {
+        try await client(daemon, words)
+    }
+
+    private func client(_ daemon: DaemonProcess, _ words: [String]) async throws -> Ended {
+        let environment = ["PATH": "/usr/bin:/bin", "QUICKCONNECT_SOCKET": daemon.socket]
+        let child = try ChildProcess(Products.path("quickconnect"), words, environment: environment)
+        let exit = try await child.wait()
+        return (
+            exit, String(decoding: child.standardOutput, as: UTF8.self),
+            String(decoding: child.standardError, as: UTF8.self)
+        )
+    }
+
+    private func daemon() async throws -> DaemonProcess {
+        let mappings = try TestFolder()
+        try mappings.write(
+            """
+            sign: {value: {type: string, maxLength: 20}}
+            level: {value: {type: number, minimum: 0, maximum: 10, clamp: true}}
+            lists: {value: {type: array}}
+            ping: {parameters: [], view: []}
+            explain: {business: [ExplainBCO]}
+            """,
+            to: "values.yaml"
+        )
+        let daemon = try await DaemonProcess(mappings: mappings.path)
+        return withExtendedLifetime(mappings) { daemon }
+    }
+
+    @Test(
+        arguments: [
+            (["hello"], #""hello""#), (["hello", "world"], #""hello world""#), (["12"], #""12""#), ([""], #""""#),
+            (["[1]"], #""[1]""#), (["null"], #""null""#), (["--", "-5"], #""-- -5""#), (["true"], #""true""#),
+        ]
+    )
+    func `a text is what is typed`(words: [String], answer: String) async throws {
+        let daemon = try await daemon()
+        let set = try await client(daemon, ["set", "sign"] + words)
+        #expect(set.output == "\(answer)\n", "\(set)")
+        #expect(try await client(daemon, "call", "sign").output == "\(answer)\n")
+    }
+
+    @Test func `any other value is JSON, and what is no value says so`() async throws {
+        let daemon = try await daemon()
+        #expect(try await client(daemon, "set", "level", "99").output == "10\n")
+        #expect(try await client(daemon, "set", "lists", "[1, 2]").output == "[1,2]\n")
+        #expect(try await client(daemon, "set", "level", "high").errors.contains("got the string"))
+        #expect(try await client(daemon, "set", "level", "1", "2").exit == .status(2))
+        #expect(try await client(daemon, "set", "level", "null").exit == .status(2))
+        #expect(try await client(daemon, "set", "level").errors.contains("«quickconnect call level»"))
+        let usage = try await client(daemon, "set")
+        #expect(usage.exit == .status(2))
+        #expect(usage.errors.hasPrefix("quickconnect: NAME is missing.\nUsage: quickconnect set [--socket"), "\(usage)")
+        #expect(usage.errors.hasSuffix("  See 'quickconnect set --help' for more information.\n"), "\(usage)")
+        let other = try await client(daemon, "simulate", "wind")
+        #expect(other.errors.contains("See 'quickconnect simulate --help' for more information."), "\(other)")
+        let command = try await client(daemon, "set", "ping", "1")
+        #expect(
+            command.exit == .status(2)
+                && command.errors.contains("is a command and no value: «quickconnect call ping 1»")
+        )
+        #expect(try await client(daemon, "set", "sing", "x").errors.contains("did you mean 'ping' or 'sign'"))
+    }
+
+    @Test func `what was meant is said where a user stands as a verb, and where no script runs`() async throws {
+        let daemon = try await DaemonProcess()
+        let user = try await client(daemon, "can", "reload", "web:ann")
+        #expect(user.exit == .status(2) && user.errors.contains("To ask for that user: --as web:ann"), "\(user)")
+        let absent = try await client(daemon, "call", "macro", "list")
+        #expect(absent.errors.hasSuffix("\n«quickconnect scripts» shows the scripts that run\n"), "\(absent)")
+    }
+
+    @Test func `a text that was taken for JSON is told how it is written`() async throws {
+        let daemon = try await daemon()
+        let refused = try await client(daemon, "call", "sign", "12")
+        #expect(refused.exit == .status(1))
+        #expect(refused.errors.contains(#"«12» is JSON; as text it is '"12"'"#), "\(refused.errors)")
+        #expect(refused.errors.contains("«quickconnect set sign 12»"))
+        #expect(try await client(daemon, "call", "sign", #""12""#).output == "\"12\"\n")
+        #expect(!(try await client(daemon, "call", "level", "x").errors.contains("quickconnect set")))
+    }
+}

@@ -1,0 +1,72 @@
+import JSON
+import QuickConnect
+import Testing
+
+@testable import Pins
+
+@Suite struct OutputPlanTests {
+    private let lamp = declaration(.boolean, GPIOBinding(.named("GPIO27"), isOutput: true), initial: false)
+
+    private func plan(_ value: JSONValue, for time: JSONValue? = nil) throws -> OutputPlan {
+        try OutputPlan(value, for: time, of: lamp)
+    }
+
+    @Test func `a value stays, and one for a time returns to the default`() throws {
+        #expect(try plan(true).later.isEmpty)
+        let plan = try plan(true, for: "1500ms")
+        #expect(plan.first == true)
+        #expect(plan.later == [.init(after: .milliseconds(1500), value: false)])
+        #expect(try self.plan(true, for: .null).later.isEmpty)
+    }
+
+    @Test func `a pattern begins with on, and ends at the default`() throws {
+        let plan = try plan([200, 100, 200])
+        #expect(plan.first == true)
+        #expect(plan.later.map(\.value) == [false, true, false])
+        #expect(plan.later.map(\.after) == [.milliseconds(200), .milliseconds(100), .milliseconds(200)])
+        #expect(plan.isPattern)
+        #expect(try self.plan([50]).later.map(\.value) == [false])
+    }
+
+    @Test(
+        arguments: [
+            ([], nil), ([0], nil), ([10_001], nil), ([1.5], nil), (["a"], nil), ([[1]], nil), (7, nil), ("on", nil),
+            ([:], nil),
+            (true, "2h"), (true, "0s"), (true, 5), (true, "soon"), ([200], "5s"),
+        ] as [(JSONValue, JSONValue?)]
+    )
+    func `what does not fit is invalid, and says what would be right`(value: JSONValue, time: JSONValue?) throws {
+        #expect { try plan(value, for: time) } throws: { error in
+            let error = error as? CommandError
+            return error?.code == .invalid && error?.message.isEmpty == false
+        }
+    }
+
+    @Test func `a pattern of 99 entries is the longest`() throws {
+        #expect(try plan(.array(Array(repeating: 1, count: 99))).later.count == 99)
+        #expect(throws: CommandError.self) { try plan(.array(Array(repeating: 1, count: 100))) }
+    }
+
+    @Test func `only a line takes patterns`() {
+        let light = declaration(.number, led: "led0")
+        #expect(throws: CommandError.self) { try OutputPlan([200], for: nil, of: light) }
+    }
+}
+
+extension GPIOBinding {
+    init(_ line: Line, isOutput: Bool) {
+        self.init(line)
+        self.isOutput = isOutput
+    }
+}
+
+func declaration(
+    _ kind: Parameter.Kind,
+    _ gpio: GPIOBinding? = nil,
+    led: String? = nil,
+    initial: JSONValue = 0
+) -> ValueDeclaration {
+    var value = ValueDeclaration(Parameter("value", kind), initial: initial)
+    value.binding = gpio.map { .gpio($0) } ?? led.map { .led($0) }
+    return value
+}
