@@ -87,7 +87,8 @@ struct SchedulerTests {
             scheduler.adopt(try Self.table([("tick", soon), ("tock", later), ("lost", lost)]))
             let client = try listener(connections, ["tick", "tock", "lost"])
             #expect(scheduler.report(of: "tick")?.last == nil)
-            scheduler.start(on: connections.loop, connections.router)
+            scheduler.prepare(on: connections.loop, connections.router)
+            scheduler.start(on: connections.loop)
             let first = try #require(scheduler.report(of: "tick")?.next)
             let runs = try runs(try await client.lines(3))
             #expect(Scheduler.timeOfDay() >= first + 1)
@@ -110,7 +111,8 @@ struct SchedulerTests {
             let far = ("far", inSeconds(36_000))
             scheduler.adopt(try Self.table([far]))
             let client = try listener(connections, ["tick", "far"])
-            scheduler.start(on: connections.loop, connections.router)
+            scheduler.prepare(on: connections.loop, connections.router)
+            scheduler.start(on: connections.loop)
             connections.settle()
             #expect(timers == before + 1)
             let next = try #require(scheduler.report(of: "far")?.next)
@@ -141,7 +143,8 @@ struct SchedulerTests {
             let scheduler = scheduler()
             scheduler.adopt(try Self.table([("tick", inSeconds(2)), ("tock", inSeconds(4))]))
             let client = try listener(connections, ["tick", "tock"])
-            scheduler.start(on: connections.loop, connections.router)
+            scheduler.prepare(on: connections.loop, connections.router)
+            scheduler.start(on: connections.loop)
             _ = try await client.lines(1)
             await scheduler.stop()
             _ = client.take()
@@ -189,7 +192,8 @@ struct SchedulerTests {
             options: [:],
             form: .bridge
         )
-        scheduler.start(on: connections.loop, connections.router)
+        scheduler.prepare(on: connections.loop, connections.router)
+        scheduler.start(on: connections.loop)
         let turns: [(hour: Int64, runs: Int)] = [(20, 0), (71, 1), (50, 0), (70, 1), (70, 0)]
         return try turns.map { hour, runs in
             hours.withLock { $0 = hour }
@@ -199,6 +203,7 @@ struct SchedulerTests {
                 connections.step()
                 text += client.take() ?? ""
                 left = text.count { $0 == "\n" } < runs ? left - 1 : min(left - 1, 20)
+                // Sleeps while the disk writes.
                 usleep(5000)
             }
             return try text.split(separator: "\n").map { line in

@@ -115,10 +115,12 @@ struct Daemon {
         for source in devices.events { router.events.add(source) }
         await devices.sound.prepare(log)
 
+        // Before anybody can ask for a run.
+        scheduler.prepare(on: loop, router)
         let listener = listener(loop, router, waitingCalls, sockets, status, log) {
             manager.ready(status.line)
             Heartbeat(manager, context.pool, status, logger: log, beside: scheduler.checkSurroundings).start(on: loop)
-            scheduler.start(on: loop, router)
+            scheduler.start(on: loop)
         }
         status.show(controller, listener)
         router.connections.show(listener)

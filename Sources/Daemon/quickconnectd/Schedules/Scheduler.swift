@@ -99,14 +99,16 @@ final class Scheduler: Sendable {
         stage?.loop.execute { self.look(isNews: isNews) }
     }
 
-    /// Runs from now on.
-    func start(on loop: Loop, _ router: Router) {
+    /// Runs from now on what callers ask for.
+    func prepare(on loop: Loop, _ router: Router) {
         state.withLock { state in
             state.stage = Stage(loop: loop, router: router)
             state.zoneFile = FileMark(Self.zonePath)
         }
-        loop.execute { self.look(isNews: true) }
     }
+
+    /// Runs from now on what is due.
+    func start(on loop: Loop) { loop.execute { self.look(isNews: true) } }
 
     /// Runs nothing more, and ends when what is to be kept is on the disk.
     func stop() async {
