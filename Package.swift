@@ -328,7 +328,7 @@ let package = Package(
         tests("AvahiBrowsingTests", "\(device) AvahiBrowsing TestRig"),
         tests("ScriptHostTests", "\(client) quickconnect-scripts SyntaxChecking Configuration Concurrency TestRig"),
         tests("ProceduresTests", "Procedures quickconnect-sync JSON Linux TestRig"),
-        tests("JavaScriptCoreTests", "JavaScriptCore"),
+        tests("JavaScriptCoreTests", "JavaScriptCore TestRig"),
         tests("MacroEngineTests", "MacroEngine JavaScriptCore"),
         tests("QuickConnectClientTests", "\(client) TestRig"),
         tests("ActionsTests", "Actions JavaScriptCore MacroEngine QuickConnect JSON Linux TestRig"),

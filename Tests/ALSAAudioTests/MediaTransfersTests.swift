@@ -99,7 +99,7 @@ private final class PresentClient: CallConnection {
     }
 
     @Test func `an upload that gets no piece for long makes room, one that does goes on`() async throws {
-        let transfers = transfers(idleTime: .milliseconds(300))
+        let transfers = transfers(idleTime: .seconds(3))
         let (idle, busy) = (PresentClient(), PresentClient())
         #expect(await write("idle.bin", at: 0, transfers, idle) == nil)
         #expect(await write("busy.bin", at: 0, transfers, busy) == nil)

@@ -24,18 +24,24 @@ extension SoundTests {
             [ThreadList(named: name), ThreadList(named: "\(name)-watch")]
         }
 
-        @Test func `an idle player holds no card, and its threads sleep`() async throws {
+        @Test func `an idle player holds no card`() async throws {
             let rig = try await rig("qc-idle", seconds: 0.1)
             #expect(threads("qc-idle").map(\.count) == [0, 0])
             #expect(await rig.play(0).code == nil)
             #expect(CardLock.isFree(folder("lock")))
             #expect(openFiles(under: folder.path).isEmpty)
+            #expect(threads("qc-idle").map(\.count) == [1, 1])
+            await rig.player.close()
+        }
 
-            let threads = threads("qc-idle")
-            #expect(threads.map(\.count) == [1, 1])
-            // The watching thread wakes once more, after the deadline, to see that there is nothing left to watch.
+        @Test(.measured) func `the threads of an idle player sleep`() async throws {
+            let rig = try await rig("qc-sleep", seconds: 0.1)
+            #expect(await rig.play(0).code == nil)
+            let threads = threads("qc-sleep")
+            // The watching thread wakes once more, after the deadline, to see that there is nothing left to watch; then it sleeps.
             try await Task.sleep(for: .seconds(3.5))
             let before = threads.map(\.switches)
+            // Sleeps while they should.
             try await Task.sleep(for: .seconds(2))
             #expect(threads.map(\.switches) == before)
             await rig.player.close()
@@ -64,12 +70,13 @@ extension SoundTests {
             try await eventually("the threads have ended") { threads("qc-letgo").allSatisfy { $0.count == 0 } }
         }
 
-        @Test func `playing takes hardly any time of the processor`() async throws {
+        @Test(.measured) func `playing takes hardly any time of the processor`() async throws {
             let rig = try await rig("qc-plays", seconds: 1.5)
             let promise = rig.player.play(sound: 0, for: .daemon)
             try await eventually("it plays") { folder.exists("played.raw") }
             let thread = ThreadList(named: "qc-plays")
             let before = thread.switches
+            // Sleeps while it plays.
             try await Task.sleep(for: .seconds(1))
             // A period takes 20 ms, and the card looks twice a period: a loop that waits for nothing makes thousands.
             #expect(thread.switches - before < 500)

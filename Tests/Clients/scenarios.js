@@ -145,10 +145,13 @@ const scenarios = {
     const replies = await Promise.all(Array.from({ length: 10_000 }, () => device.call('hello')));
     say('replies', replies.filter(({ program }) => program === 'quickconnectd').length);
     let [underWay, most] = [0, 0];
+    let fill;
+    const full = new Promise((resolve) => { fill = resolve; });
     const other = await connect();
     await other.handle('slow', async (data) => {
       most = Math.max(most, ++underWay);
-      await sleep(0.2);
+      if (most === 1024) fill();
+      await full;
       underWay--;
       return data;
     });

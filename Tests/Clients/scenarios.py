@@ -216,12 +216,15 @@ async def burst(device):
     replies = await asyncio.gather(*(device.call("hello") for _ in range(10_000)))
     say("replies", sum(reply["program"] == "quickconnectd" for reply in replies))
     under_way = most = 0
+    full = asyncio.Event()
 
     async def slow(data, call):
         nonlocal under_way, most
         under_way += 1
         most = max(most, under_way)
-        await asyncio.sleep(0.2)
+        if most == 1024:
+            full.set()
+        await full.wait()
         under_way -= 1
         return data
 

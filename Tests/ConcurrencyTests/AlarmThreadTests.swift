@@ -12,7 +12,7 @@ struct AlarmThreadTests {
     {
         let alarms = AlarmThread()
         let rung = Mutex<[String]>([])
-        for (name, time) in [("c", 60), ("a", 20), ("d", 60), ("b", 40)] {
+        for (name, time) in [("c", 1000), ("a", 20), ("d", 1000), ("b", 500)] {
             alarms.ring(after: .milliseconds(time)) { rung.withLock { $0.append(name) } }
         }
         try await eventually("all have rung") { rung.withLock { $0.count } == 4 }

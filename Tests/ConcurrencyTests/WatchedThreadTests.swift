@@ -7,17 +7,6 @@ import Testing
 
 @Suite struct WatchedThreadTests {
     /// Something that a job waits for, as a call of libasound would.
-    private final class Gate: Sendable {
-        private let isOpen = Monitor(false)
-
-        func open() {
-            isOpen.withLock { $0 = true }
-            isOpen.notify()
-        }
-
-        func pass() { isOpen.wait { $0 ? .go(()) : .wait(until: nil) } }
-    }
-
     private func job(
         _ step: String,
         _ promise: Promise<Void>,
@@ -68,12 +57,12 @@ import Testing
     }
 
     @Test func `a job that shows signs of life is not given up`() async throws {
-        let thread = WatchedThread(name: "qc-test", subject: "the sound system", deadline: .seconds(1))
+        let thread = WatchedThread(name: "qc-test", subject: "the sound system", deadline: .seconds(2))
         let promise = Promise<Void>()
         let pause = Monitor(())
         try thread.run(
             job("long", promise) {
-                for step in 0..<15 {
+                for step in 0..<25 {
                     #expect(thread.proceed(to: "step \(step)"))
                     let end = SuspendingClock.now + .milliseconds(100)
                     pause.wait { _ in SuspendingClock.now >= end ? .go(()) : .wait(until: end) }

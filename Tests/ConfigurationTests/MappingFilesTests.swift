@@ -220,15 +220,13 @@ struct MappingFilesTests {
             ("", "a: x\n", 1_000_000, "a.yaml:1:1: is larger than 4194304 bytes"),
         ]
     )
-    func `what would take libyaml a minute is a mistake at once`(head: String, piece: String, count: Int, start: String)
+    func `what would take libyaml a minute is a mistake`(head: String, piece: String, count: Int, start: String)
         throws
     {
         let isNumbered = piece.contains("#")
         let text = head + (0..<count).map { isNumbered ? piece.replacing("#", with: "\($0)") : piece }.joined()
-        let began = ContinuousClock.now
         let told = try mistakes(text)
         #expect(told.count == 1 && told[0].hasPrefix(start), "\(told)")
-        #expect(ContinuousClock.now - began < .seconds(5))
     }
 
     @Test func `an alias is as deep and as large as its anchor's value`() throws {
@@ -297,14 +295,13 @@ struct MappingFilesTests {
         #expect(Duration(text: text) == nil)
     }
 
-    @Test func `a document that aliases grow into billions of nodes is refused in no time`() throws {
+    @Test func `a document that aliases grow into billions of nodes is refused, which would else take for ever`() throws
+    {
         var text = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n"
         for level in 1...12 {
             text += "a\(level): &a\(level) [\(Array(repeating: "*a\(level - 1)", count: 10).joined(separator: ", "))]\n"
         }
-        let start = ContinuousClock.now
         _ = try mistakes(text + "b: {parameters: [{name: x, type: any, optional: true, default: *a12}]}")
-        #expect(ContinuousClock.now - start < .seconds(10))
     }
 
     @Test func `mutated files never crash, and end in a table or in mistakes`() throws {

@@ -190,7 +190,10 @@ struct ActionCommandTests {
 
     // MARK: Another user
 
-    @Test(.enabled(if: OtherUser.isPossible, "only root can act as another user"))
+    @Test(
+        .enabled(if: OtherUser.isPossible, "only root can act as another user"),
+        .enabled(if: Products.areForOthers, Products.othersNote)
+    )
     func `another user allows nothing for root, and root's files are not written to`() async throws {
         let stranger = OtherUser.stranger
         #expect(try await action("enable", "page-title", "https://example.org").status == .status(0))

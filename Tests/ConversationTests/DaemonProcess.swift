@@ -71,11 +71,18 @@ enum Products {
         return "\(folder ?? root + "/.build/debug")/\(program)"
     }
 
-    /// Whether this is the run that measures what a neighbour waits. Nothing else may run meanwhile.
-    static var measureNeighbours: Bool { ProcessInfo.processInfo.environment["QUICKCONNECT_NEIGHBOURS"] != nil }
-    static let neighboursNote: Comment = "make test-neighbours measures it, with the release build"
     /// Whether the programs were built to be shipped: others take several times as long for each call.
     static var areReleased: Bool { ProcessInfo.processInfo.environment["QUICKCONNECT_PROGRAMS"] != nil }
+
+    /// Whether another user can start the programs: a checkout may lie in a folder that only its owner enters.
+    static let areForOthers: Bool = {
+        guard OtherUser.isPossible else { return true }
+        let program = path("quickconnect")
+        let file = (try? OtherUser.act(as: OtherUser.stranger) { open(program, O_RDONLY | O_CLOEXEC) }) ?? -1
+        defer { close(file) }
+        return file >= 0
+    }()
+    static let othersNote: Comment = "another user cannot enter the folder of the programs"
 
     /// Copies a program to `bin` in a folder. It looks for other programs beside itself, and for Swift's library, where it
     /// shares one, in the folder `lib` beside `bin`.

@@ -64,6 +64,7 @@ struct DescriptorShortageTests {
     /// An event loop that tries again at once takes a core, or what it gets of one.
     private func staysIdle(_ pid: pid_t) async throws {
         let before = processorTime(of: pid)
+        // Sleeps while the process should.
         try await Task.sleep(for: .seconds(2))
         #expect(processorTime(of: pid) - before < 0.15, "seconds of processor time within two seconds")
     }

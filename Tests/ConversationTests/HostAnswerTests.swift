@@ -4,7 +4,7 @@ import TestRig
 import Testing
 
 /// Long answers of the services' hosts to one caller, before a daemon that does not read for a while, which is played here.
-@Suite("Answers that wait in the hosts")
+@Suite("Answers that wait in the hosts", .measured)
 struct HostAnswerTests {
     /// What a host may have more while they wait: a share of 4 MiB, one answer on its way, and what making them takes.
     private static let budget = 24 << 20

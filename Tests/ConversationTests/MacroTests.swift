@@ -375,12 +375,15 @@ struct MacroTests {
         #expect(try await caller.failure("macro:add", [1])["code"] == "denied")
     }
 
-    @Test func `a thousand edits under load lose no call and no global`() async throws {
+    @Test func `edits under load lose no call and no global`() async throws { try await Self.edit(100) }
+
+    @Test(.slow) func `a thousand edits under load lose no call`() async throws { try await Self.edit(1000) }
+
+    private static func edit(_ edits: Int) async throws {
         let (daemon, host, client) = try await Self.start(["count": "() => counter = (globalThis.counter ?? 0) + 1"])
         defer { withExtendedLifetime((daemon, host)) {} }
         #expect(try await client.value("macro", ["save", "live", "() => [0, count()]"]).objectValue?["version"] == 1)
         let caller = try daemon.connect()
-        let edits = 1000
         let isDone = Atomic(false)
         async let calls = Self.load(caller, until: isDone)
         for edit in 1...edits {
@@ -395,7 +398,7 @@ struct MacroTests {
         let texts = results.compactMap { $0.arrayValue?.first?.integerValue }
         let counts = Set(results.compactMap { $0.arrayValue?.last?.integerValue })
         #expect(
-            texts.count == results.count && texts == texts.sorted() && Set(texts).count > 100,
+            texts.count == results.count && texts == texts.sorted() && Set(texts).count > edits / 10,
             "\(Set(texts).count)"
         )
         #expect(counts.count == results.count)

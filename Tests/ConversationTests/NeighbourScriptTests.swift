@@ -131,7 +131,7 @@ struct NeighbourScriptTests {
     }
 
     @Test(
-        .enabled(if: Products.measureNeighbours, Products.neighboursNote),
+        .measured,
         .enabled(if: OtherUser.isPossible),
         arguments: [1, 2, 5, 50]
     )

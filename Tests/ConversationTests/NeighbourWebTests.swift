@@ -57,7 +57,7 @@ struct NeighbourWebTests {
         }
     }
 
-    @Test(.enabled(if: Products.measureNeighbours, Products.neighboursNote), arguments: Attack.allCases)
+    @Test(.measured, arguments: Attack.allCases)
     func `others cost a neighbour little`(attack: Attack) async throws {
         let idle = try await WebProcess()
         var options = WebProcess.Options()
@@ -72,7 +72,7 @@ struct NeighbourWebTests {
                 return Array(repeating: plan, count: attack == .connections ? 8 : 1)
             }
             let crowd = Crowd(web.port, attackers)
-            try await eventually("\(attack), \(count) at once, is under way", within: .seconds(60)) {
+            try await eventually("\(attack), \(count) at once, is under way") {
                 crowd.sent >> 10 >= attack.least
             }
             var (best, bestIdle, most) = (Double.infinity, Double.infinity, 0)
@@ -210,6 +210,7 @@ private final class Neighbour: @unchecked Sendable {
                 try socket.ask(bytes, until: Array(mark.utf8))
                 longest = max(longest, ContinuousClock.now - start)
             }
+            // Sleeps between two looks.
             usleep(2000)
         }
         return longest / .milliseconds(1)

@@ -32,6 +32,7 @@ struct PackageListTests {
     }
 
     @Test(
+        .slow,
         .enabled("apt knows no packages, as before the first «apt-get update»") {
             try await ChildProcess.run("apt-cache", ["show", "pipewire-audio"]).output.contains("Depends:")
         }

@@ -222,6 +222,7 @@ struct PickerTests {
         let caller = try scene.daemon.connect()
         caller.send("call?cmd=showDate&msg=Time&id=1")
         _ = try await scene.display.focus("^Choose a time$")
+        // Sleeps while it begins to listen to keys, which are typed again below where it does not.
         try await Task.sleep(for: .milliseconds(500))
         try await scene.display.hand("key", "ctrl+a")
         try await scene.display.hand("type", "noonish")
@@ -237,10 +238,12 @@ struct PickerTests {
             let window = try await scene.display.window("^Choose a time$")
             guard let window else { return answered.withLock(\.self) }
             try await scene.display.hand("windowfocus", window)
+            // Sleeps as above.
             try await Task.sleep(for: .milliseconds(500))
             try await scene.display.hand("key", "ctrl+a")
             try await scene.display.hand("type", "07:05")
             try await scene.display.hand("key", "Return")
+            // Sleeps while it closes.
             try await Task.sleep(for: .milliseconds(500))
             return answered.withLock(\.self)
         }
@@ -273,6 +276,7 @@ struct PickerTests {
             #"{"handlerName":"showList","data":\#(JSONValue.array(["Colour & <so>"] + items).text),"callbackId":"1"}"#
         )
         _ = try await scene.display.focus("^Colour")
+        // Sleeps while it begins to listen to keys; without the first of them it answers another item.
         try await Task.sleep(for: .milliseconds(700))
         try await scene.display.hand("key", "Down")
         try await scene.display.answer("^Colour", keys: "Return")

@@ -20,7 +20,7 @@ struct PlayToTheEndTests {
         let time = try await TestRig.seconds {
             _ = try await client.value("play", ["tone.wav", "start", 2, ["wait": true]])
         }
-        #expect(time > 1.1 && time < 5)
+        #expect(time > 1.1)
         #expect(try await client.value("state", []).objectValue?["playing"] == [])
     }
 
@@ -34,6 +34,7 @@ struct PlayToTheEndTests {
             let reply = try await client.reply("play", ["tone.wav", "pause"])
             return reply.code == nil
         }
+        // Sleeps for longer than the whole file.
         try await Task.sleep(for: .seconds(1.2))
         #expect(try await client.value("state", []).objectValue?["playing"] != [])
         _ = try await client.value("play", ["tone.wav", "resume"])

@@ -243,7 +243,12 @@ struct ProcedureSyncTests {
         #expect(try await rig.sync().text.contains("not one of the key"))
     }
 
-    @Test func `killed at any moment, the set is the old one or the new one`() async throws {
+    @Test func `killed at any moment, the set is the old one or the new one`() async throws { try await Self.kill(8) }
+
+    @Test(.slow) func `killed very often, the set is a whole one`() async throws { try await Self.kill(50) }
+
+    private static func kill(_ rounds: Int) async throws {
+        var random = SeededGenerator(seed: 7)
         let rig = try await SyncRig()
         func set(_ number: Int) -> [String: String] {
             Dictionary(uniqueKeysWithValues: (0..<12).map { ("p\($0).js", "function execute() { return \(number) }") })
@@ -253,10 +258,11 @@ struct ProcedureSyncTests {
         let began = ContinuousClock.now
         #expect(try await rig.sync().exit == .status(0))
         let time = ContinuousClock.now - began
-        for number in 1...50 {
+        for number in 1...rounds {
             try rig.serve(set(number), version: number + 1)
             let child = try rig.start()
-            try await Task.sleep(for: time * Double.random(in: 0...1.2))
+            // Sleeps into the middle of it.
+            try await Task.sleep(for: time * Double(random.below(120)) / 100)
             child.send(SIGKILL)
             try await child.wait()
             let staged = rig.staged()
@@ -264,10 +270,10 @@ struct ProcedureSyncTests {
             counts[staged == set(last) ? 0 : 1] += 1
             if staged == set(number) { last = number }
         }
-        #expect(try await rig.sync().exit == .status(0) && rig.staged() == set(50), "\(counts)")
+        #expect(try await rig.sync().exit == .status(0) && rig.staged() == set(rounds), "\(counts)")
         // One that was killed behind the change of the link leaves an old set, which goes with the next change.
-        try rig.serve(set(51), version: 52)
-        #expect(try await rig.sync().exit == .status(0) && rig.staged() == set(51))
+        try rig.serve(set(rounds + 1), version: rounds + 2)
+        #expect(try await rig.sync().exit == .status(0) && rig.staged() == set(rounds + 1))
         let names = try FileManager.default.contentsOfDirectory(atPath: rig.folder("quickconnect-sync/sets"))
         #expect(names.count <= 2, "nothing is left of what was killed: \(names)")
     }

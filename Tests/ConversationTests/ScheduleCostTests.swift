@@ -25,7 +25,7 @@ struct ScheduleCostTests {
         }.joined()
     }
 
-    @Test func `two hundred wake the daemon for their runs alone, and one runs within a tenth of a second`()
+    @Test(.measured) func `two hundred wake the daemon for their runs alone, and one runs within a tenth of a second`()
         async throws
     {
         let mappings = try TestFolder()
@@ -41,9 +41,10 @@ struct ScheduleCostTests {
             let run = try await client.nextReply()?.value.objectValue
             let planned = try #require(run?["planned"]?.integerValue)
             lateness.append(1000 * Self.time - Double(planned))
-            // It has come to rest long before, and the next run is far away.
+            // Sleeps until it has come to rest; the next run is far away.
             try await Task.sleep(for: .seconds(1))
             let before = threads.voluntarySwitches
+            // Sleeps while the daemon should.
             try await Task.sleep(for: .seconds(4))
             wakes.append(threads.voluntarySwitches - before)
         } while lateness.count < 3 && (lateness.allSatisfy { $0 > 100 } || !wakes.contains(0))
@@ -52,7 +53,7 @@ struct ScheduleCostTests {
         #expect(try await daemon.stop() == .status(0))
     }
 
-    @Test func `a thousand events and schedules are checked within a second`() async throws {
+    @Test(.measured) func `a thousand events and schedules are checked within a second`() async throws {
         let (folder, mappings) = (try TestFolder(), try TestFolder())
         let events = (0..<500).map { number in
             "event\(number): {help: One., event: {type: object, members: {a: {type: integer}}, last: true}, post: {users: [root]}}\n"

@@ -54,13 +54,13 @@ struct ScriptLimitTests {
             name: "arrays without end",
             body: "const all = []; for (;;) all.push(new Array(1000).fill(7))",
             limit: "memoryBytes",
-            settings: "cpuTime: 20s, memoryBytes: 134217728"
+            settings: "cpuTime: 20s, handlerTime: 60s, memoryBytes: 134217728"
         ),
         Case(
             name: "a string without end",
             body: "let s = 'xy'; const all = []; for (let i = 0;; i++) all.push([...(s + i).repeat(1000)].join('-'))",
             limit: "memoryBytes",
-            settings: "cpuTime: 20s, memoryBytes: 134217728"
+            settings: "cpuTime: 20s, handlerTime: 60s, memoryBytes: 134217728"
         ),
         Case(
             name: "a native call that blocks",
@@ -69,14 +69,25 @@ struct ScriptLimitTests {
                 Atomics.wait(new Int32Array(memory.buffer), 0, 0)
                 """,
             limit: "handlerTime",
-            settings: "handlerTime: 1s"
+            // The other script has no more time for an answer.
+            settings: "handlerTime: 5s"
         ),
     ]
 
     @Test(arguments: handlers) func `it is stopped and nobody else notices`(bad: Case) async throws {
+        _ = try await Self.stop(bad)
+    }
+
+    @Test(.measured, arguments: handlers) func `another script's caller waits little`(bad: Case) async throws {
+        let longest = try await Self.stop(bad)
+        #expect(longest < .seconds(2))
+    }
+
+    /// - Returns: the longest time that another script's caller waited.
+    private static func stop(_ bad: Case) async throws -> Duration {
         let daemon = try await DaemonProcess()
         let client = try daemon.connect()
-        #expect(try await client.value("rec", ["take.wav", "start", ["limit": 60]]) == .null)
+        #expect(try await client.value("rec", ["take.wav", "start", ["limit": 600]]) == .null)
         let host = try ScriptProcess.host(
             [
                 "bad.js": "WebViewJavascriptBridge.registerHandler('bad', () => { \(bad.body) })",
@@ -91,17 +102,16 @@ struct ScriptLimitTests {
 
         let victim = try daemon.connect()
         async let failure = victim.failure("bad")
-        var longest = 0.0
+        var longest = Duration.zero
         for _ in 0..<20 {
             let start = ContinuousClock.now
             #expect(try await client.value("good", [21]) == 42)
-            longest = max(longest, (ContinuousClock.now - start) / .seconds(1))
+            longest = max(longest, .now - start)
         }
         let error = try await failure
         #expect(error["code"] == "scriptFailed" || error["code"] == "timeout")
         #expect(error["message"]?.stringValue?.contains("bad.js") == true)
         #expect(error["message"]?.stringValue?.contains(bad.limit) == true, "\(error["message"]?.stringValue ?? "")")
-        #expect(longest < 2, "another script's caller waited \(longest) s")
 
         try await eventually("the host tells the limit") {
             try await client.script("bad.js")["limit"]?.stringValue == bad.limit
@@ -110,10 +120,11 @@ struct ScriptLimitTests {
         // It is there again, and works.
         try await client.awaitScript("bad.js", "running")
         try await checkRecording(client, daemon)
+        return longest
     }
 
     /// The recording has no hole: it is as long as the microphone says, and a tone from end to end.
-    private func checkRecording(_ client: SocketClient, _ daemon: DaemonProcess) async throws {
+    private static func checkRecording(_ client: SocketClient, _ daemon: DaemonProcess) async throws {
         try await client.awaitRecorded(1)
         let answer = try await client.value("rec", ["take.wav", "stop"]).objectValue ?? [:]
         #expect(answer["ending"] == nil)
@@ -127,29 +138,34 @@ struct ScriptLimitTests {
         #expect(sound.split(whereSeparator: { abs($0) > 0.05 * level }).map(\.count).max() ?? 0 < 40)
     }
 
-    @Test func `timers without end are a millisecond apart, and a core that is used up ends the script`() async throws {
-        let daemon = try await DaemonProcess()
-        let idle = try ScriptProcess.run(
+    @Test func `timers without end are a millisecond apart`() async throws { #expect(try await Self.timers() <= 501) }
+
+    @Test(.measured) func `timers without end come soon`() async throws { #expect(try await Self.timers() > 20) }
+
+    /// How many timers without a pause run in half a second.
+    private static func timers() async throws -> Int {
+        let script = try ScriptProcess.run(
             """
             let n = 0
             const start = Date.now()
             function again() { n++; if (Date.now() - start < 500) setTimeout(again, 0); else console.log(n) }
             again()
             """,
-            daemon: daemon
+            daemon: nil
         )
-        #expect(try await idle.end() == .status(0))
-        let count = try #require(idle.lines.first.flatMap { Int($0) })
-        #expect(count <= 501 && count > 20)
+        #expect(try await script.end() == .status(0))
+        return try #require(script.lines.first.flatMap { Int($0) })
+    }
 
+    @Test func `a core that is used up ends the script`() async throws {
         let busy = try ScriptProcess.run(
             "setInterval(() => { const end = Date.now() + 40; while (Date.now() < end); }, 1)",
-            daemon: daemon,
+            daemon: nil,
             // What is left of a core on a busy machine is more than this.
-            settings: "scripts: {shareTime: 1s, sharePercent: 15}"
+            settings: "scripts: {shareTime: 1s, sharePercent: 5}"
         )
         #expect(try await busy.end() == .status(1))
-        #expect(busy.errors.contains("it used more than 15 % of a core over 1 s (sharePercent)"), "\(busy.errors)")
+        #expect(busy.errors.contains("it used more than 5 % of a core over 1 s (sharePercent)"), "\(busy.errors)")
     }
 
     @Test func `the console takes 64 KiB in a second and counts the rest`() async throws {
@@ -158,11 +174,11 @@ struct ScriptLimitTests {
             daemon: nil
         )
         #expect(try await script.end() == .status(0))
-        #expect(script.lines.count == 66 && script.lines.last == "later")
-        #expect(
-            script.errors.contains("435 lines were dropped: more than 64 KiB in a second (consoleBytes)"),
-            "\(script.errors)"
-        )
+        let told = #/(\d+) lines were dropped: more than 64 KiB in a second \(consoleBytes\)/#
+        let dropped = script.errors.matches(of: told).compactMap { Int($0.output.1) }.reduce(0, +)
+        // Where the machine takes longer than a second to write them, 65 of the next second are written, too.
+        #expect(script.lines.last == "later" && script.lines.count >= 66 && script.lines.count + dropped == 501)
+        #expect(dropped > 0, "\(script.errors)")
     }
 
     @Test func `deep recursion is an error like others`() async throws {
@@ -188,7 +204,7 @@ struct ScriptLimitTests {
         #expect(script.errors.contains("bell.js:5"), "\(script.errors)")
     }
 
-    @Test func `an idle script sleeps`() async throws {
+    @Test(.measured) func `an idle script sleeps`() async throws {
         let daemon = try await DaemonProcess()
         let script = try ScriptProcess.run(
             "WebViewJavascriptBridge.registerHandler('idle', () => 1)",
@@ -204,7 +220,7 @@ struct ScriptLimitTests {
             return quietLooks > 40
         }
         let before = Self.switches(script.process.pid)
-        // That nothing happens can only be seen over a time.
+        // Sleeps while the script should.
         try await Task.sleep(for: .seconds(2))
         #expect(Self.switches(script.process.pid) - before <= 4)
     }

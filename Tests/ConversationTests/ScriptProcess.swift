@@ -115,9 +115,7 @@ final class ScriptProcess: Sendable {
     var lines: [String] { output.split(separator: "\n").map(String.init) }
 
     /// Waits for its end.
-    func end(within limit: Duration = .seconds(30)) async throws -> ChildProcess.Exit {
-        try await process.wait(within: limit)
-    }
+    func end() async throws -> ChildProcess.Exit { try await process.wait() }
 
     /// Waits until it has written that.
     func awaitOutput(_ text: String) async throws {

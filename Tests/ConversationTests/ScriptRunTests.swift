@@ -12,7 +12,7 @@ struct ScriptRunTests {
             #!/usr/bin/env -S quickconnect run
             console.log('%s has %d', script.name, script.arguments.length, {a: [1, 'x', null]})
             console.error('oops')
-            setTimeout(() => console.log('later'), 20)
+            setTimeout(() => console.log('later'), 2000)
             setTimeout(() => console.log('sooner'), 5)
             queueMicrotask(() => console.log('first'))
             const timer = setInterval(() => { console.log('tick'); clearInterval(timer) }, 10)

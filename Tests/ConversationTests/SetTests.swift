@@ -61,7 +61,8 @@ struct SetTests {
         #expect(usage.exit == .status(2))
         #expect(usage.errors.hasPrefix("quickconnect: NAME is missing.\nUsage: quickconnect set [--socket"), "\(usage)")
         #expect(usage.errors.hasSuffix("  See 'quickconnect set --help' for more information.\n"), "\(usage)")
-        let other = try await client(daemon, "simulate", "wind")
+        // The tool finds this mistake by itself: this daemon has no command 'simulate' that would say what there is to move.
+        let other = try await client(daemon, "simulate", "tilt", "1")
         #expect(other.errors.contains("See 'quickconnect simulate --help' for more information."), "\(other)")
         let command = try await client(daemon, "set", "ping", "1")
         #expect(

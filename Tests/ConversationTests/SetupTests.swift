@@ -219,19 +219,21 @@ struct SetupTests {
         try await answers(
             #"{"title":"Hello","isLoading":false,"problem":null,"monitor":{"name":"HDMI-1"}}"#,
             .status(0),
-            "Checked: the window shows «Hello» on the monitor HDMI-1."
+            "Checked: the window shows «Hello» on the monitor HDMI-1.",
+            timeout: "60"
         )
         try await answers(
             #"{"isLoading":false,"problem":"no such file"}"#,
             .status(1),
-            "the window does not show the page: no such file"
+            "the window does not show the page: no such file",
+            timeout: "5"
         )
         #expect(try await setup("kiosk", "--undo").output.contains("setup-kiosk.yaml is removed"))
         try await end(daemon)
     }
 
     /// Says it again while a window has that state.
-    private func answers(_ state: String, _ exit: ChildProcess.Exit, _ text: String) async throws {
+    private func answers(_ state: String, _ exit: ChildProcess.Exit, _ text: String, timeout: String) async throws {
         let window = try SocketClient(path: folder("socket"))
         _ = try await window.value("registerHandler", ["kiosk"])
         let calls = Task {
@@ -239,7 +241,7 @@ struct SetupTests {
                 window.send(#"{"responseId":\#(call["callbackId"]?.text ?? ""),"responseData":\#(state)}"#)
             }
         }
-        let answer = try await setup("kiosk", folder("page"), "--monitor", "HDMI-1", "--timeout", "2")
+        let answer = try await setup("kiosk", folder("page"), "--monitor", "HDMI-1", "--timeout", timeout)
         #expect(answer.0 == exit && (answer.output + answer.errors).contains(text), "\(answer)")
         calls.cancel()
         window.close()

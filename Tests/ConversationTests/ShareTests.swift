@@ -10,21 +10,28 @@ struct ShareTests {
     private static let commands = String(repeating: "call?cmd=commands&id=1\n", count: 2600)
 
     @Test func `a neighbour is answered while five connections ask for the dearest`() async throws {
+        _ = try await askForTheDearest()
+    }
+
+    @Test(.measured) func `a neighbour of five that ask for the dearest waits less than a second`() async throws {
+        let longest = try await askForTheDearest()
+        #expect(longest < .seconds(1))
+    }
+
+    /// - Returns: the longest time that the neighbour waited.
+    private func askForTheDearest() async throws -> Duration {
         let daemon = try await open()
         let neighbour = try daemon.connect()
         let busy = try (0..<5).map { _ in try daemon.stranger() }
         for client in busy { client.send([UInt8](Self.commands.utf8)) }
-        for _ in 0..<5 {
-            let begin = ContinuousClock.now
-            #expect(try await neighbour.reply("ping", nil).value == .null)
-            #expect(ContinuousClock.now - begin < .seconds(1))
-        }
+        let longest = try await pings(5, of: neighbour)
         // A new connection is taken meanwhile, too.
         #expect(try await daemon.connect().reply("ping", nil).value == .null)
         for client in busy { client.close() }
+        return longest
     }
 
-    @Test func `beginnings of lines of a user take its share, and the rest is not read`() async throws {
+    @Test(.slow) func `beginnings of lines of a user take its share, and the rest is not read`() async throws {
         let daemon = try await open()
         let rest = try daemon.ownMemory
         let start = [UInt8]("call?cmd=ping&msg=".utf8) + [UInt8](repeating: UInt8(ascii: "a"), count: 4_000_000)
@@ -109,7 +116,7 @@ struct ShareTests {
     @Test func `replies that nobody reads take a user's share, and another's are sent`() async throws {
         let daemon = try await open(settings: "limits: {keptBytes: 8388608, lineBytes: 1048576, replyBytes: 2097152}")
         let root = try daemon.connect()
-        let clients = try (0..<40).map { _ in try daemon.stranger() }
+        let clients = try (0..<15).map { _ in try daemon.stranger() }
         let some = String(repeating: "call?cmd=commands&id=1\n", count: 20)
         for client in clients { client.send([UInt8](some.utf8)) }
         try await eventually("its share is used") { try await kept(root, "uid \(OtherUser.stranger)") > 1 << 20 }
@@ -142,7 +149,15 @@ struct ShareTests {
         #expect(try await kept(root, "uid \(OtherUser.stranger)") == 0)
     }
 
-    @Test func `posts that many hear leave a neighbour its turn`() async throws {
+    @Test func `posts that many hear leave a neighbour its turn`() async throws { _ = try await flood() }
+
+    @Test(.measured) func `a neighbour of posts that many hear waits less than a second`() async throws {
+        let longest = try await flood()
+        #expect(longest < .seconds(1))
+    }
+
+    /// - Returns: the longest time that the neighbour waited.
+    private func flood() async throws -> Duration {
         let daemon = try await open()
         let listeners = try (0..<50).map { _ in try daemon.stranger() }
         for client in listeners { #expect(try await client.reply("subscribe", ["flood"]).code == nil) }
@@ -150,15 +165,12 @@ struct ShareTests {
         let line = "call?cmd=post&msg=%5B%22flood%22%2C1%5D&id=p\n"
         poster.send([UInt8](String(repeating: line, count: 1000).utf8))
         let neighbour = try daemon.connect()
-        for _ in 0..<20 {
-            let begin = ContinuousClock.now
-            #expect(try await neighbour.reply("ping", nil).value == .null)
-            #expect(ContinuousClock.now - begin < .seconds(1))
-        }
+        let longest = try await pings(20, of: neighbour)
         for _ in 0..<1000 { #expect(try await poster.next() != nil) }
         for client in listeners {
             for _ in 0..<1000 { #expect(try await client.next() == "handleJSONRequest?cmd=flood&msg=1") }
         }
+        return longest
     }
 
     // MARK: The rig
@@ -167,6 +179,17 @@ struct ShareTests {
         let daemon = try await DaemonProcess(settings: settings)
         chmod(daemon.folder.path, 0o755)
         return daemon
+    }
+
+    /// - Returns: the longest time that an answer took.
+    private func pings(_ count: Int, of client: SocketClient) async throws -> Duration {
+        var longest = Duration.zero
+        for _ in 0..<count {
+            let begin = ContinuousClock.now
+            #expect(try await client.reply("ping", nil).value == .null)
+            longest = max(longest, .now - begin)
+        }
+        return longest
     }
 
     /// What the daemon keeps for a user, in bytes.

@@ -20,8 +20,6 @@ final class SocketClient: ConversationClient, @unchecked Sendable {
     private let connection: DaemonConnection
     private let sending = DispatchQueue(label: "sending")
     private let receiving = DispatchQueue(label: "receiving")
-    static let patience = Duration.seconds(60)
-
     private var splitter = LineSplitter()
     private var lines: [String] = []
 
@@ -91,7 +89,7 @@ final class SocketClient: ConversationClient, @unchecked Sendable {
 }
 
 extension SocketClient {
-    func next() async throws -> String? { try await nextLine(within: Self.patience) }
+    func next() async throws -> String? { try await nextLine(within: hangGuard) }
 
     /// Sends a line and gives the next one.
     func ask(_ line: String) async throws -> String? {

@@ -22,10 +22,10 @@ struct SocketTests {
     @Test func `a client that reads late gets every reply`() async throws {
         let daemon = try await DaemonProcess()
         let client = try daemon.connect()
-        // Some 10 MB of replies: far more than socket buffers hold, so the daemon must pause and go on. Each tells of
+        // Some MB of replies: far more than socket buffers hold, so the daemon must pause and go on. Each tells of
         // sixteen parameters that ping does not take, and none waits, so they come in order.
         let surplus = Array(repeating: "1", count: 16).joined(separator: ",")
-        let calls = (0..<3000).map { "call?cmd=ping&msg=[\(surplus)]&id=\($0)\n" }.joined()
+        let calls = (0..<1500).map { "call?cmd=ping&msg=[\(surplus)]&id=\($0)\n" }.joined()
         client.send([UInt8](calls.utf8))
         client.endInput()
         var expected = 0
@@ -35,8 +35,8 @@ struct SocketTests {
             size += reply.value.text.utf8.count
             expected += 1
         }
-        #expect(expected == 3000)
-        #expect(size > 4 << 20)
+        #expect(expected == 1500)
+        #expect(size > 2 << 20)
     }
 
     @Test func `half a line and then the end leaves no trace`() async throws {
@@ -87,7 +87,7 @@ struct SocketTests {
     }
 
     @Test func `SIGTERM gives the calls under way their time, then cancelled, and exits with 0`() async throws {
-        let daemon = try await DaemonProcess(settings: "limits: {shutdownAfter: 3s}")
+        let daemon = try await DaemonProcess(settings: "limits: {shutdownAfter: 10s}")
         let (script, page) = (try daemon.connect(), try daemon.connect())
         _ = try await script.ask("call?cmd=registerHandler&msg=slow&id=r")
         page.send("call?cmd=slow&id=never")
@@ -108,9 +108,14 @@ struct SocketTests {
         var status = stat()
         stat(daemon.socket, &status)
         #expect(status.st_mode & 0o777 == 0o660)
+        // Without that, the media folder is that of the tests' user.
+        let words = [
+            "--simulate", "--socket", daemon.socket, "--mappings", Products.root + "/mappings", "--media",
+            daemon.folder("other"),
+        ]
         let second = try await ChildProcess.run(
             Products.path("quickconnectd"),
-            ["--simulate", "--socket", daemon.socket, "--mappings", Products.root + "/mappings"]
+            words
         )
         #expect(second.exit == .status(1))
         daemon.process.send(SIGKILL)
@@ -118,7 +123,7 @@ struct SocketTests {
         #expect(access(daemon.socket, F_OK) == 0)
         let third = try ChildProcess(
             Products.path("quickconnectd"),
-            ["--simulate", "--socket", daemon.socket, "--mappings", Products.root + "/mappings"]
+            words
         )
         try await eventually("the stale socket is replaced") { (try? SocketClient(path: daemon.socket)) != nil }
         third.send(SIGTERM)

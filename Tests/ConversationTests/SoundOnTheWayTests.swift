@@ -20,7 +20,7 @@ struct SoundOnTheWayTests {
         return try PCM16(wav: data).channel(0)
     }
 
-    @Test func `quickconnect call playSound 0 is heard as the laser`() async throws {
+    @Test(.measured) func `quickconnect call playSound 0 is heard as the laser`() async throws {
         let (server, daemon) = try await start()
         let recorder = try await server.record()
         let result = try await daemon.client("call", "playSound", "0")
@@ -30,7 +30,7 @@ struct SoundOnTheWayTests {
         #expect(try await daemon.stop() == .status(0))
     }
 
-    @Test func `two sounds at once are both in it`() async throws {
+    @Test(.measured) func `two sounds at once are both in it`() async throws {
         let (server, daemon) = try await start()
         let recorder = try await server.record()
         let client = try daemon.connect()
@@ -45,6 +45,15 @@ struct SoundOnTheWayTests {
     }
 
     @Test func `a killed server gives the caller unavailable, and the next sound plays when it is back`() async throws {
+        _ = try await playAfterKill()
+    }
+
+    @Test(.measured) func `what plays when a killed server is back is heard`() async throws {
+        #expect(Signal.find(try sound("laser.wav"), in: try await playAfterKill()).correlation > 0.95)
+    }
+
+    /// - Returns: what is heard when the server is back.
+    private func playAfterKill() async throws -> [Float] {
         let (server, daemon) = try await start()
         let client = try daemon.connect()
         client.send("call?cmd=playSound&msg=3&id=bell")
@@ -61,7 +70,7 @@ struct SoundOnTheWayTests {
         client.send("call?cmd=playSound&msg=0&id=laser")
         #expect(try await client.nextReply()?.value == .null)
         try await recorder.recordOn(for: 0.3)
-        #expect(Signal.find(try sound("laser.wav"), in: try await recorder.finish()).correlation > 0.95)
+        return try await recorder.finish()
     }
 
     @Test func `stop ends a sound, whose caller gets cancelled`() async throws {

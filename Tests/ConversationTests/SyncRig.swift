@@ -55,10 +55,13 @@ final class SyncRig: Sendable {
         ["PATH": "/usr/bin:/bin", "HOME": folder("home"), "STATE_DIRECTORY": folder("state")]
     }
 
+    /// Seconds without a byte. They are few where the server may be silent on purpose, and else too many for a busy machine.
+    private var patience: String { folder.exists("modes.json") ? "2" : "60" }
+
     func start(_ words: String..., environment more: [String: String] = [:]) throws -> ChildProcess {
         try ChildProcess(
             Products.path("quickconnect-sync"),
-            ["--config", folder("settings.yaml"), "--patience", "2"] + words,
+            ["--config", folder("settings.yaml"), "--patience", patience] + words,
             environment: environment.merging(more) { $1 }
         )
     }
@@ -71,7 +74,7 @@ final class SyncRig: Sendable {
         environment more: [String: String] = [:]
     ) async throws -> (exit: ChildProcess.Exit, text: String) {
         let command = [
-            Products.path("quickconnect-sync"), "--config", folder("settings.yaml"), "--patience", "2",
+            Products.path("quickconnect-sync"), "--config", folder("settings.yaml"), "--patience", patience,
         ]
         let all = (authority?.prefix ?? []) + command + words
         let child = try ChildProcess(
@@ -79,7 +82,7 @@ final class SyncRig: Sendable {
             Array(all.dropFirst()),
             environment: environment.merging(more) { $1 }
         )
-        let exit = try await child.wait(within: .seconds(60))
+        let exit = try await child.wait()
         return (exit, String(decoding: child.standardOutput + child.standardError, as: UTF8.self))
     }
 

@@ -67,6 +67,7 @@ final class VirtualDisplay: Sendable {
             for key in keys { try await hand("key", key) }
             // Not every program's fields take Return for OK.
             if keys == ["Return"] { try await clickOK(window) }
+            // Sleeps while it closes.
             try await Task.sleep(for: .milliseconds(300))
             return try await self.window(title) == nil
         }
@@ -74,6 +75,7 @@ final class VirtualDisplay: Sendable {
 
     /// The button at the lower right.
     private func clickOK(_ window: String) async throws {
+        // Sleeps while it is laid out.
         try await Task.sleep(for: .milliseconds(300))
         let lines = try await hand("getwindowgeometry", "--shell", window).split(separator: "\n")
         func value(_ name: String) -> Int? {

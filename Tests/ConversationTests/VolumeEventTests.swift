@@ -90,7 +90,7 @@ struct VolumeEventTests {
         #expect(try await next(client) == state(20))
     }
 
-    @Test(.enabled(if: PulseServer.isInstalled, "pulseaudio is not installed"))
+    @Test(.measured, .enabled(if: PulseServer.isInstalled, "pulseaudio is not installed"))
     func `watching the volume takes no processor time while nothing changes`() async throws {
         let server = try await PulseServer.start()
         let daemon = try await DaemonProcess([], environment: try server.environmentAsDefault())
@@ -103,10 +103,12 @@ struct VolumeEventTests {
         // The thread may still be opening the mixer, or taking in the change.
         var before = thread.voluntarySwitches
         try await eventually("it has come to rest") {
+            // Sleeps between looks.
             try await Task.sleep(for: .milliseconds(200))
             defer { before = thread.voluntarySwitches }
             return thread.voluntarySwitches == before
         }
+        // Sleeps while the thread should.
         try await Task.sleep(for: .seconds(2))
         #expect(thread.voluntarySwitches - before < 3)
     }

@@ -36,7 +36,6 @@ final class WebConnection: @unchecked Sendable {
     private let sending = DispatchQueue(label: "sending")
     private let receiving = DispatchQueue(label: "receiving")
     private var received: [UInt8] = []
-    static let patience = Duration.seconds(60)
 
     /// - Parameter address: of this end.
     init(_ port: UInt16, from address: String? = nil) throws {
@@ -128,7 +127,7 @@ final class WebConnection: @unchecked Sendable {
     // MARK: HTTP
 
     /// The next answer; an error where the connection ends before.
-    func answer(isHead: Bool = false, within time: Duration = patience) async throws -> WebAnswer {
+    func answer(isHead: Bool = false, within time: Duration = hangGuard) async throws -> WebAnswer {
         let gap = Array("\r\n\r\n".utf8)
         guard try await receive(until: { $0.firstRange(of: gap) != nil }, within: time),
             let range = received.firstRange(of: gap),
@@ -144,13 +143,13 @@ final class WebConnection: @unchecked Sendable {
     }
 
     /// All that comes until the other end closes the connection.
-    func rest(within time: Duration = patience) async throws -> [UInt8] {
+    func rest(within time: Duration = hangGuard) async throws -> [UInt8] {
         try await end(within: time)
         return take(received.count)
     }
 
     /// Waits until the other end has closed the connection.
-    func end(within time: Duration = patience) async throws {
+    func end(within time: Duration = hangGuard) async throws {
         while try await receive(until: { [count = received.count] in $0.count > count }, within: time) {}
     }
 
@@ -176,7 +175,7 @@ final class WebConnection: @unchecked Sendable {
     func say(_ line: String) { send(Self.frame(1, Array(line.utf8))) }
 
     /// The next frame; nil at the end of input.
-    func frame(within time: Duration = patience) async throws -> (opcode: UInt8, payload: [UInt8])? {
+    func frame(within time: Duration = hangGuard) async throws -> (opcode: UInt8, payload: [UInt8])? {
         guard try await receive(until: { $0.count >= 2 }, within: time) else { return nil }
         let short = Int(received[1])
         let size = short == 126 ? 4 : short == 127 ? 10 : 2
@@ -188,7 +187,7 @@ final class WebConnection: @unchecked Sendable {
     }
 
     /// The next line.
-    func line(within time: Duration = patience) async throws -> String? {
+    func line(within time: Duration = hangGuard) async throws -> String? {
         guard let (opcode, payload) = try await frame(within: time) else { return nil }
         return opcode == 1 ? String(decoding: payload, as: UTF8.self) : "opcode \(opcode): \(payload)"
     }
@@ -199,7 +198,7 @@ final class WebConnection: @unchecked Sendable {
     }
 
     /// The code of the next goodbye; lines before it are passed over.
-    func closeCode(within time: Duration = patience) async throws -> Int? {
+    func closeCode(within time: Duration = hangGuard) async throws -> Int? {
         while let (opcode, payload) = try await frame(within: time) {
             if opcode == 8 { return payload.count > 1 ? Int(payload[0]) << 8 | Int(payload[1]) : 0 }
         }

@@ -6,6 +6,20 @@ import Testing
 /// Behind the real nginx, under a path of its own, as docs/web.md shows it.
 @Suite("Behind nginx", .enabled(if: ChildProcess.isInstalled("nginx"), "nginx is not installed"))
 struct WebProxyTests {
+    /// nginx, and the port that it has found free: it cannot tell one, so that another program may have taken it meanwhile.
+    private func start(_ web: WebProcess, _ folder: TestFolder) async throws -> (proxy: ChildProcess, port: UInt16) {
+        while true {
+            let port = try Self.freePort()
+            let proxy = try nginx(web, folder, port: port)
+            let isTaken = { proxy.errors.contains("Address already in use") }
+            try await eventually("nginx listens") {
+                if proxy.poll() != nil, !isTaken() { throw NotInTime(description: "nginx: \(proxy.errors)") }
+                return isTaken() || (try? WebConnection(port)) != nil
+            }
+            if !isTaken() { return (proxy, port) }
+        }
+    }
+
     /// nginx as a process of this user's, on private paths.
     private func nginx(_ web: WebProcess, _ folder: TestFolder, port: UInt16) throws -> ChildProcess {
         let documented = try String(contentsOfFile: Products.root + "/docs/web.md", encoding: .utf8)
@@ -48,13 +62,8 @@ struct WebProxyTests {
             atPath: web.folder("http.sock"),
             withDestinationPath: place("http.sock")
         )
-        let port = try Self.freePort()
-        let proxy = try nginx(web, folder, port: port)
+        let (proxy, port) = try await start(web, folder)
         defer { proxy.send(SIGTERM) }
-        try await eventually("nginx listens") {
-            if proxy.poll() != nil { throw NotInTime(description: "nginx: \(proxy.errors)") }
-            return (try? WebConnection(port)) != nil
-        }
         func ask(_ method: String, _ target: String, _ headers: [String] = [], _ body: String? = nil) async throws
             -> WebAnswer
         {

@@ -3,6 +3,7 @@ import Linux
 import Logging
 import QuickConnect
 import Synchronization
+import TestRig
 
 @testable import EvdevHaptics
 
@@ -21,7 +22,8 @@ final class FakeMotors: MotorSource {
         var steps: [(step: Step, at: ContinuousClock.Instant)] = []
         var failure: CommandError?
         var vibrationFailure: MotorFailure?
-        var hangsFor = 0.0
+        /// A driver hangs until it is opened.
+        var hang: Gate?
         /// Ends of socket pairs: whoever closes the second one unplugs the motor.
         var plugs: [Int32] = []
     }
@@ -34,8 +36,8 @@ final class FakeMotors: MotorSource {
     fileprivate func report(_ step: Step) { state.withLock { $0.steps.append((step, .now)) } }
 
     func open() throws(CommandError) -> any Motor {
-        let (failure, hangsFor) = state.withLock { ($0.failure, $0.hangsFor) }
-        if hangsFor > 0 { usleep(UInt32(hangsFor * 1e6)) }
+        let (failure, hang) = state.withLock { ($0.failure, $0.hang) }
+        hang?.pass()
         if let failure { throw failure }
         var ends: [Int32] = [-1, -1]
         socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends)

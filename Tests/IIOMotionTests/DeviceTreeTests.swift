@@ -29,7 +29,7 @@ extension Acceleration {
 
     /// The next whole one.
     private func value(_ stream: any MotionStream) throws -> Acceleration {
-        let end = ContinuousClock.now + .seconds(5)
+        let end = ContinuousClock.now + hangGuard
         while ContinuousClock.now < end { if let value = try stream.next(waker, until: end) { return value } }
         throw NotInTime(description: "no value")
     }
@@ -129,7 +129,7 @@ extension Acceleration {
         let stream = try tree.source().open(rate: 50)
         let start = ContinuousClock.now
         for _ in 0..<11 { _ = try value(stream) }
-        #expect((Duration.milliseconds(195)...Duration.milliseconds(400)).contains(start.duration(to: .now)))
+        #expect(start.duration(to: .now) >= .milliseconds(195))
         #expect(try stream.next(waker, until: .now) == nil)
     }
 
@@ -273,8 +273,6 @@ extension Acceleration {
         mkfifo(node, 0o600)
         let stream = try tree.source().open(rate: 20)
         close(open(node, O_WRONLY))
-        let start = ContinuousClock.now
-        #expect(throws: CommandError.self) { try stream.next(waker, until: .now + .seconds(5)) }
-        #expect(start.duration(to: .now) < .seconds(2))
+        #expect(throws: CommandError.self) { try stream.next(waker, until: .now + hangGuard) }
     }
 }

@@ -15,7 +15,8 @@ private final class FakeSensor: MotionSource {
         var rates: [Double] = []
         var isOpen = false
         var failure: CommandError?
-        var hangsFor = 0.0
+        /// A driver hangs until it is opened.
+        var hang: Gate?
     }
 
     let description = "the fake sensor"
@@ -33,8 +34,8 @@ private final class FakeSensor: MotionSource {
     }
 
     func open(rate: Double) throws(CommandError) -> any MotionStream {
-        let (failure, hangsFor) = state.withLock { ($0.failure, $0.hangsFor) }
-        if hangsFor > 0 { usleep(UInt32(hangsFor * 1e6)) }
+        let (failure, hang) = state.withLock { ($0.failure, $0.hang) }
+        hang?.pass()
         if let failure { throw failure }
         state.withLock { ($0.rates, $0.isOpen) = ($0.rates + [rate], true) }
         return Stream(self, rate)
@@ -108,37 +109,57 @@ private final class Subscriber: ConnectionOutput {
 
     @Test func `the sensor runs exactly while somebody subscribes`() async throws {
         let (subscriber, connection) = try subscribe()
-        let (_, other) = try subscribe()
+        let (second, other) = try subscribe()
         try await eventually("events come") { subscriber.count.withLock { $0 } >= 3 }
         router.events.unsubscribeAll(connection)
-        try await Task.sleep(for: .milliseconds(100))
+        let count = second.count.withLock { $0 }
+        try await eventually("more events come") { second.count.withLock { $0 } >= count + 3 }
         #expect(fake.isOpen)
         router.events.unsubscribe(other, from: ["accel"])
         try await eventually("it sleeps") { !fake.isOpen }
         #expect(fake.rates == [10])
-        try await Task.sleep(for: .milliseconds(100))
-        let threads = ThreadList(named: "qc-motion")
-        let before = threads.switches
-        try await Task.sleep(for: .seconds(2))
-        #expect(threads.count > 0 && threads.switches == before)
         _ = try subscribe()
         try await eventually("it runs again") { fake.isOpen }
         await sensor.close()
         #expect(!fake.isOpen)
     }
 
-    @Test func `it runs at the fastest rate that is asked for, and each gets its own`() async throws {
-        let (slow, _) = try subscribe(["rate": 5])
+    @Test(.measured) func `nothing runs while nobody subscribes`() async throws {
+        let (subscriber, connection) = try subscribe()
+        try await eventually("events come") { subscriber.count.withLock { $0 } >= 3 }
+        router.events.unsubscribeAll(connection)
+        try await eventually("it sleeps") { !fake.isOpen }
+        // Sleeps until the thread does.
+        try await Task.sleep(for: .milliseconds(100))
+        let threads = ThreadList(named: "qc-motion")
+        let before = threads.switches
+        // Sleeps while it should.
+        try await Task.sleep(for: .seconds(2))
+        #expect(threads.count > 0 && threads.switches == before)
+        await sensor.close()
+    }
+
+    @Test func `it runs at the fastest rate that is asked for`() async throws {
+        _ = try subscribe(["rate": 5])
         try await eventually("it runs") { fake.rates == [5] }
-        let (fast, connection) = try subscribe(["rate": 100])
+        let (_, connection) = try subscribe(["rate": 100])
         try await eventually("it is faster") { fake.rates == [5, 100] }
+        router.events.unsubscribeAll(connection)
+        try await eventually("it is slower") { fake.rates == [5, 100, 5] }
+        await sensor.close()
+    }
+
+    /// ``PaceTests`` has the same without a clock.
+    @Test(.measured) func `each gets as many events as it asked for`() async throws {
+        let (slow, _) = try subscribe(["rate": 5])
+        let (fast, _) = try subscribe(["rate": 100])
+        try await eventually("it is faster") { fake.rates.last == 100 }
         let before = (slow.count.withLock { $0 }, fast.count.withLock { $0 })
+        // Sleeps while events are counted.
         try await Task.sleep(for: .seconds(2))
         let after = (slow.count.withLock { $0 }, fast.count.withLock { $0 })
         #expect((8...12).contains(after.0 - before.0))
         #expect((120...220).contains(after.1 - before.1))
-        router.events.unsubscribeAll(connection)
-        try await eventually("it is slower") { fake.rates == [5, 100, 5] }
         await sensor.close()
     }
 
@@ -224,26 +245,27 @@ private final class Subscriber: ConnectionOutput {
     }
 
     @Test func `a driver that hangs costs a caller the deadline, and works again when it comes back`() async throws {
-        fake.state.withLock { $0.hangsFor = 1.5 }
+        let hang = Gate()
+        fake.state.withLock { $0.hang = hang }
         let (subscriber, _) = try subscribe(["rate": 100])
-        let time = await seconds {
-            do throws(CommandError) { _ = try await sensor.acceleration(for: .daemon) } catch {
-                #expect(error.code == .timeout)
-            }
+        do throws(CommandError) { _ = try await sensor.acceleration(for: .daemon) } catch {
+            #expect(error.code == .timeout)
         }
-        #expect((0.2...1.2).contains(time))
         #expect(await sensor.examine().state == .ok)
-        fake.state.withLock { $0.hangsFor = 0 }
+        fake.state.withLock { $0.hang = nil }
+        hang.open()
         try await eventually("events come") { subscriber.count.withLock { $0 } > 3 }
         await sensor.close()
     }
 
     @Test func `the daemon's end ends the wait`() async throws {
-        fake.state.withLock { $0.hangsFor = 0.2 }
+        let hang = Gate()
+        fake.state.withLock { $0.hang = hang }
         let waiting = Task { try await sensor.acceleration(for: .daemon) }
         try await eventually("it waits") { sensor.state() != ["measuring": []] }
         await sensor.close()
         await #expect(throws: CommandError.self) { try await waiting.value }
+        hang.open()
     }
 }
 

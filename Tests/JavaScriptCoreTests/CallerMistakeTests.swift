@@ -3,7 +3,7 @@ import JavaScriptCore
 import Testing
 
 /// What a caller can give that makes no sense: an answer, and never the end of the process.
-@Suite(.timeLimit(.minutes(1))) struct CallerMistakeTests {
+@Suite(.timeLimit(.minutes(5))) struct CallerMistakeTests {
     let context: JSContext
 
     init() throws { context = try #require(JSContext()) }

@@ -3,7 +3,7 @@ import JavaScriptCore
 import Testing
 
 /// Values that a script can make and that nobody could read to their end.
-@Suite(.timeLimit(.minutes(1))) struct EndlessValueTests {
+@Suite(.timeLimit(.minutes(5))) struct EndlessValueTests {
     let context: JSContext
 
     init() throws { context = try #require(JSContext()) }

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 /// Values that throw, lie or change while they are looked at.
-@Suite(.timeLimit(.minutes(1))) struct HostileValueTests {
+@Suite(.timeLimit(.minutes(5))) struct HostileValueTests {
     let context: JSContext
 
     init() throws { context = try #require(JSContext()) }

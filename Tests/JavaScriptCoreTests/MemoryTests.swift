@@ -1,6 +1,7 @@
 import Foundation
 import JavaScriptCore
 import Synchronization
+import TestRig
 import Testing
 
 private final class Owner: JSExport {
@@ -69,7 +70,7 @@ private final class Owner: JSExport {
         #expect(Owner.living.load(ordering: .relaxed) - before < 20)
     }
 
-    @Test func memoryStaysFlatOverManyContexts() throws {
+    @Test(.measured) func memoryStaysFlatOverManyContexts() throws {
         let machine = JSVirtualMachine()
         func once() throws {
             let context = try #require(JSContext(virtualMachine: machine))

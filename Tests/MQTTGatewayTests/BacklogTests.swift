@@ -1,3 +1,4 @@
+import TestRig
 import Testing
 
 @testable import MQTT
@@ -135,9 +136,9 @@ struct BacklogTests {
     @Test func `in a long queue that is full the newest are kept, in their order`() {
         var backlog = Backlog(messages: 1000, bytes: 1 << 30)
         backlog.add(message("state", "s"), .state)
-        for number in 1...20_000 { backlog.add(message("bell", "\(number)"), .event) }
+        for number in 1...5000 { backlog.add(message("bell", "\(number)"), .event) }
         let taken = all(&backlog)
-        #expect(taken == ["s"] + (19_002...20_000).map(String.init) && backlog.bytes == 0)
+        #expect(taken == ["s"] + (4002...5000).map(String.init) && backlog.bytes == 0)
     }
 
     @Test func `a thousand answers to one caller at once leave out none of another's`() {
@@ -170,7 +171,7 @@ struct BacklogTests {
 struct ReconnectPauseTests {
     @Test func `they are at random, double, and end at five minutes`() {
         var pause = ReconnectPause()
-        var generator = SystemRandomNumberGenerator()
+        var generator = SeededGenerator(seed: 7)
         var longest = 30.0
         for _ in 1...12 {
             let seconds = pause.failed(using: &generator) / .seconds(1)

@@ -48,9 +48,8 @@ struct OutboxTests {
             var count: Int32 = 0
             return ioctl(reader, UInt(FIONREAD), &count) == 0 && count > 100_000
         }
-        let start = ContinuousClock.now
+        // It returns before anybody reads.
         outbox.append("more\n".utf8)
-        #expect(ContinuousClock.now - start < .seconds(10))
         close(reader)
         await words.value
         close(socket)

@@ -94,7 +94,7 @@ private struct Model {
 
 @Suite("A client's conversation: histories made at random")
 struct RandomHistories {
-    @Test(arguments: [1, 2, 3] + (0..<3).map { _ in UInt64.random(in: 0 ... .max) })
+    @Test(arguments: [1, 2, 3, 4] as [UInt64])
     func `whatever happens, and in whatever order, it does what the model does`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         for _ in 0..<150 { try history(&random, seed) }

@@ -5,9 +5,9 @@ import Testing
 /// `make model` plays a million of them.
 @Suite("Histories of the core made at random")
 struct HistoryTests {
-    @Test(arguments: [1, 2, UInt64.random(in: 0...1 << 48), UInt64.random(in: 0...1 << 48)])
+    @Test(arguments: [1, 2, 3])
     func `whatever happens, and in whatever order, it does what the model does`(seed: UInt64) {
-        for number in 0..<600 {
+        for number in 0..<400 {
             guard let mistake = HistoryCheck.mistake(seed: HistoryCheck.seed(of: number, in: seed)) else { continue }
             Issue.record("\(mistake)")
             return

@@ -1,5 +1,6 @@
 import CoreModel
 import JSON
+import TestRig
 import Testing
 
 @testable import QuickConnect
@@ -404,7 +405,7 @@ struct NearestNamesTests {
         #expect(index.nearest("locatino") == ["location"])
     }
 
-    @Test("Among 100,000 names the nearest are found without a look at all of them")
+    @Test("Among 100,000 names the nearest are found without a look at all of them", .measured)
     func manyNames() {
         let names = (0..<100_000).map { "command\($0)" }
         let index = NameIndex(names)
@@ -451,7 +452,7 @@ struct NearestNamesTests {
         }
     }
 
-    @Test("Names of which very many differ in one letter only do not make the index slow")
+    @Test("Names of which very many differ in one letter only do not make the index slow", .measured)
     func crowdedNames() {
         let names = (0..<30_000).compactMap { Unicode.Scalar(UInt32(0x4E00 + $0 % 20_000)) }.map { "lamp\($0)" }
         let start = ContinuousClock.now

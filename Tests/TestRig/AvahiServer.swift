@@ -17,8 +17,9 @@ public final class AvahiServer: @unchecked Sendable {
         }
         guard geteuid() == 0 else { return "only root can make a network for it" }
         let child = try? ChildProcess("unshare", ["-mn", "ip", "link", "set", "lo", "up", "multicast", "on"])
-        let end = Date(timeIntervalSinceNow: 10)
-        while let child, child.poll() == nil, end > Date() { usleep(10_000) }
+        let end = ContinuousClock.now + hangGuard
+        // Sleeps between looks.
+        while let child, child.poll() == nil, .now < end { usleep(10_000) }
         return child?.poll() == .status(0) ? nil : "no network can be made for it"
     }()
 

@@ -95,7 +95,7 @@ public final class ChildProcess: Sendable {
 
     /// Waits until it has ended.
     @discardableResult
-    public func wait(within limit: Duration = .seconds(20)) async throws -> Exit {
+    public func wait(within limit: Duration = hangGuard) async throws -> Exit {
         try await eventually("process \(pid) ends", within: limit) { poll() != nil }
         return poll() ?? .status(-1)
     }
@@ -107,7 +107,7 @@ public final class ChildProcess: Sendable {
         _ program: String,
         _ arguments: [String] = [],
         environment: [String: String] = ProcessInfo.processInfo.environment,
-        within limit: Duration = .seconds(60)
+        within limit: Duration = hangGuard
     ) async throws -> (exit: Exit, output: String) {
         let child = try ChildProcess(program, arguments, environment: environment)
         let exit = try await child.wait(within: limit)

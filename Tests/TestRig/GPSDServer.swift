@@ -98,17 +98,22 @@ public final class GPSDServer: @unchecked Sendable {
         }
     }
 
-    /// A port that nobody uses at this moment.
+    private static let usedPorts = Mutex(0)
+
+    /// A port that nobody uses at this moment, for programs that cannot tell which one the kernel gave them. It is one of this
+    /// process's own hundred, below those that the kernel gives, so that nobody else comes before who is to use it.
     public static func freePort(_ type: __socket_type = SOCK_STREAM) throws -> Int {
-        let descriptor = socket(AF_INET, Int32(type.rawValue), 0)
-        defer { close(descriptor) }
-        guard withLoopback(0, { bind(descriptor, $0, $1) == 0 }) else { throw CocoaError(.fileWriteUnknown) }
-        var address = sockaddr_in()
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        withUnsafeMutablePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { _ = getsockname(descriptor, $0, &length) }
+        for _ in 0..<100 {
+            let number = usedPorts.withLock { used in
+                used += 1
+                return used
+            }
+            let port = 10_000 + Int(getpid()) % 200 * 100 + number % 100
+            let descriptor = socket(AF_INET, Int32(type.rawValue), 0)
+            defer { close(descriptor) }
+            if withLoopback(port, { bind(descriptor, $0, $1) == 0 }) { return port }
         }
-        return Int(UInt16(bigEndian: address.sin_port))
+        throw CocoaError(.fileWriteUnknown)
     }
 }
 
@@ -188,6 +193,7 @@ extension GPSDServer {
         let feeder = Task {
             while !Task.isCancelled {
                 say(sentences())
+                // Sleeps as a receiver does.
                 try await Task.sleep(for: interval)
             }
         }

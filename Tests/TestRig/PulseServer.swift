@@ -91,13 +91,13 @@ public final class PulseServer: @unchecked Sendable {
     }
 
     private func awaitAnswer() async throws {
-        let end = ContinuousClock.now + .seconds(30)
+        let end = ContinuousClock.now + hangGuard
         while ContinuousClock.now < end, process.poll() == nil {
             if folder.exists("native") {
-                let limit = Duration.seconds(5)
-                let answer = try? await ChildProcess.run("pactl", ["info"], environment: environment, within: limit)
+                let answer = try? await ChildProcess.run("pactl", ["info"], environment: environment)
                 if answer?.exit == .status(0) { return }
             }
+            // Sleeps between looks.
             try await Task.sleep(for: .milliseconds(20))
         }
         let errors = String(decoding: process.standardError, as: UTF8.self)

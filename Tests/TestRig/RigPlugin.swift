@@ -16,7 +16,7 @@ public enum RigPlugin {
         let library = folder("rig.so")
         let arguments = ["-shared", "-fPIC", "-DPIC", "-O1", "-o", library, source, "-lasound"]
         let compiled = try ChildProcess(compiler ?? "cc", arguments)
-        guard try await compiled.wait(within: .seconds(120)) == .status(0) else {
+        guard try await compiled.wait() == .status(0) else {
             throw NotInTime(description: String(decoding: compiled.standardError, as: UTF8.self))
         }
         return library

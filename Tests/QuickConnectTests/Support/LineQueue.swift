@@ -49,7 +49,7 @@ final class LineQueue: ConnectionOutput {
     static let end = "<end>"
 
     /// The next line, ``end`` behind the last one, nil when none comes in time.
-    func next(within deadline: Duration = .seconds(30)) async -> String? {
+    func next(within deadline: Duration = .seconds(60)) async -> String? {
         let limit = ContinuousClock.now + deadline
         while true {
             let arrival = Promise<Void>()

@@ -1,6 +1,7 @@
 // A virtual sound card for tests: an external ioplug that the real libasound loads. It plays and captures in real time
 // by the monotonic clock, keeps what it played, and fails on request. To a program, the failures look
-// as measured with real cards and servers. Captured samples count: each sample of frame n is n % 30000, so that a
+// as measured with real cards and servers. Its clock waits for a program that is late, because the machine is busy: only a fault
+// is an underrun or overrun. Captured samples count: each sample of frame n is n % 30000, so that a
 // recording shows which frames are missing.
 //
 //     pcm_type.rig { lib "/absolute/path/rig.so" }
@@ -77,6 +78,15 @@ static long elapsed(const struct rig *rig) {
     return rig->is_running ? (long)((now() - rig->start) * rig->io.rate) : 0;
 }
 
+// The same, but never beyond what the program has written, or has room to read.
+static long reached(struct rig *rig) {
+    long position = elapsed(rig), limit = rig->written;
+    if (rig->io.stream == SND_PCM_STREAM_CAPTURE) limit += (long)rig->io.buffer_size;
+    if (position <= limit) return position;
+    rig->start += (double)(position - limit) / rig->io.rate;
+    return limit;
+}
+
 // The timer makes the PCM's descriptor readable twice a period, so that a waiting program looks at it.
 static void set_timer(struct rig *rig, bool is_on) {
     struct itimerspec interval = {0};
@@ -133,7 +143,7 @@ static bool is_faulty(struct rig *rig, long position) {
 static snd_pcm_sframes_t rig_pointer(snd_pcm_ioplug_t *io) {
     struct rig *rig = io->private_data;
     if (!rig->is_running) return 0;
-    long position = elapsed(rig);
+    long position = reached(rig);
     if (is_faulty(rig, position)) {
         long frozen = rig->at > rig->before ? rig->at - rig->before : 0;
         switch (rig->fault) {
@@ -143,17 +153,14 @@ static snd_pcm_sframes_t rig_pointer(snd_pcm_ioplug_t *io) {
         case FREEZE: set_timer(rig, false); break;
         default: return -EPIPE;
         }
-        return frozen % io->buffer_size;
+        return frozen;
     }
-    bool is_late = io->stream == SND_PCM_STREAM_PLAYBACK ? position > rig->written
-                                                         : position - rig->written > (long)io->buffer_size;
-    if (is_late) return -EPIPE;
-    return position % io->buffer_size;
+    return position;
 }
 
 static int rig_delay(snd_pcm_ioplug_t *io, snd_pcm_sframes_t *delay) {
     struct rig *rig = io->private_data;
-    long ahead = rig->written - elapsed(rig);
+    long ahead = rig->written - reached(rig);
     *delay = io->stream == SND_PCM_STREAM_PLAYBACK ? ahead : -ahead;
     return 0;
 }
@@ -331,6 +338,8 @@ SND_PCM_PLUGIN_DEFINE_FUNC(rig) {
     rig->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
 
     rig->io.version = SND_PCM_IOPLUG_VERSION;
+    // The position is not one in the buffer, so that a whole buffer that has passed is seen.
+    rig->io.flags = SND_PCM_IOPLUG_FLAG_BOUNDARY_WA;
     rig->io.name = "virtual card for tests";
     rig->io.callback = &callbacks;
     rig->io.private_data = rig;
