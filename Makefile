@@ -1,10 +1,12 @@
 # make demo    installs what is needed, builds, and shows a tour of the commands with sound
-# make test    installs what is needed, builds, and runs all tests
+# make test    the gate: installs what is needed, lints, builds, and runs the tests; the same verdict on a busy machine
+# make check    everything slower, and what measures: SUITES="pages kiosk" some of it, CHANGED=COMMIT what changes since then can touch
+# make test-measured    tests that measure time, memory, wake-ups and shares of the processor
 # make test-release    repeats the conversations with the release build
 # make test-neighbours    what peers that do the dearest legal thing all at once cost a neighbour
-# make test-readme    the blocks of README.md and docs/recipes.md, pasted into a shell
+# make test-readme    the blocks of README.md and docs/recipes.md, and the picture of the terminal
 # make test-first-day    a door bell, a sign and a robot, built and used as on a person's first day
-# make test-docs    each code block of docs/, run or compiled
+# make test-docs    each code block of docs/, run or compiled, and those of test-readme
 # make test-pages    the pages in real browsers
 # make test-kiosk    the kiosk's window
 # make test-actions    actions in real browsers and in the kiosk's window
@@ -54,7 +56,7 @@ BUILT = $(addprefix $(RELEASE)/release/,$(PROGRAMS))
 LIBRARIES = $(RELEASE)/release/../lib/quickconnect
 RUNTIME = scripts/swift-runtime $(LIBRARIES) $(BUILT) $(addprefix $(RELEASE)/release/,$(1))
 
-.PHONY: test-neighbours all deps test-deps kiosk-deps demo demo-fleet build-tests test test-release test-package test-pages test-kiosk \
+.PHONY: test-neighbours test-measured test-soak test-fuzz check all deps test-deps kiosk-deps demo demo-fleet build-tests test test-release test-package test-pages test-kiosk \
   test-actions test-first-day test-fleet check-arm64 doctor-build deb-here repository test-foreign test-home-assistant test-readme test-docs test-system pictures fuzz lint figures bench fuzz-build \
   test-sanitized model soak year test-power-cut test-installed \
   release install install-browser-actions uninstall uninstall-browser-actions deb clean
@@ -92,20 +94,24 @@ demo-fleet: deps
 build-tests: test-deps
 	$(SWIFT_BUILD) --build-tests
 
-# After a crash of the tests' bundle a backtrace reads its symbols for more than ten minutes, without a word.
-test test-release test-neighbours: export SWIFT_BACKTRACE = enable=no
+test: test-deps lint build-tests
+	BUILD="$(BUILD)" scripts/test
 
-test: lint build-tests
-	BUILD="$(BUILD)" Tests/suite
-	@scripts/install-packages --fleet
-	Tests/Readme/run $(BUILD)/debug
+# What is not in the gate, since it takes long, needs browsers, or judges time.
+SUITES ?=
+CHANGED ?=
+check:
+	scripts/check $(addprefix --changed ,$(CHANGED)) $(SUITES)
+
+test-measured: build-tests
+	BUILD="$(BUILD)" scripts/test --measured --skip 'Neighbour.*Tests'
 
 # Repeats the conversations with the release build: an optimizer reveals mistakes that a debug build hides.
 test-release: test-deps release
 	$(SWIFT_BUILD) $(OPTIMIZED) --product device-example
 	$(call RUNTIME,device-example)
 	$(SWIFT_BUILD) --build-tests
-	QUICKCONNECT_PROGRAMS=$(CURDIR)/$(RELEASE)/release BUILD="$(BUILD)" Tests/suite conversations
+	BUILD="$(BUILD)" scripts/test --programs $(RELEASE)/release --filter '^ConversationTests'
 	Tests/Package/prefix
 
 # A neighbour's waits while 1, 2, 5 and 50 peers do the dearest legal thing at once: at the daemon, the gateways, the hosts of
@@ -115,10 +121,10 @@ test-neighbours: test-deps release
 	@scripts/install-packages --fleet
 	$(SWIFT_BUILD) --build-tests
 	Tests/Neighbours/run $(RELEASE)/release --peers "$(PEERS)"
-	QUICKCONNECT_NEIGHBOURS=yes QUICKCONNECT_PROGRAMS=$(CURDIR)/$(RELEASE)/release $(SWIFT) test --skip-build --no-parallel \
-	  --filter 'Neighbour.*Tests'
+	BUILD="$(BUILD)" scripts/test --measured --programs $(RELEASE)/release --filter 'Neighbour.*Tests'
 
-# Pastes the blocks of README.md and docs/recipes.md into a shell, in a clean copy with the programs of the debug build.
+# Pastes the blocks of README.md and docs/recipes.md into a shell, in a clean copy with the programs of the debug build, and compares
+# docs/terminal.svg with what they print.
 test-readme:
 	@scripts/install-packages --test
 	@scripts/install-packages --fleet
@@ -135,7 +141,8 @@ test-first-day: kiosk-deps
 
 # Runs, compiles or checks each code block of docs/, in its language, with the debug build of the suite.
 test-docs: build-tests
-	@scripts/install-packages --test
+	@scripts/install-packages --fleet
+	Tests/Readme/run $(BUILD)/debug
 	Tests/Docs/prove $(BUILD)/debug
 	Tests/Docs/run $(BUILD)/debug
 	Tests/Docs/demo $(BUILD)/debug
@@ -218,6 +225,10 @@ soak:
 	@scripts/install-packages --fleet
 	for program in $(PROGRAMS_OF_SOAK); do $(SWIFT_BUILD) --product $$program || exit; done
 	Tests/Soak/soak $(BUILD)/debug --time $(or $(TIME),2m) --seed "$(SEED)"
+
+test-soak: soak
+test-fuzz: TIME ?= 2m
+test-fuzz: fuzz
 
 # 10,000,000 calls, 100,000 sounds, 10,000 recordings, 1,000,000 events, 1,000 saved scripts, 1,000 loaded pages.
 year:
