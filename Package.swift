@@ -329,7 +329,7 @@ let package = Package(
         tests("ScriptHostTests", "\(client) quickconnect-scripts SyntaxChecking Configuration Concurrency TestRig"),
         tests("ProceduresTests", "Procedures quickconnect-sync JSON Linux TestRig"),
         tests("JavaScriptCoreTests", "JavaScriptCore TestRig"),
-        tests("MacroEngineTests", "MacroEngine JavaScriptCore"),
+        tests("MacroEngineTests", "MacroEngine JavaScriptCore TestRig"),
         tests("QuickConnectClientTests", "\(client) TestRig"),
         tests("ActionsTests", "Actions JavaScriptCore MacroEngine QuickConnect JSON Linux TestRig"),
         tests("WebGatewayTests", "WebGateway JSON Digests Linux NIOCore NIOEmbedded NIOHTTP1 NIOPosix"),

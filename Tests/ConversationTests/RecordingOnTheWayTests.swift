@@ -43,7 +43,7 @@ struct RecordingOnTheWayTests {
     }
 
     /// The server makes the tone itself: what is missing, the recorder has lost.
-    @Test func `a recording of 3 s has no gap`() async throws {
+    @Test(.measured) func `a recording of 3 s has no gap`() async throws {
         let (server, daemon) = try await start(microphone: "sine")
         defer { withExtendedLifetime(server) {} }
         try await server.pactl("load-module", "module-sine-source", "source_name=sine", "frequency=440", "rate=48000")
@@ -68,7 +68,7 @@ struct RecordingOnTheWayTests {
         return answer
     }
 
-    @Test func `a chirp played while recording is found in the recording`() async throws {
+    @Test(.measured) func `a chirp played while recording is found in the recording`() async throws {
         let (server, daemon) = try await start()
         defer { withExtendedLifetime(server) {} }
         let chirp = Signal.chirp(from: 300, to: 6000, seconds: 1.5)
@@ -83,7 +83,7 @@ struct RecordingOnTheWayTests {
         #expect(found.correlation > 0.98)
     }
 
-    @Test func `a file that is played equals what the sink gets, sample for sample`() async throws {
+    @Test(.measured) func `a file that is played equals what the sink gets, sample for sample`() async throws {
         let (server, daemon) = try await start()
         let chirp = Signal.chirp(from: 300, to: 6000, seconds: 1)
         try put(chirp, as: "chirp.wav", in: daemon)

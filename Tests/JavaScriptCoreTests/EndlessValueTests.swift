@@ -1,5 +1,6 @@
 import Foundation
 import JavaScriptCore
+import TestRig
 import Testing
 
 /// Values that a script can make and that nobody could read to their end.
@@ -58,7 +59,7 @@ import Testing
         #expect(context.evaluateScript("1 + 1").toInt32() == 2)
     }
 
-    @Test func aValueThatBranchesAtEachStepIsAnError() throws {
+    @Test(.slow) func aValueThatBranchesAtEachStepIsAnError() throws {
         let script =
             "function make(n) { return n ? {get a() { return make(n - 1) }, get b() { return make(n - 1) }} : 1 }"
         let value: JSValue = context.evaluateScript("\(script); make(60)")

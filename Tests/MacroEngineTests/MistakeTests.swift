@@ -1,5 +1,6 @@
 import JavaScriptCore
 import MacroEngine
+import TestRig
 import Testing
 
 /// What is wrong in a macro's text, and what it throws.
@@ -235,7 +236,11 @@ import Testing
         }
     }
 
-    @Test func mutilatedTextsNeverRunOrEndTheProcess() throws {
+    @Test func mutilatedTextsNeverRunOrEndTheProcess() throws { try mutilate(500) }
+
+    @Test(.slow) func manyMutilatedTextsNeverRunOrEndTheProcess() throws { try mutilate(10_000) }
+
+    private func mutilate(_ count: Int) throws {
         engine.context.evaluateScript("var ticks = 0; var tick = () => ++ticks")
         var random = SplitMix(state: 15)
         let seeds = [
@@ -247,7 +252,7 @@ import Testing
             "(", ")", "{", "}", "[", "]", ";", ",", "=>", "`", "'", "/", "*", "\n", "tick()", "function", "async",
             "...", "=", "\\", "\u{2028}", "🜨",
         ]
-        for round in 0..<3000 {
+        for round in 0..<count {
             var text = Array(seeds[round % seeds.count].unicodeScalars)
             for _ in 0..<Int.random(in: 1...4, using: &random) {
                 let at = Int.random(in: 0...text.count, using: &random)

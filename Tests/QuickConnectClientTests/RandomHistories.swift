@@ -96,8 +96,15 @@ private struct Model {
 struct RandomHistories {
     @Test(arguments: [1, 2, 3, 4] as [UInt64])
     func `whatever happens, and in whatever order, it does what the model does`(seed: UInt64) throws {
+        try histories(30, seed)
+    }
+
+    @Test(.slow, arguments: [11, 12, 13, 14] as [UInt64])
+    func `it does so a thousand times more`(seed: UInt64) throws { try histories(250, seed) }
+
+    private func histories(_ count: Int, _ seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
-        for _ in 0..<150 { try history(&random, seed) }
+        for _ in 0..<count { try history(&random, seed) }
     }
 
     private func history(_ random: inout SeededGenerator, _ seed: UInt64) throws {

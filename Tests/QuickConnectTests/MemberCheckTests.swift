@@ -1,4 +1,5 @@
 import JSON
+import TestRig
 import Testing
 
 @testable import QuickConnect
@@ -172,7 +173,7 @@ struct MemberCheckTests {
     }
 
     /// Whatever is sent, one call must not hold up the others.
-    @Test func `sixteen megabytes are checked quickly, and answered with a short error`() throws {
+    @Test(.measured) func `sixteen megabytes are checked quickly, and answered with a short error`() throws {
         let most = 16 << 20
         func filled(_ start: String, _ item: String, _ end: String) -> String {
             start + String(repeating: item + ",", count: (most - 64) / (item.utf8.count + 1)) + item + end

@@ -11,7 +11,7 @@ struct ReusedRequestTests {
         var lines = MixedLines(seed: shard)
         var reader = MessageReader()
         var wrong: [String] = []
-        for _ in 0..<20_000 {
+        for _ in 0..<5_000 {
             let line = lines.next()
             var found: [String] = []
             reader.readAll(of: line) { found.append(words($0)) }
