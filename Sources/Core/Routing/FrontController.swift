@@ -138,7 +138,10 @@ public final class FrontController: Sendable {
             let entry = try entry(of: command)
             if let refusal = permissions.refusal(by: entry, caller) { return refusal }
             if entry.event != nil, verb == entry.settingVerb { return permissions.refusal(toPost: entry, caller) }
-            if let verb, verb == VerbRules.setting || verb == entry.settingVerb, let rule = entry.setRule {
+            // Whatever the first parameter of a value is, it is set to it.
+            if let verb, entry.value != nil || verb == VerbRules.setting || verb == entry.settingVerb,
+                let rule = entry.setRule
+            {
                 return permissions.refusalToSet(entry, rule, caller)
             }
             guard let verb, let rule = entry.verbs[verb] else { return nil }
