@@ -62,6 +62,8 @@ export interface Client extends Bridge {
 	value(name: string, listener: (value: any, name: string) => void): Promise<() => Promise<unknown>>
 	/** Sets a value; gives what it became. */
 	set(name: string, value: unknown): Promise<any>
+	/** Adds to a value that is a number, in one step: no count is lost. Without a number it adds 1. */
+	add(name: string, number?: number): Promise<number>
 	/** Sends an event to those who listen to it. */
 	post(event: string, data?: unknown): Promise<null>
 	/** Calls `watcher` with the state of the connection, now and at each change, until the function that it gives is called. */

@@ -321,6 +321,8 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {}, refused = 
 		return ask(name, [value])
 	}
 
+	const add = (name, number = 1) => ask(name, [null, { add: number }])
+
 	const post = (event, data = null) => ask('post', [event, data])
 
 	// WebViewJavascriptBridge
@@ -389,7 +391,7 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {}, refused = 
 
 	const call = (command, ...parameters) => ask(command, parameters)
 	const client = {
-		state, makeCall, handleRequest, handleJSONRequest, handleError, call, on, handle, value, set, post, watch, wake, rest, close,
+		state, makeCall, handleRequest, handleJSONRequest, handleError, call, on, handle, value, set, add, post, watch, wake, rest, close,
 	}
 	client.bridge = {
 		registerHandler, removeHandler, callHandler,

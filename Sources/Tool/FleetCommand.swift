@@ -71,6 +71,7 @@ struct RemoteArguments {
             throw ValidationError("'\(first)' is for this device only; --device goes with \(Self.list).")
         }
         let isOwn = Self.commands.contains(first)
+        let words = first == "add" ? try AddCommand.words(of: Array(words.dropFirst())) : words
         let command = isOwn ? [first] : ["call"]
         try OwnPrograms.become(
             Self.program,

@@ -39,7 +39,8 @@ struct QuickConnectCommand: ParsableCommand {
             """,
         version: ProjectVersion.text,
         subcommands: [
-            CallCommand.self, SetCommand.self, ListCommand.self, ExplainCommand.self, EventsCommand.self,
+            CallCommand.self, SetCommand.self, AddCommand.self, ListCommand.self, ExplainCommand.self,
+            EventsCommand.self,
             CanCommand.self, TypesCommand.self,
             DoctorCommand.self, RunCommand.self, ScriptsCommand.self, MacroCommand.self, ProcedureCommand.self,
             DataCommand.self, MediaCommand.self, WebCommand.self, ActionCommand.self, FleetCommand.self,

@@ -91,13 +91,14 @@ const scenarios = {
     say('seen', seen);
     say('heard', heard);
     await off();
-    await device.set('innerProgress', 5);
+    say('added', [await device.add('innerProgress'), await device.add('innerProgress', -0.5)]);
     say('ended', seen.length);
     await wrong('nothing', 'value', 'inerProgress');
     await wrong('command', 'value', 'stop');
     await wrong('listened', 'value', 'stop', () => {});
     await wrong('no value', 'set', 'inerProgress', 1);
     await wrong('unfit', 'set', 'innerProgress', 'x');
+    await wrong('no number', 'add', 'innerProgress', 'x');
     await wrong('own', 'post', 'playState');
     await wrong('no function', 'value', 'innerProgress', 7);
     await wrong('on', 'on', 'doorbell', 7);

@@ -391,7 +391,7 @@ extension DeviceTests {
         try await eventually("it goes on") { told.all.last == 5 }
         watching.cancel()
         try await watching.value
-        try await device.set("innerProgress", 6)
+        #expect(try await device.add("innerProgress") == 6)
         #expect(try await device.value("innerProgress") == 6 && told.all.count == 5)
     }
 

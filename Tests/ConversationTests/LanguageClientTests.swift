@@ -102,8 +102,10 @@ struct LanguageClientTests {
             says: [
                 "present 0", "set [10,10,4]", "seen [0,10,4]",
                 #"heard [["doorbell",{"door":"front"}],["doorbell",null]]"#,
-                "ended 3", #"nothing ["notFound"]"#, #"command ["notFound"]"#, #"listened ["notFound"]"#,
-                #"no value ["unknownCommand"]"#, #"unfit ["invalid"]"#, #"own ["denied"]"#,
+                "added [5,4.5]", "ended 3", #"nothing ["notFound"]"#, #"command ["notFound"]"#,
+                #"listened ["notFound"]"#,
+                #"no value ["unknownCommand"]"#, #"unfit ["invalid"]"#,
+                #"no number ["invalid"]"#, #"own ["denied"]"#,
                 #"no function ["TypeError"]"#, #"on ["TypeError"]"#, #"handle ["TypeError"]"#, #"null ["TypeError"]"#,
             ]
         )

@@ -49,6 +49,62 @@ struct SetTests {
         #expect(try await client(daemon, "call", "sign").output == "\(answer)\n")
     }
 
+    @Test func `add adds in one step, within the bounds, and only to numbers`() async throws {
+        let daemon = try await daemon()
+        #expect(try await client(daemon, "add", "level").output == "1\n")
+        #expect(try await client(daemon, "add", "level", "0.1").output == "1.1\n")
+        #expect(try await client(daemon, "add", "level", "0.2").output == "1.3\n")
+        #expect(try await client(daemon, "add", "level", "-0.1").output == "1.2\n")
+        #expect(try await client(daemon, "add", "level", "99").output == "10\n")
+        #expect(try await client(daemon, "add", "sign", "1").errors.contains("takes one parameter"))
+        #expect(try await client(daemon, "add", "level", "high").exit == .status(2))
+        let both = try await client(daemon, "call", "level", "3", #"{"add": 1}"#)
+        #expect(both.errors.contains("null, because the option add is given"), "\(both)")
+        let wrong = try await client(daemon, "call", "level", #"{"ad": 1}"#)
+        #expect(wrong.errors.contains("did you mean 'add'?"), "\(wrong)")
+        #expect(try await client(daemon, "call", "level").output == "10\n")
+    }
+
+    @Test func `twenty who count at once lose nothing, and a limit is said`() async throws {
+        let mappings = try TestFolder()
+        try mappings.write("people: {value: {type: integer, maximum: 420}}", to: "values.yaml")
+        let daemon = try await DaemonProcess(mappings: mappings.path)
+        defer { withExtendedLifetime(mappings) {} }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<20 {
+                group.addTask {
+                    let client = try daemon.connect()
+                    for _ in 0..<20 { _ = try await client.value("people", [.null, ["add": 1]]) }
+                }
+            }
+            try await group.waitForAll()
+        }
+        let client = try daemon.connect()
+        #expect(try await client.value("people", []) == 400)
+        #expect(try await client.value("people", [["add": 20]]) == 420)
+        let error = try await client.failure("people", [.null, ["add": 1]])
+        let message = "/1/add: expected add, which makes 420 an integer of at most 420; got the number 1"
+        #expect(error["message"]?.stringValue == message && error["code"] == "invalid", "\(error)")
+        #expect(try await client.failure("people", [.null, ["add": 0.5]])["code"] == "invalid")
+        #expect(try await client.value("people", []) == 420)
+    }
+
+    @Test func `who may only read a value may neither set it nor add to it, and can says so`() async throws {
+        let mappings = try TestFolder()
+        try mappings.write(
+            "people: {value: {type: integer}, set: {users: [nobody]}}\ncan: {business: [CanBCO]}",
+            to: "values.yaml"
+        )
+        let daemon = try await DaemonProcess(mappings: mappings.path)
+        defer { withExtendedLifetime(mappings) {} }
+        let client = try daemon.connect()
+        for verb in ["set", "1", "true"] {
+            let answer = try await client.value("can", ["people", "schedule:tick", ["verb": .string(verb)]]).objectValue
+            #expect(answer?["allowed"] == false && answer?["code"] == "denied", "\(verb): \(answer ?? [:])")
+        }
+        #expect(try await client.value("can", ["people", "schedule:tick"]).objectValue?["allowed"] == true)
+    }
+
     @Test func `any other value is JSON, and what is no value says so`() async throws {
         let daemon = try await daemon()
         #expect(try await client(daemon, "set", "level", "99").output == "10\n")

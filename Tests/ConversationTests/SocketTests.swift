@@ -95,7 +95,7 @@ struct SocketTests {
         _ = try await script.nextMessage()
         daemon.process.send(SIGTERM)
         let sound = try await page.nextReply()
-        #expect(sound?.id == "sound" && sound?.value == .null)
+        #expect(sound?.id == "sound" && sound?.value == .null, "\(String(describing: sound))")
         let never = try await page.nextReply()
         #expect(never?.id == "never" && never?.code == "cancelled")
         #expect(try await page.next() == nil)

@@ -231,7 +231,7 @@ struct WordTests {
                 await quickconnect.set('innerProgress', 4)
                 await quickconnect.call('ping')
                 await off()
-                await quickconnect.set('innerProgress', 5)
+                await quickconnect.add('innerProgress')
                 return [post(), seen, await quickconnect.value('innerProgress')]
             }
             """,

@@ -1046,6 +1046,8 @@ def words(stage):
             .then(off => { window.off = off; return quickconnect.handle('brighten', (data, call) => [data, call.command]) })""")
     assert browser.run("return seen") == [[2, "innerProgress"]]
     assert browser.run("return quickconnect.set('innerProgress', 99)") == 10
+    assert browser.run("return quickconnect.add('innerProgress', -1.5)") == 8.5
+    assert browser.run("return quickconnect.set('innerProgress', 10)") == 10
     rig.call("innerProgress", 10)
     rig.call("innerProgress", 4)
     browser.wait("seen.length === 3")

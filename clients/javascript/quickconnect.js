@@ -195,6 +195,11 @@ class Client {
     return this.call(name, value);
   }
 
+  /** Adds to a value that is a number, in one step: no count is lost. Resolves to what it became. */
+  async add(name, number = 1) {
+    return this.call(name, null, { add: number });
+  }
+
   /** Sends an event to those who listen to it. */
   post(event, data = null) {
     return this.call('post', event, data);

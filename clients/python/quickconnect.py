@@ -235,6 +235,10 @@ class AsyncClient:
             raise TypeError(f"{name} cannot be set to None")
         return await self.call(name, value)
 
+    async def add(self, name, number=1):
+        """Adds to a value that is a number, in one step: no count is lost. Returns what it became."""
+        return await self.call(name, None, {"add": number})
+
     async def post(self, event, data=None):
         """Sends an event to those who listen to it."""
         await self.call("post", event, data)
@@ -530,6 +534,9 @@ class Client:
 
     def set(self, name, value):
         return self._run(self._client.set(name, value))
+
+    def add(self, name, number=1):
+        return self._run(self._client.add(name, number))
 
     def post(self, event, data=None):
         self._run(self._client.post(event, data))

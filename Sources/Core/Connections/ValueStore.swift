@@ -166,13 +166,37 @@ public final class ValueStore: Sendable {
     /// - Parameter field: where the value stands among the parameters, for the error.
     @discardableResult
     public func set(_ name: String, to value: JSONValue, field: String = "/0") throws(CommandError) -> JSONValue {
+        try change(name) { declaration, _ throws(CommandError) in
+            guard let accepted = declaration.accept(value) else {
+                throw .invalid(field, expected: declaration.expectation, got: value.gist)
+            }
+            return accepted
+        }
+    }
+
+    /// Adds to a number in one step, so that no other change comes between reading and setting it. Otherwise like
+    /// ``set(_:to:field:)``.
+    public func add(_ amount: JSONValue, to name: String, field: String) throws(CommandError) -> JSONValue {
+        try change(name) { declaration, value throws(CommandError) in
+            guard case .value(let counted) = declaration else {
+                throw .invalid(field, expected: "no number", got: amount.gist)
+            }
+            return try counted.adding(amount, to: value, field: field)
+        }
+    }
+
+    private func change(
+        _ name: String,
+        _ make: (Declaration, JSONValue) throws(CommandError) -> JSONValue
+    ) throws(CommandError) -> JSONValue {
         let change = state.withLock { state -> Result<(JSONValue, keeps: Bool), CommandError> in
-            guard let declaration = state.slots[ByteName(name)]?.declaration else {
+            guard let slot = state.slots[ByteName(name)] else {
                 return .failure(CommandError(.unavailable, "the value '\(name)' no longer exists; a reload removed it"))
             }
-            guard let accepted = declaration.accept(value) else {
-                return .failure(.invalid(field, expected: declaration.expectation, got: value.gist))
-            }
+            let (declaration, accepted): (Declaration, JSONValue)
+            do throws(CommandError) {
+                (declaration, accepted) = (slot.declaration, try make(slot.declaration, slot.value))
+            } catch { return .failure(error) }
             if declaration.shows { state.slots[ByteName(name)]?.value = accepted }
             state.news.append(Event(name, accepted, kind: .message))
             return .success((accepted, declaration.keeps))
@@ -261,7 +285,8 @@ public final class ValueStore: Sendable {
     }
 }
 
-/// A value as a command: without a parameter it returns the value, with one it sets it. And an event, which has none:
+/// A value as a command: without a parameter it returns the value, with one it sets it, with the option `add` it adds to
+/// it. And an event, which has none:
 /// the data of the last one.
 public struct ValueCommandObject: BCO {
     private let name: String
@@ -275,6 +300,9 @@ public struct ValueCommandObject: BCO {
 
     /// Returns the value, or sets it and returns the new one; throws `invalid` for what does not fit.
     public func handle(_ call: borrowing Call) throws(CommandError) -> BusinessOutcome {
+        if let amount = try ValueDeclaration.added(by: call) {
+            return .result(try store.add(amount, to: name, field: "/1/add"))
+        }
         if let value = call[0] { return .result(try store.set(name, to: value)) }
         guard let value = store[name] else {
             throw CommandError(.unavailable, "'\(name)' no longer exists; a reload removed it")

@@ -42,6 +42,27 @@ public struct ValueDeclaration: Sendable, Hashable {
         return result
     }
 
+    /// Whether a client may add to it: it is a number, and not read from hardware.
+    public var isCounted: Bool { (parameter.kind == .integer || parameter.kind == .number) && !isInput }
+
+    /// What a value becomes when a number is added to it. Nobody has set it yet: it begins at 0.
+    /// - Parameter field: where the number stands among the parameters, for the error.
+    package func adding(_ amount: JSONValue, to value: JSONValue, field: String) throws(CommandError) -> JSONValue {
+        let sum = JSONValue.sum(value == .null ? .integer(0) : value, amount)
+        if isCounted, let new = sum.flatMap(accept) { return new }
+        let expected = isCounted ? "add, which makes \(value.text.shortened) \(parameter.expectation)" : "no number"
+        throw .invalid(field, expected: expected, got: amount.gist)
+    }
+
+    /// What a call adds to a value; nil: it sets or reads it.
+    package static func added(by call: borrowing Call) throws(CommandError) -> JSONValue? {
+        guard let amount = call[1]?.objectValue?["add"], amount != .null else { return nil }
+        guard call[0] == nil else {
+            throw .invalid("/0", expected: "null, because the option add is given", got: call.gist(0))
+        }
+        return amount
+    }
+
     private func clamped(_ value: JSONValue) -> JSONValue {
         guard clamps, let number = value.numberValue else { return value }
         // A fraction is never an integer, so clamping cannot make it fit.
@@ -66,19 +87,52 @@ public struct ValueDeclaration: Sendable, Hashable {
         parameter.name = "value"
         parameter.isOptional = true
         if clamps { (parameter.minimum, parameter.maximum, parameter.isClamped) = (nil, nil, true) }
-        guard let binding else { return [parameter] }
+        guard let binding else { return isCounted ? [parameter, options] : [parameter] }
         // What nobody can set is `unsupported`, whatever was sent.
         if isInput || takesPatterns { parameter = Parameter("value", .any) }
         parameter.isOptional = true
         if isInput { parameter.help = "none: it is read from \(binding.key)" }
         if takesPatterns { parameter.help = "true or false; or a pattern, [200, 100, 200] in ms: on, off, on" }
-        guard binding.isOutput else { return [parameter] }
+        return binding.isOutput ? [parameter, options] : [parameter]
+    }
+
+    private var options: Parameter {
         var options = Parameter("options", .object)
         options.isOptional = true
-        options.members = [
-            Parameter.Member("for", help: "how long, such as 500ms or 5s, at most 1h; then it returns to its default")
-        ]
-        return [parameter, options]
+        if isCounted {
+            var add = Parameter("add", parameter.kind)
+            add.isOptional = true
+            add.help = "what is added to it, in place of a value"
+            options.members.append(Parameter.Member(add))
+        }
+        if binding != nil {
+            let help = "how long, such as 500ms or 5s, at most 1h; then it returns to its default"
+            options.members.append(Parameter.Member("for", help: help))
+        }
+        return options
+    }
+}
+
+extension JSONValue {
+    /// Two numbers together, with no more places behind the point than they have: 0.1 and 0.2 are 0.3. Nil where one is no
+    /// number, and for integers beyond 64 bits.
+    fileprivate static func sum(_ one: JSONValue, _ other: JSONValue) -> JSONValue? {
+        if let one = one.integerValue, let other = other.integerValue {
+            let (sum, isOver) = one.addingReportingOverflow(other)
+            return isOver ? nil : .integer(sum)
+        }
+        guard let first = one.numberValue, let second = other.numberValue else { return nil }
+        let sum = first + second
+        guard let places = places(one.text, other.text) else { return .shortest(sum) }
+        let scale = (0..<places).reduce(1.0) { scale, _ in scale * 10 }
+        let rounded = (sum * scale).rounded() / scale
+        return .shortest(rounded.isFinite ? rounded : sum)
+    }
+
+    /// The most digits behind the point; nil where there are too many to count with.
+    private static func places(_ texts: String...) -> Int? {
+        let all = texts.map { $0.contains("e") ? 16 : $0.split(separator: ".").dropFirst().first?.count ?? 0 }
+        return all.max().flatMap { $0 < 16 ? $0 : nil }
     }
 }
 

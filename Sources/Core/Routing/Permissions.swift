@@ -75,7 +75,7 @@ public struct Permissions: Sendable {
 
     /// What the rules of `verbs` and of `set` say about a call that its entry allows.
     func verdict(on call: borrowing Call, by entry: MappingEntry) -> VerbVerdict {
-        if let rule = entry.setRule, call.argumentCount > 0, !call.argument(0).isNull {
+        if let rule = entry.setRule, (0..<call.argumentCount).contains(where: { !call.argument($0).isNull }) {
             return refusalToSet(entry, rule, call.caller).map(VerbVerdict.refused) ?? .granted
         }
         guard !entry.verbs.isEmpty, let (verb, rule) = entry.verbs.rule(for: call) else { return .noRule }

@@ -38,8 +38,10 @@ extension MappingTable {
         // No process is root here: a schedule has no right but those that rules give it.
         let permissions = Permissions(ownUID: .max)
         if let refusal = permissions.refusal(by: target, caller) { return refusal }
+        if let rule = target.setRule, call.parameters.contains(where: { $0 != .null }) {
+            return permissions.refusalToSet(target, rule, caller)
+        }
         guard let first = call.parameters.first, first != .null else { return nil }
-        if let rule = target.setRule { return permissions.refusalToSet(target, rule, caller) }
         guard let (verb, rule) = target.verbs.rule(for: .value(first)) else { return nil }
         return permissions.refusal(of: verb, rule, target, caller)
     }

@@ -51,6 +51,12 @@ extension DeviceClient {
         return try await call(name, [value])
     }
 
+    /// Adds to a value that is a number, in one step, so that no count is lost, and returns what it became.
+    @discardableResult
+    public func add(_ name: String, _ number: JSONValue = 1) async throws(CallFailure) -> JSONValue {
+        try await call(name, [.null, ["add": number]])
+    }
+
     /// Sends an event to those who listen to it.
     public func post(_ event: String, _ data: JSONValue = .null) async throws(CallFailure) {
         _ = try await call("post", [.string(event), data])

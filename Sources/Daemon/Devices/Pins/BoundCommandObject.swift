@@ -16,7 +16,8 @@ package struct BoundCommandObject: WaitingBCO {
 
     package func handle(_ call: borrowing Call) throws(CommandError) -> Awaited<BusinessOutcome> {
         guard let hardware else { throw CommandError(.unavailable, "no hardware is used") }
-        guard let value = call[0] else {
+        let (value, amount) = (call[0], try ValueDeclaration.added(by: call))
+        guard value != nil || amount != nil else {
             guard declaration.isInput else { return .now(.result(store[name] ?? .null)) }
             return answer(try hardware.read(name))
         }
@@ -24,13 +25,20 @@ package struct BoundCommandObject: WaitingBCO {
             let source = declaration.binding?.key ?? "its hardware"
             throw CommandError(.unsupported, "'\(name)' cannot be set: it is read from \(source)")
         }
-        let plan = try OutputPlan(value, for: try time(call), of: declaration)
-        return answer(try hardware.set(name, plan, declaration, for: call.connection))
+        let time = try time(call)
+        let plan = try value.map { value throws(CommandError) in try OutputPlan(value, for: time, of: declaration) }
+        return answer(
+            try hardware.set(name, declaration, for: call.connection) { [declaration] now throws(CommandError) in
+                if let plan { return plan }
+                let sum = try declaration.adding(amount ?? .null, to: now, field: "/1/add")
+                return try OutputPlan(sum, for: time, of: declaration)
+            }
+        )
     }
 
     private func time(_ call: borrowing Call) throws(CommandError) -> JSONValue? {
         guard let options = call[1]?.objectValue else { return nil }
-        for (option, _) in options where option != "for" {
+        for (option, _) in options where option != "for" && option != "add" {
             throw .invalid("/1/\(option)", expected: "for, a time such as 5s", got: option.shortened)
         }
         return options["for"]

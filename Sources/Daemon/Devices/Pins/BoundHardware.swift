@@ -89,18 +89,20 @@ package final class BoundHardware: Sendable {
     // MARK: Calls
 
     /// Sets an output.
-    /// - Parameter declaration: what the plan was made for; with another one since a reload it is `unavailable`.
+    /// - Parameters:
+    ///   - declaration: what the plan was made for; with another one since a reload it is `unavailable`.
+    ///   - plan: what it is set to, made of what it is now, before anything else can set it.
     package func set(
         _ name: String,
-        _ plan: OutputPlan,
         _ declaration: ValueDeclaration,
-        for connection: any CallConnection
+        for connection: any CallConnection,
+        _ plan: @escaping @Sendable (JSONValue) throws(CommandError) -> OutputPlan
     ) throws(CommandError) -> Promise<JSONValue> {
         let answer = Promise<JSONValue>()
         let id = ObjectIdentifier(connection)
         run { thread in
             do throws(CommandError) {
-                answer.fulfil(try thread.set(name, plan, declaration, of: id))
+                answer.fulfil(try thread.set(name, declaration, of: id, plan))
             } catch {
                 answer.fail(error)
             }

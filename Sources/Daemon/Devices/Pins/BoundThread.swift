@@ -104,13 +104,14 @@ final class BoundThread {
     /// - Parameter declaration: what the plan was made for.
     func set(
         _ name: String,
-        _ plan: OutputPlan,
         _ declaration: ValueDeclaration,
-        of connection: ObjectIdentifier
+        of connection: ObjectIdentifier,
+        _ makePlan: (JSONValue) throws(CommandError) -> OutputPlan
     ) throws(CommandError) -> JSONValue {
         guard let output = outputs[name], output.declaration == declaration else {
             throw CommandError(.unavailable, "a reload has just changed '\(name)'; call it again")
         }
+        let plan = try makePlan(store[name] ?? .null)
         do throws(CommandError) { try output.begin(plan, of: connection) } catch {
             // What it did has ended: what comes back begins with its default.
             if store[name] != declaration.initial { store.note(name, declaration.initial, lasts: false) }

@@ -1,4 +1,4 @@
-// The words that all clients of a device have: on, call, handle, value, set, post.
+// The words that all clients of a device have: on, call, handle, value, set, add, post.
 (function (host, native) {
     'use strict'
 
@@ -131,6 +131,7 @@
             if (JSON.stringify([value]) === '[null]') throw mistake(name + ' cannot be set to ' + host.inspect(value))
             return host.callQuietly(String(name), [value], site)
         }),
+        add: promised(async (site, name, number = 1) => host.callQuietly(String(name), [null, {add: number}], site)),
         post: promised(async (site, event, data = null) => host.callQuietly('post', [event, data], site)),
     }
 
