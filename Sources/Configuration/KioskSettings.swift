@@ -42,10 +42,7 @@ package struct KioskSettings: Sendable, Equatable {
     package var letsScreenSleep = false
     package var isSandboxed = true
     /// The key that leaves the kiosk, as GTK writes it; nil: none.
-    package var leaveKey: Located<String>? = Located(
-        "<Control><Alt>q",
-        at: SourceLocation(file: "the defaults", line: 1, column: 1)
-    )
+    package var leaveKey: Located<String>? = Located("<Control><Alt>q", at: .outside("the defaults"))
     package var hasContextMenu = false
     package var allowsLocation = true
     package var allowsMicrophone = false

@@ -32,10 +32,26 @@ struct LibYAMLParser: ~Copyable {
         guard yaml_parser_parse(parser, &event) == 1 else {
             if let tab = tab(inLine: Int(parser.pointee.problem_mark.line)) { throw tab }
             let problem = parser.pointee.problem.map { String(cString: $0) } ?? "it cannot be read"
-            throw YAMLMistake("not YAML: \(problem)", parser.pointee.problem_mark)
+            throw YAMLMistake("not YAML: \(problem)\(Self.remedy(problem))", parser.pointee.problem_mark)
         }
         defer { yaml_event_delete(&event) }
         return YAMLEvent(event)
+    }
+
+    /// What is nearly always the cause, for somebody who does not know libyaml's words; empty if they say enough.
+    private static func remedy(_ problem: String) -> String {
+        switch problem {
+        case "mapping values are not allowed in this context":
+            #"; a text with a colon in it needs quotes, such as "A fan: fast", and a key the indentation of those beside it"#
+        case "did not find expected ',' or '}'", "did not find expected ',' or ']'":
+            #"; a text with a colon, a comma or a bracket in it needs quotes, such as "A fan: fast""#
+        case "did not find expected key", "did not find expected '-' indicator":
+            "; this line is indented unlike those beside it, or a text before it lacks a quote"
+        case "found character that cannot start any token": "; a text that begins with this character needs quotes"
+        case "found unexpected end of stream", "found unexpected document indicator":
+            "; a quote or a bracket is not closed"
+        default: ""
+        }
     }
 
     /// libyaml compares each directive of this name with all those before it, in a time that grows with their square.

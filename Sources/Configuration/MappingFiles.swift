@@ -16,16 +16,15 @@ package enum MappingFiles {
         }
     }
 
-    /// The files' contents, merged in the byte order of their names, and their mistakes, which the builder reports with
-    /// its own. A file of a later folder replaces one of the same name of an earlier folder.
+    /// The files' contents, merged folder by folder, so that the owner's win over the shipped, and in a folder in the byte
+    /// order of their names; and their mistakes, which the builder reports with its own. A file of a later folder replaces
+    /// one of the same name of an earlier folder.
     package static func load(_ folders: [Folder]) -> MappingTableBuilder {
         var mistakes: [ConfigurationMistake] = []
         var builder = MappingTableBuilder()
-        let owners = folders.last.map { "\($0.path)/" } ?? ""
         for path in files(in: folders, &mistakes, &builder) {
             var reader = MappingReader(path: path)
-            let isOwners = path.hasPrefix(owners)
-            for declaration in reader.read() { builder.add(declaration, isOwners: isOwners) }
+            for declaration in reader.read() { builder.add(declaration) }
             mistakes += reader.mistakes
             if reader.isUnreadable { builder.isIncomplete = true }
         }
@@ -40,8 +39,8 @@ package enum MappingFiles {
         _ builder: inout MappingTableBuilder
     ) -> [String] {
         // Compared by the bytes of the name, as on the disk.
-        var paths: [[UInt8]: String] = [:]
-        for folder in folders {
+        var paths: [[UInt8]: (folder: Int, path: String)] = [:]
+        for (number, folder) in folders.enumerated() {
             guard let names = FileText.names(in: folder.path) else {
                 if folder.isRequired || errno != ENOENT {
                     let problem = FileText.problem("the folder of mappings cannot be read")
@@ -55,7 +54,7 @@ package enum MappingFiles {
             for name in names where !name.hasPrefix(".") {
                 let path = "\(folder.path)/\(name)"
                 if name.hasSuffix(".yaml") {
-                    paths[Array(name.utf8)] = path
+                    paths[Array(name.utf8)] = (number, path)
                 } else if name.hasSuffix(".yml") {
                     builder.warn(
                         ConfigurationMistake(
@@ -66,6 +65,9 @@ package enum MappingFiles {
                 }
             }
         }
-        return paths.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map(\.value)
+        return paths.sorted { one, other in
+            guard one.value.folder == other.value.folder else { return one.value.folder < other.value.folder }
+            return one.key.lexicographicallyPrecedes(other.key)
+        }.map(\.value.path)
     }
 }

@@ -85,6 +85,10 @@ extension YAMLFile {
 
     private mutating func rule(_ node: YAMLNode, _ what: String, known: [String]) -> MappingDeclaration.Allow {
         var allow = MappingDeclaration.Allow(location: location(node))
+        if let name = node.text, !node.isNull {
+            mistake("\(what) must name users or groups, such as {users: [\(name)]}", got: node)
+            return allow
+        }
         for (_, name, value) in members(node, of: what, known: known) {
             switch name {
             case "users": allow.users = words(value, "'users'")

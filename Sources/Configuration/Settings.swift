@@ -136,8 +136,8 @@ package struct Settings: Sendable {
         var files = SettingsFiles(main: named ?? folders.config, isNamed: named != nil)
         files.read(into: &settings)
         mistakes += files.mistakes
-        settings.apply(variables, "the environment", &mistakes)
-        settings.apply(flags, "the command line", &mistakes)
+        settings.apply(variables, (gpsd: "QUICKCONNECT_GPSD", logLevel: "QUICKCONNECT_LOG_LEVEL"), &mistakes)
+        settings.apply(flags, (gpsd: "--gpsd", logLevel: "--log-level"), &mistakes)
         // Replies contain paths in it, and their readers may be in another folder.
         settings.media = Folders.absolute(settings.media)
         return (settings, mistakes)
@@ -153,7 +153,12 @@ package struct Settings: Sendable {
         media = folders.media
     }
 
-    private mutating func apply(_ other: Overrides, _ source: String, _ mistakes: inout [ConfigurationMistake]) {
+    /// - Parameter names: what mistakes call these two.
+    private mutating func apply(
+        _ other: Overrides,
+        _ names: (gpsd: String, logLevel: String),
+        _ mistakes: inout [ConfigurationMistake]
+    ) {
         socket = other.socket ?? socket
         if let folder = other.mappings { mappings = [MappingFiles.Folder(folder, isRequired: true)] }
         sounds = other.sounds ?? sounds
@@ -165,8 +170,8 @@ package struct Settings: Sendable {
             if let address = HostAndPort(text) {
                 gpsd = address
             } else {
-                let place = SourceLocation(file: source, line: 1, column: 1)
-                mistakes.append(ConfigurationMistake("gpsd: '\(text)' is not \(HostAndPort.expectation)", at: place))
+                let problem = "'\(text)' is not \(HostAndPort.expectation)"
+                mistakes.append(ConfigurationMistake(problem, at: .outside(names.gpsd)))
             }
         }
         simulate = other.simulate ?? simulate
@@ -174,8 +179,8 @@ package struct Settings: Sendable {
         logLevel = level
         if !Self.logLevels.contains(level) {
             let question = NearestNames.question(level, among: Self.logLevels)
-            let place = SourceLocation(file: source, line: 1, column: 1)
-            mistakes.append(ConfigurationMistake("unknown log level '\(level)'\(question)", at: place))
+            let problem = "unknown log level '\(level)'\(question)"
+            mistakes.append(ConfigurationMistake(problem, at: .outside(names.logLevel)))
         }
     }
 }
@@ -201,8 +206,9 @@ extension Settings.Overrides {
         case "1", "true", "yes": simulate = true
         case "0", "false", "no": simulate = false
         case let other?:
-            let place = SourceLocation(file: "QUICKCONNECT_SIMULATE", line: 1, column: 1)
-            mistakes.append(ConfigurationMistake("'\(other)' is neither 1 nor 0", at: place))
+            mistakes.append(
+                ConfigurationMistake("'\(other)' is neither 1 nor 0", at: .outside("QUICKCONNECT_SIMULATE"))
+            )
         }
     }
 }

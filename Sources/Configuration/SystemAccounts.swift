@@ -58,8 +58,13 @@ package struct SystemAccounts: Accounts {
     /// A rule for a user who may exist on this device; nil if there is no such user.
     package func rule(forUser name: String) -> AllowRule? {
         guard let uid = uid(ofUser: name) else { return nil }
-        let place = SourceLocation(file: "the defaults", line: 1, column: 1)
-        return AllowRule(userNames: [name], groupNames: [], users: [uid], groups: [], location: place)
+        return AllowRule(
+            userNames: [name],
+            groupNames: [],
+            users: [uid],
+            groups: [],
+            location: .outside("the defaults")
+        )
     }
 
     private func user(_ name: String) -> (uid: uid_t, gid: gid_t)? {

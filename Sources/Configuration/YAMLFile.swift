@@ -150,7 +150,13 @@ struct YAMLFile {
         }
         return sequence.compactMap { item in
             guard let text = item.text, !item.isNull else {
-                mistake("\(what) must be a list of words", got: item)
+                if let pair = item.mapping?.first, item.mapping?.count == 1, let key = pair.0.text,
+                    let value = pair.1.text
+                {
+                    mistake("\(what) must be a list of words: write \(key):\(value), without the space", at: item)
+                } else {
+                    mistake("\(what) must be a list of words", got: item)
+                }
                 return nil
             }
             return Located(text, at: location(item))

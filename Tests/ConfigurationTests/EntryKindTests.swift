@@ -69,6 +69,14 @@ struct EntryKindTests {
             "a: {event: {type: any}, schedule: {every: 1h}}",
             "1:1: 'a' is declared as an event and as a schedule; it can be one of them"
         ),
+        (
+            "a: {view: [], allow: ann}",
+            "1:22: 'allow' must name users or groups, such as {users: [ann]}; got the string \"ann\""
+        ),
+        (
+            "a: {business: [script: spin]}",
+            "1:16: 'business' must be a list of words: write script:spin, without the space"
+        ),
         ("a: {event: {type: any}, parameters: []}", "1:1: 'a' is an event: it takes no parameters of your own"),
         ("a: {schedule: {every: 1h}, parameters: []}", "1:1: 'a' is a schedule: it takes no parameters of your own"),
         ("a: {event: {type: any}, verbs: {b: {users: [root]}}}", "1:1: 'a' is an event: 'post' says who may post it"),

@@ -169,25 +169,39 @@ struct MappingFilesTests {
         )
     }
 
-    @Test func `what a shipped file with a later name replaces in an owner's file has no effect, with a warning`()
-        throws
-    {
-        let shipped = try folder([
-            "kiosk.yaml": "kiosk: {view: [], allow: {users: []}, timeout: 1s, verbs: {open: {users: []}}}"
+    @Test(arguments: ["a.yaml", "home.yaml", "zz.yaml"])
+    func `an owner's file wins over a shipped one, whatever their names`(name: String) throws {
+        let shipped = try folder(["kiosk.yaml": "kiosk: {view: [], allow: {users: []}, timeout: 1s}\nlamp: {view: []}"])
+        let owners = try folder([
+            name: "kiosk: {allow: {users: [root]}, timeout: 2s}", "b.yaml": "lamp: {remove: true}",
         ])
-        let text = "kiosk: {allow: {users: [root]}, verbs: {open: {users: [root]}}}"
-        let owners = try folder(["home.yaml": text])
-        #expect(
-            try build(shipped, owners).warnings.map(\.description) == [
-                "\(owners("home.yaml")):1:1: \(shipped("kiosk.yaml")):1:1, which is read later, replaces "
-                    + "'allow' and 'verbs' of 'kiosk'; rename this file to zz-home.yaml"
+        let (table, warnings) = try build(shipped, owners)
+        #expect(table["kiosk"]?.timeout == .seconds(2) && table["lamp"] == nil && warnings.isEmpty)
+    }
+
+    @Test func `a name of a shipped command is a mistake in the owner's file, with both places`() throws {
+        let shipped = try folder(["device.yaml": "stop: {view: []}"])
+        let owners = try folder(["a.yaml": "lamp: {value: {type: boolean}}\nstop: {value: {type: boolean}}"])
+        #expect {
+            try build(shipped, owners)
+        } throws: { error in
+            (error as? ConfigurationMistakes)?.mistakes.map(\.description) == [
+                "\(owners("a.yaml")):2:1: 'stop' is a command already, in \(shipped("device.yaml")):1:1; choose another name, "
+                    + "or say 'replace: true' here to replace that"
             ]
-        )
-        for name in ["zz-home.yaml", "kiosk.yaml"] {
-            let owners = try folder([name: text.replacing("{allow", with: "{view: [], allow")])
-            #expect(try build(shipped, owners).warnings.isEmpty)
         }
-        #expect(try build(owners, shipped).warnings.isEmpty)
+        let replaced = try folder(["a.yaml": "stop: {replace: true, value: {type: boolean}}"])
+        #expect(try build(shipped, replaced).table["stop"]?.kind == .value)
+    }
+
+    @Test(arguments: [
+        ("{help: A fan: fast.}", "needs quotes"), ("\n  help: A fan: fast.", "such as \"A fan: fast\""),
+        ("\n  help: a\n b: c", "indented unlike"), ("\n  help: @home", "needs quotes"),
+        ("\n  help: \"open", "not closed"),
+    ])
+    func `what libyaml says has what to do about it`(text: String, remedy: String) throws {
+        let told = try mistakes("a: \(text)")
+        #expect(told.count == 1 && told[0].contains(": not YAML: ") && told[0].contains(remedy), "\(told)")
     }
 
     @Test func `text that is no YAML, or has a key twice, is a mistake with its place`() throws {

@@ -1,10 +1,10 @@
-/// A position in one of the owner's files.
+/// A position in one of the owner's files, or what else a rule or a mistake comes from.
 public struct SourceLocation: Sendable, Hashable, CustomStringConvertible {
     /// The file's name as shown to people.
     public var file: String
-    /// From 1.
+    /// From 1; 0 outside of files.
     public var line: Int
-    /// From 1, in bytes.
+    /// From 1, in bytes; 0 outside of files.
     public var column: Int
 
     /// A position in a file.
@@ -14,8 +14,11 @@ public struct SourceLocation: Sendable, Hashable, CustomStringConvertible {
         self.column = column
     }
 
-    /// The position as compilers write it: `lamp.yaml:5:14`.
-    public var description: String { "\(file):\(line):\(column)" }
+    /// What is not in a file, such as `--listen`, `QUICKCONNECT_GPSD` or `the defaults`.
+    public static func outside(_ name: String) -> Self { Self(file: name, line: 0, column: 0) }
+
+    /// The position as compilers write it: `lamp.yaml:5:14`; outside of files only the name.
+    public var description: String { line == 0 ? file : "\(file):\(line):\(column)" }
 }
 
 extension SourceLocation: Comparable {

@@ -73,6 +73,8 @@ public struct MappingDeclaration: Sendable {
     public var homeAssistant: JSONValue?
     /// Whether it replaces what earlier files declare.
     public var replaces = false
+    /// Where a later file makes something else of it.
+    private var clash: SourceLocation?
     /// The files that say what the command does, by a phase or a value, once the files are merged.
     var files: Set<String> = []
     /// Whether it removes the entry.
@@ -91,6 +93,7 @@ public struct MappingDeclaration: Sendable {
     /// has no effect leaves none. Each of the `verbs` is
     /// replaced separately, so that a rule for one does not drop the rules of the others.
     mutating func add(_ later: MappingDeclaration) {
+        if !isEmpty, !later.isEmpty, kind != later.kind { clash = clash ?? later.command.location }
         for (phase, names) in later.phases { phases[phase, default: []] += names }
         help = later.help ?? help
         answers = later.answers ?? answers
@@ -116,21 +119,6 @@ public struct MappingDeclaration: Sendable {
         homeAssistant = later.homeAssistant ?? homeAssistant
     }
 
-    /// The keys of this one that a later one replaces, if it speaks of the same.
-    func keysReplaced(by later: MappingDeclaration) -> [String] {
-        let verbs = Set(later.verbs.map { ByteName($0.text.value) })
-        let replaced: [(String, Bool)] = [
-            ("allow", allow != nil && later.allow != nil), ("set", set != nil && later.set != nil),
-            ("verbs", self.verbs.contains { verbs.contains(ByteName($0.text.value)) }),
-            ("answeredBy", answeredBy != nil && later.answeredBy != nil),
-            ("timeout", timeout != nil && later.timeout != nil), ("value", value != nil && later.value != nil),
-            ("parameters", parameters != nil && later.parameters != nil),
-            ("event", event != nil && later.event != nil), ("post", post != nil && later.post != nil),
-            ("schedule", schedule != nil && later.schedule != nil), ("call", call != nil && later.call != nil),
-        ]
-        return replaced.filter(\.1).map(\.0)
-    }
-
     /// Whether it has rules but does not say what the command is.
     var isEmpty: Bool { kinds.isEmpty }
 
@@ -149,6 +137,14 @@ public struct MappingDeclaration: Sendable {
     var mistakes: [ConfigurationMistake] {
         let (name, kind) = (command.value, kind)
         var texts: [String] = []
+        if let clash {
+            let noun = phases.isEmpty ? kinds.first?.noun ?? "" : "a command"
+            let text = """
+                '\(name)' is \(noun) already, in \(command.location); choose another name, or say 'replace: \
+                true' here to replace that
+                """
+            return [ConfigurationMistake(text, at: clash)]
+        }
         if kinds.count > 1 {
             let nouns = kinds.map(\.noun).joined(separator: " and as ")
             texts.append(

@@ -3,8 +3,6 @@ internal import JSON
 /// Merges the declarations of the files, in order, and resolves them into a table.
 public struct MappingTableBuilder {
     private var declarations: [ByteName: MappingDeclaration] = [:]
-    /// What the owner's files declare so far.
-    private var owners: [ByteName: [MappingDeclaration]] = [:]
     private var mistakes: [ConfigurationMistake] = []
     private var warnings: [ConfigurationMistake] = []
     /// Mistakes within the files themselves.
@@ -23,11 +21,9 @@ public struct MappingTableBuilder {
     public mutating func note(_ mistake: ConfigurationMistake) { mistakesOfFiles.append(mistake) }
 
     /// Adds the next file's declaration of a command.
-    /// - Parameter isOwners: whether the file is in the owner's folder. What it says should not yield to a shipped file.
-    public mutating func add(_ declaration: MappingDeclaration, isOwners: Bool = true) {
+    public mutating func add(_ declaration: MappingDeclaration) {
         let name = declaration.command.value
         let key = ByteName(name)
-        if isOwners { owners[key, default: []].append(declaration) } else { warnOfReplaced(by: declaration, key) }
         if name == CommandError.replyCommand {
             mistake("'error' is the command of error replies and cannot be mapped", at: declaration.command)
         } else if declaration.removes {
@@ -44,24 +40,6 @@ public struct MappingTableBuilder {
 
     private mutating func mistake(_ text: String, at place: Located<String>) {
         mistakes.append(ConfigurationMistake(text, at: place.location))
-    }
-
-    /// Warns of the owner's keys that a shipped file replaces, because it is read later.
-    private mutating func warnOfReplaced(by shipped: MappingDeclaration, _ key: ByteName) {
-        for own in owners[key] ?? [] {
-            let keys = own.keysReplaced(by: shipped)
-            guard !keys.isEmpty else { continue }
-            let names = keys.map { "'\($0)'" }.joined(separator: " and ")
-            let (file, later) = (own.command.location.file.lastComponent, shipped.command.location)
-            warn(
-                ConfigurationMistake(
-                    """
-                    \(later), which is read later, replaces \(names) of '\(key.text)'; rename this file to zz-\(file)
-                    """,
-                    at: own.command.location
-                )
-            )
-        }
     }
 
     /// All values, whatever mistakes there are.

@@ -70,7 +70,7 @@ struct Sockets: Sendable {
     private func unnamed(_ socket: ListeningSocket, _ report: (String) -> Void) -> UnixSocketListener.Endpoint {
         let name = socket.name
         report("systemd passed a socket named '\(name)', which no entry of 'sockets' has; it denies every call")
-        let place = SourceLocation(file: "no entry of 'sockets' has systemd: \(name)", line: 1, column: 1)
+        let place = SourceLocation.outside("no entry of 'sockets' has systemd: \(name)")
         return .init(socket, SocketRule(name: name, commands: [], connections: 16, location: place))
     }
 
