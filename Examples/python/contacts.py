@@ -46,6 +46,6 @@ if __name__ == "__main__":
     if len(sys.argv) != 2:
         sys.exit("usage: contacts.py FILE.vcf")
     with quickconnect.Client() as device:
-        device.handle("contacts", lambda data, call: contacts(sys.argv[1], data[0] if isinstance(data, list) and data else data or None))
+        device.handle("contacts", lambda data, call: contacts(sys.argv[1], next(iter(call.parameters), None)))
         for _ in device.events("never"):
             pass

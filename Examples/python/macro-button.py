@@ -8,7 +8,7 @@ with quickconnect.Client() as device:
 
     def step(data, call):
         """Moves the inner ring, and answers where it is then: the daemon keeps it between 0 and 10."""
-        size = data[0] if isinstance(data, list) and data else 1
+        size = call.parameters[0] if call.parameters else 1
         if not isinstance(size, (int, float)):
             raise quickconnect.Error("invalid", "step takes a number")
         return device.call("innerProgress", device.call("innerProgress") + size)

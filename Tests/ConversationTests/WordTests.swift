@@ -39,6 +39,46 @@ struct WordTests {
         )
     }
 
+    @Test(arguments: [
+        ("require('fs')", "Can't find variable: require; a script is one file, without modules"),
+        ("await fetch('http://x')", "Can't find variable: fetch; scripts reach the device's commands, and no network"),
+        ("import x from './y.js'", "; a script is one file, without modules"),
+        ("export default 1", "; a script is one file, without modules"),
+        ("document.title", "; a script has no page"), ("process.exit(1)", "; scripts have JavaScript and"),
+    ])
+    func `what Node and pages have, and scripts do not, is told as that`(text: String, told: String) async throws {
+        let daemon = try await DaemonProcess()
+        let script = try ScriptProcess.run(text, daemon: daemon)
+        #expect(try await script.end() == .status(1))
+        #expect(script.errors.contains(told), "\(script.errors)")
+    }
+
+    @Test func `a handler has its parameters as a list, in whatever form they came`() async throws {
+        let daemon = try await DaemonProcess()
+        let text = "quickconnect.handle('greet', (data, call) => call.parameters).then(() => console.log('there'))"
+        let script = try ScriptProcess.run(text, daemon: daemon)
+        try await script.awaitOutput("there")
+        let client = try daemon.connect()
+        for (data, parameters) in [
+            (#","data":"Ann""#, #"["Ann"]"#), (#","data":["Ann",[1]]"#, #"["Ann",[1]]"#),
+            (#","data":{"a":1}"#, #"[{"a":1}]"#),
+            (#","data":null"#, "[]"), ("", "[]"),
+        ] {
+            client.send(#"{"handlerName":"greet"\#(data),"callbackId":"1"}"#)
+            #expect(try await client.next() == #"{"responseId":"1","responseData":\#(parameters)}"#)
+        }
+    }
+
+    @Test func `a name that is nearly an event of the device is told`() async throws {
+        let daemon = try await DaemonProcess()
+        let text = "quickconnect.on('playstate', () => {}).then(off => off())"
+        let script = try ScriptProcess.run(text, daemon: daemon)
+        #expect(try await script.end() == .status(0), "\(script.errors)")
+        let told =
+            "'playstate' is not an event of this device, did you mean 'playState'? It exists only where a client posts it."
+        #expect(script.errors.contains(told), "\(script.errors)")
+    }
+
     @Test func `what is wrong is refused, with the place`() async throws {
         let daemon = try await DaemonProcess()
         let script = try ScriptProcess.run(

@@ -153,7 +153,7 @@ class Client {
       if (gone.length && this.#socket) await this.#request('unsubscribe', gone);
     };
     try {
-      const then = () => names.forEach((name) => this.#subscriptions.set(name, options));
+      const then = (told) => (names.forEach((name) => this.#subscriptions.set(name, options)), warn(told));
       await this.#request('subscribe', [...names, ...(options ? [options] : [])], { then });
     } catch (error) {
       await off();

@@ -178,7 +178,7 @@ class AsyncClient:
             await self._request(
                 "subscribe",
                 names + ([options] if options else []),
-                then=lambda answer: self._subscriptions.update(dict.fromkeys(names, options)),
+                then=lambda answer: (self._subscriptions.update(dict.fromkeys(names, options)), _warn(answer)),
             )
         except BaseException:
             await off()

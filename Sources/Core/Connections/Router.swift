@@ -70,6 +70,21 @@ public struct Router: Sendable {
         }
     }
 
+    /// What to say of events that nobody on this device declares and whose names are nearly those of others: probably a
+    /// mistake, but a client may post them later. Nil if there are none.
+    public func doubt(of names: [String], for client: any CallConnection) -> String? {
+        let table = frontController.currentTable
+        for name in names where table[name] == nil && !DaemonEvents.names.contains(name) {
+            let declared = table.nearest(name).filter { table[$0]?.kind != .stack }
+            let near = NearestNames.find(name, among: DaemonEvents.names + declared)
+                .filter { refusal(ofEvent: $0, for: client) == nil }
+            guard !near.isEmpty else { continue }
+            return
+                "'\(name.shortened)' is not an event of this device\(NearestNames.question(near)) It exists only where a client posts it."
+        }
+        return nil
+    }
+
     /// So a client can ask for a value by its name, without the risk that it runs a command.
     private func checkIsValue(_ name: String) throws(CommandError) {
         let table = frontController.currentTable

@@ -37,7 +37,8 @@ struct PostBCO: BCO {
     }
 }
 
-/// `subscribe [name, …, {options}]`: sends these events to this connection, in the form of this call.
+/// `subscribe [name, …, {options}]`: sends these events to this connection, in the form of this call. Answers
+/// `{"warning": text}` for a name that is nearly one of the device's own, and null otherwise.
 struct SubscribeBCO: BCO {
     let touchesDevice = true
     let router: Router
@@ -47,7 +48,8 @@ struct SubscribeBCO: BCO {
             try SubscriptionWish(call, limit: router.frontController.limits.subscriptionsPerConnection)
         }
         try router.subscribe(call.connection, to: wish.names, options: wish.options, form: call.request.form)
-        return .result(.null)
+        let doubt = router.doubt(of: wish.names, for: call.connection)
+        return .result(doubt.map { ["warning": .string($0)] } ?? .null)
     }
 }
 

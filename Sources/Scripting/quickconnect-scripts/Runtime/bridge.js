@@ -76,6 +76,8 @@
             // Whether the call's turn is over, so that the host knows about the call.
             this[isLate] = false
             this.command = message.command
+            // The data as a list, in whatever form the caller gave it.
+            this.parameters = message.data === undefined || message.data === null ? [] : [message.data].flat()
             this.phase = message.phase
             this.results = message.results
             // The caller that the handler acts for: {uid, user}, or {gateway, user}.

@@ -172,6 +172,8 @@
             host.ask('subscribe', host.subscriptionOf(name), error => {
                 events.delete(name)
                 host.console.warn(name + ': ' + error.message)
+            }, told => {
+                if (told && told.warning) host.console.warn(told.warning)
             })
         }
     }

@@ -41,7 +41,8 @@
         entry.all = [...entry.all, own]
         if (options) entry.options = options
         try {
-            await host.callQuietly('subscribe', host.subscriptionOf(name), site)
+            const told = await host.callQuietly('subscribe', host.subscriptionOf(name), site)
+            if (told && told.warning) host.console.warn(told.warning)
         } catch (error) {
             entry.options = before
             remove()

@@ -71,8 +71,31 @@ extension ScriptRunner {
         }
         let stack = runtime?.stack(of: error.value) ?? []
         let place = error.place == nil ? "\(source.path): " : ""
-        end(status, "\(place)\(error)", "\(hint)\(stack.map { "\n    at \(Self.frame($0))" }.joined())")
+        end(
+            status,
+            "\(place)\(error)\(Self.elsewhere(error))",
+            "\(hint)\(stack.map { "\n    at \(Self.frame($0))" }.joined())"
+        )
     }
+
+    /// What a script wants that there is in Node and in pages, and not here; empty if it is something else.
+    private static func elsewhere(_ error: JSError) -> String {
+        let prefix = "Can't find variable: "
+        if error.name == "ReferenceError", error.message.hasPrefix(prefix) {
+            return switch error.message.dropFirst(prefix.count) {
+            case "require", "module", "exports": Self.noModules
+            case "fetch", "XMLHttpRequest", "WebSocket", "EventSource":
+                "; scripts reach the device's commands, and no network"
+            case "process", "Buffer", "global": "; scripts have JavaScript and the device's commands, not Node"
+            case "document", "localStorage", "navigator", "alert": "; a script has no page"
+            default: ""
+            }
+        }
+        let isModule = ["import", "export"].contains { error.message.contains($0) }
+        return error.name == "SyntaxError" && isModule ? Self.noModules : ""
+    }
+
+    private static let noModules = "; a script is one file, without modules"
 
     /// The engine's `name@place`, in a form for people.
     private static func frame(_ line: String) -> String {

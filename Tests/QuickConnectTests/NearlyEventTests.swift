@@ -1,0 +1,34 @@
+import CoreModel
+import JSON
+import QuickConnect
+import Testing
+
+@Suite("Events that nobody declares")
+struct NearlyEventTests {
+    @Test func `who subscribes to what nobody declares, but nearly, is warned, and subscribed`() async throws {
+        try await withDaemon({ mappings in
+            mappings.mapShipped()
+            mappings.map("doorbell") { declaration in
+                declaration.phases = [:]
+                declaration.answeredBy = nil
+                declaration.event = EventDeclaration(Parameter("data", .any))
+            }
+        }) { daemon in
+            let client = daemon.connect()
+            func answer(_ name: String) async -> JSONValue? {
+                client.send(#"{"handlerName":"subscribe","data":["\#(name)"],"callbackId":"1"}"#)
+                return (try? JSONParser.parse(await client.next()))?.objectValue?["responseData"]
+            }
+            for (name, meant) in [("dorbell", "doorbell"), ("acel", "accel")] {
+                let told =
+                    "'\(name)' is not an event of this device, did you mean '\(meant)'? "
+                    + "It exists only where a client posts it."
+                #expect(await answer(name) == ["warning": .string(told)])
+                client.send(#"{"handlerName":"post","data":["\#(name)",1]}"#)
+                #expect(await client.next() == #"{"handlerName":"\#(name)","data":1}"#)
+            }
+            // Of a command's name nothing is known to be wrong, and 'door' may be anything.
+            for name in ["doorbell", "hello", "door"] { #expect(await answer(name) == .null, "\(name)") }
+        }
+    }
+}
