@@ -4,11 +4,13 @@ public protocol Accounts: Sendable {
     func gid(ofGroup name: String) -> UInt32?
 }
 
-/// The users of this project's services that answer for commands. Each exists only where its part is installed.
+/// The users of this project's services. Each exists only where its part is installed.
 enum ServiceUsers {
-    static let names: Set = [
+    /// Those that answer for commands.
+    private static let answering: Set = [
         "quickconnect-data", "quickconnect-mqtt", "quickconnect-scripts", "quickconnect-sync", "quickconnect-web",
     ]
+    static let names = answering.union(["quickconnect-kiosk"])
 
     /// The group of those who may use the device's socket, which its package makes.
     static let group = "quickconnect"
@@ -16,6 +18,6 @@ enum ServiceUsers {
     /// The service that publishes values to the users of a gateway, by the gateway's name.
     static let publishers = ["mqtt": "quickconnect-mqtt"]
 
-    /// Their ids on this device.
-    static func ids(_ accounts: any Accounts) -> Set<UInt32> { Set(names.compactMap(accounts.uid(ofUser:))) }
+    /// The ids on this device of those that answer for commands.
+    static func ids(_ accounts: any Accounts) -> Set<UInt32> { Set(answering.compactMap(accounts.uid(ofUser:))) }
 }

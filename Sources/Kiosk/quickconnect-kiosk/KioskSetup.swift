@@ -24,10 +24,11 @@ nonisolated struct KioskSetup {
         let named = flags.socket ?? (environment["QUICKCONNECT_SOCKET"] == nil ? settings.socket : nil)
         let handedOver = flags.page.flatMap { Self.isOwnScheme($0, settings.kiosk) ? $0 : nil }
         options = KioskOptions(
-            page: try Self.page(handedOver == nil ? flags.page ?? settings.kiosk.page : settings.kiosk.page),
+            page: try Self.page(handedOver == nil ? flags.page : nil, settings.kiosk.page),
             settings: settings.kiosk,
             daemonPaths: SocketPaths.candidates(named: named, environment: environment),
             library: try Self.library(folders),
+            shippedPages: folders.shippedPages,
             dataFolder: "\(Self.folder("XDG_DATA_HOME", ".local/share", environment))/quickconnect-kiosk",
             cacheFolder: "\(Self.folder("XDG_CACHE_HOME", ".cache", environment))/quickconnect-kiosk"
         )
@@ -54,9 +55,21 @@ nonisolated struct KioskSetup {
         return settings.schemes.contains { $0.lowercased() == scheme }
     }
 
-    private static func page(_ text: String?) throws(ConfigurationMistakes) -> KioskOptions.Page {
-        guard let text, !text.isEmpty else {
-            throw mistake("name a folder, an HTML file or an address, here or as 'page' of 'kiosk' in the settings")
+    /// - Parameters:
+    ///   - argument: the command line's.
+    ///   - setting: where the command line names none.
+    private static func page(
+        _ argument: String?,
+        _ setting: String?
+    ) throws(ConfigurationMistakes) -> KioskOptions.Page {
+        func mistake(_ message: String) -> ConfigurationMistakes {
+            Self.mistake(message, in: argument == nil ? "'page' of 'kiosk' in the settings" : "the page")
+        }
+        guard let text = argument ?? setting, !text.isEmpty else {
+            throw Self.mistake(
+                "name a folder, an HTML file or an address, or set 'page' of 'kiosk' in the settings",
+                in: "the page"
+            )
         }
         if text.contains("://") {
             guard let address = PageAddress(text), address.origin != nil, ["http", "https"].contains(address.scheme)
@@ -86,7 +99,7 @@ nonisolated struct KioskSetup {
         }
     }
 
-    private static func mistake(_ message: String, in file: String = "the command line") -> ConfigurationMistakes {
-        ConfigurationMistakes([ConfigurationMistake(message, at: SourceLocation(file: file, line: 1, column: 1))])
+    private static func mistake(_ message: String, in place: String) -> ConfigurationMistakes {
+        ConfigurationMistakes([ConfigurationMistake(message, at: .outside(place))])
     }
 }

@@ -18,6 +18,7 @@ extension Kiosk {
         page.didFinish = { [unowned self] in
             recovery.pageIsThere()
             takeTitle()
+            login.pageIsThere()
         }
         page.didRefuse = { [unowned self] what in note("the page may not \(what)") }
         page.didFail = { [unowned self] address, reason in

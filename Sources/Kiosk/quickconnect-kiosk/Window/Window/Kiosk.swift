@@ -36,6 +36,7 @@ final class Kiosk {
     let daemon: DaemonHost
     var keyboard: ScreenKeyboard?
     let question: NavigationQuestion
+    let login: OwnLogin
     /// The current menu entries. Called each time the menu opens; without entries there is no menu.
     var menuEntries: () -> [MenuEntry] = { [] }
     /// Called when the document is no longer shown: another one is, or its process has ended.
@@ -91,7 +92,9 @@ final class Kiosk {
         )
         daemon = DaemonHost(paths: options.daemonPaths)
         question = NavigationQuestion(daemon)
+        login = OwnLogin(daemon, page)
         build()
+        login.log = { [unowned self] in note($0) }
         connectPage()
         connectWindow()
         if options.isAutomated { connectAutomation() }
@@ -135,7 +138,7 @@ final class Kiosk {
         gtk_container_add(cast(stack), page.widget)
         gtk_container_add(cast(stack), notice.widget)
         if case .folder(let path, _) = options.page {
-            engine.folders.serve([path], as: "app")
+            engine.folders.serve([path, options.shippedPages], as: "app")
             engine.folders.media = MediaScheme(daemon)
         }
         if !options.settings.showsCursor { page.addStyle("*, *::before, *::after { cursor: none !important }") }

@@ -16,6 +16,8 @@ nonisolated struct KioskOptions: Sendable {
     var daemonPaths: [String]
     /// The text of quickconnect.js.
     var library: String
+    /// The folder of the shipped pages, whose files a folder of pages has, too.
+    var shippedPages: String
     /// The folder for cookies and pages' storage.
     var dataFolder: String
     /// The folder of the cache.

@@ -1,0 +1,42 @@
+import KioskRules
+import Testing
+
+@Suite("Where a window logs itself in")
+struct OwnGatewayTests {
+    @Test(
+        "at the log-in page of its own gateway, wherever that leads then",
+        arguments: [
+            ("http://127.0.0.1:8467", "http://127.0.0.1:8467/login.html"),
+            ("http://127.0.0.1:8467", "http://localhost:8467/login.html?next=sign.html"),
+            ("http://localhost:8467", "http://[::1]:8467/login.html?next=a%2Fb.html"),
+            ("https://kiosk.local/device", "https://kiosk.local/device/login.html?next=sign.html"),
+            ("https://kiosk.local", "https://KIOSK.local:443/login.html"),
+        ]
+    )
+    func own(gateway: String, address: String) {
+        #expect(OwnGateway(link: "\(gateway)/login.html#code=abc").login(at: address) == "\(address)#code=abc")
+    }
+
+    @Test(
+        "not elsewhere: who has the code is somebody here",
+        arguments: [
+            "http://127.0.0.1:8468/login.html", "https://127.0.0.1:8467/login.html",
+            "http://example.org:8467/login.html",
+            "http://example.org/login.html", "http://127.0.0.1:8467@example.org/login.html",
+            "http://127.0.0.1:8467.example.org/login.html", "http://127.0.0.1:8467/shop/login.html",
+            "http://127.0.0.1:8467/login.htm", "http://127.0.0.1:8467/", "http://127.0.0.1:8467/login.html#code=old",
+            "qc://app/login.html", "file:///login.html", "about:blank", "",
+        ]
+    )
+    func others(address: String) {
+        #expect(OwnGateway(link: "http://127.0.0.1:8467/login.html#code=abc").login(at: address) == nil)
+    }
+
+    @Test(
+        "an answer that is no such address is of no use",
+        arguments: ["", "#code=a", "http://127.0.0.1:8467/login.html", "x"]
+    )
+    func answers(link: String) {
+        #expect(OwnGateway(link: link).login(at: "http://127.0.0.1:8467/login.html") == nil)
+    }
+}
