@@ -16,6 +16,8 @@ export type State = 'idle' | 'connecting' | 'connected' | 'waiting' | 'closed'
 
 /** What a handler is told of a call, besides its data. */
 export interface HandlerCall {
+	/** The data as a list, in whatever form the caller gave it. */
+	parameters: any[]
 	command?: string
 	phase?: 'validation' | 'business' | 'view' | 'error'
 	results?: JSONValue[]

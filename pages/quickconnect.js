@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// QuickConnect in a page: calls, events and handlers over the WebSocket of quickconnect-web (docs/pages.md).
+// Calls, events and handlers over the WebSocket of quickconnect-web (docs/pages.md).
 (function () {
 'use strict'
 
@@ -133,7 +133,7 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {}, refused = 
 			begin()
 			pump()
 		})
-		promise.catch(own ? nothing : warn) // It may be ignored.
+		own || promise.catch(warn) // It may be ignored.
 		return Object.assign(promise, { id })
 	}
 
@@ -193,7 +193,7 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {}, refused = 
 	// The book's front controller
 
 	function map(kind, command, run) {
-		if (typeof run !== 'function') throw new TypeError(command + ' is not mapped to a function')
+		needsFunction(command, run)
 		mapped.set(kind + command, [...own(kind, command), run])
 		if (kind === 'V') setTimeout(() => replies.has(command) || viewed.add(command) && view(command))
 	}
@@ -250,8 +250,7 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {}, refused = 
 	})
 
 	function happened(name, value) {
-		const { all = [] } = listeners.get(name) || {}
-		all.forEach(each => guarded(each.listener, value, name))
+		listeners.get(name)?.all.forEach(each => guarded(each.listener, value, name))
 		if (handlers.has(name)) guarded(handlers.get(name), value, nothing)
 		guarded(scope.handleRequest, name, value)
 	}
@@ -268,11 +267,12 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {}, refused = 
 		const { all = [], options = commands.has(name) && !all.length ? [{ value: true }] : [] } = listeners.get(name) || {}
 		if (!all.length && !viewed.has(name)) return subscribed.delete(name) && isOpen && ask('unsubscribe', [name]).catch(nothing)
 		if (json(subscribed.get(name)) === json(options)) return
-		await ask('subscribe', [name, ...options]).catch(error => {
+		const told = await ask('subscribe', [name, ...options]).catch(error => {
 			if (error.code !== 'connectionLost') throw error
 		})
+		if (told?.warning) console.warn(told.warning)
 		subscribed.set(name, options)
-		return subscribe(name) // If still wanted.
+		return subscribe(name)
 	}
 
 	async function on(name, listener, options) {
@@ -322,7 +322,6 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {}, refused = 
 	}
 
 	const add = (name, number = 1) => ask(name, [null, { add: number }])
-
 	const post = (event, data = null) => ask('post', [event, data])
 
 	// WebViewJavascriptBridge
@@ -369,9 +368,9 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {}, refused = 
 		throw Object.assign(new Error(message), { code: 'unavailable' })
 	}
 
-	// A handler with a callback answers by it, others by their return value.
 	async function called(call, to) {
 		const { callbackId: responseId, handlerName: name, data } = call, each = to || socket
+		call.parameters = data == null ? [] : [data].flat()
 		let isAnswered
 		const answer = body => {
 			if (!isAnswered && (to || socket === each)) each.send(json({ responseId, ...body }))
@@ -431,7 +430,7 @@ if (!window.webkit?.messageHandlers) {
 	window.webkit = { ...window.webkit, messageHandlers: new Proxy({}, { get }) }
 }
 
-// The book's calls: location = 'call?cmd=…&msg=…', a hidden frame, or a link, all without encoding.
+// The book's calls: location = 'call?cmd=…&msg=…', a frame or a link.
 const queryOf = address => address.startsWith(location.origin + '/') && /^[^?#]*\/call\?(.+)$/s.exec(address)?.[1]
 const decoded = text => text.replace(/(%[0-9a-f]{2})+/gi, bytes => {
 	try { return decodeURIComponent(bytes) } catch { return bytes }
@@ -455,11 +454,12 @@ function caught(event, address) {
 }
 
 let told = 0
-const log = text => told++ < 20 && device.call('logMessage', text.slice(0, 500))
+const log = text => told++ < 20 && device.call('logMessage', text.slice(0, 500)).catch(nothing)
 addEventListener('error', ({ message, filename, lineno, colno }) => message && log(`${message} (${filename}:${lineno}:${colno})`))
 addEventListener('unhandledrejection', ({ reason }) => {
+	if (reason?.code === 'connectionLost') return
 	log('unhandled rejection: ' + reason)
-	if (reason?.code === 'denied') refused(reason)
+	if (reason?.cmd) refused(reason)
 })
 for (const name of ['online', 'pageshow', 'visibilitychange']) addEventListener(name, () => document.hidden || device.wake())
 addEventListener('pagehide', device.rest)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the device refuses is told in the page, for its author: with --watch only. quickconnect.js loads this at the first refusal.
-const isWatched = fetch(new URL('session', import.meta.url)).then(answer => answer.json()).then(({ watch }) => watch, () => false)
+// What the device refuses is told in the page, for its author (docs/web.md). quickconnect.js loads this at the first refusal.
+const isForAuthors = fetch(new URL('session', import.meta.url)).then(answer => answer.json()).then(({ refusals }) => refusals, () => false)
 const said = new Set()
 // The list that a line tells to write: what one line adds, the others keep.
 const list = /(«commands: \[)([^\]…]*)(\]»)/
@@ -11,16 +11,16 @@ let place
  * Shows an error of a call or a subscription: a list of the gateway's that lacks it always, anything else if the page left it unhandled.
  * `isOwn` tells whether the page itself has a business function of a name; without it the error is unhandled.
  */
-export async function show({ cmd, message, rule = '' }, isOwn) {
+export async function show({ cmd, code, message, rule = '' }, isOwn) {
 	// quickconnect.js itself logs mistakes of the page.
 	if (said.has(message) || cmd === 'logMessage') return
 	const event = /^the event '(.*?)': /.exec(message)?.[1]
 	if (isOwn && (!rule.startsWith('the commands of the socket ') || event && isOwn(event))) return
 	said.add(message)
-	if (!await isWatched) return
+	if (!await isForAuthors) return
 	place ||= makePlace()
 	const line = document.createElement('p')
-	line.textContent = `Refused: ${message}.`
+	line.textContent = code === 'denied' ? `Refused: ${message}.` : `${cmd}: ${message}`
 	list.exec(message)?.[2].split(', ').forEach(name => names.add(name))
 	line.style.cssText = 'margin: 0 2em .5em 0; overflow-wrap: anywhere'
 	place.append(line)

@@ -8,6 +8,7 @@ extension SettingsReader {
             FileKey("names", \.names) { $0.hostNames($1, $2) },
             FileKey("pages", \.pages) { $0.filePath($1, $2) },
             FileKey("inlineScripts", \.inlineScripts) { $0.bool($1, $2) },
+            FileKey("watch", \.watches) { $0.bool($1, $2) },
             FileKey("tiles", \.tiles) { $0.tiles($1, $2) },
             FileKey("session", \.sessionSeconds) { $0.seconds($1, $2) },
             FileKey("connections", \.connections) { $0.integer($1, $2, in: 1...30_000) },

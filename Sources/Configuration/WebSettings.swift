@@ -12,6 +12,8 @@ package struct WebSettings: Sendable, Equatable {
     package var pages: String?
     /// Whether pages may contain inline scripts and styles.
     package var inlineScripts = false
+    /// Whether pages reload as their files change, and show what the device refuses them.
+    package var watches = false
     /// The address of a map's tiles.
     package var tiles: String?
     /// How long a log-in lasts, in seconds.

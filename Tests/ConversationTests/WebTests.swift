@@ -140,6 +140,38 @@ struct WebTests {
         #expect(try await web.ask("GET", "/lib/jquery/jquery.js", cookie).status == 404)
     }
 
+    @Test func `a person who asks for what is not there gets a page, with a way back; a program an error`() async throws
+    {
+        let web = try await WebProcess()
+        let cookie = "Cookie: \(try await web.cookie(of: "ann"))"
+        for (path, root) in [("/none.html", ""), ("/a/b/none", "../../"), ("/%3Cscript%3E.html", "")] {
+            let page = try await web.ask("GET", path, [cookie, "Accept: text/html,*/*;q=0.8"])
+            #expect(page.status == 404 && page["content-type"] == "text/html; charset=utf-8", "\(path)")
+            #expect(
+                page.text.contains(#"href="\#(root)./""#) && page.text.contains(#"href="\#(root)style.css""#),
+                "\(page.text)"
+            )
+            #expect(!page.text.contains("script>"))
+            let program = try await web.ask("GET", path, [cookie, "Accept: */*"])
+            #expect(program.status == 404 && program.code == "notFound", "\(path)")
+        }
+    }
+
+    @Test func `a user who is there already is replaced, and the answer says so`() async throws {
+        let web = try await WebProcess()
+        let client = try web.connect()
+        let first = try await client.value("web", ["add", "ann", ["groups": ["staff", "home"]]])
+        #expect(first.objectValue?.count == 1)
+        let words = ["web", "user", "add", "ann", "--group", "home", "--socket", web.socket]
+        let tool = try ChildProcess(Products.path("quickconnect"), words)
+        #expect(try await tool.wait() == .status(0))
+        let output = String(decoding: tool.standardError, as: UTF8.self)
+        let told =
+            "web:ann was a user already: the token of before and its log-ins have ended, and ann is no longer in staff"
+        #expect(output == "quickconnect: \(told)\n")
+        #expect(try await client.value("web", ["add", "ann"]).objectValue?["replaced"] == ["groups": ["home"]])
+    }
+
     @Test func `calls by HTTP`() async throws {
         let web = try await WebProcess()
         let token = ["Authorization: Bearer \(try await web.token(of: "ann"))"]
@@ -332,7 +364,10 @@ struct WebTests {
 
     @Test func `pages are told when their files change`() async throws {
         let web = try await WebProcess(.init(flags: ["--watch"]))
-        let page = try await web.page(web.cookie(of: "ann"))
+        let cookie = try await web.cookie(of: "ann")
+        let session = try await web.ask("GET", "/session", ["Cookie: \(cookie)"]).text
+        #expect(session.contains(#""watch":true,"refusals":true"#), "\(session)")
+        let page = try await web.page(cookie)
         // The watch begins some time after the start.
         let writing = Task {
             while !Task.isCancelled {

@@ -1043,7 +1043,7 @@ def words(stage):
     browser.run("""window.seen = []; window.viewed = []; window.handled = []
         mapCommandToVCF('outerProgress', (data, value) => { viewed.push(value) })
         return makeCall('outerProgress').then(() => quickconnect.value('innerProgress', (value, name) => seen.push([value, name])))
-            .then(off => { window.off = off; return quickconnect.handle('brighten', (data, call) => [data, call.command]) })""")
+            .then(off => { window.off = off; return quickconnect.handle('brighten', (data, call) => [data, call.command, call.parameters]) })""")
     assert browser.run("return seen") == [[2, "innerProgress"]]
     assert browser.run("return quickconnect.set('innerProgress', 99)") == 10
     assert browser.run("return quickconnect.add('innerProgress', -1.5)") == 8.5
@@ -1054,7 +1054,7 @@ def words(stage):
     assert browser.run("return seen.map(([value]) => value)") == [2, 10, 4]
     rig.call("outerProgress", 6)
     browser.wait("viewed.at(-1) === 6")
-    assert rig.call("brighten", 7) == [[7], "brighten"]
+    assert rig.call("brighten", 7) == [[7], "brighten", [7]]
     # The daemon begins with the defaults.
     rig.end(rig.running.pop("quickconnectd"))
     browser.wait("quickconnect.state !== 'connected'")
@@ -1112,6 +1112,12 @@ def refused_in_the_page(stage):
     lists = re.findall(r"«commands: \[(.*?)\]»", browser.value(told))
     assert len(lists) > 1 and len(set(lists)) == 1 and {"doorbell", "reload"} <= set(lists[0].split(", ")), lists
     assert not re.search("data is|brew", browser.value(told)) and browser.value(told).count("Refused: reload") == 1, browser.value(told)
+    # What nobody awaits, by each word: here, and in the journal.
+    browser.run("""quickconnect.call('volume', 'loud'); quickconnect.set('innerProgress', 'x'); quickconnect.add('outerProgress', 'y')
+        quickconnect.post('playState'); quickconnect.on('accel', () => {}, { rate: -1 }); quickconnect.value('stop', () => {}); return null""")
+    for word in "volume: ", "innerProgress: ", "outerProgress: ", "'playState' is an event of the device", "subscribe: ", "'stop' is a command":
+        browser.wait_text("#quickconnect-refused", word)
+    wait_until(lambda: stage.rig.log("quickconnectd").count("unhandled rejection: ") >= 6, "the lines of the journal")
     # A rule of persons that the page does not handle.
     browser.run("setTimeout(readData); return null")
     browser.wait_text("#quickconnect-refused", "Refused: data is allowed to user web:ann")

@@ -21,9 +21,11 @@ struct HomePlan {
     private let place: SetupPlace
     /// The gateway's socket, where systemd makes none.
     private let socket: String
+    private let watches: Bool
 
-    init(_ place: SetupPlace, socket: String?) {
+    init(_ place: SetupPlace, socket: String?, watches: Bool) {
         self.place = place
+        self.watches = watches
         let named = socket ?? OwnProcess.environment["QUICKCONNECT_SOCKET"].flatMap { $0.isEmpty ? nil : $0 }
         let beside = Folders.parent(of: Folders.absolute(named ?? StandardFolders.own.socket)) ?? "/"
         self.socket = "\(named == nil && !FileText.exists(beside) ? place.folder : beside)/quickconnect-web.sock"
@@ -70,7 +72,6 @@ struct HomePlan {
     func files(_ network: LocalNetwork?) -> SetupFiles {
         var files = SetupFiles("home")
         files.add(settings, settingsText(network))
-        // Read after the shipped kiosk.yaml, whose rules it replaces: files are merged in the order of their names.
         files.add("\(place.folder)/mappings/setup-home.yaml", Self.rules)
         if place.units != nil {
             let units = "/etc/systemd/system/quickconnect-web"
@@ -92,10 +93,12 @@ struct HomePlan {
             "    user: \(user)", "    connections: 1024",
             "    commands: [\(Self.commands.joined(separator: ", "))]",
         ]
+        var web = watches ? ["watch: true"] : []
         if network != nil {
-            let listen = isByHand ? "listen: 0.0.0.0:8467, " : ""
-            lines.append("web: {\(listen)names: [\(Self.hostName).local]}")
+            if isByHand { web.append("listen: 0.0.0.0:8467") }
+            web.append("names: [\(Self.hostName).local]")
         }
+        if !web.isEmpty { lines.append("web: {\(web.joined(separator: ", "))}") }
         return lines.joined(separator: "\n")
     }
 

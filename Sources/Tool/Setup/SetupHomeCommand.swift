@@ -31,9 +31,17 @@ struct SetupHomeCommand: ParsableCommand {
     )
     var network: String?
 
+    @Flag(
+        help: """
+            While you write pages: they reload as their files change, and show what the device refuses. Without it, they do \
+            not any more.
+            """
+    )
+    var watch = false
+
     func run() throws {
         let place = try SetupPlace(options, "home", isForUsers: false)
-        let plan = HomePlan(place, socket: options.connection.socket)
+        let plan = HomePlan(place, socket: options.connection.socket, watches: watch)
         if options.undo { return try undo(plan, place) }
         let name = try person()
         let earlier = plan.earlierNetwork

@@ -135,7 +135,7 @@ struct WebUserAddCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "add",
         abstract: "Adds a user and prints the token, which is not stored.",
-        discussion: "An existing user gets a new token and these groups, and is logged out."
+        discussion: "An existing user gets a new token and these groups, and is logged out; standard error says so."
     )
 
     @OptionGroup var connection: ConnectionOptions
@@ -148,7 +148,13 @@ struct WebUserAddCommand: ParsableCommand {
 
     func run() throws {
         let options: JSONValue = ["groups": .array(groups.map { .string($0) })]
-        say(try connection.web(["add", .string(name), options]).objectValue?["token"]?.stringValue ?? "")
+        let answer = try connection.web(["add", .string(name), options])
+        if let before = answer.objectValue?["replaced"]?.objectValue {
+            let left = (before["groups"]?.arrayValue ?? []).compactMap(\.stringValue).filter { !groups.contains($0) }
+            let lost = left.isEmpty ? "" : ", and \(name) is no longer in \(left.joined(separator: ", "))"
+            note("web:\(name) was a user already: the token of before and its log-ins have ended\(lost)")
+        }
+        say(answer.objectValue?["token"]?.stringValue ?? "")
     }
 }
 

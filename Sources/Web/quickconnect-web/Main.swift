@@ -34,7 +34,7 @@ struct QuickConnectWeb: ParsableCommand {
     @Option(help: ArgumentHelp("A folder of pages, which replace shipped pages of the same name.", valueName: "FOLDER"))
     var pages: String?
 
-    @Flag(help: "Tell pages to reload as their files change.")
+    @Flag(help: "Reload pages as their files change, and show in them what the device refuses.")
     var watch = false
 
     @Flag(help: "Allow inline scripts and styles, for old pages.")

@@ -35,7 +35,9 @@ struct WebSetup {
         options.connections = own.connections
         options.daemonConnections =
             settings.sockets.first { $0.gateway?.value == "web" }?.connections ?? options.daemonConnections
-        options.watches = flags.watch
+        options.watches = flags.watch || own.watches
+        // Whoever starts it in a terminal is at work on the pages.
+        options.showsRefusals = options.watches || (0...2).contains { isatty($0) == 1 }
         options.listeners = try Self.listeners(flags.listen, own, environment)
     }
 
@@ -56,10 +58,8 @@ struct WebSetup {
         case .unix(let path)?: return .unix(path: path)
         case .tcp(let host, let port)?: return .tcp(host: host, port: port)
         case nil:
-            let place = SourceLocation(file: "--listen", line: 1, column: 1)
-            throw ConfigurationMistakes([
-                ConfigurationMistake("'\(text)' is not \(WebSettings.Listener.expectation)", at: place)
-            ])
+            let problem = "'\(text)' is not \(WebSettings.Listener.expectation)"
+            throw ConfigurationMistakes([ConfigurationMistake(problem, at: .outside("--listen"))])
         }
     }
 }

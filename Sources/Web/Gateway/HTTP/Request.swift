@@ -34,6 +34,8 @@ struct WebRequest {
     var sender = Sender.unknown
 
     var path: String { String(head.uri.prefix { $0 != "?" }) }
+    /// Whether a browser shows the answer to somebody.
+    var isOfPerson: Bool { head.headers["accept"].contains { $0.contains("text/html") } }
     var query: String { head.uri.contains("?") ? String(head.uri.drop { $0 != "?" }.dropFirst()) : "" }
     var isEncrypted: Bool { RequestFilter.isEncrypted(head) }
     var cookieName: String { Cookie.name(host: host) }

@@ -37,6 +37,8 @@ package struct WebOptions: Sendable {
     package var daemonConnections = 64
     /// Whether pages are notified when their files change.
     package var watches = false
+    /// Whether pages show what the device refuses them: for their author, not for visitors.
+    package var showsRefusals = false
 
     /// The default options.
     package init() {}

@@ -34,7 +34,8 @@ final class WebSite {
         door = RequestFilter(names: options.names)
         security = SecurityHeaders(allowsInline: options.allowsInline, tileOrigin: options.tileOrigin)
         pages = Pages(options.pages, libraries: options.libraries)
-        facts = JSONObject([("watch", .bool(options.watches))] + (options.tiles.map { [("tiles", .string($0))] } ?? []))
+        let flags = [("watch", JSONValue.bool(options.watches)), ("refusals", .bool(options.showsRefusals))]
+        facts = JSONObject(flags + (options.tiles.map { [("tiles", .string($0))] } ?? []))
         self.doorkeeper = doorkeeper
         self.dialer = dialer
         self.bridges = bridges
@@ -147,13 +148,35 @@ final class WebSite {
             return now(.error(.notFound, "notFound", "there is no such page"))
         }
         guard path.isPublic || request.identity != nil else { return now(Self.logInFirst(request, path)) }
-        return pages.answer(path, request.head, for: request.peer, on: fair.files)
+        return pages.answer(path, request.head, for: request.peer, on: fair.files).map { response in
+            response.status == .notFound && request.isOfPerson ? Self.missing(path) : response
+        }
+    }
+
+    /// A page for a person, who has typed an address or followed an old link.
+    private static func missing(_ path: PagePath) -> Response {
+        let page = """
+            <!doctype html>
+            <html lang="en">
+            <meta charset="utf-8">
+            <meta name="viewport" content="width=device-width">
+            <title>Not here</title>
+            <link rel="stylesheet" href="\(path.toRoot)style.css">
+            <main class="fill">
+            <h1>There is no such page here.</h1>
+            <p><a href="\(path.toRoot)./">To the first page of this device</a></p>
+            </main>
+            </html>
+
+            """
+        var response = Response(.notFound, headers: ["content-type": "text/html; charset=utf-8"])
+        response.body = .bytes(ByteBuffer(string: page))
+        return response
     }
 
     /// A person is sent to the log-in page, a program gets an error.
     static func logInFirst(_ request: WebRequest, _ path: PagePath) -> Response {
-        let isPerson = request.head.headers["accept"].contains { $0.contains("text/html") }
-        guard isPerson else { return unauthorized }
+        guard request.isOfPerson else { return unauthorized }
         let next = path.file == "index.html" ? "" : "?next=\(Location.encode(path))"
         return Response(.seeOther, headers: ["location": "\(path.toRoot)login.html\(next)"])
     }

@@ -89,7 +89,13 @@ final class WebControl {
             case "open": return loop.makeSucceededFuture(try open(call))
             case "link": return loop.makeSucceededFuture(try link(try name(parameters)))
             case "add":
-                return doorkeeper.add(try identity(parameters)).map { ["token": .string($0)] }
+                let identity = try identity(parameters)
+                let replaced = doorkeeper.users[identity.name]
+                return doorkeeper.add(identity).map { token in
+                    var answer: JSONObject = ["token": .string(token)]
+                    answer["replaced"] = replaced.map { ["groups": .array($0.identity.groups.map { .string($0) })] }
+                    return .object(answer)
+                }
             case "remove":
                 let name = try name(parameters)
                 return doorkeeper.remove(name).flatMapThrowing { wasThere in
