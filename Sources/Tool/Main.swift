@@ -65,6 +65,7 @@ struct QuickConnectCommand: ParsableCommand {
         }
         var running: (any ParsableCommand.Type)?
         do {
+            arguments = withDeviceInFront(arguments)
             try RemoteArguments(arguments)?.become()
             arguments = withOptionsBehindCommand(arguments)
             try refuseUnknownSubcommand(arguments)
@@ -80,6 +81,14 @@ struct QuickConnectCommand: ParsableCommand {
 }
 
 extension QuickConnectCommand {
+    /// `--device` may also stand right behind the command: `quickconnect call --device NAME ping`.
+    private static func withDeviceInFront(_ arguments: [String]) -> [String] {
+        guard arguments.count > 1, !arguments[0].hasPrefix("-"), arguments[1].prefix(while: { $0 != "=" }) == "--device"
+        else { return arguments }
+        let option = arguments[1].contains("=") ? arguments[1...1] : arguments[1...].prefix(2)
+        return option + [arguments[0]] + arguments[option.endIndex...]
+    }
+
     /// The options of every connection may also come before the command; they belong to the innermost subcommand.
     private static func withOptionsBehindCommand(_ arguments: [String]) -> [String] {
         var (options, rest, words): ([String], ArraySlice<String>, [String]) = ([], arguments[...], [])

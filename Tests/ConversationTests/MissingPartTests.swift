@@ -33,6 +33,20 @@ struct MissingPartTests {
     }
 
     @Test(arguments: [
+        (["call", "--timout", "5", "ping"], "Unknown option '--timout', did you mean '--timeout'?"),
+        (["simulate", "--sokcet"], "Unknown option '--sokcet', did you mean '--socket'?"),
+        (["call", "--nope"], "Unknown option '--nope'."),
+        // Behind the command it is taken, too.
+        (["call", "--device=kiosk1", "ping"], "broker"), (["call", "--device", "kiosk1", "ping"], "broker"),
+    ])
+    func `an option that there is not is asked for`(words: [String], text: String) async throws {
+        let child = try ChildProcess(Products.path("quickconnect"), words)
+        #expect(try await child.wait() != .status(0))
+        let told = String(decoding: child.standardError, as: UTF8.self)
+        #expect(told.contains(text), "\(told)")
+    }
+
+    @Test(arguments: [
         "quickconnectd", "quickconnect-scripts", "quickconnect-sync", "quickconnect-picker", "quickconnect-web",
         "quickconnect-kiosk", "quickconnect-mqtt",
     ])

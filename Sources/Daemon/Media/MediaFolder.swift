@@ -134,7 +134,10 @@ extension SystemCallError {
     func commandError(about name: MediaName) -> CommandError {
         switch code {
         case ENOENT, ENOTDIR, EISDIR, ENXIO, ENODEV:
-            CommandError(.notFound, "there is no file '\(name)' in the media folder")
+            CommandError(
+                .notFound,
+                "there is no file '\(name)' in the media folder; «quickconnect media put FILE» puts one there"
+            )
         case EXDEV, ELOOP:
             CommandError(.notFound, "'\(name)' leads out of the media folder, so it is not found")
         case ENAMETOOLONG:

@@ -43,7 +43,7 @@ struct AddCommand: ParsableCommand {
         guard let name = words.first, words.count < 3 else {
             throw ValidationError("NAME and at most one NUMBER are expected, such as «quickconnect add people 1».")
         }
-        guard !name.hasPrefix("-") else { throw ValidationError("Unknown option '\(name)'.") }
+        if name.hasPrefix("-") { throw Self.unknownOption(name) }
         guard words.count == 2 else { return (name, [.null, ["add": 1]]) }
         guard let number = try? JSONParser.parse(words[1]), number.numberValue != nil else {
             throw ValidationError("'\(words[1])' is no number; «quickconnect set» sets a text.")

@@ -40,7 +40,7 @@ struct SimulateCommand: ParsableCommand {
 
     func run() throws {
         if words.first == "--help" || words.first == "-h" { throw CleanExit.helpRequest(self) }
-        if let option = words.first, option.hasPrefix("-") { throw ValidationError("Unknown option '\(option)'.") }
+        if let option = words.first, option.hasPrefix("-") { throw Self.unknownOption(option) }
         say(try connection.call("simulate", parameters()).text)
     }
 

@@ -25,13 +25,23 @@ enum OwnPrograms {
         return "\(Program.installed(name)) cannot be run: \(SystemCallError.text(code))"
     }
 
+    static var noScriptHost: String {
+        let name = "quickconnect-scripts"
+        return unavailable("the script host", of: name, unit: name, words: "--scripts DIR --macros DIR")
+    }
+
     /// What to do about a service that does not answer: to start it, or to install what it runs.
     /// - Parameters:
     ///   - what: the service, in words.
     ///   - program: what it runs.
-    ///   - start: what starts it.
-    static func unavailable(_ what: String, of program: String, start: String) -> String {
+    ///   - unit: systemd's, where it is installed.
+    ///   - words: the program's arguments where it is not.
+    static func unavailable(_ what: String, of program: String, unit: String, words: String) -> String {
         guard Program.isInstalled(program) else { return "unavailable: \(Program.missing(program))" }
-        return "unavailable: \(what) is not running; start it with \(start)"
+        let hasUnit = ["/etc", "/usr/local/lib", "/usr/lib", "/lib"].contains {
+            FileText.exists("\($0)/systemd/system/\(unit).service")
+        }
+        let start = hasUnit ? "sudo systemctl start \(unit)" : "\(program) \(words)"
+        return "unavailable: \(what) is not running; start it with «\(start)»"
     }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import JSON
+import QuickConnect
 
 extension ParsableCommand {
     /// The first of words that are passed on as they are, which is no option.
@@ -7,8 +8,15 @@ extension ParsableCommand {
     func first(of words: [String], _ what: String) throws -> String {
         guard let first = words.first, !first.isEmpty else { throw ValidationError("\(what) is missing.") }
         if ["--help", "-h"].contains(first) { throw CleanExit.helpRequest(self) }
-        guard !first.hasPrefix("-") else { throw ValidationError("Unknown option '\(first)'.") }
+        if first.hasPrefix("-") { throw Self.unknownOption(first) }
         return first
+    }
+
+    static func unknownOption(_ word: String) -> ValidationError {
+        let known = usageString().split { !$0.isLetter && $0 != "-" }.map(String.init).filter { $0.hasPrefix("--") }
+        let name = String(word.prefix { $0 != "=" })
+        let question = NearestNames.question(name, among: known + ["--help"])
+        return ValidationError("Unknown option '\(name)'\(question.isEmpty ? "." : question)")
     }
 
     /// A name, and arguments.

@@ -34,11 +34,9 @@ extension ConnectionOptions {
 extension ExitError {
     /// An error of a macro, with its line.
     init(macro error: ErrorReply) {
-        let start = "«sudo systemctl start quickconnect-scripts»"
-        let host = OwnPrograms.unavailable("the script host", of: "quickconnect-scripts", start: start)
         let isStarting = error.message.contains("'macros'") && Program.isInstalled("quickconnect-scripts")
         let macros = "unavailable: the macros are starting, or do not start: «quickconnect scripts» tells which"
-        self.init(error, unanswered: isStarting ? macros : host)
+        self.init(error, unanswered: isStarting ? macros : OwnPrograms.noScriptHost)
     }
 
     /// An error with its line.

@@ -35,9 +35,12 @@ extension ConnectionOptions {
 extension ExitError {
     /// An error of a procedure, with its line.
     init(dataService error: ErrorReply) {
-        let start =
-            "«sudo systemctl start quickconnect-data», or from a checkout with «quickconnect-scripts --procedures»"
-        let service = OwnPrograms.unavailable("the service of procedures", of: "quickconnect-scripts", start: start)
+        let service = OwnPrograms.unavailable(
+            "the service of procedures",
+            of: "quickconnect-scripts",
+            unit: "quickconnect-data",
+            words: "--procedures"
+        )
         self.init(error, unanswered: service)
     }
 }

@@ -27,9 +27,7 @@ extension ScriptsCommand {
         do {
             return try output.connection.call("scripts")
         } catch let end as ExitError where end.code == "unavailable" {
-            let start = "«sudo systemctl start quickconnect-scripts», or try «quickconnect-scripts --scripts DIR»"
-            let text = OwnPrograms.unavailable("the script host", of: "quickconnect-scripts", start: start)
-            throw ExitError(message: text, status: end.status)
+            throw ExitError(message: OwnPrograms.noScriptHost, status: end.status)
         }
     }
 }
