@@ -1035,7 +1035,7 @@ def library(stage):
 
 
 def words(stage):
-    """on, call, handle, value, set and post: a value now and at each change, also over a restart; what is wrong is refused"""
+    """on, call, handle, value, set, add and post: a value now and at each change, also over a restart; what is wrong is refused"""
     browser, rig = stage.browser, stage.rig
     browser.open(rig.url + "tests/plain.html")
     rig.call("innerProgress", 2)
@@ -1050,8 +1050,8 @@ def words(stage):
     assert browser.run("return quickconnect.set('innerProgress', 10)") == 10
     rig.call("innerProgress", 10)
     rig.call("innerProgress", 4)
-    browser.wait("seen.length === 3")
-    assert browser.run("return seen.map(([value]) => value)") == [2, 10, 4]
+    browser.wait("seen.length === 5")
+    assert browser.run("return seen.map(([value]) => value)") == [2, 10, 8.5, 10, 4]
     rig.call("outerProgress", 6)
     browser.wait("viewed.at(-1) === 6")
     assert rig.call("brighten", 7) == [[7], "brighten", [7]]
@@ -1059,13 +1059,13 @@ def words(stage):
     rig.end(rig.running.pop("quickconnectd"))
     browser.wait("quickconnect.state !== 'connected'")
     rig.start_daemon()
-    browser.wait("seen.length === 4 && seen[3][0] === 0")
+    browser.wait("seen.length === 6 && seen[5][0] === 0")
     wait_until(lambda: "outerProgress" in json.dumps(rig.call("state")["watched"]), "the subscription of the VCF")
     rig.call("outerProgress", 3)
     browser.wait("viewed.at(-1) === 3")
     browser.run("return off().then(() => null)")
     rig.call("innerProgress", 5)
-    assert browser.run("return quickconnect.value('innerProgress')") == 5 and browser.run("return seen.length") == 4
+    assert browser.run("return quickconnect.value('innerProgress')") == 5 and browser.run("return seen.length") == 6
     codes = """return Promise.all([
         quickconnect.value('stop'), quickconnect.value('stop', () => {}), quickconnect.value('media', () => {}), quickconnect.value('secret'),
         quickconnect.value('innerProgress', 7), quickconnect.on('innerProgress'), quickconnect.handle('brighten', null),
