@@ -51,7 +51,7 @@ async function beginVolume() {
 
 // Recording
 
-const nameOfFile = () => $('file').value.trim() || 'recordedFile.caf'
+const nameOfFile = () => $('file').value.trim() || 'recordedFile.wav'
 
 const startRecording = () => makeCall('rec', JSON.stringify([nameOfFile(), 'start']))
 const stopRecording = () => makeCall('rec', JSON.stringify([recording || nameOfFile(), 'stop']))

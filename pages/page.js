@@ -84,6 +84,7 @@ function head() {
 	const head = make('header', { class: 'head' }, make('strong', {}, 'QuickConnect'),
 		make('nav', { 'aria-label': 'Pages' }, make('ul', {}, ...links)), make('div', { class: 'who' }, link, out))
 	document.body.prepend(make('a', { class: 'skip', href: '#content' }, 'Skip to the content'), head)
+	head.querySelector('[aria-current]')?.scrollIntoView({ inline: 'center', block: 'nearest' })
 	session.then(person => {
 		if (!person) return
 		out.hidden = false
@@ -127,7 +128,8 @@ function showBanner(...content) {
 	if (banner.textContent !== content.map(each => each.textContent ?? each).join('')) banner.replaceChildren(...content)
 }
 
-async function logOut() {
+/** Ends the session. */
+export async function logOut() {
 	device.close()
 	await fetch(at('logout'), { method: 'POST' }).catch(() => {})
 	location.assign(at('login.html'))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The daemon's state: who is connected and their rights, handlers, values, what plays and records, the doctor's report.
 import './declared.js'
-import { $, clock, device, listen, make, nameOf, onPress, placeOf, session, soon, tell, whenConnected } from './page.js'
+import { $, clock, device, listen, logOut, make, nameOf, onPress, placeOf, session, soon, tell, whenConnected } from './page.js'
 
 const { call } = device
 
@@ -28,7 +28,8 @@ session.then(async person => {
 	$('who').replaceChildren(
 		make('p', {}, 'You are ', make('b', {}, person ? nameOf(person) : 'a program'), person?.groups?.length ? `, in ${person.groups.join(', ')}.` : '.'),
 		make('p', { class: 'quiet' }, `${hello.program || 'quickconnectd'} ${hello.version || ''}, protocol ${hello.protocol || 1}. ${simulated}`),
-		...(person?.expires ? [make('p', { class: 'quiet' }, 'Logged in until ' + new Date(person.expires * 1000).toLocaleString())] : []))
+		...(person?.expires ? [make('p', { class: 'quiet' }, 'Logged in until ' + new Date(person.expires * 1000).toLocaleString())] : []),
+		...(person ? [make('button', { type: 'button', onclick: logOut }, 'Log out')] : []))
 })
 
 // What goes on
@@ -100,30 +101,41 @@ function parsed(text) {
 async function showDoctor() {
 	const { ok, findings } = await call('doctor')
 	$('verdict').textContent = ok ? 'No problems found.' : 'Problems found. The table says how to fix each.'
-	$('findings').replaceChildren(...findings.map(({ subject, state, says, tried, fix, inspect }) => make('tr', {},
-		make('td', {}, subject), make('td', {}, make('span', { class: 'state ' + state }, state)),
-		make('td', {}, says, fix ? make('p', {}, 'Fix: ', make('code', {}, fix)) : undefined,
-			inspect ? make('p', {}, 'See: ', make('code', {}, inspect)) : undefined,
-			state === 'error' && tried.length ? make('small', {}, 'Tried: ' + tried.join(', ')) : undefined))))
+	const fine = findings.filter(({ state }) => state === 'ok'), wrong = findings.filter(({ state }) => state !== 'ok')
+	$('findings').replaceChildren(...wrong.map(finding))
+	$('findings').parentNode.hidden = !wrong.length
+	$('fine').replaceChildren(...fine.map(finding))
+	$('fine-title').textContent = `${fine.length} in order`
+	$('fine-title').parentNode.hidden = !fine.length
 }
+
+const finding = ({ subject, state, says, tried, fix, inspect }) => make('tr', {},
+	make('td', {}, subject), make('td', {}, make('span', { class: 'state ' + state }, state)),
+	make('td', {}, says, fix ? make('p', {}, 'Fix: ', make('code', {}, fix)) : undefined,
+		inspect ? make('p', {}, 'See: ', make('code', {}, inspect)) : undefined,
+		state === 'error' && tried.length ? make('small', {}, 'Tried: ' + tried.join(', ')) : undefined))
 
 // Commands
 
 async function showCommands() {
 	const commands = await call('commands').catch(error => void tell(placeOf($('commands')), error))
 	if (!commands) return
-	$('commands').replaceChildren(...Object.entries(commands).map(([name, { help }]) => {
-		const may = make('td', {})
-		call('can', name).then(answer => showMay(may, answer), () => { may.textContent = '–' })
-		return make('tr', { 'data-name': name }, make('td', {}, make('code', {}, name)), may, make('td', {}, help || ''))
+	const rows = await Promise.all(Object.entries(commands).map(async ([name, { help }]) => {
+		const [rank, may] = mayOf(await call('can', name).catch(() => ({})))
+		return [rank, make('tr', { 'data-name': name }, make('td', {}, make('code', {}, name)), make('td', {}, may), make('td', {}, help || ''))]
 	}))
+	const denied = rows.filter(([rank]) => rank === 0).length
+	$('may').textContent = `${rows.length}, of which you may call ${denied ? rows.length - denied : 'all'}`
+	// What is denied comes first: that is what one looks for.
+	$('commands').replaceChildren(...rows.sort(([one], [other]) => one - other).map(([, row]) => row))
 	find()
 }
 
-function showMay(cell, { allowed, verbs, rule, message }) {
+function mayOf({ allowed, verbs, rule, message }) {
+	if (allowed === undefined) return [2, '–']
 	const not = Object.entries(verbs || {}).filter(([, may]) => !may).map(([verb]) => verb)
 	const text = !allowed ? 'no' : not.length ? 'yes, but not ' + not.join(', ') : 'yes'
-	cell.replaceChildren(make('span', { class: 'state ' + (allowed ? 'ok' : 'error'), title: allowed ? '' : rule || message || '' }, text))
+	return [!allowed ? 0 : not.length ? 1 : 2, make('span', { class: 'state ' + (allowed ? 'ok' : 'error'), title: allowed ? '' : rule || message || '' }, text)]
 }
 
 function find() {

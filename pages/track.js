@@ -19,14 +19,15 @@ export function makeTrack(plot, scale, map) {
 	let showOnMap = () => {}
 
 	function draw() {
-		const { clientWidth: width = 300, clientHeight: height = 220 } = plot
-		plot.setAttribute('viewBox', `0 0 ${width} ${height}`)
-		plot.replaceChildren()
 		const last = points.at(-1)
+		plot.replaceChildren()
+		plot.classList.toggle('none', !last)
 		if (!last) {
 			scale.textContent = 'No position yet.'
-			return grid(width, height, width / 6, 0, 0)
+			return
 		}
+		const { clientWidth: width = 300, clientHeight: height = 220 } = plot
+		plot.setAttribute('viewBox', `0 0 ${width} ${height}`)
 		const narrow = Math.cos(last.latitude * Math.PI / 180)
 		const all = points.map(({ latitude, longitude }) => ({
 			x: (longitude - last.longitude) * metres * narrow, y: (last.latitude - latitude) * metres,

@@ -161,25 +161,25 @@ def recording(stage):
     stage.open("")
     browser = stage.browser
     browser.click("[data-run=startRecording]")
-    browser.wait_text("#rec-state", "Recording: recordedFile.caf")
+    browser.wait_text("#rec-state", "Recording: recordedFile.wav")
     browser.wait("Number(document.getElementById('level').getAttribute('aria-valuenow')) > 0")
     # Long enough that it still plays when its button is clicked, on a busy machine too.
     browser.wait_text("#rec-time", "0:04")
     browser.click("[data-run=stopRecording]")
     browser.wait_text("#rec-state", "Stopped")
-    browser.wait_text("#media", "recordedFile.caf")
+    browser.wait_text("#media", "recordedFile.wav")
     browser.click("[data-run=playRecording]")
-    browser.wait_text("#play-state", "Playing: recordedFile.caf")
+    browser.wait_text("#play-state", "Playing: recordedFile.wav")
     browser.click("[data-run=terminatePlaying]")
     browser.wait_text("#play-state", "Stopped")
-    browser.click("#media button[aria-label='Play recordedFile.caf']")
+    browser.click("#media button[aria-label='Play recordedFile.wav']")
     browser.wait("Number(document.getElementById('progress').getAttribute('aria-valuenow')) > 0")
     browser.run("window.saved = []; const make = URL.createObjectURL; URL.createObjectURL = blob => { saved.push(blob.size); return make.call(URL, blob) }; return null")
-    browser.click("#media button[aria-label='Save recordedFile.caf']")
-    size = (stage.rig.folder / "media" / "recordedFile.caf").stat().st_size
+    browser.click("#media button[aria-label='Save recordedFile.wav']")
+    size = (stage.rig.folder / "media" / "recordedFile.wav").stat().st_size
     browser.wait(f"window.saved[0] === {size}")
     browser.wait_text("#play-state", "Ended")
-    browser.click("#media button[aria-label='Remove recordedFile.caf']")
+    browser.click("#media button[aria-label='Remove recordedFile.wav']")
     browser.wait("!document.getElementById('media-empty').hidden")
 
 
@@ -751,7 +751,7 @@ def state(stage):
     browser.wait_text("#handlers", "by quickconnect-sc")
     browser.wait_text("#connected", "web:ann")
     browser.wait_text("#connected", "quickconnect-sc")
-    browser.wait_text("#findings", "media folder")
+    browser.wait("/media folder/.test(document.querySelector('#findings').textContent + document.querySelector('#fine').textContent)")
     browser.wait_text("#commands", "playSound")
     stage.rig.call("rec", "here.caf", "start")
     browser.wait_text("#now", "Records here.caf")
@@ -768,6 +768,10 @@ def state(stage):
     browser.wait(says("#values") + ".includes('did not understand')")
     browser.click("#doctor")
     browser.click("#refresh")
+    browser.wait_text("#may", "of which you may call ")
+    rights = browser.run("return [...document.querySelectorAll('#commands tr')].map(row => row.cells[1].textContent)")
+    assert rights[0] == "no" and rights == sorted(rights, key=lambda may: (may != "no", may == "yes")), rights
+    browser.click("summary:has(#commands-title)")
     browser.type("#find", "vibr")
     browser.wait("[...document.querySelectorAll('#commands tr')].filter(row => !row.hidden).length < 5")
     browser.wait("[...document.querySelectorAll('#commands tr')].every(row => row.cells[1].textContent)")
@@ -1157,7 +1161,7 @@ return bad
 SETTLED = "document.readyState === 'complete' && !document.querySelector('[aria-busy=true]')"
 
 
-def show(stage, page):
+def show(stage, page, unfolds=True):
     stage.open(page)
     browser = stage.browser
     if page == "":
@@ -1168,7 +1172,9 @@ def show(stage, page):
     if page == "procedures.html":
         browser.wait("document.querySelector('#procedures [aria-pressed=true]') && !document.getElementById('run').hidden && document.getElementById('amount').textContent")
     if page == "state.html":
-        browser.wait("document.querySelectorAll('#findings tr').length > 5 && document.querySelectorAll('#commands tr').length > 10")
+        browser.wait("document.querySelectorAll('#findings tr, #fine tr').length > 5 && document.querySelectorAll('#commands tr').length > 10")
+    if unfolds:
+        browser.run("document.querySelectorAll('details').forEach(each => { each.open = true }); return null")
     browser.wait(SETTLED)
 
 
@@ -1282,6 +1288,7 @@ def narrow(stage):
         browser.wait(f"{inner}.document.readyState === 'complete' && {inner}.document.querySelector('h1')")
         if "." not in page or "login" not in page:
             browser.wait(f"{inner}.quickconnect?.state === 'connected'")
+        assert browser.run(f"return ({inner}.document.querySelector('.head')?.offsetHeight ?? 0) <= 56"), page
         for tab in ("", "#tab-edit", "#tab-history", "#tab-trace") if page == "macros.html" else ("",):
             if tab:
                 browser.run(f"{inner}.document.querySelector('{tab}').click(); return null")
@@ -1296,16 +1303,16 @@ def narrow(stage):
 def pictures(stage):
     """Screenshots of each page in both themes and three sizes"""
     browser = stage.browser
-    stage.rig.call("rec", "recordedFile.caf", "start")
+    stage.rig.call("rec", "recordedFile.wav", "start")
     for name, value in (("innerProgress", 0.8), ("middleProgress", 2.35), ("outerProgress", 1)):
         stage.rig.call(name, value)
     time.sleep(0.5)  # Something to be seen in the list.
-    stage.rig.call("rec", "recordedFile.caf", "stop")
+    stage.rig.call("rec", "recordedFile.wav", "stop")
     for page in PAGES + ("login.html?picture",):
         if page.startswith("login"):
             browser.open(stage.rig.url + page)
         else:
-            show(stage, page)
+            show(stage, page, unfolds=False)
         if page == "":
             browser.click("[data-run=getGPSLocation]")
             browser.click("#follow")
@@ -1322,14 +1329,14 @@ def pictures(stage):
             run_procedure(browser, "days")
         for theme in ("light", "dark"):
             browser.theme(theme)
-            for width, height in ((320, 700), (768, 1024), (1280, 900)):
+            for width, height in ((390, 844), (768, 1024), (1280, 900)):
                 browser.size(width, height)
                 browser.wait(SETTLED)
                 name = page.split(".")[0] or "index"
                 browser.picture(stage.pictures / f"{browser.name}-{name}-{theme}-{width}.png")
     browser.theme("light")
     browser.size(1280, 900)
-    stage.rig.call("media", "remove", "recordedFile.caf")
+    stage.rig.call("media", "remove", "recordedFile.wav")
     assert len(list(stage.pictures.glob(f"{browser.name}-*-*-*.png"))) == 30
 
 
