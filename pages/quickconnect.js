@@ -412,7 +412,6 @@ if (window.quickconnect) return
 
 // In a page these are globals. A kiosk has its own socket.
 const own = window.QuickConnectSocket
-// --watch
 const refused = (...what) => own || import(new URL('refused.js', device.base)).then(({ show }) => show(...what)).catch(nothing)
 const device = connect({
 	url: () => new URL('bridge', device.base).href.replace(/^http/, 'ws'), scope: window,
@@ -430,7 +429,7 @@ if (!window.webkit?.messageHandlers) {
 	window.webkit = { ...window.webkit, messageHandlers: new Proxy({}, { get }) }
 }
 
-// The book's calls: location = 'call?cmd=…&msg=…', a frame or a link.
+// The book's calls: location = 'call?…', a frame, a link.
 const queryOf = address => address.startsWith(location.origin + '/') && /^[^?#]*\/call\?(.+)$/s.exec(address)?.[1]
 const decoded = text => text.replace(/(%[0-9a-f]{2})+/gi, bytes => {
 	try { return decodeURIComponent(bytes) } catch { return bytes }
@@ -461,6 +460,7 @@ addEventListener('unhandledrejection', ({ reason }) => {
 	log('unhandled rejection: ' + reason)
 	if (reason?.cmd) refused(reason)
 })
+addEventListener('securitypolicyviolation', refused)
 for (const name of ['online', 'pageshow', 'visibilitychange']) addEventListener(name, () => document.hidden || device.wake())
 addEventListener('pagehide', device.rest)
 

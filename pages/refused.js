@@ -8,10 +8,12 @@ const names = new Set()
 let place
 
 /**
- * Shows an error of a call or a subscription: a list of the gateway's that lacks it always, anything else if the page left it unhandled.
+ * Shows what was blocked, and an error of a call or a subscription: a list of the gateway's that lacks it always, anything else if the page left it unhandled.
  * `isOwn` tells whether the page itself has a business function of a name; without it the error is unhandled.
  */
-export async function show({ cmd, code, message, rule = '' }, isOwn) {
+export async function show(what, isOwn) {
+	let { cmd, code, message, rule = '' } = what
+	if (what.blockedURI) message = blocked(what)
 	// quickconnect.js itself logs mistakes of the page.
 	if (said.has(message) || cmd === 'logMessage') return
 	const event = /^the event '(.*?)': /.exec(message)?.[1]
@@ -20,13 +22,21 @@ export async function show({ cmd, code, message, rule = '' }, isOwn) {
 	if (!await isForAuthors) return
 	place ||= makePlace()
 	const line = document.createElement('p')
-	line.textContent = code === 'denied' ? `Refused: ${message}.` : `${cmd}: ${message}`
+	line.textContent = code === 'denied' ? `Refused: ${message}.` : cmd ? `${cmd}: ${message}` : message
 	list.exec(message)?.[2].split(', ').forEach(name => names.add(name))
 	line.style.cssText = 'margin: 0 2em .5em 0; overflow-wrap: anywhere'
 	place.append(line)
 	for (const each of place.querySelectorAll('p')) {
 		each.textContent = each.textContent.replace(list, (_, begin, old, end) => begin + [...names].sort().join(', ') + end)
 	}
+}
+
+/** What the Content-Security-Policy of the pages has kept out (docs/web.md). */
+function blocked({ blockedURI, effectiveDirective, sourceFile, lineNumber }) {
+	const noun = /^(script|style)/.exec(effectiveDirective)?.[1] ?? 'text', place = sourceFile ? ` (${sourceFile}:${lineNumber})` : ''
+	return blockedURI === 'inline'
+		? `An inline ${noun} is blocked${place}: put it into a file of its own, or set «web: {inlineScripts: true}» in the settings.`
+		: `${blockedURI} is blocked${place}: pages load nothing from elsewhere.`
 }
 
 function makePlace() {

@@ -89,7 +89,7 @@ struct TypesTests {
             "* Plays a system sound by its number",
             "  playSound(sound: unknown): Promise<null>;",
             "  strings(first: string, ...rest: [number, ...Array<number>]): Promise<Array<unknown>>;",
-            "  readonly brightness: Value<number>;", "  readonly passed: ReadableEvent<number>;",
+            "  readonly brightness: NumberValue;", "  readonly passed: ReadableEvent<number>;",
             "  readonly night: Schedule;",
             "  readonly bell: DeviceEvent<{\n    door: \"front\" | \"back\";\n  }>;",
             "  readonly \"odd-event\": DeviceEvent<unknown>;",
@@ -148,6 +148,8 @@ struct TypesTests {
             assert isinstance(device.sounds(), list) and device.volume()["volume"] >= 0
             assert device.media() is not None and device.volume(40)["volume"] == 40
             assert device.brightness.get() == 3 and device.brightness.set(40) == 10
+            assert device.brightness.add(-3) == 7 and device.brightness.add() == 8 and device.brightness.add(2) == 10
+            assert not hasattr(device.scene, "add") and not hasattr(device.fixed, "add")
             heard, seen = threading.Event(), []
             end = device.brightness.on(lambda value: (seen.append(value), heard.set()))
             assert heard.wait(60) and seen == [10], seen
@@ -182,7 +184,7 @@ struct TypesTests {
         // The function has types only where these are.
         let start = try #require(text.range(of: "export function device"))
         let bare = text[start.lowerBound...].replacing(
-            #/: (string|unknown\[\]|Promise<any>|Value<any>|DeviceEvent<any>|Schedule|Words|Device)(?=[,) =])/#,
+            #/: (string|unknown\[\]|Promise<any>|NumberValue<any>|DeviceEvent<any>|Schedule|Words|Device)(?=[,) =])/#,
             with: ""
         )
         try folder.write(String(bare), to: "device.mjs")
@@ -211,6 +213,8 @@ struct TypesTests {
         assert.strictEqual(await device['no-name'](), null);
         assert.strictEqual((await device.volume(30)).volume, 30);
         assert.strictEqual(await device.brightness.set(40), 10);
+        assert.strictEqual(await device.brightness.add(-1), 9);
+        assert.strictEqual(await device.brightness.add(), 10);
         const heard = new Promise((resolve) => device.brightness.on(resolve));
         assert.strictEqual(await heard, 10);
         const rung = new Promise((resolve) => device.bell.on(resolve).then(() => device.bell.post({ door: 'back' })));
@@ -237,6 +241,10 @@ struct TypesTests {
               const level: number = (await d.lamp(3, 'warm', undefined, { import: true })).level;
               const items: unknown[] = await d.strings('a', 1, 2);
               await d.brightness.set(level + items.length);
+              const more: number = await d.brightness.add(1);
+              void more;
+              // @ts-expect-error no number
+              await d.scene.add(1);
               const end = await d.bell.on((data) => { const door: 'front' | 'back' = data.door; void door; });
               await end();
               await d.bell.post({ door: 'front' });
@@ -273,6 +281,7 @@ struct TypesTests {
                 device = Device(client)
                 device.lamp(3, "hot")
                 device.brightness.set("x")
+                device.brightness.add(1.5)
                 device.bell.post({"door": "side"})
                 device.bell.on(lambda data: print(data["door"]))
                 device.night.on(lambda run: print(run["planned"] + 1))
@@ -303,6 +312,8 @@ struct TypesTests {
                 _ = try await device.strings("a", 1, 2)
                 try await device.`import`()
                 try await device.brightness.set(level)
+                let more: Double = try await device.brightness.add(0.5)
+                print(more)
                 try await device.bell.post(Bell(door: .front))
                 try await device.bell.on { print($0.door) }
                 let passed: Int64? = try await device.passed.last()

@@ -1122,6 +1122,9 @@ def refused_in_the_page(stage):
     for word in "volume: ", "innerProgress: ", "outerProgress: ", "'playState' is an event of the device", "subscribe: ", "'stop' is a command":
         browser.wait_text("#quickconnect-refused", word)
     wait_until(lambda: stage.rig.log("quickconnectd").count("unhandled rejection: ") >= 6, "the lines of the journal")
+    # What the policy of the pages keeps out.
+    browser.run("const script = document.createElement('script'); script.textContent = '1'; document.body.append(script); return null")
+    browser.wait_text("#quickconnect-refused", "An inline script is blocked")
     # A rule of persons that the page does not handle.
     browser.run("setTimeout(readData); return null")
     browser.wait_text("#quickconnect-refused", "Refused: data is allowed to user web:ann")

@@ -432,11 +432,25 @@ struct RightsTests {
         try await withDaemon({ mappings in
             mappings.mapShipped()
             mappings.map("lamp", .bco { _ in .result(1) }, users: ["web:ann"])
+            mappings.map("many", .bco { _ in .result(1) }, users: (0..<30).map { "web:person\($0)" })
         }) { daemon in
-            let odd = daemon.connect(uid: 500, rule: Self.gateway(["lamp"]))
+            let odd = daemon.connect(uid: 500, rule: Self.gateway(["lamp", "many"]))
             #expect(await code(odd, "actFor", #"["x, root"]"#) == nil)
             odd.send(#"{"handlerName":"lamp","callbackId":"1"}"#)
             #expect(await odd.next().contains(#"{users: [web:ann, \"web:x, root\"]}"#))
+            // A list that is too long to show is none to paste.
+            odd.send(#"{"handlerName":"many","callbackId":"2"}"#)
+            let long = await odd.next()
+            #expect(long.contains(#"; with \"web:x, root\" among the users there it would be allowed"#), "\(long)")
+            #expect(!long.contains(#""allow":"#))
+            let names = (0..<60).map { "command\($0)" }
+            let listed = daemon.connect(
+                uid: 0,
+                rule: SocketRule(name: "guest", commands: names, connections: 1, location: Self.place)
+            )
+            listed.send(#"{"handlerName":"lamp","callbackId":"3"}"#)
+            let short = await listed.next()
+            #expect(short.contains("; «lamp» added there would allow it") && !short.contains(#""allow":"#), "\(short)")
         }
     }
 

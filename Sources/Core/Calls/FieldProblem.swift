@@ -190,6 +190,13 @@ enum NameList {
             .joined(separator: ", ")
     }
 
+    /// The names as YAML writes them in a list, for a line that an owner may paste; nil if they are too long to show.
+    /// - Parameter bytes: the most bytes that the names before the last one take.
+    static func whole(_ names: [String], bytes: Int) -> String? {
+        guard names.dropLast().reduce(0, { $0 + $1.utf8.count }) <= bytes else { return nil }
+        return names.map { quoted($0.shortened) }.joined(separator: ", ")
+    }
+
     /// A name as YAML writes it in a list. Anything but a plain word is quoted, because an owner may paste the line.
     static func quoted(_ name: String) -> String {
         let isPlain = name.utf8.allSatisfy { byte in

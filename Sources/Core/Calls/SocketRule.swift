@@ -92,18 +92,14 @@ public final class SocketRule: Sendable {
     func refusal(of command: String, for gateways: Set<ByteName>?) -> CommandError? {
         guard !lists(command, for: gateways), gateway == nil || command != Self.actFor else { return nil }
         let command = command.shortened
-        let names = (commands.map(\.text) + [NameList.quoted(command)]).sorted()
-        let line = "commands: [\(NameList.text(names, bytes: 400))]"
-        return CommandError(
-            .denied,
-            """
-            \(command) is not among the commands of the socket \(name) (\(location)); \
-            the line «\(line)» there would allow it
-            """,
-            details: [
-                "rule": .string("the commands of the socket \(name)"), "location": .string(location.description),
-                "allow": .string(line),
-            ]
-        )
+        let line = NameList.whole((commands.map(\.text) + [command]).sorted(), bytes: 400).map { "commands: [\($0)]" }
+        let remedy = line.map { "the line «\($0)» there" } ?? "«\(NameList.quoted(command))» added there"
+        var details: JSONObject = [
+            "rule": .string("the commands of the socket \(name)"), "location": .string(location.description),
+        ]
+        details["allow"] = line.map(JSONValue.string)
+        let sentence =
+            "\(command) is not among the commands of the socket \(name) (\(location)); \(remedy) would allow it"
+        return CommandError(.denied, sentence, details: details)
     }
 }

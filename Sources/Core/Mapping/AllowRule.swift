@@ -54,17 +54,31 @@ public struct AllowRule: Sendable, Hashable {
         Set(names.filter(GatewayName.isOne).map { ByteName($0) })
     }
 
-    /// `{users: [alice, NAME], groups: [audio]}`: the rule with one more user, as YAML, to show how to allow the
-    /// caller.
-    static func line(adding caller: Caller, to rule: AllowRule?) -> String {
-        let name = caller.uid == nil ? caller.ruleName ?? "NAME" : "NAME"
-        let users = (rule?.userNames ?? []) + [NameList.quoted(name)]
-        let groups = rule?.groupNames ?? []
-        return "{users: [\(list(users))]\(groups.isEmpty ? "" : ", groups: [\(list(groups))]")}"
+    /// `lamp: {allow: {users: [alice, NAME], groups: [audio]}}`: the rule with one more user, as YAML, to show how to
+    /// allow the caller. Nil if it names too many to show.
+    /// - Parameter keys: where in a file the rule stands.
+    static func line(_ keys: String..., adding caller: Caller, to rule: AllowRule?) -> String? {
+        let users = NameList.whole((rule?.userNames ?? []) + [name(of: caller)], bytes: bytes)
+        guard let users, let groups = NameList.whole(rule?.groupNames ?? [], bytes: bytes) else { return nil }
+        let names = "{users: [\(users)]\(groups.isEmpty ? "" : ", groups: [\(groups)]")}"
+        let entry = keys.reversed().reduce(names) { "{\(NameList.quoted($1.shortened)): \($0)}" }
+        return String(entry.dropFirst().dropLast())
     }
 
+    /// What the sentence about a rule ends with: how to allow the caller.
+    static func remedy(_ line: String?, _ caller: Caller) -> String {
+        guard let line else {
+            return "with \(NameList.quoted(name(of: caller))) among the users there it would be allowed"
+        }
+        return "the line «\(line)» in a file of the mappings folder would allow it"
+    }
+
+    /// A local user's is not known here.
+    private static func name(of caller: Caller) -> String { caller.uid == nil ? caller.ruleName ?? "NAME" : "NAME" }
+
     /// An error contains the users and groups twice in words and twice as YAML, so each list is short.
-    private static func list(_ names: [String]) -> String { NameList.text(names, bytes: 120) }
+    private static let bytes = 120
+    private static func list(_ names: [String]) -> String { NameList.text(names, bytes: bytes) }
 
     /// The rule in words: `users alice, bob; group audio`.
     public var words: String {

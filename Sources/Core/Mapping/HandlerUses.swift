@@ -59,18 +59,14 @@ struct HandlerUses: Sendable {
         }
         guard let refusing else { return nil }
         let rule = refusing.answeredBy?.words ?? "root and the users of handlerCommands"
-        let line =
-            "\(refusing.command.shortened): {answeredBy: \(AllowRule.line(adding: caller, to: refusing.answeredBy))}"
-        return CommandError(
-            .denied,
-            """
+        let line = AllowRule.line(refusing.command, "answeredBy", adding: caller, to: refusing.answeredBy)
+        var details: JSONObject = ["rule": .string(rule), "location": .string(refusing.location.description)]
+        details["allow"] = line.map(JSONValue.string)
+        let sentence = """
             '\(handler)' is a handler of the command \(refusing.command.shortened) (\(refusing.location)), \
-            and may be registered by \(rule); the line «\(line)» in a file of the mappings folder would allow it
-            """,
-            details: [
-                "rule": .string(rule), "location": .string(refusing.location.description), "allow": .string(line),
-            ]
-        )
+            and may be registered by \(rule); \(AllowRule.remedy(line, caller))
+            """
+        return CommandError(.denied, sentence, details: details)
     }
 
     /// Whether `answeredBy` names the caller. With `only` a service of this project is named by its user alone, and

@@ -69,8 +69,12 @@ public struct Permissions: Sendable {
         let caller = caller()
         if isPrivileged(caller) || rule.names(caller) { return nil }
         if case .peer(let uid, _, _) = caller.origin, entry.publishers.contains(uid) { return nil }
-        let line = "\(entry.command.shortened): {allow: \(AllowRule.line(adding: caller, to: rule))}"
-        return .denied(entry.command.shortened, rule, line)
+        return .denied(
+            entry.command.shortened,
+            rule,
+            AllowRule.line(entry.command, "allow", adding: caller, to: rule),
+            caller
+        )
     }
 
     /// What the rules of `verbs` and of `set` say about a call that its entry allows.
@@ -84,9 +88,9 @@ public struct Permissions: Sendable {
 
     func refusalToSet(_ entry: MappingEntry, _ rule: AllowRule, _ caller: Caller) -> CommandError? {
         if isPrivileged(caller) || rule.names(caller) { return nil }
-        let line = "\(entry.command.shortened): {set: \(AllowRule.line(adding: caller, to: rule))}"
+        let line = AllowRule.line(entry.command, "set", adding: caller, to: rule)
         let act = entry.kind == .schedule ? "running" : "setting"
-        return .denied("\(act) \(entry.command.shortened)", rule, line)
+        return .denied("\(act) \(entry.command.shortened)", rule, line, caller)
     }
 
     /// Why a caller may not post a declared event; nil if it may. Nobody may post what has no rule for it, and what is no
@@ -102,25 +106,20 @@ public struct Permissions: Sendable {
         }
         let rule = entry.postRule
         if let rule, isPrivileged(caller) || rule.names(caller) { return nil }
-        let line = "\(name): {post: \(AllowRule.line(adding: caller, to: rule))}"
-        if let rule { return .denied("posting \(name)", rule, line) }
+        let line = AllowRule.line(entry.command, "post", adding: caller, to: rule)
+        if let rule { return .denied("posting \(name)", rule, line, caller) }
         let place = entry.location.map { " (\($0))" } ?? ""
-        return CommandError(
-            .denied,
-            """
-            nobody may post \(name)\(place), which the device tells; the line «\(line)» in a file of the mappings folder \
-            would allow it
-            """,
-            details: ["allow": .string(line)]
-        )
+        let sentence = "nobody may post \(name)\(place), which the device tells; \(AllowRule.remedy(line, caller))"
+        var details: JSONObject = [:]
+        details["allow"] = line.map(JSONValue.string)
+        return CommandError(.denied, sentence, details: details)
     }
 
     /// Why a caller may not call a command with a verb that has a rule; nil if it may.
     func refusal(of verb: String, _ rule: AllowRule, _ entry: MappingEntry, _ caller: Caller) -> CommandError? {
         if isPrivileged(caller) || rule.names(caller) { return nil }
-        let line =
-            "\(entry.command.shortened): {verbs: {\(verb.shortened): \(AllowRule.line(adding: caller, to: rule))}}"
-        return .denied("\(entry.command.shortened) \(verb.shortened)", rule, line)
+        let line = AllowRule.line(entry.command, "verbs", verb, adding: caller, to: rule)
+        return .denied("\(entry.command.shortened) \(verb.shortened)", rule, line, caller)
     }
 }
 
@@ -141,17 +140,12 @@ enum VerbVerdict {
 
 extension CommandError {
     /// `denied`, with the rule, where it is written, and the YAML line that would also allow this caller.
-    fileprivate static func denied(_ what: String, _ rule: AllowRule, _ line: String) -> CommandError {
-        CommandError(
-            .denied,
-            """
-            \(what) is allowed to \(rule.words) (\(rule.location)); \
-            the line «\(line)» in a file of the mappings folder would allow it
-            """,
-            details: [
-                "rule": .string(rule.words), "location": .string(rule.location.description), "allow": .string(line),
-            ]
-        )
+    fileprivate static func denied(_ what: String, _ rule: AllowRule, _ line: String?, _ caller: Caller) -> CommandError
+    {
+        let sentence = "\(what) is allowed to \(rule.words) (\(rule.location)); \(AllowRule.remedy(line, caller))"
+        var details: JSONObject = ["rule": .string(rule.words), "location": .string(rule.location.description)]
+        details["allow"] = line.map(JSONValue.string)
+        return CommandError(.denied, sentence, details: details)
     }
 }
 

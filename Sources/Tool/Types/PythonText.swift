@@ -49,7 +49,9 @@ struct PythonText {
         switch command.kind {
         case .command: return nil
         case .value(let value):
-            return "\(isChangeable ? "" : "Readable")Value[\(types.type(command.result ?? value, name))]"
+            let type = types.type(command.result ?? value, name)
+            let kind = !isChangeable ? "Readable" : ["int", "float"].contains(type) ? "Number" : ""
+            return "\(kind)Value[\(type)]"
         case .event(let data): return "\(isChangeable ? "Device" : "Readable")Event[\(types.type(data, name))]"
         case .schedule: return "\(isChangeable ? "" : "Readable")Schedule"
         }
@@ -99,6 +101,15 @@ struct PythonText {
             def set(self, value: _T) -> _T:
                 \"""Sets it, and returns what it became.\"""
                 new: _T = self._client.set(self._name, value)
+                return new
+
+
+        class NumberValue(Value[_T]):
+            \"""A value of the device that is a number.\"""
+
+            def add(self, number: float = 1) -> _T:
+                \"""Adds to it in one step, so that no count is lost, and returns what it became.\"""
+                new: _T = self._client.add(self._name, number)
                 return new
 
 
@@ -228,7 +239,8 @@ struct PythonTypes {
     private var used: Set = [
         "Any", "Callable", "Dict", "Generic", "List", "Literal", "Optional", "Sequence", "TypedDict", "TypeVar",
         "Union",
-        "Value", "ReadableValue", "ReadableEvent", "DeviceEvent", "ScheduleState", "ScheduledRun", "ReadableSchedule",
+        "Value", "NumberValue", "ReadableValue", "ReadableEvent", "DeviceEvent", "ScheduleState", "ScheduledRun",
+        "ReadableSchedule",
         "Schedule", "Device",
     ]
 

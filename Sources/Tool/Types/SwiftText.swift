@@ -130,6 +130,14 @@ struct SwiftText {
             }
         }
 
+        extension SettableValue where Content: Numeric {
+            /// Adds to a number in one step, so that no count is lost, and gives what it became.
+            @discardableResult
+            public func add(_ number: Content = 1) async throws(CallFailure) -> Content {
+                try readable.content(try await readable.client.add(readable.name, write(number)))
+            }
+        }
+
         /// An event of the device that may only be heard.
         public struct ReadableEvent<Content: Sendable>: Sendable {
             fileprivate let client: DeviceClient

@@ -2,7 +2,7 @@ import JSON
 import QuickConnect
 
 /// Functions of TypeScript: an interface with what the device has, and one function that makes it of the words `call`,
-/// `on`, `post`, `value` and `set`, which pages, scripts and the client for Node have.
+/// `on`, `post`, `value`, `set` and `add`, which pages, scripts and the client for Node have.
 struct TypeScriptText {
     private let commands: [TypedCommand]
 
@@ -37,6 +37,7 @@ struct TypeScriptText {
           call(command: string, ...parameters: any[]): Promise<any>;
           value(name: string, listener?: (value: any) => void): Promise<any>;
           set(name: string, value: any): Promise<any>;
+          add(name: string, number?: number): Promise<number>;
           on(event: string, listener: (data: any) => void): Promise<() => Promise<void>>;
           post(event: string, data?: any): Promise<any>;
         }
@@ -52,6 +53,12 @@ struct TypeScriptText {
         export interface Value<T> extends ReadableValue<T> {
           /** Sets it, and gives what it became. */
           set(value: T): Promise<T>;
+        }
+
+        /** A value of the device that is a number. */
+        export interface NumberValue<T = number> extends Value<T> {
+          /** Adds to it in one step, so that no count is lost, and gives what it became. Without a number it adds 1. */
+          add(number?: number): Promise<T>;
         }
 
         /** An event of the device that may only be heard. */
@@ -102,9 +109,10 @@ struct TypeScriptText {
             while (count > 0 && parameters[count - 1] === undefined) count -= 1;
             return words.call(command, ...parameters.slice(0, count));
           };
-          const value = (name: string): Value<any> => ({
+          const value = (name: string): NumberValue<any> => ({
             get: () => words.value(name),
             set: (value) => words.set(name, value),
+            add: (number) => words.add(name, number),
             on: (listener) => words.value(name, listener),
           });
           const event = (name: string): DeviceEvent<any> => ({
@@ -142,6 +150,7 @@ struct TypeScriptText {
         case .command: break
         case .value(let value):
             let type = Self.type(command.result ?? value, "  ")
+            if isChangeable, type == "number" { return "readonly \(key): NumberValue" }
             return "readonly \(key): \(isChangeable ? "Value" : "ReadableValue")<\(type)>"
         case .event(let data):
             return "readonly \(key): \(isChangeable ? "DeviceEvent" : "ReadableEvent")<\(Self.type(data, "  "))>"
