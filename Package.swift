@@ -327,7 +327,10 @@ let package = Package(
         tests("ReadersTests", "\(device) Readers TestRig"),
         tests("AvahiBrowsingTests", "\(device) AvahiBrowsing TestRig"),
         tests("ScriptHostTests", "\(client) quickconnect-scripts SyntaxChecking Configuration Concurrency TestRig"),
-        tests("ProceduresTests", "Procedures quickconnect-sync JSON Linux TestRig"),
+        tests(
+            "ProceduresTests",
+            "Procedures ProcedureSets quickconnect-sync Calendar Configuration QuickConnectClient JSON Linux TestRig"
+        ),
         tests("JavaScriptCoreTests", "JavaScriptCore TestRig"),
         tests("MacroEngineTests", "MacroEngine JavaScriptCore TestRig"),
         tests("QuickConnectClientTests", "\(client) TestRig"),

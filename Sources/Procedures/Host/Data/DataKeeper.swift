@@ -22,6 +22,8 @@ final class DataKeeper: Sendable {
         case saved(Int)
         case notSaved([Entry], StoreError)
         case failed(StoreError)
+        /// Why nothing is deleted by its age, or nil as soon as it is again.
+        case doubts(String?)
         /// The answer to a call of that caller waits to be sent.
         case answered(ProcedureCaller)
         case ended

@@ -1,3 +1,4 @@
+internal import Calendar
 internal import Configuration
 internal import Glibc
 internal import JSON
@@ -17,11 +18,24 @@ struct DataWorker {
     private var wasOpen = false
     /// Whether there is more to delete.
     private(set) var hasMore = false
+    private let clock: @Sendable () -> ClockReading
+    private var trust: ClockTrust
+    /// Why nothing is deleted by age.
+    private var doubt: String?
     /// The most bytes of a page of entries.
     private static let pageBytes = 1 << 20
     private static let backups = 5
 
-    init(_ path: String, _ settings: ProcedureSettings, _ answers: AnswerQueue, isChecked: Bool) {
+    /// - Parameter clock: what the clocks show.
+    init(
+        _ path: String,
+        _ settings: ProcedureSettings,
+        _ answers: AnswerQueue,
+        isChecked: Bool,
+        clock: @escaping @Sendable () -> ClockReading = { .now }
+    ) {
+        self.clock = clock
+        trust = ClockTrust(clock())
         self.path = path
         self.settings = settings
         self.answers = answers
@@ -37,8 +51,9 @@ struct DataWorker {
         case .save(let entries): return [saved(entries)]
         case .trim:
             do throws(StoreError) {
+                let before = doubt
                 hasMore = try trim()
-                return [.opened]
+                return before == doubt ? [.opened] : [.opened, .doubts(doubt)]
             } catch {
                 return [.failed(error)]
             }
@@ -94,15 +109,7 @@ struct DataWorker {
     /// Deletes a few of the oldest entries. Returns whether there are more to delete.
     private mutating func trim() throws(StoreError) -> Bool {
         let store = try open()
-        for one in settings.record {
-            guard let seconds = one.keepSeconds, let date = Self.date(before: seconds) else { continue }
-            if try store.deleteSome(before: date, kind: one.event) == DataStore.step { return true }
-        }
-        if let seconds = settings.dataKeepSeconds, let date = Self.date(before: seconds) {
-            if try store.deleteSome(before: date, exceptKinds: settings.record.map(\.event)) == DataStore.step {
-                return true
-            }
-        }
+        if try trimByAge(store) { return true }
         guard try store.usedBytes > settings.dataBytes else {
             try store.shrink()
             return false
@@ -110,8 +117,35 @@ struct DataWorker {
         return try store.deleteOldest() > 0
     }
 
-    private static func date(before seconds: Double) -> EntryDate? {
-        EntryDate(milliseconds: Clock.milliseconds - Int64(seconds * 1000))
+    /// Deletes a few of the entries that are too old, if the clock that says so can be believed.
+    private mutating func trimByAge(_ store: DataStore) throws(StoreError) -> Bool {
+        let now = clock()
+        let jump = trust.doubt(at: now)
+        doubt = nil
+        func date(before seconds: Double) -> EntryDate? {
+            EntryDate(milliseconds: now.wall - Int64(seconds * 1000))
+        }
+        let longest = (settings.record.map(\.keepSeconds) + [settings.dataKeepSeconds]).compactMap { $0 }.max()
+        guard let longest, let oldest = date(before: longest) else { return false }
+        if let jump {
+            let what = jump == 0 ? "the clock has not been set" : "the clock was set by \(Self.days(jump))"
+            doubt = "\(what), so nothing is deleted by its age until the clock is set back, or has gone on for a day"
+        } else if !trust.hasRested(at: now), try store.isAllOlder(than: oldest) {
+            doubt =
+                "by the clock all that was recorded would be too old, so nothing is deleted for a day: is the clock right?"
+        }
+        guard doubt == nil else { return false }
+        for one in settings.record {
+            guard let seconds = one.keepSeconds, let date = date(before: seconds) else { continue }
+            if try store.deleteSome(before: date, kind: one.event) == DataStore.step { return true }
+        }
+        guard let seconds = settings.dataKeepSeconds, let date = date(before: seconds) else { return false }
+        return try store.deleteSome(before: date, exceptKinds: settings.record.map(\.event)) == DataStore.step
+    }
+
+    private static func days(_ milliseconds: Int64) -> String {
+        let days = Int((Double(milliseconds) / 86_400_000).rounded())
+        return "\(abs(days)) days \(days < 0 ? "back" : "forward")"
     }
 
     // MARK: The command data
@@ -144,18 +178,21 @@ struct DataWorker {
     }
 
     /// Copies the file into the folder `backups` beside it, and keeps the newest copies.
-    private mutating func backUp() throws(StoreError) -> JSONValue {
+    mutating func backUp() throws(StoreError) -> JSONValue {
         let folder = "\(Folders.parent(of: path) ?? ".")/backups"
         do throws(SystemCallError) {
             try Folders.make(folder)
         } catch {
             throw StoreError(.unavailable, "\(folder): \(error)")
         }
-        let date = EntryDate(milliseconds: Clock.milliseconds)?.description ?? "backup"
+        let date = EntryDate(milliseconds: clock().wall)?.description ?? "backup"
         let copy = "\(folder)/\(date.filter { $0 != ":" }).db"
         try open().backUp(to: copy)
-        let old = (FileText.names(in: folder) ?? []).filter { $0.hasSuffix(".db") && !$0.hasPrefix(".") }
-        for name in old.dropLast(Self.backups) { unlink("\(folder)/\(name)") }
+        // By a clock that was set back, the new copy would be the oldest.
+        let old = (FileText.names(in: folder) ?? []).filter {
+            $0.hasSuffix(".db") && !$0.hasPrefix(".") && "\(folder)/\($0)" != copy
+        }
+        for name in old.dropLast(Self.backups - 1) { unlink("\(folder)/\(name)") }
         var status = stat()
         stat(copy, &status)
         return ["path": .string(copy), "bytes": .integer(Int64(status.st_size))]

@@ -19,6 +19,8 @@ extension ProcedureHost {
         switch news {
         case .opened: dataProblem = nil
         case .failed(let error): note(error)
+        case .doubts(let doubt?): log.write("warning", doubt)
+        case .doubts(nil): log.write("info", "what is too old is deleted again")
         case .saved(let count):
             dataProblem = nil
             report(recorder.didSave(count))

@@ -3,14 +3,18 @@ extension DataStore {
     /// How many are deleted in one step.
     package static let step = 500
 
+    /// What was recorded while the clock had not been set has no age: only the limit of size deletes it.
+    private static let hasAge = "NOT (source = 'event' AND date < '\(EntryDate.earliestRecorded)')"
+
     /// Deletes some of the oldest entries of a kind that are older than a moment.
-    /// - Parameter kind: the kind; nil: all kinds.
     /// - Returns: how many were deleted; fewer than ``step`` if no more are left.
-    package func deleteSome(before date: EntryDate, kind: String?) throws(StoreError) -> Int {
-        let condition = kind == nil ? "" : "kind = ? AND "
+    package func deleteSome(before date: EntryDate, kind: String) throws(StoreError) -> Int {
         try database.run(
-            "DELETE FROM entries WHERE id IN (SELECT id FROM entries WHERE \(condition)date < ? ORDER BY date LIMIT ?)",
-            (kind.map { [.text($0)] } ?? []) + [.text("\(date)"), .integer(Int64(Self.step))]
+            """
+            DELETE FROM entries WHERE id IN
+                (SELECT id FROM entries WHERE kind = ? AND date < ? AND \(Self.hasAge) ORDER BY date LIMIT ?)
+            """,
+            [.text(kind), .text("\(date)"), .integer(Int64(Self.step))]
         )
         return database.changes
     }
@@ -21,11 +25,18 @@ extension DataStore {
         try database.run(
             """
             DELETE FROM entries WHERE id IN
-                (SELECT id FROM entries WHERE date < ? AND kind NOT IN (\(marks)) ORDER BY date LIMIT ?)
+                (SELECT id FROM entries WHERE date < ? AND kind NOT IN (\(marks)) AND \(Self.hasAge) ORDER BY date LIMIT ?)
             """,
             [.text("\(date)")] + kinds.map(SQLValue.text) + [.integer(Int64(Self.step))]
         )
         return database.changes
+    }
+
+    /// Whether all entries are older than a moment, and there are any.
+    package func isAllOlder(than date: EntryDate) throws(StoreError) -> Bool {
+        let newest = try database.value("SELECT max(date) FROM entries")
+        guard case .text(let newest) = newest else { return false }
+        return newest < "\(date)"
     }
 
     /// Deletes some of the oldest entries of any kind.

@@ -1,9 +1,14 @@
+internal import Calendar
+
 /// A moment in the form of the data: ISO 8601 in UTC to the millisecond, `2026-11-21T10:00:00.000Z`, always 24 bytes.
 /// So texts sort like their times, an index serves a range of them, and reading needs no conversion.
 package struct EntryDate: Sendable, Hashable, Comparable, CustomStringConvertible {
     /// Milliseconds since 1970.
     package let milliseconds: Int64
     package var description: String { Self.text(milliseconds) }
+
+    /// No clock that is right has recorded anything earlier.
+    static let earliestRecorded = text(ClockTrust.earliest)
 
     /// The years 0000 to 9999, which four digits can express.
     private static let range = Int64(-62_167_219_200_000)...253_402_300_799_999
