@@ -411,7 +411,7 @@ uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/share/man/man5/quickconnect{d.yaml,-mappings}.5 $(DESTDIR)$(PREFIX)/share/man/man7/quickconnect-scripts.7
 	rm -f $(DESTDIR)$(PREFIX)/share/bash-completion/completions/{quickconnect,makecall} $(DESTDIR)$(ZSHDIR)/_{quickconnect,makecall} \
 	  $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/{quickconnect,makecall}.fish
-	rm -f $(DESTDIR)$(UNITDIR)/quickconnectd.{service,socket} $(DESTDIR)$(UNITDIR)/quickconnect-scripts.{service,path} \
+	rm -f $(DESTDIR)$(UNITDIR)/quickconnectd.{service,socket} $(DESTDIR)$(UNITDIR)/quickconnect-undo-restore.service $(DESTDIR)$(UNITDIR)/quickconnect-scripts.{service,path} \
 	  $(DESTDIR)$(UNITDIR)/quickconnect-web.{service,socket} $(DESTDIR)$(UNITDIR)/quickconnect-web-bridge.socket \
 	  $(DESTDIR)$(UNITDIR)/quickconnect-data.service $(DESTDIR)$(UNITDIR)/quickconnect-sync.{service,timer} \
 	  $(DESTDIR)$(UNITDIR)/quickconnect-mqtt.service $(DESTDIR)$(UNITDIR)/quickconnect-mqtt-bridge.socket

@@ -373,6 +373,67 @@ struct BackupTests {
         #expect(held.output == "copy")
     }
 
+    @Test func `that is cut off at any moment is taken back as a whole, or done`() async throws {
+        let (first, file) = try await backup()
+        let device = try Device()
+        try device.fill("second")
+        let before = try device.files()
+        var after = try first.files()
+        after["var/quickconnect-mqtt/calls"] = "second"
+        var ends: [Bool] = []
+        for milliseconds in stride(from: 10, through: 600, by: 5) {
+            let child = try ChildProcess(
+                Products.path("quickconnect"),
+                ["restore", file],
+                environment: device.environment
+            )
+            // pause: somebody pulls the plug at some moment
+            try await Task.sleep(for: .milliseconds(milliseconds))
+            child.send(SIGKILL)
+            _ = try await child.wait()
+            let undone = try await device.run("restore", "--undo")
+            #expect(undone.exit == .status(0), "\(undone.errors)")
+            let now = try device.files().filter { !$0.key.contains("before-restore") && !$0.key.contains(".restore") }
+            #expect(now == before || now == after, "after \(milliseconds) ms: \(now.keys.sorted())")
+            ends.append(now == after)
+            if now == after { break }
+        }
+        #expect(ends.first == false)
+        #expect(try await device.run("restore", "--undo").output == "No restore was cut off.\n")
+    }
+
+    @Test func `whose journal is there is taken back before the next one, and by itself`() async throws {
+        let device = try Device()
+        try device.fill("second")
+        let before = try device.files()
+        // As a power cut leaves it between two of its steps.
+        let (users, macros, actions) = (
+            device.folder("var/quickconnect-web/users.json"), device.folder("var/quickconnect-scripts/macros"),
+            device.folder("var/quickconnect/new")
+        )
+        let parts = [users, macros, actions].map { #"{"path":"\#($0)","isInBackup":true}"# }
+        try device.folder.write("[\(parts.joined(separator: ","))]", to: "var/quickconnect.restoring")
+        try device.folder.write("{}", to: "var/quickconnect-web/users.json.restored")
+        rename(users, users + ".before-restore")
+        rename(users + ".restored", users)
+        rename(macros, macros + ".before-restore")
+        try device.folder.write("x", to: "var/quickconnect/new")
+        let undone = try await device.run("restore", "--undo")
+        #expect(undone.exit == .status(0) && undone.errors.contains("has been taken back"), "\(undone.errors)")
+        #expect(try device.files() == before)
+        try device.folder.write("rubbish", to: "var/quickconnect.restoring")
+        #expect(try await device.run("restore", "--undo").exit == .status(1))
+    }
+
+    @Test func `may have a colon in its name`() async throws {
+        try source.fill("first")
+        let file = source.folder("bell-12:30.tar.gz")
+        let made = try await source.run("backup", file)
+        #expect(made.exit == .status(0), "\(made.errors)")
+        let restored = try await source.run("restore", file)
+        #expect(restored.exit == .status(0), "\(restored.errors)")
+    }
+
     @Test func `can be checked without being restored`() async throws {
         let (_, file) = try await backup()
         let device = try Device()

@@ -17,7 +17,10 @@ struct BackupArchive {
         let names = all.flatMap { ["--transform", Self.renaming($0)] }
         do {
             try tar(
-                ["--create", "--gzip", "--absolute-names", "--hard-dereference", "--sort=name", "--file", partial]
+                [
+                    "--create", "--gzip", "--force-local", "--absolute-names", "--hard-dereference", "--sort=name",
+                    "--file", partial,
+                ]
                     + names + all.map(\.path)
             )
             guard rename(partial, path) == 0 else {
@@ -55,7 +58,7 @@ struct BackupArchive {
     }
 
     private func read(_ verb: [String], _ names: [String] = []) throws(BackupManifest.Refusal) -> String {
-        let arguments = verb + ["--gzip", "--file", path] + names
+        let arguments = verb + ["--gzip", "--force-local", "--file", path] + names
         guard let outcome = Program.run("tar", arguments) else {
             throw BackupManifest.Refusal("the program tar cannot be run")
         }

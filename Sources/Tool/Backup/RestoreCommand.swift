@@ -12,11 +12,12 @@ struct RestoreCommand: ParsableCommand {
             The contents of the file replace the device's settings, mappings, scripts, macros, procedures, values, data, \
             allowed actions and users. The file is checked as a whole first: if it is damaged, comes from a newer version, \
             or has settings that the daemon would refuse, nothing changes. The services are stopped during the restore and \
-            started again afterwards.
+            started again afterwards. A restore that a power cut ends is taken back at the next boot.
 
             Examples:
               sudo quickconnect restore --check device.tar.gz     only checks it
               sudo quickconnect restore device.tar.gz
+              sudo quickconnect restore --undo                    takes back one that was cut off
             """
     )
 
@@ -25,10 +26,28 @@ struct RestoreCommand: ParsableCommand {
     @Flag(help: "Check the file, and change nothing.")
     var check = false
 
+    @Flag(help: "Take back a restore that a power cut or a kill has ended, as the services do at a boot.")
+    var undo = false
+
     @Argument(help: ArgumentHelp("A file written by backup.", valueName: "FILE"), completion: .file())
-    var file: String
+    var file: String?
+
+    func validate() throws {
+        guard (file == nil) != undo else { return }
+        throw ValidationError(undo ? "--undo takes no FILE." : "FILE is missing.")
+    }
 
     func run() throws {
+        let cutOff = try RestoreJournal(leftBeside: StandardFolders.own.state)
+        if let cutOff {
+            cutOff.undo()
+            note("a restore that was cut off has been taken back: all is as it was before")
+        }
+        guard let file else { return cutOff == nil ? say("No restore was cut off.") : () }
+        try restore(file)
+    }
+
+    private func restore(_ file: String) throws {
         let places = try BackupPlaces.find(for: "restore")
         umask(0o077)
         do throws(BackupManifest.Refusal) {
@@ -48,6 +67,8 @@ struct RestoreCommand: ParsableCommand {
     }
 
     private func replace(_ restoration: Restoration) throws(BackupManifest.Refusal) {
+        // A terminal that is closed does not end it.
+        for number in [SIGHUP, SIGINT, SIGTERM] { signal(number, SIG_IGN) }
         let services = Services()
         services.stop()
         defer { services.start() }
@@ -85,17 +106,20 @@ struct Restoration {
 
     /// Where the backup is unpacked.
     let staging: String
-    private let places: BackupPlaces
     /// Those that the backup may hold, and whether it does.
     private let parts: [(part: BackupPart, isInBackup: Bool)]
+    private let journal: RestoreJournal
 
     init(_ places: BackupPlaces, _ manifest: BackupManifest) throws(Refusal) {
         let known = places.parts
         if let name = manifest.parts.first(where: { name in !known.contains { $0.name == name } }) {
             throw Refusal("it holds '\(name.shortened)', which this version does not know")
         }
-        self.places = places
         parts = known.map { ($0, manifest.parts.contains($0.name)) }
+        journal = RestoreJournal(
+            state: places.state,
+            parts: parts.map { RestoreJournal.Part(path: $0.part.path, isInBackup: $0.isInBackup) }
+        )
         do throws(SystemCallError) {
             try Folders.make(Folders.parent(of: places.state) ?? "/")
             staging = try Folders.makeTemporary("\(places.state).restore")
@@ -104,7 +128,7 @@ struct Restoration {
         }
     }
 
-    func removeStaging() { remove(staging) }
+    func removeStaging() { RestoreJournal.remove(staging) }
 
     /// Checks that the daemon would start with these settings, and that the data are a database.
     func check() throws(Refusal) {
@@ -136,30 +160,33 @@ struct Restoration {
     }
 
     /// Replaces the present files. Everything that can fail for lack of space or rights is done before the first
-    /// rename; if a rename fails, the earlier ones are undone.
+    /// rename; if a rename fails, or a power cut ends it, the earlier ones are undone.
     func replace() throws(Refusal) {
-        var done: [BackupPart] = []
         // Leftovers of an earlier restore must not be taken for parts of this one.
-        for (part, _) in parts {
-            remove(new(part))
-            remove(old(part))
+        for part in journal.parts {
+            RestoreJournal.remove(part.new)
+            RestoreJournal.remove(part.old)
         }
         do throws(Refusal) {
             for (part, isInBackup) in parts where isInBackup { try copy(part) }
-            for (part, isInBackup) in parts {
-                done.append(part)
-                try swap(part, isInBackup: isInBackup)
-            }
         } catch {
-            for part in done.reversed() { takeBack(part) }
-            for (part, _) in parts { remove(new(part)) }
+            for part in journal.parts { RestoreJournal.remove(part.new) }
             throw error
         }
-        for (part, _) in parts { remove(old(part)) }
+        do throws(SystemCallError) {
+            try journal.begin()
+        } catch {
+            throw Refusal("\(journal.path) cannot be written: \(error)")
+        }
+        do throws(Refusal) {
+            for part in journal.parts { try swap(part) }
+        } catch {
+            journal.undo()
+            throw error
+        }
+        journal.end()
+        for part in journal.parts { RestoreJournal.remove(part.old) }
     }
-
-    private func new(_ part: BackupPart) -> String { "\(part.path).restored" }
-    private func old(_ part: BackupPart) -> String { "\(part.path).before-restore" }
 
     /// Copies a part next to its destination, which may be on another file system.
     private func copy(_ part: BackupPart) throws(Refusal) {
@@ -168,33 +195,18 @@ struct Restoration {
         } catch {
             throw Refusal("the folder of \(part.path) cannot be made: \(error)")
         }
-        let arguments = ["--archive", "--no-target-directory", "\(staging)/\(part.name)", new(part)]
+        let arguments = ["--archive", "--no-target-directory", "\(staging)/\(part.name)", "\(part.path).restored"]
         guard let outcome = Program.run("cp", arguments, takesErrors: true), outcome.status == 0 else {
-            throw Refusal("\(new(part)) cannot be written")
+            throw Refusal("\(part.path).restored cannot be written")
         }
     }
 
-    private func swap(_ part: BackupPart, isInBackup: Bool) throws(Refusal) {
-        if rename(part.path, old(part)) != 0, errno != ENOENT {
+    private func swap(_ part: RestoreJournal.Part) throws(Refusal) {
+        if rename(part.path, part.old) != 0, errno != ENOENT {
             throw Refusal("\(part.path) cannot be replaced: \(SystemCallError.text(errno))")
         }
-        if isInBackup, rename(new(part), part.path) != 0 {
+        if part.isInBackup, rename(part.new, part.path) != 0 {
             throw Refusal("\(part.path) cannot be put in place: \(SystemCallError.text(errno))")
         }
     }
-
-    /// Undoes a swap as far as it was done.
-    private func takeBack(_ part: BackupPart) {
-        guard FileText.exists(old(part)) else {
-            // Nothing existed before: if the new copy is gone, the present file came from the backup.
-            if parts.contains(where: { $0.part.path == part.path && $0.isInBackup }), !FileText.exists(new(part)) {
-                remove(part.path)
-            }
-            return
-        }
-        remove(part.path)
-        rename(old(part), part.path)
-    }
-
-    private func remove(_ path: String) { _ = Program.run("rm", ["--recursive", "--force", "--", path]) }
 }
