@@ -1,5 +1,6 @@
 import Foundation
 import JSON
+import QuickConnect
 import TestRig
 import Testing
 
@@ -242,6 +243,38 @@ struct WebLimitsTests {
         try await eventually("it is told no more") {
             try await web.connect().value("web", ["state"]).objectValue?["problems"] == []
         }
+    }
+
+    @Test func `who is added or removed while the disk takes nothing keeps token and log-ins, and both are told`()
+        async throws
+    {
+        let web = try await WebProcess()
+        let token = try await web.token(of: "ann")
+        let cookie = try await web.logIn(["token": .string(token)])
+        let file = web.folder("state/users.json")
+        // A folder cannot be replaced by a file.
+        let kept = try Data(contentsOf: URL(fileURLWithPath: file))
+        try FileManager.default.removeItem(atPath: file)
+        try FileManager.default.createDirectory(atPath: file, withIntermediateDirectories: false)
+        let client = try web.connect()
+        for call in [["add", "ann"], ["add", "bob"], ["remove", "ann"]] as [JSONValue] {
+            client.send("call?cmd=web&msg=\(call.text)&id=1")
+            let reply = try #require(try await client.nextReply())
+            #expect(reply.code == "unavailable" && reply.message.contains("it cannot be kept"), "\(reply.value.text)")
+        }
+        #expect(try await web.ask("GET", "/session", ["Cookie: \(cookie)"]).status == 200)
+        #expect(try await !web.logIn(["token": .string(token)]).isEmpty)
+        #expect(try await client.value("web", ["list"]).arrayValue?.count == 1)
+        try FileManager.default.removeItem(atPath: file)
+        try kept.write(to: URL(fileURLWithPath: file))
+        // At once: each is added to what those before have left.
+        for number in 0..<20 { client.send("call?cmd=web&msg=[\"add\",\"user\(number)\"]&id=\(number)") }
+        for _ in 0..<20 { #expect(try await client.nextReply()?.code == nil) }
+        #expect(try await client.value("web", ["list"]).arrayValue?.count == 21)
+        #expect(try await client.value("web", ["remove", "ann"]) == .null)
+        #expect(try await web.ask("GET", "/session", ["Cookie: \(cookie)"]).status == 401)
+        let users = try JSONParser.parse(String(contentsOfFile: file, encoding: .utf8))
+        #expect(users.text.contains("user19") && !users.text.contains("ann"))
     }
 
     @Test(.measured) func `pings of a page that does not read cost little memory`() async throws {

@@ -35,6 +35,8 @@ final class Authenticator {
     /// Called with the sessions that ended, to close their pages.
     var ended: ([String]) -> Void = { _ in }
     private let warn: (String) -> Void
+    /// Done when all changes of users before are.
+    private var lastChange: EventLoopFuture<Void>
 
     private static let usersFile = "users.json"
     private static let sessionsFile = "sessions.json"
@@ -49,6 +51,7 @@ final class Authenticator {
         self.folder = folder
         self.disk = disk
         self.loop = loop
+        lastChange = loop.makeSucceededVoidFuture()
         self.lifetime = lifetime.components.seconds
         self.warn = warn
         guard let users = try folder.read(Self.usersFile).map(Users.init) ?? Users() else {
@@ -163,20 +166,37 @@ final class Authenticator {
 
     // MARK: Users
 
-    /// - Returns: the token.
-    func add(_ identity: WebIdentity) -> EventLoopFuture<String> {
-        let token = users.add(identity, at: Self.now)
-        // Everybody who was somebody of that name is logged out.
-        _ = endSessions(of: identity.name)
-        return keepAll().map { token }
+    /// - Returns: the token, and who had the name before.
+    func add(_ identity: WebIdentity) -> EventLoopFuture<(token: String, replaced: WebIdentity?)> {
+        changeUsers(of: identity.name) { users in
+            let replaced = users[identity.name]?.identity
+            return (users.add(identity, at: Self.now), replaced)
+        }.map { answer, _ in answer }
     }
 
     /// Removes a user, and everything that was begun under the name, also by a user of the device.
     /// - Returns: whether there was anything.
     func remove(_ name: String) -> EventLoopFuture<Bool> {
-        let wasThere = users.remove(name)
-        let hadSessions = endSessions(of: name) > 0
-        return wasThere || hadSessions ? keepAll().map { true } : loop.makeSucceededFuture(false)
+        changeUsers(of: name) { $0.remove(name) }.map { wasThere, ended in wasThere || ended > 0 }
+    }
+
+    /// Changes the users once the change is on the disk, one change after the other: a full disk takes nobody's token.
+    /// Then everybody who was somebody of that name is logged out.
+    private func changeUsers<Answer: Sendable>(
+        of name: String,
+        _ change: @escaping (inout Users) -> Answer
+    ) -> EventLoopFuture<(Answer, Int)> {
+        let done = lastChange.assumeIsolated().flatMap {
+            var users = self.users
+            let answer = change(&users)
+            return self.keep(users.json, in: Self.usersFile).assumeIsolated().flatMap {
+                self.users = users
+                let ended = self.endSessions(of: name)
+                return self.keep(self.sessions.json, in: Self.sessionsFile).map { (answer, ended) }
+            }.nonisolated()
+        }.nonisolated()
+        lastChange = done.map { _ in }.recover { _ in }
+        return done
     }
 
     // MARK: On the disk

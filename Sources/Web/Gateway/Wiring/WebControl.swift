@@ -90,10 +90,9 @@ final class WebControl {
             case "link": return loop.makeSucceededFuture(try link(try name(parameters)))
             case "add":
                 let identity = try identity(parameters)
-                let replaced = doorkeeper.users[identity.name]
-                return doorkeeper.add(identity).map { token in
+                return doorkeeper.add(identity).map { token, replaced in
                     var answer: JSONObject = ["token": .string(token)]
-                    answer["replaced"] = replaced.map { ["groups": .array($0.identity.groups.map { .string($0) })] }
+                    answer["replaced"] = replaced.map { ["groups": .array($0.groups.map { .string($0) })] }
                     return .object(answer)
                 }
             case "remove":
@@ -193,16 +192,5 @@ final class WebControl {
                 ]
             }
         )
-    }
-}
-
-extension HandlerCall {
-    /// The data as parameters, in both forms of the protocol.
-    fileprivate var parameters: [JSONValue] {
-        switch data {
-        case .null: []
-        case .array(let items): items
-        default: [data]
-        }
     }
 }
