@@ -64,7 +64,9 @@ package final class StoredSet {
 
     private static func text(_ name: String, in folder: Int32, _ limit: Int) throws(SetRefusal) -> String {
         let file = qc_open_beneath(folder, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW, 0)
-        guard file >= 0 else { throw SetRefusal("\(name): \(SystemCallError.text(-file))") }
+        guard file >= 0 else {
+            throw SetRefusal("\(name): \(SystemCallError.text(-file))", isPassing: ![-ENOENT, -ELOOP].contains(file))
+        }
         switch FileText.read(descriptor: file, maximumBytes: limit) {
         case .success(let text): return text
         case .failure(let problem): throw SetRefusal("\(name) \(problem.message)")

@@ -40,7 +40,7 @@ struct SetTaker: Sendable {
             do throws(SetRefusal) {
                 try install(staged, after: state.installed)
                 state.installed = staged.record
-            } catch {
+            } catch  where !error.isPassing {
                 state.refused = (identity, error.description)
             }
         } catch {
@@ -74,7 +74,7 @@ struct SetTaker: Sendable {
         do throws(SystemCallError) {
             return try body()
         } catch {
-            throw SetRefusal("it cannot be kept: \(error)")
+            throw SetRefusal("it cannot be kept: \(error)", isPassing: true)
         }
     }
 
@@ -85,9 +85,11 @@ struct SetTaker: Sendable {
             let words = Array(command.dropFirst()) + ["--check-set", folder]
             ending = try RunningProgram(command.first ?? "", words, environment: environment).wait()
         } catch {
-            throw SetRefusal("it cannot be parsed: \(error)")
+            throw SetRefusal("it cannot be parsed: \(error)", isPassing: true)
         }
         guard ending.status != 0 else { return }
+        // By the kernel or the service's limit, for want of memory.
+        if ending.status == 128 + SIGKILL { throw SetRefusal("its parser was killed", isPassing: true) }
         let reason = String(ending.errors.prefix(1000)).trimmed
         throw SetRefusal(reason.isEmpty ? "its parser ended with status \(ending.status)" : reason)
     }
