@@ -387,7 +387,7 @@ struct BackupTests {
                 ["restore", file],
                 environment: device.environment
             )
-            // pause: somebody pulls the plug at some moment
+            // The test sleeps until somebody pulls the plug.
             try await Task.sleep(for: .milliseconds(milliseconds))
             child.send(SIGKILL)
             _ = try await child.wait()

@@ -79,6 +79,33 @@ struct ScriptFolderTests {
         #expect(mended["error"] == nil && mended["limit"] == nil, "\(mended)")
     }
 
+    @Test func `one that is killed while it loads is tried again, and so is a new text`() async throws {
+        let daemon = try await DaemonProcess()
+        func text(_ answer: Int) -> String {
+            """
+            const begin = Date.now()
+            while (Date.now() - begin < 500) {}
+            WebViewJavascriptBridge.registerHandler('lamp', () => \(answer))
+            """
+        }
+        let host = try ScriptProcess.host(["lamp.js": text(1)], daemon: daemon)
+        let client = try daemon.connect()
+        try await client.awaitScript("lamp.js", "starting")
+        kill(pid_t(try #require(try await client.script("lamp.js")["pid"]?.integerValue)), SIGKILL)
+        try await client.awaitScript("lamp.js", "restarting")
+        try await client.awaitCommand("lamp")
+        #expect(try await client.value("lamp", []) == 1)
+        let running = ProcedureTests.children(of: host.process.pid)
+        try host.put(text(2), as: "lamp.js")
+        try await eventually("it loads") {
+            let loading = ProcedureTests.children(of: host.process.pid).filter { !running.contains($0) }
+            for child in loading { kill(child, SIGKILL) }
+            return !loading.isEmpty
+        }
+        try await eventually("the new text answers") { try await daemon.client("call", "lamp").output == "2\n" }
+        #expect(try await client.script("lamp.js")["state"] == "running")
+    }
+
     @Test func `an error of the first text is told until the text is mended`() async throws {
         let daemon = try await DaemonProcess()
         let host = try ScriptProcess.host(["lamp.js": "var x = ;"], daemon: daemon)

@@ -103,7 +103,13 @@ struct SetupTests {
         #expect(undone.0 == .status(0) && undone.output.contains("web:carla is removed."), "\(undone)")
         #expect(files(in: "settings.d").isEmpty && files(in: "mappings").isEmpty)
         #expect(try await client(["web", "user", "list", "--json", "--socket", folder("socket")]).output == "[]\n")
+        // Without a set-up it removes nobody, whatever the groups are.
+        let add = ["web", "user", "add", "dora", "--group", "home", "--socket", folder("socket")]
+        #expect(try await client(add).0 == .status(0))
         #expect(try await setup("home", "--undo").output == "There is no set-up of a home here.\n")
+        #expect(
+            try await client(["web", "user", "list", "--json", "--socket", folder("socket")]).output.contains("dora")
+        )
         try await end(web, daemon)
     }
 

@@ -13,6 +13,7 @@ final class StatusLine: Sendable {
         var listener: UnixSocketListener?
         var isDue = false
         var told = ""
+        var trouble = ""
     }
 
     private let manager: ServiceManager
@@ -37,10 +38,10 @@ final class StatusLine: Sendable {
     /// The state may have changed.
     func changed() { report(after: Self.delay) }
 
-    /// Something is wrong; shown until the next change.
+    /// Something is wrong, or, if it is empty, no more.
     func report(trouble: String) {
-        state.withLock { $0.told = trouble }
-        manager.status(trouble)
+        state.withLock { $0.trouble = trouble }
+        report()
     }
 
     private func report(after delay: Duration) {
@@ -69,9 +70,10 @@ final class StatusLine: Sendable {
 
     /// The line, and whether it may change without a notification.
     private var composed: (line: String, isBusy: Bool) {
-        let (controller, listener) = state.withLock { ($0.controller, $0.listener) }
+        let (controller, listener, trouble) = state.withLock { ($0.controller, $0.listener, $0.trouble) }
         let commands = Self.count(controller?.currentTable.count ?? 0, "command")
-        var line = "\(commands), \(Self.count(listener?.connectionCount ?? 0, "connection"))"
+        var line = trouble.isEmpty ? "" : "\(trouble); "
+        line += "\(commands), \(Self.count(listener?.connectionCount ?? 0, "connection"))"
         var isBusy = false
         for (member, verb) in [("playing", "plays"), ("recording", "records"), ("vibrating", "vibrates")] {
             let items = devices.reduce(0) { $0 + ($1.state()[member]?.arrayValue?.count ?? 0) }
@@ -85,15 +87,16 @@ final class StatusLine: Sendable {
     private static func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
 }
 
-/// Feeds systemd's watchdog from the event loop, so a loop that is stuck feeds nothing; and only while the device
-/// threads and those that run the commands' tasks get on with their work. It reads the progress that the threads report
-/// instead of waking them, which saves battery.
+/// Feeds systemd's watchdog from the event loop, so a loop that is stuck feeds nothing; and only while the threads that
+/// run the commands' tasks get on with their work. It reads the progress that the threads report instead of waking them,
+/// which saves battery. A device that does not come back is unavailable, and told in the status: an end of the daemon
+/// would end everything else, and not help it.
 final class Heartbeat: Sendable {
     private let manager: ServiceManager
     private let pool: ThreadPool
     private let status: StatusLine
     private let logger: Logger
-    private let isStuck = Atomic<Bool>(false)
+    private let told = Mutex("")
     private let before = Mutex<(waiting: Int, taken: Int)?>(nil)
 
     private let beside: @Sendable () -> Void
@@ -122,29 +125,35 @@ final class Heartbeat: Sendable {
     }
 
     private func beat(_ interval: Duration) {
-        let complaints = complaints(after: interval)
-        guard complaints.isEmpty else {
-            let text = complaints.joined(separator: "; ")
-            logger.error("the watchdog is not fed: \(text)")
-            isStuck.store(true, ordering: .relaxed)
-            return status.report(trouble: "stuck: \(text)")
+        if taskThreadsStand() {
+            logger.error("the watchdog is not fed: no task gets on")
+            return tell("stuck: no task gets on")
         }
         manager.feedWatchdog()
         beside()
-        if isStuck.exchange(false, ordering: .relaxed) { status.changed() }
+        let steps = WatchedThread.blocked(longerThan: interval).sorted()
+        tell(steps.isEmpty ? "" : "stuck: " + steps.map { "\($0) does not come back" }.joined(separator: "; "))
     }
 
-    /// The threads that have made no progress for an interval.
-    private func complaints(after interval: Duration) -> [String] {
-        var complaints = WatchedThread.blocked(longerThan: interval).map { "\($0) does not come back" }
+    /// Says what is wrong when it begins, and that it is over.
+    private func tell(_ trouble: String) {
+        let before = told.withLock { told in
+            defer { told = trouble }
+            return told
+        }
+        guard trouble != before else { return }
+        if !trouble.isEmpty { logger.warning("\(trouble)") }
+        status.report(trouble: trouble)
+    }
+
+    /// Whether the threads of tasks have made no progress since the last beat, though some wait.
+    private func taskThreadsStand() -> Bool {
         let progress = pool.progress
         let before = before.withLock { before in
             defer { before = progress }
             return before
         }
-        if let before, before.waiting > 0, progress.waiting > 0, before.taken == progress.taken {
-            complaints.append("no task gets on")
-        }
-        return complaints
+        guard let before else { return false }
+        return before.waiting > 0 && progress.waiting > 0 && before.taken == progress.taken
     }
 }

@@ -176,12 +176,14 @@ struct SetupHomeCommand: ParsableCommand {
     // MARK: Back again
 
     private func undo(_ plan: HomePlan, _ place: SetupPlace) throws {
+        // Users of the group may be somebody's without a set-up, too.
+        guard plan.files(nil).isThere else { return say("There is no set-up of a home here.") }
         if let users = try? options.connection.web(["list"]) {
             for name in HomePlan.people(users) {
                 _ = try options.connection.web(["remove", .string(name)])
                 say("web:\(name) is removed.")
             }
-        } else if plan.files(nil).isThere, case let left = plan.peopleOnDisk, !left.isEmpty {
+        } else if case let left = plan.peopleOnDisk, !left.isEmpty {
             // Without these files no gateway could be started that removes them.
             let names = left.map { "web:\($0)" }.joined(separator: ", ")
             let start = place.units == nil ? "start it" : "start it («systemctl start quickconnect-web»)"
@@ -189,7 +191,7 @@ struct SetupHomeCommand: ParsableCommand {
                 message: "\(names) could not be removed, because no gateway answers: \(start), and say --undo again"
             )
         }
-        guard try !plan.files(nil).remove().isEmpty else { return say("There is no set-up of a home here.") }
+        _ = try plan.files(nil).remove()
         guard let units = place.units else {
             return say("Start the daemon and quickconnect-web again, or end them.")
         }

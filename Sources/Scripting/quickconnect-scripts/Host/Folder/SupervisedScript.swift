@@ -236,6 +236,10 @@ final class SupervisedScript {
             if current == nil { state = .ended }
             return
         }
+        // Somebody else has killed it, such as the kernel for want of memory: no fault of the text.
+        if case .signal(SIGKILL) = end, process.report.error == nil, process.report.limit == nil {
+            return fail(Self.sentence(end))
+        }
         error = process.report.error ?? Self.sentence(end)
         limit = process.report.limit
         if current != nil {
