@@ -1,7 +1,9 @@
 """What happens to a page and its window. Each test is a function of (stage), and its docstring's first line is its title."""
+import http.server
 import os
 import signal
 import time
+from pathlib import Path
 
 import quickconnect
 from rig import wait_until
@@ -80,6 +82,104 @@ def network(stage):
     with Site(stage.rig.folder / "pages" / "kiosk", port):
         stage.wait_state(lambda state: state["title"] == "Plain" and not state["problem"], "the page")
     assert opened.process.poll() is None
+
+
+def unready(stage):
+    """A server that answers 503, closes, sends half or nothing is tried again, and its page is shown as soon as it comes"""
+    told = []
+    moods = ["503", "closes", "half", "nothing"]
+
+    class Moody(http.server.BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self):
+            if self.path != "/page":
+                return self.send_error(404)
+            mood = moods.pop(0) if moods else "well"
+            told.append(mood)
+            if mood == "503":
+                return self.send_error(503)
+            if mood == "nothing":
+                time.sleep(8)
+            if mood in ("closes", "nothing"):
+                self.close_connection = True
+                return
+            text = b"<!doctype html><title>Well</title><p>Well"
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.send_header("Content-Length", str(len(text) + (1000 if mood == "half" else 0)))
+            self.end_headers()
+            self.wfile.write(text if mood == "well" else text[:20])
+            self.close_connection = True
+
+        def log_message(self, *_):
+            pass
+    with stage.server(Moody) as origin:
+        stage.window(f"{origin}/page", settings="  hangTime: 2s", driven=False)
+        problems = []
+
+        def is_well(state):
+            if state["problem"] and state["problem"] not in problems:
+                problems.append(state["problem"])
+            return state["title"] == "Well" and not state["problem"] and not moods
+        stage.wait_state(is_well, "the page", 90)
+        assert told[:4] == ["503", "closes", "half", "nothing"] and told[-1] == "well" and len(told) <= 6, told
+        for words in ("the server answers 503", "nothing came for 6 s"):
+            assert any(words in problem for problem in problems), problems
+
+
+def given_up(stage):
+    """An address that never comes is left for the window's first page after three failures, and at once when somebody opens another"""
+    with Site(stage.rig.folder) as site:
+        dead = site.origin
+    stage.window(settings=f"  origins: [{dead}, 'http://127.0.0.1:9']", driven=False)
+    stage.wait_state(lambda state: state["title"] and not state["isLoading"], "the page")
+    stage.kiosk("open", f"{dead}/x.html")
+    stage.wait_state(lambda state: "cannot be reached" in (state["problem"] or ""), "the notice")
+    stage.wait_state(lambda state: not state["problem"] and state["address"] == "qc://app/" and state["title"], "the first page", 60)
+    # Somebody opens another page: it stays.
+    stage.kiosk("open", f"{dead}/x.html")
+    stage.wait_state(lambda state: state["problem"], "the notice")
+    stage.kiosk("home")
+    stage.wait_state(lambda state: not state["problem"] and state["address"] == "qc://app/" and not state["isLoading"], "the first page")
+    stage.evaluate("window.mark = 1")
+    time.sleep(13)
+    assert stage.evaluate("return window.mark") == 1
+    # A port that the engine forbids.
+    stage.kiosk("open", "http://127.0.0.1:9/")
+    stage.wait_state(lambda state: "http://127.0.0.1:9/" in (state["problem"] or ""), "the notice")
+    stage.kiosk("home")
+    stage.wait_state(lambda state: not state["problem"], "the first page")
+
+
+def not_pages(stage):
+    """A sound plays or is saved, and is fetched once or twice; what its server calls an attachment is saved"""
+    asked = []
+
+    class Files(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            asked.append(self.path)
+            data, kind = ((Path(__file__).resolve().parents[2] / "sounds" / "bell.wav").read_bytes(), "audio/wav") if self.path == "/bell.wav" else (b"words", "text/plain")
+            self.send_response(200)
+            self.send_header("Content-Type", kind)
+            self.send_header("Content-Length", str(len(data)))
+            if self.path == "/words.txt":
+                self.send_header("Content-Disposition", "Attachment; filename=words.txt")
+            self.end_headers()
+            self.wfile.write(data)
+
+        def log_message(self, *_):
+            pass
+    with stage.server(Files) as origin:
+        stage.window(settings=f"  origins: [{origin}]", driven=False)
+        stage.wait_state(lambda state: state["title"] and not state["isLoading"], "the page")
+        stage.kiosk("open", f"{origin}/words.txt")
+        wait_until(lambda: (stage.rig.folder / "media" / "words.txt").exists(), "the file")
+        assert stage.state()["address"] == "qc://app/", stage.state()
+        stage.kiosk("open", f"{origin}/bell.wav")
+        wait_until(lambda: "/bell.wav" in asked, "the sound")
+        time.sleep(8)
+        assert not stage.state()["problem"] and asked.count("/bell.wav") <= 4, (stage.state(), asked)
 
 
 def daemon_restart(stage):

@@ -1,4 +1,5 @@
 """What the window's tests share: a web server, and the window that is open now."""
+import contextlib
 import http.server
 import json
 import threading
@@ -80,6 +81,20 @@ class Stage:
     def close(self):
         self.close_window()
         self.device.close()
+
+    @staticmethod
+    @contextlib.contextmanager
+    def server(handler):
+        """A web server of that handler; gives its origin."""
+        class Server(http.server.ThreadingHTTPServer):
+            daemon_threads = True
+
+            def handle_error(self, *_):
+                """A page that has gone reads no more."""
+        with Server(("127.0.0.1", 0), handler) as server:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            yield f"http://127.0.0.1:{server.server_address[1]}"
+            server.shutdown()
 
     def close_window(self):
         if self.open_window:

@@ -55,7 +55,7 @@ def nothing_connects(stage):
 
 
 def asked_navigation(stage):
-    """A program's handler decides on what the settings allow, with why it is loaded; without one, or when it has gone, all goes"""
+    """A program's handler decides on what the settings allow, with why it is loaded; without one all goes, and when it has gone only the first page"""
     heard = []
 
     def decide(message, call):
@@ -86,7 +86,8 @@ def asked_navigation(stage):
         assert opened.value("location.search") == "", opened.value("location.href")
         for name, words in (("no", "the handler kioskNavigation refuses it"), ("nothing", "must answer true or false; got null"),
                             ("broken", "was asked, and failed: unavailable: the list is not there"), ("late", "was asked, and failed: timeout")):
-            stage.kiosk("open", f"{first}?{name}")
+            refused = stage.rig.client("kiosk", "open", f"{first}?{name}", check=False)
+            assert "denied" in refused.stderr and words.split(":")[0] in refused.stderr and heard[-1]["page"] == first, (refused, heard[-1])
             wait_until(lambda: re.search(rf"«qc://app/kiosk/plain.html.{name}» is not loaded: .*{words}", opened.log_text()), words, 10)
         assert opened.value("location.search") == "", opened.value("location.href")
         # What the settings refuse is not asked for.
@@ -94,7 +95,11 @@ def asked_navigation(stage):
         opened.run("location.href = 'https://elsewhere.example/'; return null")
         wait_until(lambda: "https://elsewhere.example is neither in" in opened.log_text(), "the refusal")
         assert len(heard) == count, heard[count:]
-    stage.go(opened, first + "?no")
+    # It has decided, so that its rules hold while it is away: the first page may be shown.
+    away = stage.rig.client("kiosk", "open", first + "?no", check=False)
+    assert "denied" in away.stderr and "is not there" in away.stderr, away
+    stage.kiosk("home")
+    opened.wait("location.href === 'qc://app/'")
     # It is asked again after the daemon has restarted.
     stage.rig.restart("quickconnectd")
     opened.wait_connected()

@@ -3,6 +3,7 @@
 #include <glib-unix.h>
 #include <gdk/gdkx.h>
 #include <X11/Xutil.h>
+#include <X11/extensions/dpms.h>
 
 /* GDK 3 tells the name of a monitor's connector only by a function that it calls deprecated. The caller frees it. */
 static inline char *qc_monitor_name(GdkScreen *screen, int number) {

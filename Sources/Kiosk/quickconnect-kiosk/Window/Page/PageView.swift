@@ -41,6 +41,10 @@ final class PageView {
     let content: OpaqueManager
     var messageHandlers: [HandlerName: (String, ScriptReply) -> Void] = [:]
     var generation = 0
+    /// Whether the load that ends now has failed: the engine says that it has finished, too.
+    var hasFailed = false
+    /// The page that a program's load leaves, until that is decided: the engine has only the new address by then.
+    private(set) var leaving: String?
 
     // Callbacks. Each is set once, before the first page.
     /// Decides on an address, at once or later: true lets it load.
@@ -102,7 +106,25 @@ final class PageView {
     /// The address of the page; nil before the first.
     var address: String? { webkit_web_view_get_uri(view).map { String(cString: $0) } }
 
-    func load(_ address: String) { webkit_web_view_load_uri(view, address) }
+    func load(_ address: String) {
+        leaving = leaving ?? self.address
+        asked = address
+        webkit_web_view_load_uri(view, address)
+    }
+
+    /// What a program has loaded last, until a page is shown.
+    private(set) var asked: String?
+
+    /// A document is shown.
+    /// - Returns: what was asked for, if the engine shows an empty page instead, as it does for ports of other protocols.
+    func takeCommitted() -> String? {
+        defer { asked = nil }
+        return address == "about:blank" && asked != address ? asked : nil
+    }
+
+    func isDecided() { leaving = nil }
+
+    func stop() { webkit_web_view_stop_loading(view) }
 
     func reload() { webkit_web_view_reload(view) }
 

@@ -7,10 +7,19 @@ import Linux
 extension Kiosk {
     func connectPage() {
         page.decideNavigation = { [unowned self] navigation, answer in decide(navigation, answer) }
-        page.didStart = { [unowned self] in bridge.channel.loadBegins() }
+        page.didStart = { [unowned self] in
+            isOpened(nil)
+            bridge.channel.loadBegins()
+            awaitPage()
+        }
         page.didCommit = { [unowned self] in
             bridge.channel.loadIsCommitted()
             if let address = page.address, address != "about:blank" { shown = address }
+            loading?.cancel()
+            if notice.text != nil {
+                notice.end()
+                if !isCovered { show(page) }
+            }
             dialogs?.close()
             takeTitle()
             pageIsLeft()
@@ -22,6 +31,7 @@ extension Kiosk {
         }
         page.didRefuse = { [unowned self] what in note("the page may not \(what)") }
         page.didFail = { [unowned self] address, reason in
+            loading?.cancel()
             guard PageAddress(address)?.scheme != "about" else { return }
             shown = address
             showProblem("The page cannot be reached.", "\(address): \(reason)")
@@ -46,18 +56,47 @@ extension Kiosk {
         connectMenu()
     }
 
+    /// A server that takes the request and says nothing is like one that is not there.
+    private func awaitPage() {
+        loading?.cancel()
+        guard let hang = options.settings.hangSeconds else { return }
+        loading = LoopSource.after(.seconds(hang * 3)) { [unowned self] in
+            let address = page.address ?? shown
+            page.stop()
+            page.didFail(address, "nothing came for \(Int(hang * 3)) s")
+        }
+    }
+
     /// The settings decide first, then the owner's code.
     private func decide(_ navigation: Navigation, _ answer: @escaping (Bool) -> Void) {
+        let isOpening = opening.map { $0.address == navigation.address } ?? false
         guard bridge.decide(navigation.address, log: { note($0) }) else { return answer(false) }
         // A new window is asked for when it is loaded, and an empty page has nothing to ask for.
         if navigation.isNewWindow || navigation.address.hasPrefix("about:") { return answer(true) }
-        question.ask(navigation, from: page.address) { [unowned self] refusal in
+        let isHome = navigation.address == home
+        question.ask(navigation, from: page.leaving ?? page.address, isHome: isHome) { [unowned self] refusal in
             guard let refusal else { return answer(true) }
             answer(false)
+            if isOpening { isOpened(refusal) }
             note("«\(navigation.address.prefix(200))» is not loaded: \(refusal)")
             // Without any page there would be nothing to see, and nothing to try again.
             if page.generation == 0 { showProblem("The page may not be shown.", "\(navigation.address): \(refusal)") }
         }
+    }
+
+    /// Loads an address for a program, and tells it when that is decided.
+    /// - Parameter decided: called once, with why it is refused.
+    func open(_ address: String, _ decided: @escaping (_ refusal: String?) -> Void) {
+        isOpened(nil)
+        page.load(address)
+        // As the engine writes it.
+        opening = (page.address ?? address, decided)
+    }
+
+    private func isOpened(_ refusal: String?) {
+        let decided = opening?.decided
+        opening = nil
+        decided?(refusal)
     }
 
     /// The window has the page's title, as long as the page is shown and has one.

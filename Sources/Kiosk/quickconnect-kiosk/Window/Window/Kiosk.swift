@@ -46,6 +46,10 @@ final class Kiosk {
     /// The address of what is shown or should be.
     var shown: String
     var recovery = Recovery()
+    /// Runs while a page has been asked for and none has begun to come.
+    var loading: LoopSource?
+    /// What a program has asked to load, until that is decided.
+    var opening: (address: String, decided: (String?) -> Void)?
     /// The most log lines per minute that a page can cause.
     static let maxNotes = 40
     var noted = (since: ContinuousClock.now, count: 0)

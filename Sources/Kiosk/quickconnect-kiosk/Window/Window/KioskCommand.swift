@@ -33,7 +33,7 @@ final class KioskCommand {
         case "home":
             kiosk.page.load(kiosk.home)
             answer(.success(.null))
-        case "open": answer(open(second))
+        case "open": open(second, answer)
         case "zoom": answer(zoom(second))
         case "reset":
             kiosk.bridge.channel.reset()
@@ -64,16 +64,17 @@ final class KioskCommand {
         ]
     }
 
-    private func open(_ value: JSONValue?) -> Result<JSONValue, Failure> {
+    private func open(_ value: JSONValue?, _ answer: @escaping (Result<JSONValue, Failure>) -> Void) {
         guard let address = value?.stringValue else {
-            return .failure(.expected("address, a string", at: "/1", got: value))
+            return answer(.failure(.expected("address, a string", at: "/1", got: value)))
         }
         guard case .load = kiosk.bridge.rule.decide(address, from: nil) else {
             let what = "the kiosk's 'origins' do not allow \(address.prefix(200)); add its origin to them"
-            return .failure(Failure(.denied, what, field: "/1"))
+            return answer(.failure(Failure(.denied, what, field: "/1")))
         }
-        kiosk.page.load(address)
-        return .success(.null)
+        kiosk.open(address) { refusal in
+            answer(refusal.map { .failure(Failure(.denied, $0, field: "/1")) } ?? .success(.null))
+        }
     }
 
     private func zoom(_ value: JSONValue?) -> Result<JSONValue, Failure> {

@@ -67,9 +67,14 @@ final class Notice {
     private func showSeconds() { gtk_button_set_label(cast(button), "Restart (\(secondsLeft))") }
 
     private func finish() {
+        end()
+        restart()
+    }
+
+    /// A page is there again: nothing is loaded any more.
+    func end() {
         timer?.cancel()
         timer = nil
         text = nil
-        restart()
     }
 }

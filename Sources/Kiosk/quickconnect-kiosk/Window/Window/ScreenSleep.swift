@@ -33,9 +33,12 @@ enum ScreenSleep {
         )
     }
 
-    /// A bare X server has a screen saver that nobody else switches off.
+    /// A bare X server has a screen saver and puts its monitors to sleep, which nobody else switches off.
     private static func notifyServer() {
-        if let server = XServer.display { XSetScreenSaver(server, 0, 0, DontPreferBlanking, DontAllowExposures) }
+        guard let server = XServer.display else { return }
+        XSetScreenSaver(server, 0, 0, DontPreferBlanking, DontAllowExposures)
+        var (event, error): (Int32, Int32) = (0, 0)
+        if DPMSQueryExtension(server, &event, &error) != 0 { DPMSDisable(server) }
     }
 
     private static var hasSessionBus: Bool {
