@@ -279,6 +279,31 @@ struct WebMediaTests {
         try await eventually("nothing half is left") { try names(web) == ["a.wav", "b.png", "c.wav"] }
     }
 
+    /// Of a form, the last bytes that have come may be the beginning of its boundary.
+    @Test(arguments: [65_535, 65_536, 65_537, 65_539, 65_540, 131_072])
+    func `a form goes on wherever its first piece ends`(count: Int) async throws {
+        let web = try await start()
+        let token = try await web.token(of: "ann")
+        let data = String(repeating: "x", count: count)
+        let head = "--B\r\nContent-Disposition: form-data; name=\"f\"; filename=\"a.wav\"\r\n\r\n"
+        let rest = "y\r\n--B--\r\n"
+        let length = head.utf8.count + count + rest.utf8.count
+        let connection = try web.connection()
+        let headers = [
+            "Authorization: Bearer \(token)", "Content-Type: multipart/form-data; boundary=B",
+            "Content-Length: \(length)",
+        ]
+        for piece in [web.request("POST", "/media", headers), head, data, rest] {
+            connection.send(piece)
+            // Sleeps so that the gateway reads each piece alone; pieces that come together would only test less.
+            try await Task.sleep(for: .milliseconds(100))
+        }
+        let answer = try await connection.answer()
+        #expect(
+            answer.status == 201 && answer.json == ["files": [["file": "a.wav", "bytes": .integer(Int64(count + 1))]]]
+        )
+    }
+
     // MARK: Limits
 
     @Test func `an upload that is cut in the middle leaves nothing, and the old file stays`() async throws {

@@ -62,7 +62,9 @@ final class MediaUpload {
     var answer: EventLoopFuture<Response> { promise.futureResult }
 
     /// Whether more of the body may come.
-    var wantsMore: Bool { release != nil && !isAll && input.count < Self.pieceBytes && isOpen }
+    var wantsMore: Bool { release != nil && !isAll && (isWaiting || input.count < Self.pieceBytes) && isOpen }
+    /// Whether what has come is too little for the next step: of a form, the last bytes may be the beginning of a boundary.
+    private var isWaiting = false
     /// Of a body that is one file nothing is taken before the daemon has accepted its name.
     private var isOpen: Bool { if case .file = source { isAccepted } else { true } }
     /// Whether the whole body has come.
@@ -109,8 +111,9 @@ final class MediaUpload {
 
     private func step() {
         guard !isBusy, release != nil else { return }
+        isWaiting = false
         switch nextStep() {
-        case .wait: break
+        case .wait: isWaiting = true
         case .fail(let response): finish(response)
         case .end: finish(success)
         case .open(let name, let size):
