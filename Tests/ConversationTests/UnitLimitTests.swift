@@ -22,6 +22,7 @@ struct UnitLimitTests {
     /// Those that end by themselves, that are not their own main process, or that only wait for people.
     static let withoutWatchdog: Set = [
         "quickconnect-sync", "user/quickconnect-sync", "quickconnect-kiosk", "user/quickconnect-picker",
+        "quickconnect-undo-restore",
     ]
 
     static let units: [Unit] = ["", "user/"].flatMap { folder in
