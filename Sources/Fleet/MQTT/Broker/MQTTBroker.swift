@@ -36,6 +36,9 @@ package struct MQTTSession: Sendable {
     package var packetBytes: UInt32
     /// Seconds without a packet after which one is sent, so that both sides know that the other is there.
     package var keepAliveSeconds: Int32
+    /// How often libmosquitto is asked whether a ping is due. It sends one only when nothing was sent for the whole time, and a
+    /// broker may end the connection after one and a half times that (MQTT 5.0, 3.1.2.10).
+    var keepAlivePause: Duration { .milliseconds(max(1000, Int(keepAliveSeconds) * 250)) }
 
     package init(
         client: String,

@@ -48,7 +48,7 @@ package final class MQTTLink {
         (self.broker, self.session, self.pause, self.waker) = (broker, session, pause, waker)
         // Mistakes in files and names are reported at once.
         client = try MQTTClient(broker, session)
-        keepAlivePause = .seconds(Int(max(2, session.keepAliveSeconds))) / 2
+        keepAlivePause = session.keepAlivePause
         keepAliveAt = .now + keepAlivePause
     }
 

@@ -13,6 +13,7 @@ package final class BrokerConnection {
     private var published: [Int32: MQTTReason] = [:]
     private var granted: [Int32: [Int32]] = [:]
     private var keepsAliveAt: Instant
+    private let keepAlivePause: Duration
 
     private static let keepAlive: Int32 = 30
     /// The largest accepted packet: larger than any reply.
@@ -21,12 +22,13 @@ package final class BrokerConnection {
     /// - Parameter name: of the client at the broker.
     package init(_ broker: MQTTBroker, name: String) throws(FleetFailure) {
         place = "\(broker.host):\(broker.port)"
-        keepsAliveAt = .now + .seconds(Int(Self.keepAlive / 2))
         let session = MQTTSession(
             client: name,
             packetBytes: Self.packetBytes,
             keepAliveSeconds: Self.keepAlive
         )
+        keepsAliveAt = .now + session.keepAlivePause
+        keepAlivePause = session.keepAlivePause
         do throws(MQTTError) { client = try MQTTClient(broker, session) } catch { throw FleetFailure(error) }
     }
 
@@ -98,7 +100,7 @@ package final class BrokerConnection {
         client.advance(entry.revents)
         if keepsAliveAt <= .now {
             client.keepAlive()
-            keepsAliveAt = .now + .seconds(Int(Self.keepAlive / 2))
+            keepsAliveAt = .now + keepAlivePause
         }
         for event in client.takeEvents() { handle(event) }
         return true
