@@ -48,7 +48,7 @@ struct BackupTests {
         func files() throws -> [String: String] {
             var files: [String: String] = [:]
             for case let path as String in FileManager.default.enumerator(atPath: folder.path) ?? .init() {
-                guard path.hasPrefix("etc/") || path.hasPrefix("var/") else { continue }
+                guard path.hasPrefix("etc/") || path.hasPrefix("var/"), !path.hasSuffix(".lock") else { continue }
                 guard let data = FileManager.default.contents(atPath: folder(path)) else { continue }
                 files[path] = String(decoding: data, as: UTF8.self)
             }
@@ -222,19 +222,32 @@ struct BackupTests {
         #expect(try await ChildProcess.run("tar", ["-czf", file, "-C", work.path] + parts).exit == .status(0))
         // The users are the last part: not in the file, so they are to go, which their folder does not allow.
         chmod(device.folder("var/quickconnect-web"), 0o555)
-        var words = [Products.path("quickconnect"), "restore", file]
         if geteuid() == 0 {
             #expect(try await ChildProcess.run("chown", ["-R", "65534:65534", device.folder.path]).exit == .status(0))
-            words = ["/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] + words
+        }
+        func run(_ arguments: String...) async throws -> (exit: ChildProcess.Exit, errors: String) {
+            let user = ["/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+            let words = (geteuid() == 0 ? user : []) + [Products.path("quickconnect"), "restore"] + arguments
+            let child = try ChildProcess(words[0], Array(words.dropFirst()), environment: device.environment)
+            let exit = try await child.wait(within: .seconds(60))
+            return (exit, String(decoding: child.standardError, as: UTF8.self))
         }
         let before = try device.files()
-        let child = try ChildProcess(words[0], Array(words.dropFirst()), environment: device.environment)
-        let exit = try await child.wait(within: .seconds(60))
-        let errors = String(decoding: child.standardError, as: UTF8.self)
+        let (exit, errors) = try await run(file)
         #expect(exit == .status(1) && errors.contains("users.json cannot be replaced"), "\(errors)")
         #expect(errors.contains("nothing was changed"))
         #expect(try device.files() == before)
+        // What cannot be put back is left for the next attempt.
+        let users = device.folder("var/quickconnect-web/users.json")
         chmod(device.folder("var/quickconnect-web"), 0o755)
+        try device.folder.write(#"[{"path":"\#(users)","wasThere":true}]"#, to: "var/quickconnect.restoring")
+        rename(users, users + ".before-restore")
+        chmod(device.folder("var/quickconnect-web"), 0o555)
+        let stuck = try await run("--undo")
+        #expect(stuck.exit == .status(1) && stuck.errors.contains("cannot be put back"), "\(stuck.errors)")
+        chmod(device.folder("var/quickconnect-web"), 0o755)
+        #expect(try await run("--undo").exit == .status(0))
+        #expect(try device.files() == before)
     }
 
     /// The programs of a device on which systemd runs, of which a script is one that only writes down what it is told.
@@ -411,8 +424,16 @@ struct BackupTests {
             device.folder("var/quickconnect-web/users.json"), device.folder("var/quickconnect-scripts/macros"),
             device.folder("var/quickconnect/new")
         )
-        let parts = [users, macros, actions].map { #"{"path":"\#($0)","isInBackup":true}"# }
-        try device.folder.write("[\(parts.joined(separator: ","))]", to: "var/quickconnect.restoring")
+        let parts = [users, macros, actions].map { #"{"path":"\#($0)","wasThere":\#($0 != actions)}"# }
+        let journal = "[\(parts.joined(separator: ","))]"
+        try device.folder.write(journal, to: "var/quickconnect.restoring")
+        // A check changes nothing.
+        let checked = try await device.run("restore", "--check", try await backup().file)
+        #expect(checked.exit == .status(0) && device.folder.exists("var/quickconnect.restoring"), "\(checked.errors)")
+        // What is unpacked goes with it.
+        let staging = device.folder("var/quickconnect.restore")
+        try FileManager.default.createDirectory(atPath: staging, withIntermediateDirectories: true)
+        try device.folder.write("x", to: "var/quickconnect.restore/users")
         try device.folder.write("{}", to: "var/quickconnect-web/users.json.restored")
         rename(users, users + ".before-restore")
         rename(users + ".restored", users)
@@ -420,6 +441,10 @@ struct BackupTests {
         try device.folder.write("x", to: "var/quickconnect/new")
         let undone = try await device.run("restore", "--undo")
         #expect(undone.exit == .status(0) && undone.errors.contains("has been taken back"), "\(undone.errors)")
+        #expect(try device.files() == before)
+        // A power cut before the journal is gone has it taken back again.
+        try device.folder.write(journal, to: "var/quickconnect.restoring")
+        #expect(try await device.run("restore", "--undo").exit == .status(0))
         #expect(try device.files() == before)
         try device.folder.write("rubbish", to: "var/quickconnect.restoring")
         #expect(try await device.run("restore", "--undo").exit == .status(1))

@@ -38,19 +38,38 @@ struct RestoreCommand: ParsableCommand {
     }
 
     func run() throws {
-        let cutOff = try RestoreJournal(leftBeside: StandardFolders.own.state)
-        if let cutOff {
-            cutOff.undo()
-            note("a restore that was cut off has been taken back: all is as it was before")
-        }
-        guard let file else { return cutOff == nil ? say("No restore was cut off.") : () }
-        try restore(file)
-    }
-
-    private func restore(_ file: String) throws {
+        guard let file else { return try undoCutOff(StandardFolders.own.state) ? () : say("No restore was cut off.") }
         let places = try BackupPlaces.find(for: "restore")
         umask(0o077)
-        do throws(BackupManifest.Refusal) {
+        let lock = try lock(places.state)
+        if !check { _ = try undoCutOff(places.state, isLocked: true) }
+        try restore(file, places, lock)
+    }
+
+    /// Another restore of these files ends first.
+    private func lock(_ state: String) throws -> Int32 {
+        do throws(SystemCallError) {
+            try Folders.make(Folders.parent(of: state) ?? "/")
+            return try RestoreJournal.lock(state)
+        } catch {
+            throw ExitError(message: "nothing was changed beside \(state): \(error)")
+        }
+    }
+
+    /// - Returns: whether there was one.
+    private func undoCutOff(_ state: String, isLocked: Bool = false) throws -> Bool {
+        guard try RestoreJournal(leftBeside: state) != nil else { return false }
+        let lock = isLocked ? -1 : try lock(state)
+        defer { close(lock) }
+        // One that was running may have ended meanwhile.
+        guard let cutOff = try RestoreJournal(leftBeside: state) else { return false }
+        try cutOff.undo()
+        note("a restore that was cut off has been taken back: all is as it was before")
+        return true
+    }
+
+    private func restore(_ file: String, _ places: BackupPlaces, _ lock: Int32) throws {
+        do {
             let archive = BackupArchive(path: file)
             let manifest = try archive.manifest()
             let restoration = try Restoration(places, manifest)
@@ -59,19 +78,23 @@ struct RestoreCommand: ParsableCommand {
             try restoration.check()
             let list = manifest.parts.joined(separator: ", ")
             guard !check else { return say("\(file), of version \(manifest.version), can be restored: \(list)") }
-            try replace(restoration)
+            try replace(restoration, lock)
             say("Restored: \(list)")
-        } catch {
-            throw ExitError(message: "\(file) is not restored, and nothing was changed: \(error.reason)")
+        } catch let refusal as BackupManifest.Refusal {
+            throw ExitError(message: "\(file) is not restored, and nothing was changed: \(refusal.reason)")
         }
     }
 
-    private func replace(_ restoration: Restoration) throws(BackupManifest.Refusal) {
+    private func replace(_ restoration: Restoration, _ lock: Int32) throws {
         // A terminal that is closed does not end it.
         for number in [SIGHUP, SIGINT, SIGTERM] { signal(number, SIG_IGN) }
         let services = Services()
         services.stop()
-        defer { services.start() }
+        defer {
+            // Before they start, they wait until no restore is left to take back.
+            close(lock)
+            services.start()
+        }
         guard !connection.isAnswered else {
             throw BackupManifest.Refusal("a daemon still answers, which would write over it; stop it first")
         }
@@ -104,8 +127,6 @@ struct Services {
 struct Restoration {
     typealias Refusal = BackupManifest.Refusal
 
-    /// Where the backup is unpacked.
-    let staging: String
     /// Those that the backup may hold, and whether it does.
     private let parts: [(part: BackupPart, isInBackup: Bool)]
     private let journal: RestoreJournal
@@ -116,18 +137,16 @@ struct Restoration {
             throw Refusal("it holds '\(name.shortened)', which this version does not know")
         }
         parts = known.map { ($0, manifest.parts.contains($0.name)) }
-        journal = RestoreJournal(
-            state: places.state,
-            parts: parts.map { RestoreJournal.Part(path: $0.part.path, isInBackup: $0.isInBackup) }
-        )
-        do throws(SystemCallError) {
-            try Folders.make(Folders.parent(of: places.state) ?? "/")
-            staging = try Folders.makeTemporary("\(places.state).restore")
-        } catch {
-            throw Refusal("it cannot be unpacked beside \(places.state): \(error)")
+        journal = RestoreJournal(state: places.state, parts: parts.map { RestoreJournal.Part(path: $0.part.path) })
+        // One that was cut off before it changed anything has left it.
+        removeStaging()
+        guard mkdir(staging, 0o700) == 0 else {
+            throw Refusal("it cannot be unpacked in \(staging): \(SystemCallError.text(errno))")
         }
     }
 
+    /// Where the backup is unpacked.
+    var staging: String { journal.staging }
     func removeStaging() { RestoreJournal.remove(staging) }
 
     /// Checks that the daemon would start with these settings, and that the data are a database.
@@ -161,11 +180,10 @@ struct Restoration {
 
     /// Replaces the present files. Everything that can fail for lack of space or rights is done before the first
     /// rename; if a rename fails, or a power cut ends it, the earlier ones are undone.
-    func replace() throws(Refusal) {
+    func replace() throws {
         // Leftovers of an earlier restore must not be taken for parts of this one.
-        for part in journal.parts {
-            RestoreJournal.remove(part.new)
-            RestoreJournal.remove(part.old)
+        for leftover in journal.parts.flatMap({ [$0.new, $0.old] }) where !RestoreJournal.remove(leftover) {
+            throw Refusal("\(leftover), of an earlier restore, cannot be removed")
         }
         do throws(Refusal) {
             for (part, isInBackup) in parts where isInBackup { try copy(part) }
@@ -179,9 +197,9 @@ struct Restoration {
             throw Refusal("\(journal.path) cannot be written: \(error)")
         }
         do throws(Refusal) {
-            for part in journal.parts { try swap(part) }
+            for (part, (_, isInBackup)) in zip(journal.parts, parts) { try swap(part, isInBackup) }
         } catch {
-            journal.undo()
+            try journal.undo()
             throw error
         }
         journal.end()
@@ -201,11 +219,11 @@ struct Restoration {
         }
     }
 
-    private func swap(_ part: RestoreJournal.Part) throws(Refusal) {
+    private func swap(_ part: RestoreJournal.Part, _ isInBackup: Bool) throws(Refusal) {
         if rename(part.path, part.old) != 0, errno != ENOENT {
             throw Refusal("\(part.path) cannot be replaced: \(SystemCallError.text(errno))")
         }
-        if part.isInBackup, rename(part.new, part.path) != 0 {
+        if isInBackup, rename(part.new, part.path) != 0 {
             throw Refusal("\(part.path) cannot be put in place: \(SystemCallError.text(errno))")
         }
     }
