@@ -277,6 +277,28 @@ struct WebLimitsTests {
         #expect(users.text.contains("user19") && !users.text.contains("ann"))
     }
 
+    @Test func `log-ins that are ended while users change take no change back, and a new token is told in any case`()
+        async throws
+    {
+        let web = try await WebProcess()
+        _ = try await web.token(of: "ann")
+        let client = try web.connect()
+        for number in 0..<20 {
+            client.send("call?cmd=web&msg=[\"add\",\"user\(number)\"]&id=\(number)")
+            client.send("call?cmd=web&msg=[\"end\"]&id=\(100 + number)")
+        }
+        client.send("call?cmd=web&msg=[\"remove\",\"ann\"]&id=40")
+        client.send("call?cmd=web&msg=[\"end\"]&id=140")
+        for _ in 0..<42 { #expect(try await client.nextReply()?.code == nil) }
+        let users = try String(contentsOfFile: web.folder("state/users.json"), encoding: .utf8)
+        #expect(users.contains("user19") && !users.contains("ann"))
+        // A folder cannot be replaced by a file.
+        let file = web.folder("state/sessions.json")
+        try FileManager.default.removeItem(atPath: file)
+        try FileManager.default.createDirectory(atPath: file, withIntermediateDirectories: false)
+        #expect(try await !web.logIn(["token": .string(web.token(of: "user1"))]).isEmpty)
+    }
+
     @Test(.measured) func `pings of a page that does not read cost little memory`() async throws {
         let cost = try await Self.pings()
         #expect(cost < 4 << 10, "KiB")

@@ -192,7 +192,8 @@ final class Authenticator {
             return self.keep(users.json, in: Self.usersFile).assumeIsolated().flatMap {
                 self.users = users
                 let ended = self.endSessions(of: name)
-                return self.keep(self.sessions.json, in: Self.sessionsFile).map { (answer, ended) }
+                // If they cannot be kept now, that is said and tried again; the new token must be told all the same.
+                return self.keepEnded().recover { _ in }.map { (answer, ended) }
             }.nonisolated()
         }.nonisolated()
         lastChange = done.map { _ in }.recover { _ in }
@@ -201,12 +202,10 @@ final class Authenticator {
 
     // MARK: On the disk
 
-    /// One thread writes, so that the newest version is written last.
-    func keepAll() -> EventLoopFuture<Void> {
-        let users = keep(users.json, in: Self.usersFile)
-        return keep(sessions.json, in: Self.sessionsFile).and(users).map { _ in }
-    }
+    /// Writes which sessions there are, now.
+    func keepEnded() -> EventLoopFuture<Void> { keep(sessions.json, in: Self.sessionsFile) }
 
+    /// One thread writes, so that the newest version is written last.
     private func keep(_ value: JSONValue, in name: String) -> EventLoopFuture<Void> {
         let folder = folder
         return disk.runIfActive(eventLoop: loop) {

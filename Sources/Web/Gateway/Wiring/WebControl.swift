@@ -105,7 +105,7 @@ final class WebControl {
             case "sessions": return loop.makeSucceededFuture(sessions)
             case "end":
                 let count = doorkeeper.endSessions(of: parameters.count > 1 ? try name(parameters) : nil)
-                return doorkeeper.keepAll().map { ["ended": .integer(Int64(count))] }
+                return doorkeeper.keepEnded().map { ["ended": .integer(Int64(count))] }
             case "state": return loop.makeSucceededFuture(state())
             default:
                 let verbs = "verb, one of open, link, add, list, remove, sessions, end, state"
