@@ -9,6 +9,7 @@ struct OwnGatewayTests {
             ("http://127.0.0.1:8467", "http://127.0.0.1:8467/login.html"),
             ("http://127.0.0.1:8467", "http://localhost:8467/login.html?next=sign.html"),
             ("http://localhost:8467", "http://[::1]:8467/login.html?next=a%2Fb.html"),
+            ("http://192.168.1.5:8467", "http://192.168.1.5:8467/login.html"),
             ("https://kiosk.local/device", "https://kiosk.local/device/login.html?next=sign.html"),
             ("https://kiosk.local", "https://KIOSK.local:443/login.html"),
         ]
@@ -30,6 +31,14 @@ struct OwnGatewayTests {
     )
     func others(address: String) {
         #expect(OwnGateway(link: "http://127.0.0.1:8467/login.html#code=abc").login(at: address) == nil)
+    }
+
+    @Test("nor where another program may listen, or answer to the name")
+    func doubtful() {
+        let v6 = "http://[::1]:8467/login.html"
+        #expect(OwnGateway(link: "http://127.0.0.1:8467/login.html#code=abc").login(at: v6) == nil)
+        let named = "http://kiosk.local:8467/login.html"
+        #expect(OwnGateway(link: "\(named)#code=abc").login(at: named) == nil)
     }
 
     @Test(

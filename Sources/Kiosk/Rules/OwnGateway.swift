@@ -6,26 +6,35 @@ package struct OwnGateway: Sendable {
     /// - Parameter link: what «web open» answers.
     package init(link: String) { self.link = link }
 
-    /// Whether an address is a log-in page that has no code yet, of this gateway or of another.
+    /// Its origin, for people; nil if the link is none.
+    package var origin: String? { PageAddress(link)?.origin }
+
+    /// Whether an address is a log-in page that has no code yet, of this gateway or of another. Without TLS it has no
+    /// name: anybody may answer to a name, and would get the code.
     package static func mayAsk(at address: String) -> Bool {
-        guard let parts = PageAddress(address), ["http", "https"].contains(parts.scheme) else { return false }
-        return parts.path.hasSuffix("/login.html") && !address.contains("#")
+        guard let parts = PageAddress(address), parts.path.hasSuffix("/login.html"), !address.contains("#") else {
+            return false
+        }
+        return parts.scheme == "https" || parts.scheme == "http" && (parts.isNumeric || parts.host == "localhost")
     }
 
-    /// The log-in page's address with the code; nil if it is another gateway's, which must not get one. At a loopback
-    /// address the port tells whose it is.
+    /// The log-in page's address with the code; nil if it is another gateway's, which must not get one.
     package func login(at address: String) -> String? {
         let parts = link.split(separator: "#", maxSplits: 1)
         guard Self.mayAsk(at: address), parts.count == 2, let own = PageAddress(String(parts[0])),
             let asked = PageAddress(address), own.path == asked.path
         else { return nil }
-        let isLoopback = own.scheme == asked.scheme && own.port == asked.port && own.isLoopback && asked.isLoopback
-        guard own.origin == asked.origin || isLoopback else { return nil }
+        let isLocalhost =
+            own.scheme == asked.scheme && own.port == asked.port && own.isLoopback && asked.isLoopback
+            && [own.host, asked.host].contains("localhost")
+        guard own.origin == asked.origin || isLocalhost else { return nil }
         return "\(address)#\(parts[1])"
     }
 }
 
 extension PageAddress {
     fileprivate var port: Substring { authority.dropFirst(host.count) }
+    /// Of digits, so that nobody else can be found under it.
+    fileprivate var isNumeric: Bool { host.hasPrefix("[") || host.allSatisfy { $0 == "." || $0.isNumber } }
     fileprivate var isLoopback: Bool { ["localhost", "127.0.0.1", "[::1]"].contains(host) }
 }

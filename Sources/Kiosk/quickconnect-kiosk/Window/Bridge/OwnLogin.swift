@@ -14,8 +14,12 @@ final class OwnLogin {
     private let page: PageView
     /// Whether a try is under way, or the next one waits.
     private var isBusy = false
-    /// Where it is of no use: other gateways' pages, and this one's if a rule forbids it.
+    /// Origins where it is of no use for a while: other gateways', and this one's if a rule forbids it.
     private var hopeless: Set<String> = []
+    /// How long: rules change, and so does what the daemon says of the gateway.
+    private static let rest = Duration.seconds(300)
+    /// The address with a code that is being loaded, which is for no log and no handler.
+    private(set) var link: String?
     var log: (String) -> Void = { _ in }
 
     init(_ daemon: DaemonHost, _ page: PageView) {
@@ -25,33 +29,37 @@ final class OwnLogin {
 
     /// Called when a page has been loaded.
     func pageIsThere() {
-        guard !isBusy, let address = page.address, OwnGateway.mayAsk(at: address), !hopeless.contains(address) else {
-            return
-        }
+        guard !isBusy, let address = page.address, OwnGateway.mayAsk(at: address),
+            let origin = PageAddress(address)?.origin, !hopeless.contains(origin)
+        else { return }
         isBusy = true
-        daemon.call("web", ["open"], timeout: Self.timeout) { [weak self] in self?.take($0, at: address) }
+        daemon.call("web", ["open"], timeout: Self.timeout) { [weak self] in self?.take($0, at: address, of: origin) }
     }
 
-    private func take(_ result: Result<JSONValue, CallFailure>, at address: String) {
+    private func take(_ result: Result<JSONValue, CallFailure>, at address: String, of origin: String) {
         LoopSource.after(Self.pause) { [weak self] in
             self?.isBusy = false
             self?.pageIsThere()
         }
         switch result {
         case .success(let answer):
-            let link = answer.objectValue?["address"]?.stringValue ?? ""
-            guard let login = OwnGateway(link: link).login(at: address) else { return giveUp(address) }
+            let own = OwnGateway(link: answer.objectValue?["address"]?.stringValue ?? "")
+            guard let login = own.login(at: address) else {
+                return giveUp(origin, "the pages of this device are at \(own.origin ?? "no address")")
+            }
             // Somebody may have left it meanwhile.
-            if page.address == address { page.load(login) }
+            guard page.address == address else { return }
+            link = login
+            page.load(login)
         case .failure(.refused(let error)) where error.code == "denied" || error.code == "unknownCommand":
-            log("the window does not log itself in at «\(address.prefix(200))»: \(error.message)")
-            giveUp(address)
+            giveUp(origin, error.message)
         case .failure(let failure): log("the window cannot log itself in yet: \(failure)")
         }
     }
 
-    private func giveUp(_ address: String) {
-        if hopeless.count > 100 { hopeless = [] }
-        hopeless.insert(address)
+    private func giveUp(_ origin: String, _ reason: String) {
+        log("the window does not log itself in at \(origin.prefix(200)): \(reason)")
+        hopeless.insert(origin)
+        LoopSource.after(Self.rest) { [weak self] in self?.hopeless.remove(origin) }
     }
 }

@@ -73,6 +73,7 @@ extension Kiosk {
         guard bridge.decide(navigation.address, log: { note($0) }) else { return answer(false) }
         // A new window is asked for when it is loaded, and an empty page has nothing to ask for.
         if navigation.isNewWindow || navigation.address.hasPrefix("about:") { return answer(true) }
+        if navigation.address == login.link { return answer(true) }
         let isHome = navigation.address == home
         question.ask(navigation, from: page.leaving ?? page.address, isHome: isHome) { [unowned self] refusal in
             guard let refusal else { return answer(true) }
