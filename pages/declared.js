@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the mappings declare: hardware, events and schedules, as they are, come and run. Each has a card (#hardware-card, …), hidden where there is none.
-import { $, device, listen, make, onPress, placeOf, soon, tell, whenConnected } from './page.js'
+import { $, device, listen, make, may, onPress, placeOf, soon, tell, whenConnected } from './page.js'
 
 const { call } = device
 
@@ -113,7 +113,7 @@ async function show() {
 	// A newer answer may have come before.
 	if (own !== turn) return
 	const shown = declared.map(([name, entry], index) => [name, entry, rights[index]]).filter(([, , { allowed }]) => allowed)
-	const simulate = 'simulate' in commands && (await call('can', 'simulate').catch(() => ({}))).allowed
+	const simulate = 'simulate' in commands && await may('simulate')
 	list('hardware', shown.filter(([, entry]) => entry.value).map(([name, entry, { verbs }]) => hardware(name, entry, verbs?.set !== false, simulate)))
 	list('events', shown.filter(([, entry]) => entry.event).map(([name, entry]) => event(name, entry)))
 	list('schedules', shown.filter(([, entry]) => entry.schedule).map(([name, entry, { verbs }]) => schedule(name, entry, verbs?.run)))

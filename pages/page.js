@@ -68,6 +68,9 @@ export function listen(name, listener, options, place) {
 	})
 }
 
+/** Whether one may call a command, without calling it. */
+export const may = async name => Boolean((await device.call('can', name).catch(() => ({}))).allowed)
+
 /** Who is logged in here: {user, groups, …}; null if nobody is. */
 export const session = fetch(at('session'), { cache: 'no-store' }).then(answer => answer.ok ? answer.json() : null).catch(() => null)
 

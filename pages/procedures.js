@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stored procedures: which exist, the answer of one as a table or a plot, and what is recorded for them.
-import { $, bytes, device, listen, make, onPress, placeOf, soon, tell, whenConnected } from './page.js'
+import { $, bytes, device, listen, make, may, onPress, placeOf, soon, tell, whenConnected } from './page.js'
 import { makeEditor } from './editor.js'
 import { drawPlot, seriesOf } from './plot.js'
 
@@ -58,7 +58,7 @@ function showClosed(error) {
 
 async function showRecording({ events, saved, waiting, problem }) {
 	// Only those who may call «data» see how many entries of each kind there are.
-	const kept = await call('data', 'info').catch(() => undefined)
+	const kept = await may('data') ? await call('data', 'info').catch(() => undefined) : undefined
 	const count = name => kept?.kinds.find(({ kind }) => kind === name)
 	const others = (kept?.kinds || []).filter(({ kind }) => !events.includes(kind))
 	const items = [...events.map(name => [name, count(name)]), ...others.map(each => [each.kind, each])]
@@ -244,5 +244,5 @@ onPress($('refresh'), async () => {
 })
 const again = soon(showList, 300)
 listen('handlers', again)
-listen('dataState', again)
+may('data').then(allowed => allowed && listen('dataState', again))
 whenConnected(showList)

@@ -186,7 +186,8 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {}, refused = 
 	function fail(call, code, message, members) {
 		const error = { cmd: call.command, code, message, ...members }
 		call.reject(Object.assign(new Error(message), error, { name: code }))
-		if (code === 'denied') refused(error, name => own('B', name)[0] || own('Val', name)[0])
+		const isTold = call.own ? call.command !== 'registerHandler' : own('E', call.command)[0]
+		if (code === 'denied') refused(error, isTold && (name => own('B', name)[0] || own('Val', name)[0]))
 		if (!call.own) replied('error', error)
 	}
 
@@ -257,7 +258,7 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {}, refused = 
 
 	const renew = name => ask('subscribe', [name, ...subscribed.get(name)], true).catch(again(() => subscribed.has(name) && renew(name)))
 
-	// For what the connection before had: it may still hold a handler's name, or the device keep too much for this user now.
+	// The connection before may still hold a handler's name, or too much be kept for this user.
 	const again = task => error => {
 		error.code === 'busy' || error.code === 'overloaded' ? setTimeout(() => isOpen && task(), 1000) : warn(error)
 	}
@@ -360,7 +361,6 @@ function connect({ url, WebSocket = globalThis.WebSocket, scope = {}, refused = 
 		return promise
 	}
 
-	// What the native side of the original calls.
 	const ownHandlers = { __proto__: null, _disableJavascriptAlertBoxSafetyTimeout: nothing }
 
 	function missing(name) {
@@ -429,7 +429,7 @@ if (!window.webkit?.messageHandlers) {
 	window.webkit = { ...window.webkit, messageHandlers: new Proxy({}, { get }) }
 }
 
-// The book's calls: location = 'call?…', a frame, a link.
+// The book's calls: by address.
 const queryOf = address => address.startsWith(location.origin + '/') && /^[^?#]*\/call\?(.+)$/s.exec(address)?.[1]
 const decoded = text => text.replace(/(%[0-9a-f]{2})+/gi, bytes => {
 	try { return decodeURIComponent(bytes) } catch { return bytes }

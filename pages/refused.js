@@ -34,8 +34,10 @@ export async function show(what, isOwn) {
 /** What the Content-Security-Policy of the pages has kept out (docs/web.md). */
 function blocked({ blockedURI, effectiveDirective, sourceFile, lineNumber }) {
 	const noun = /^(script|style)/.exec(effectiveDirective)?.[1] ?? 'text', place = sourceFile ? ` (${sourceFile}:${lineNumber})` : ''
-	return blockedURI === 'inline'
-		? `An inline ${noun} is blocked${place}: put it into a file of its own, or set «web: {inlineScripts: true}» in the settings.`
+	if (blockedURI === 'inline') return `An inline ${noun} is blocked${place}: put it into a file of its own, or set «web: {inlineScripts: true}» in the settings.`
+	if (/eval$/.test(blockedURI)) return `eval and new Function are blocked${place}, and so is a text for setTimeout: pages run only the code in their files.`
+	return /^(data|blob)/.test(blockedURI)
+		? `An address of ${/^\w+/.exec(blockedURI)[0]}: is blocked${place}: put what it holds into a file of its own.`
 		: `${blockedURI} is blocked${place}: pages load nothing from elsewhere.`
 }
 

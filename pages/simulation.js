@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sliders that move the simulated sensors, shown where the device has the command `simulate` and this page may call it.
-import { device, make, onPress, placeOf, soon, tell, whenConnected } from './page.js'
+import { device, make, may, onPress, placeOf, soon, tell, whenConnected } from './page.js'
 
 const inputs = {
 	tilt: { roll: { label: 'Right edge up', limit: 90, unit: '°' }, pitch: { label: 'Top edge up', limit: 90, unit: '°' } },
@@ -47,8 +47,7 @@ export function showSimulation(cards) {
 	const shown = {}
 	whenConnected(async () => {
 		// A device that simulates nothing has no such command; a refusal would be told to the page's author.
-		const { allowed } = await device.call('can', 'simulate').catch(() => ({}))
-		const now = allowed ? await device.call('simulate').catch(() => undefined) : undefined
+		const now = await may('simulate') ? await device.call('simulate').catch(() => undefined) : undefined
 		for (const [what, card] of Object.entries(cards)) {
 			if (now && !shown[what]) shown[what] = makeSliders(what, card)
 			const part = card.querySelector('.simulate')

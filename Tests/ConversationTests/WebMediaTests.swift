@@ -166,6 +166,8 @@ struct WebMediaTests {
         _ = try await program("ann", web).ask("PUT", "/media/a.wav", [], "secret")
         #expect(try await web.ask("GET", "/media/a.wav").status == 401)
         #expect(try await web.ask("GET", "/media/a.wav", ["Accept: text/html"]).status == 303)
+        let missing = try await program("ben", web).ask("GET", "/media/none.wav", ["Accept: text/html"])
+        #expect(missing.status == 404 && missing.text.contains(#"href="../style.css""#), "\(missing)")
         for (method, target) in [("PUT", "/media/a.wav"), ("POST", "/media")] {
             let connection = try web.connection()
             connection.send(web.request(method, target, ["Origin: \(web.origin)", "Content-Length: 1000000000"]))

@@ -144,7 +144,10 @@ struct WebTests {
     {
         let web = try await WebProcess()
         let cookie = "Cookie: \(try await web.cookie(of: "ann"))"
-        for (path, root) in [("/none.html", ""), ("/a/b/none", "../../"), ("/%3Cscript%3E.html", "")] {
+        for (path, root) in [
+            ("/none.html", ""), ("/a/b/none", "../../"), ("/%3Cscript%3E.html", ""), ("/.hidden", ""),
+            ("/a//b.html?x=/", "../../"), ("/a%00b", ""), ("/media/.a/", "../../"),
+        ] {
             let page = try await web.ask("GET", path, [cookie, "Accept: text/html,*/*;q=0.8"])
             #expect(page.status == 404 && page["content-type"] == "text/html; charset=utf-8", "\(path)")
             #expect(

@@ -1097,7 +1097,7 @@ def refused_in_the_page(stage):
     """--watch: a page says what the device refuses it, with the line that helps, and not what it has handled itself"""
     browser, told = stage.browser, "document.getElementById('quickconnect-refused')?.innerText || ''"
     # The shipped pages ask before they do what may be refused.
-    for page in ("", "macros.html", "state.html", "examples/catalog/", "examples/bridge/"):
+    for page in ("", "macros.html", "procedures.html", "state.html", "examples/catalog/", "examples/bridge/"):
         stage.open(page)
         browser.run("return quickconnect.call('ping').then(() => null)")
         assert browser.value(told) == "", (page, browser.value(told))
@@ -1125,9 +1125,15 @@ def refused_in_the_page(stage):
     # What the policy of the pages keeps out.
     browser.run("const script = document.createElement('script'); script.textContent = '1'; document.body.append(script); return null")
     browser.wait_text("#quickconnect-refused", "An inline script is blocked")
-    # A rule of persons that the page does not handle.
-    browser.run("setTimeout(readData); return null")
-    browser.wait_text("#quickconnect-refused", "Refused: data is allowed to user web:ann")
+    browser.run("setTimeout(() => { new Function('1') }); return null")
+    browser.wait_text("#quickconnect-refused", "eval and new Function are blocked")
+    # A rule of persons that the page does not handle, in each way to call.
+    browser.run("mapCommandToECF('macro', () => {}); makeCall('macro', ['save', 'x', '1']); return quickconnect.call('ping').then(() => null)")
+    assert "macro is" not in browser.value(told), browser.value(told)
+    for call in "makeCall('data', ['info'])", "setTimeout(readData)":
+        browser.click("#quickconnect-refused button")
+        browser.run(f"{call}; return null")
+        browser.wait_text("#quickconnect-refused", "Refused: data is allowed to user web:ann")
     browser.click("#quickconnect-refused button")
     assert browser.value("document.getElementById('quickconnect-refused')") is None
 

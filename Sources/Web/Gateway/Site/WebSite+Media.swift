@@ -10,7 +10,7 @@ extension WebSite {
     /// GET and HEAD. A file of the pages wins.
     func media(_ request: WebRequest, _ calls: DaemonCalls) -> EventLoopFuture<Response> {
         guard let path = PagePath(request.head.uri) else {
-            return now(.error(.notFound, "notFound", "there is no such file"))
+            return now(Self.missing(.error(.notFound, "notFound", "there is no such file"), for: request))
         }
         guard request.identity != nil else { return now(Self.logInFirst(request, path)) }
         return pages.answer(path, request.head, for: request.peer, on: fair.files).assumeIsolated().flatMap { page in
@@ -29,12 +29,12 @@ extension WebSite {
         }
         guard let name = Self.mediaName(path) else {
             let message = "name a file: /media/NAME; the command «media» lists them"
-            return now(.error(.notFound, "notFound", message))
+            return now(Self.missing(.error(.notFound, "notFound", message), for: request))
         }
         let first = MediaCall.read(name, from: 0, atMost: 1)
         return calls.make([first], for: request.sender).assumeIsolated().map { replies in
             guard case .value(let text)? = replies.first, let facts = MediaFacts(text) else {
-                return Response(refusalOfMedia: replies.first)
+                return Self.missing(Response(refusalOfMedia: replies.first), for: request)
             }
             return self.answer(name, facts, request, calls)
         }.flatMapErrorThrowing { try Response.refusal($0) }.always { result in

@@ -145,26 +145,29 @@ final class WebSite {
 
     private func page(_ request: WebRequest) -> EventLoopFuture<Response> {
         guard let path = PagePath(request.head.uri) else {
-            return now(.error(.notFound, "notFound", "there is no such page"))
+            return now(Self.missing(.error(.notFound, "notFound", "there is no such page"), for: request))
         }
         guard path.isPublic || request.identity != nil else { return now(Self.logInFirst(request, path)) }
-        return pages.answer(path, request.head, for: request.peer, on: fair.files).map { response in
-            response.status == .notFound && request.isOfPerson ? Self.missing(path) : response
+        return pages.answer(path, request.head, for: request.peer, on: fair.files).map {
+            Self.missing($0, for: request)
         }
     }
 
-    /// A page for a person, who has typed an address or followed an old link.
-    private static func missing(_ path: PagePath) -> Response {
+    /// Where nothing is: a page for a person, who has typed an address or followed an old link. What is there stays.
+    static func missing(_ response: Response, for request: WebRequest) -> Response {
+        guard response.status == .notFound, request.isOfPerson else { return response }
+        let slashes = request.head.uri.utf8.prefix { $0 != UInt8(ascii: "?") }.count { $0 == UInt8(ascii: "/") }
+        let toRoot = String(repeating: "../", count: max(0, slashes - 1))
         let page = """
             <!doctype html>
             <html lang="en">
             <meta charset="utf-8">
             <meta name="viewport" content="width=device-width">
             <title>Not here</title>
-            <link rel="stylesheet" href="\(path.toRoot)style.css">
+            <link rel="stylesheet" href="\(toRoot)style.css">
             <main class="fill">
             <h1>There is no such page here.</h1>
-            <p><a href="\(path.toRoot)./">To the first page of this device</a></p>
+            <p><a href="\(toRoot)./">To the first page of this device</a></p>
             </main>
             </html>
 
