@@ -4,5 +4,4 @@
 //
 //     quickconnect run Examples/start-counter.js
 
-const count = setValue('starts', getValue('starts') + 1)
-console.log(count === 1 ? 'the first start' : 'start number ' + count)
+add('starts').then(count => console.log(count === 1 ? 'the first start' : 'start number ' + count))

@@ -36,7 +36,10 @@ struct RemoteArguments {
     private static let commands = ["call", "set", "list", "explain", "events", "doctor"]
     /// Commands that only work on this device.
     private static let local = ["run", "procedure", "fleet"]
-    private static let options = ["--device", "--config", "--as", "--timeout", "--spread"]
+    private static let options = ["--json", "--device", "--config", "--as", "--timeout", "--spread"]
+
+    static let noName = ValidationError("--device needs the NAME of a device, or group:NAME.")
+    static func isOption(_ word: String) -> Bool { options.contains(String(word.prefix { $0 != "=" })) }
 
     private let device: String
     private let others: [String]
@@ -49,12 +52,12 @@ struct RemoteArguments {
         var device: String?
         while let word = rest.first, word.hasPrefix("--") {
             let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-            guard let name = parts.first, Self.options.contains(name) || name == "--json" else { break }
+            guard let name = parts.first, Self.isOption(word) else { break }
             rest.removeFirst()
             var value = parts.count > 1 ? parts[1] : nil
             if value == nil, name != "--json" { value = rest.popFirst() }
             if name == "--device" {
-                guard let value else { throw ValidationError("--device needs the NAME of a device, or group:NAME.") }
+                guard let value else { throw Self.noName }
                 device = value
             } else {
                 others += [name] + (value.map { [$0] } ?? [])
@@ -79,5 +82,7 @@ struct RemoteArguments {
         )
     }
 
-    private static var list: String { commands.joined(separator: ", ") + " and the device's commands" }
+    private static var list: String {
+        (commands + ["add"]).sorted().joined(separator: ", ") + " and the device's commands"
+    }
 }

@@ -65,7 +65,7 @@ struct QuickConnectCommand: ParsableCommand {
         }
         var running: (any ParsableCommand.Type)?
         do {
-            arguments = withDeviceInFront(arguments)
+            arguments = try withDeviceInFront(arguments)
             try RemoteArguments(arguments)?.become()
             arguments = withOptionsBehindCommand(arguments)
             try refuseUnknownSubcommand(arguments)
@@ -81,12 +81,18 @@ struct QuickConnectCommand: ParsableCommand {
 }
 
 extension QuickConnectCommand {
-    /// `--device` may also stand right behind the command: `quickconnect call --device NAME ping`.
-    private static func withDeviceInFront(_ arguments: [String]) -> [String] {
-        guard arguments.count > 1, !arguments[0].hasPrefix("-"), arguments[1].prefix(while: { $0 != "=" }) == "--device"
-        else { return arguments }
-        let option = arguments[1].contains("=") ? arguments[1...1] : arguments[1...].prefix(2)
-        return option + [arguments[0]] + arguments[option.endIndex...]
+    /// `--device` may also stand among the options right behind the command: `quickconnect call --device NAME ping`.
+    private static func withDeviceInFront(_ arguments: [String]) throws -> [String] {
+        guard let command = arguments.first, !command.hasPrefix("-") else { return arguments }
+        var (options, rest) = ([String](), arguments.dropFirst())
+        while let word = rest.first, RemoteArguments.isOption(word) {
+            let count = word.contains("=") || word == "--json" ? 1 : 2
+            guard rest.count >= count || word != "--device" else { throw RemoteArguments.noName }
+            options += rest.prefix(count)
+            rest = rest.dropFirst(count)
+        }
+        guard options.contains(where: { $0.prefix { $0 != "=" } == "--device" }) else { return arguments }
+        return options + [command] + rest
     }
 
     /// The options of every connection may also come before the command; they belong to the innermost subcommand.

@@ -190,6 +190,17 @@ struct MappingFilesTests {
                     + "or say 'replace: true' here to replace that"
             ]
         }
+        // The place is where it is said what the command is, not where it is mentioned first.
+        let two = try folder([
+            "a.yaml": "lamp: {help: in the hall}", "b.yaml": "lamp: {event: {type: boolean}}",
+            "c.yaml": "lamp: {value: {type: boolean}}",
+        ])
+        #expect {
+            try build(shipped, two)
+        } throws: { error in
+            let text = (error as? ConfigurationMistakes)?.mistakes.map(\.description).joined() ?? ""
+            return text.hasPrefix("\(two("c.yaml")):1:1: 'lamp' is an event already, in \(two("b.yaml")):1:1;")
+        }
         let replaced = try folder(["a.yaml": "stop: {replace: true, value: {type: boolean}}"])
         #expect(try build(shipped, replaced).table["stop"]?.kind == .value)
     }

@@ -38,6 +38,8 @@ struct MissingPartTests {
         (["call", "--nope"], "Unknown option '--nope'."),
         // Behind the command it is taken, too.
         (["call", "--device=kiosk1", "ping"], "broker"), (["call", "--device", "kiosk1", "ping"], "broker"),
+        (["call", "--json", "--timeout", "5", "--device", "kiosk1", "ping"], "broker"),
+        (["call", "--device"], "--device needs the NAME of a device"),
     ])
     func `an option that there is not is asked for`(words: [String], text: String) async throws {
         let child = try ChildProcess(Products.path("quickconnect"), words)

@@ -83,9 +83,11 @@ struct SetTests {
         #expect(try await client.value("people", []) == 400)
         #expect(try await client.value("people", [["add": 20]]) == 420)
         let error = try await client.failure("people", [.null, ["add": 1]])
-        let message = "/1/add: expected add, which makes 420 an integer of at most 420; got the number 1"
+        let message = "/1/add: expected an amount by which 420 becomes an integer of at most 420; got the number 1"
         #expect(error["message"]?.stringValue == message && error["code"] == "invalid", "\(error)")
         #expect(try await client.failure("people", [.null, ["add": 0.5]])["code"] == "invalid")
+        // What JSON makes of a number that is none.
+        #expect(try await client.failure("people", [.null, ["add": .null]])["code"] == "invalid")
         #expect(try await client.value("people", []) == 420)
     }
 

@@ -51,6 +51,10 @@ struct WordTests {
         let script = try ScriptProcess.run(text, daemon: daemon)
         #expect(try await script.end() == .status(1))
         #expect(script.errors.contains(told), "\(script.errors)")
+        // A name in which such a word stands is none of it.
+        let other = try ScriptProcess.run("let importance = 1, importance = 2", daemon: daemon)
+        #expect(try await other.end() == .status(1))
+        #expect(!other.errors.contains("modules"), "\(other.errors)")
     }
 
     @Test func `a handler has its parameters as a list, in whatever form they came`() async throws {
@@ -75,7 +79,7 @@ struct WordTests {
         let script = try ScriptProcess.run(text, daemon: daemon)
         #expect(try await script.end() == .status(0), "\(script.errors)")
         let told =
-            "'playstate' is not an event of this device, did you mean 'playState'? It exists only where a client posts it."
+            "'playstate' is not an event of this device, did you mean 'playState'? Nothing comes unless a program posts it."
         #expect(script.errors.contains(told), "\(script.errors)")
     }
 

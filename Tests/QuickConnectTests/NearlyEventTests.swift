@@ -22,7 +22,7 @@ struct NearlyEventTests {
             for (name, meant) in [("dorbell", "doorbell"), ("acel", "accel")] {
                 let told =
                     "'\(name)' is not an event of this device, did you mean '\(meant)'? "
-                    + "It exists only where a client posts it."
+                    + "Nothing comes unless a program posts it."
                 #expect(await answer(name) == ["warning": .string(told)])
                 client.send(#"{"handlerName":"post","data":["\#(name)",1]}"#)
                 #expect(await client.next() == #"{"handlerName":"\#(name)","data":1}"#)

@@ -80,7 +80,7 @@ public struct Router: Sendable {
                 .filter { refusal(ofEvent: $0, for: client) == nil }
             guard !near.isEmpty else { continue }
             return
-                "'\(name.shortened)' is not an event of this device\(NearestNames.question(near)) It exists only where a client posts it."
+                "'\(name.shortened)' is not an event of this device\(NearestNames.question(near)) Nothing comes unless a program posts it."
         }
         return nil
     }

@@ -73,8 +73,10 @@ public struct MappingDeclaration: Sendable {
     public var homeAssistant: JSONValue?
     /// Whether it replaces what earlier files declare.
     public var replaces = false
-    /// Where a later file makes something else of it.
-    private var clash: SourceLocation?
+    /// Where it says what the command is, if that is not its first place.
+    private var origin: SourceLocation?
+    /// Where a later file makes something else of it, and what it was until then.
+    private var clash: (location: SourceLocation, was: EntryKind)?
     /// The files that say what the command does, by a phase or a value, once the files are merged.
     var files: Set<String> = []
     /// Whether it removes the entry.
@@ -93,7 +95,13 @@ public struct MappingDeclaration: Sendable {
     /// has no effect leaves none. Each of the `verbs` is
     /// replaced separately, so that a rule for one does not drop the rules of the others.
     mutating func add(_ later: MappingDeclaration) {
-        if !isEmpty, !later.isEmpty, kind != later.kind { clash = clash ?? later.command.location }
+        if !later.isEmpty {
+            if isEmpty {
+                origin = later.origin ?? later.command.location
+            } else if kind != later.kind {
+                clash = clash ?? (later.command.location, kind)
+            }
+        }
         for (phase, names) in later.phases { phases[phase, default: []] += names }
         help = later.help ?? help
         answers = later.answers ?? answers
@@ -138,12 +146,12 @@ public struct MappingDeclaration: Sendable {
         let (name, kind) = (command.value, kind)
         var texts: [String] = []
         if let clash {
-            let noun = phases.isEmpty ? kinds.first?.noun ?? "" : "a command"
+            let noun = clash.was == .stack ? "a command" : clash.was.noun
             let text = """
-                '\(name)' is \(noun) already, in \(command.location); choose another name, or say 'replace: \
+                '\(name)' is \(noun) already, in \(origin ?? command.location); choose another name, or say 'replace: \
                 true' here to replace that
                 """
-            return [ConfigurationMistake(text, at: clash)]
+            return [ConfigurationMistake(text, at: clash.location)]
         }
         if kinds.count > 1 {
             let nouns = kinds.map(\.noun).joined(separator: " and as ")

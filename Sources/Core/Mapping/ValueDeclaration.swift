@@ -48,15 +48,17 @@ public struct ValueDeclaration: Sendable, Hashable {
     /// What a value becomes when a number is added to it. Nobody has set it yet: it begins at 0.
     /// - Parameter field: where the number stands among the parameters, for the error.
     package func adding(_ amount: JSONValue, to value: JSONValue, field: String) throws(CommandError) -> JSONValue {
-        let sum = JSONValue.sum(value == .null ? .integer(0) : value, amount)
-        if isCounted, let new = sum.flatMap(accept) { return new }
-        let expected = isCounted ? "add, which makes \(value.text.shortened) \(parameter.expectation)" : "no number"
-        throw .invalid(field, expected: expected, got: amount.gist)
+        let added = JSONValue.sum(value == .null ? .integer(0) : value, amount)
+        if isCounted, let new = added.flatMap(accept) { return new }
+        let sum = "an amount by which \(value.text.shortened) becomes \(parameter.expectation)"
+        throw .invalid(field, expected: isCounted ? sum : "nothing: it is no number", got: amount.gist)
     }
 
     /// What a call adds to a value; nil: it sets or reads it.
     package static func added(by call: borrowing Call) throws(CommandError) -> JSONValue? {
-        guard let amount = call[1]?.objectValue?["add"], amount != .null else { return nil }
+        guard let amount = call[1]?.objectValue?["add"] else { return nil }
+        // What JSON makes of a number that is none. Else the call would read.
+        guard amount != .null else { throw .invalid("/1/add", expected: "a number", got: "null") }
         guard call[0] == nil else {
             throw .invalid("/0", expected: "null, because the option add is given", got: call.gist(0))
         }

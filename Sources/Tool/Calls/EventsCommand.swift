@@ -106,6 +106,6 @@ struct KnownEvents {
                 + "\(names.joined(separator: ", "))"
         }
         return
-            "'\(name.escapingControls)' is not an event of this device\(question) It exists only where a client posts it."
+            "'\(name.escapingControls)' is not an event of this device\(question) Nothing comes unless a program posts it."
     }
 }

@@ -91,7 +91,8 @@ extension ScriptRunner {
             default: ""
             }
         }
-        let isModule = ["import", "export"].contains { error.message.contains($0) }
+        let words = error.message.split { !$0.isLetter && !$0.isNumber && $0 != "_" && $0 != "$" }
+        let isModule = words.contains("import") || words.contains("export")
         return error.name == "SyntaxError" && isModule ? Self.noModules : ""
     }
 
