@@ -1125,7 +1125,7 @@ def refused_in_the_page(stage):
     # What the policy of the pages keeps out.
     browser.run("const script = document.createElement('script'); script.textContent = '1'; document.body.append(script); return null")
     browser.wait_text("#quickconnect-refused", "An inline script is blocked")
-    browser.run("setTimeout(() => { new Function('1') }); return null")
+    browser.run("setTimeout(makeCode); return null")
     browser.wait_text("#quickconnect-refused", "eval and new Function are blocked")
     # A rule of persons that the page does not handle, in each way to call.
     browser.run("mapCommandToECF('macro', () => {}); makeCall('macro', ['save', 'x', '1']); return quickconnect.call('ping').then(() => null)")
