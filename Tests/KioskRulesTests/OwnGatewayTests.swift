@@ -26,7 +26,8 @@ struct OwnGatewayTests {
             "http://example.org/login.html", "http://127.0.0.1:8467@example.org/login.html",
             "http://127.0.0.1:8467.example.org/login.html", "http://127.0.0.1:8467/shop/login.html",
             "http://127.0.0.1:8467/login.htm", "http://127.0.0.1:8467/", "http://127.0.0.1:8467/login.html#code=old",
-            "qc://app/login.html", "file:///login.html", "about:blank", "",
+            "http://1২7.0.0.1:8467/login.html", "http://:8467/login.html", "qc://app/login.html", "file:///login.html",
+            "about:blank", "",
         ]
     )
     func others(address: String) {
@@ -39,6 +40,26 @@ struct OwnGatewayTests {
         #expect(OwnGateway(link: "http://127.0.0.1:8467/login.html#code=abc").login(at: v6) == nil)
         let named = "http://kiosk.local:8467/login.html"
         #expect(OwnGateway(link: "\(named)#code=abc").login(at: named) == nil)
+    }
+
+    @Test("nobody reads a code of a log-in")
+    func withoutCode() {
+        #expect(
+            OwnGateway.withoutCode("http://[::1]:1/a/login.html?next=b#code=abc")
+                == "http://[::1]:1/a/login.html?next=b"
+        )
+        let own = "http://sign.local/door.html#code=7"
+        #expect(OwnGateway.withoutCode(own) == own)
+    }
+
+    @Test("it is safe where nobody else can answer")
+    func safe() {
+        for address in ["https://a.local/login.html", "http://10.0.0.1/login.html", "http://[fe80::1]:80/login.html"] {
+            #expect(OwnGateway.isSafe(address))
+        }
+        for address in ["http://a.local/login.html", "http:///login.html", "http://1২7.0.0.1/login.html"] {
+            #expect(!OwnGateway.isSafe(address))
+        }
     }
 
     @Test(

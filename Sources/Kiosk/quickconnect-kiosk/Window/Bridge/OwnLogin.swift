@@ -18,8 +18,8 @@ final class OwnLogin {
     private var hopeless: Set<String> = []
     /// How long: rules change, and so does what the daemon says of the gateway.
     private static let rest = Duration.seconds(300)
-    /// The address with a code that is being loaded, which is for no log and no handler.
-    private(set) var link: String?
+    /// The address with a code that it is about to load.
+    private var link: String?
     var log: (String) -> Void = { _ in }
 
     init(_ daemon: DaemonHost, _ page: PageView) {
@@ -29,11 +29,21 @@ final class OwnLogin {
 
     /// Called when a page has been loaded.
     func pageIsThere() {
-        guard !isBusy, let address = page.address, OwnGateway.mayAsk(at: address),
+        guard !isBusy, let address = page.address, OwnGateway.isLogIn(address),
             let origin = PageAddress(address)?.origin, !hopeless.contains(origin)
         else { return }
+        guard OwnGateway.isSafe(address) else {
+            return giveUp(origin, "without TLS, anybody in the network may answer to a name")
+        }
         isBusy = true
         daemon.call("web", ["open"], timeout: Self.timeout) { [weak self] in self?.take($0, at: address, of: origin) }
+    }
+
+    /// Whether a navigation is this one's own, which no handler is asked about: its address has a code.
+    func takes(_ address: String) -> Bool {
+        guard address == link else { return false }
+        link = nil
+        return true
     }
 
     private func take(_ result: Result<JSONValue, CallFailure>, at address: String, of origin: String) {

@@ -14,7 +14,7 @@ extension Kiosk {
         }
         page.didCommit = { [unowned self] in
             bridge.channel.loadIsCommitted()
-            if let address = page.address, address != "about:blank" { shown = address }
+            if let address = page.address, address != "about:blank" { shown = OwnGateway.withoutCode(address) }
             loading?.cancel()
             if notice.text != nil {
                 notice.end()
@@ -33,8 +33,8 @@ extension Kiosk {
         page.didFail = { [unowned self] address, reason in
             loading?.cancel()
             guard PageAddress(address)?.scheme != "about" else { return }
-            shown = address
-            showProblem("The page cannot be reached.", "\(address): \(reason)")
+            shown = OwnGateway.withoutCode(address)
+            showProblem("The page cannot be reached.", "\(shown): \(reason)")
         }
         page.processDidEnd = { [unowned self] reason in
             bridge.channel.processIsGone()
@@ -73,9 +73,10 @@ extension Kiosk {
         guard bridge.decide(navigation.address, log: { note($0) }) else { return answer(false) }
         // A new window is asked for when it is loaded, and an empty page has nothing to ask for.
         if navigation.isNewWindow || navigation.address.hasPrefix("about:") { return answer(true) }
-        if navigation.address == login.link { return answer(true) }
+        if login.takes(navigation.address) { return answer(true) }
         let isHome = navigation.address == home
-        question.ask(navigation, from: page.leaving ?? page.address, isHome: isHome) { [unowned self] refusal in
+        let left = (page.leaving ?? page.address).map(OwnGateway.withoutCode)
+        question.ask(navigation, from: left, isHome: isHome) { [unowned self] refusal in
             guard let refusal else { return answer(true) }
             answer(false)
             if isOpening { isOpened(refusal) }
