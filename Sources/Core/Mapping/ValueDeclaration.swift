@@ -48,10 +48,13 @@ public struct ValueDeclaration: Sendable, Hashable {
     /// What a value becomes when a number is added to it. Nobody has set it yet: it begins at 0.
     /// - Parameter field: where the number stands among the parameters, for the error.
     package func adding(_ amount: JSONValue, to value: JSONValue, field: String) throws(CommandError) -> JSONValue {
-        let added = JSONValue.sum(value == .null ? .integer(0) : value, amount)
-        if isCounted, let new = added.flatMap(accept) { return new }
-        let sum = "an amount by which \(value.text.shortened) becomes \(parameter.expectation)"
-        throw .invalid(field, expected: isCounted ? sum : "nothing: it is no number", got: amount.gist)
+        guard isCounted else {
+            throw .invalid(field, expected: "nothing, because the value is no number", got: amount.gist)
+        }
+        let sum = JSONValue.sum(value == .null ? .integer(0) : value, amount)
+        if let new = sum.flatMap(accept) { return new }
+        let expectation = "an amount by which \(value.text.shortened) becomes \(parameter.expectation)"
+        throw .invalid(field, expected: expectation, got: amount.gist)
     }
 
     /// What a call adds to a value; nil: it sets or reads it.

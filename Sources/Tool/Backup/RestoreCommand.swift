@@ -38,11 +38,11 @@ struct RestoreCommand: ParsableCommand {
     }
 
     func run() throws {
-        guard let file else { return try undoCutOff(StandardFolders.own.state) ? () : say("No restore was cut off.") }
+        guard let file else { return try undoOnly(StandardFolders.own.state) }
         let places = try BackupPlaces.find(for: "restore")
         umask(0o077)
         let lock = try lock(places.state)
-        if !check { _ = try undoCutOff(places.state, isLocked: true) }
+        if !check { _ = try undoCutOff(places.state) }
         try restore(file, places, lock)
     }
 
@@ -56,12 +56,18 @@ struct RestoreCommand: ParsableCommand {
         }
     }
 
-    /// - Returns: whether there was one.
-    private func undoCutOff(_ state: String, isLocked: Bool = false) throws -> Bool {
-        guard try RestoreJournal(leftBeside: state) != nil else { return false }
-        let lock = isLocked ? -1 : try lock(state)
+    private func undoOnly(_ state: String) throws {
+        let nothing = "No restore was cut off."
+        guard RestoreJournal.isLeft(beside: state) else { return say(nothing) }
+        let lock = try lock(state)
         defer { close(lock) }
         // One that was running may have ended meanwhile.
+        if try !undoCutOff(state) { say(nothing) }
+        RestoreJournal.removeDrafts(state)
+    }
+
+    /// - Returns: whether there was one.
+    private func undoCutOff(_ state: String) throws -> Bool {
         guard let cutOff = try RestoreJournal(leftBeside: state) else { return false }
         try cutOff.undo()
         note("a restore that was cut off has been taken back: all is as it was before")

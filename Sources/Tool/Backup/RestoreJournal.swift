@@ -41,6 +41,16 @@ struct RestoreJournal {
 
     private static func path(_ state: String) -> String { "\(state).restoring" }
 
+    /// What a restore that was cut off before its first change has left; it holds secrets.
+    private static func drafts(_ state: String) -> [String] { ["\(state).restore", "\(path(state)).new"] }
+
+    static func removeDrafts(_ state: String) { for draft in drafts(state) { remove(draft) } }
+
+    /// Whether a restore was cut off, or runs.
+    static func isLeft(beside state: String) -> Bool {
+        ([path(state)] + drafts(state)).contains(where: FileText.exists)
+    }
+
     /// Waits for a restore that runs. Closing the descriptor lets the next one go on.
     static func lock(_ state: String) throws(SystemCallError) -> Int32 { try FileLock.take("\(state).restore.lock") }
 
@@ -48,7 +58,7 @@ struct RestoreJournal {
     init?(leftBeside state: String) throws {
         let path = Self.path(state)
         guard FileText.exists(path) else { return nil }
-        let text = try? FileText.read(path, maximumBytes: 1 << 20).get()
+        let text = try? FileText.exact(path, maximumBytes: 1 << 20).get()
         let items = text.flatMap { try? JSONParser.parse($0).arrayValue?.map(\.objectValue) }
         let parts = (items ?? [nil]).map { item -> Part? in
             guard let path = item?["path"]?.stringValue, let wasThere = item?["wasThere"]?.boolValue else {
