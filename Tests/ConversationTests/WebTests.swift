@@ -219,6 +219,58 @@ struct WebTests {
         #expect(try await expecting.answer().text == "{\"responseData\":null}\n")
     }
 
+    /// HOST is the gateway's.
+    @Test(arguments: [
+        // RFC 9112 2.2, 3.2, 3.2.2; RFC 9110 5.5.
+        ("GET /style.css HTTP/1.1\nHost: HOST \n", 200), ("GET /style.css HTTP/1.1\nhOST:\t HOST\t \t\n", 200),
+        ("GET /style.css HTTP/1.1\nHost:HOST\n", 200), ("\nGET /style.css HTTP/1.1\nHost: HOST\n", 200),
+        ("GET http://HOST/style.css HTTP/1.1\nHost: HOST\n", 200),
+        ("GET HTTP://HOST/style.css?x HTTP/1.1\nHost: evil.test\n", 200),
+        ("GET http://evil.test/style.css HTTP/1.1\nHost: HOST\n", 421),
+        ("GET http://me@HOST/style.css HTTP/1.1\nHost: HOST\n", 400),
+        ("GET http:///style.css HTTP/1.1\nHost: HOST\n", 400),
+        ("GET http://HOST/style.css HTTP/1.1\n", 400), ("GET /style.css HTTP/1.1\n", 400),
+        ("GET http://HOST HTTP/1.1\nHost: HOST\nAccept: text/html\n", 303),
+        ("GET /style.css HTTP/1.0\nHost: HOST\n", 200), ("HEAD http://HOST/style.css HTTP/1.1\nHost: HOST\n", 200),
+        ("OPTIONS * HTTP/1.1\nHost: HOST\n", 405), ("get /style.css HTTP/1.1\nHost: HOST\n", 400),
+        ("GET /style.css HTTP/2.0\nHost: HOST\n", 400), ("GET  /style.css HTTP/1.1\nHost: HOST\n", 200),
+        // RFC 9112 5.1, 5.2, 6.3; RFC 9110 5.6.2.
+        ("GET /style.css HTTP/1.1\nHost : HOST\n", 400), ("GET /style.css HTTP/1.1\nHost: HOST\nX: a\n b\n", 400),
+        ("GET /style.css HTTP/1.1\nHost: HOST\nX: a\0b\n", 400),
+        ("GET /style.css HTTP/1.1\nHost: HOST\nX: a\rb\n", 400),
+        ("GET /style.css HTTP/1.1\nHost: HOST\nX(: a\n", 400), ("GET /style.css HTTP/1.1\n Host: HOST\n", 400),
+        ("GET /style.css HTTP/1.1\nHost: HOST\nContent-Length: 0\nContent-Length: 1\n", 400),
+        ("GET /style.css HTTP/1.1\nHost: HOST\nContent-Length: +0\n", 400),
+        ("GET /style.css HTTP/1.1\nHost: HOST\nContent-Length: 0 \n", 200),
+        ("GET /style.css HTTP/1.1\nHost: HOST\nContent-Length: 3\nTransfer-Encoding: chunked\n", 400),
+        ("GET /style.css HTTP/1.1\nHost: HOST\nTransfer-Encoding: chunked, gzip\n", 400),
+    ])
+    func `heads are read as the RFCs write them`(head: String, status: Int) async throws {
+        let web = try await WebProcess()
+        let connection = try web.connection()
+        let text = head.replacingOccurrences(of: "HOST", with: "127.0.0.1:\(web.port)") + "\n"
+        connection.send(text.replacingOccurrences(of: "\n", with: "\r\n"))
+        let answer = try await connection.answer(isHead: head.hasPrefix("HEAD"))
+        #expect(answer.status == status, "\(answer.text)")
+        // What has got an answer, or a refusal, keeps nobody else from one.
+        #expect(try await web.ask("GET", "/style.css").status == 200)
+    }
+
+    @Test func `spaces around a token, a whole address and an expectation in capitals, with a body`() async throws {
+        let web = try await WebProcess()
+        let token = try await web.token(of: "ann")
+        let connection = try web.connection()
+        let host = "127.0.0.1:\(web.port)"
+        let head = [
+            "Host: \(host)\t", "Authorization:  Bearer \(token) ", "Content-Length: 14 ", "Expect: 100-Continue ",
+        ]
+        connection.send((["POST http://\(host)/call HTTP/1.1"] + head).joined(separator: "\r\n") + "\r\n\r\n")
+        #expect(try await connection.answer(isHead: true).status == 100)
+        connection.send("call?cmd=ping\n")
+        let answer = try await connection.answer()
+        #expect(answer.status == 200 && answer.text == "{\"responseData\":null}\n", "\(answer.text)")
+    }
+
     @Test func `who hangs up cancels the call that waits`() async throws {
         let web = try await WebProcess()
         let silent = try web.connect()

@@ -30,8 +30,8 @@ struct PagePathTests {
     }
 
     @Test func `the way back is relative`() {
-        #expect(PagePath("/")?.toRoot == "" && PagePath("/a.html")?.toRoot == "")
-        #expect(PagePath("/a/b.html")?.toRoot == "../" && PagePath("/a/b/")?.toRoot == "../../")
+        #expect(Location.root(from: "/") == "" && Location.root(from: "/a.html?b=/c") == "")
+        #expect(Location.root(from: "/a/b.html") == "../" && Location.root(from: "/a/b/") == "../../")
     }
 
     @Test func `only the log-in page and what it needs is public`() {

@@ -83,6 +83,51 @@ struct RequestFilterTests {
         #expect(origin(["http://kiosk.local:8467"], headers: proxied) == 403)
     }
 
+    @Test func `of several proxies the first one counts, and a scheme's own port is none`() throws {
+        for list in ["https, http", "https,http", "HTTPS"] {
+            let head = head([
+                ("Host", "Kiosk.local:443"), ("X-Forwarded-Proto", list), ("Origin", "https://kiosk.local"),
+            ])
+            let host = try door.host(of: head)
+            #expect(host == "kiosk.local")
+            try door.checkOrigin(of: head, host: host, mustHaveOrigin: true)
+        }
+        for (host, origin) in [("kiosk.local", "http://kiosk.local:80"), ("kiosk.local:80", "http://kiosk.local")] {
+            let head = head([("Host", host), ("X-Forwarded-Proto", "http, https"), ("Origin", origin)])
+            try door.checkOrigin(of: head, host: try door.host(of: head), mustHaveOrigin: true)
+        }
+        for (host, origin) in [("kiosk.local:443", "http://kiosk.local"), ("kiosk.local", "http://kiosk.local:443")] {
+            let head = head([("Host", host), ("Origin", origin)])
+            #expect(throws: RequestFilter.Refusal.self) {
+                try door.checkOrigin(of: head, host: try door.host(of: head), mustHaveOrigin: true)
+            }
+        }
+    }
+
+    @Test(arguments: [
+        ("http://kiosk.local/a.html?b=/c", "/a.html?b=/c", "kiosk.local"),
+        ("HTTP://KIOSK.local:8467", "/", "KIOSK.local:8467"), ("https://[::1]:1?a", "/?a", "[::1]:1"),
+        ("http:///a", "/a", ""), ("http://me@kiosk.local/a", "/a", "me@kiosk.local"), ("/http://a/", "/http://a/", "b"),
+        ("*", "*", "b"), ("//a/b", "//a/b", "b"), ("ftp://a/b", "ftp://a/b", "b"), ("http:/a", "http:/a", "b"),
+    ])
+    func `a whole address as the target is a host and a path`(target: String, path: String, host: String) {
+        let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: target, headers: ["Host": "b"]).plain
+        #expect(head.uri == path && head.headers["host"] == [host])
+    }
+
+    @Test func `it does not make up for a header Host that is missing or twice`() {
+        for hosts in [[], ["a", "b"]] {
+            let headers = HTTPHeaders(hosts.map { ("Host", $0) })
+            let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "http://localhost/", headers: headers)
+            #expect(head.plain.headers["host"] == hosts)
+        }
+    }
+
+    @Test func `spaces around a value are none of it`() {
+        let head = head([("Host", " b \t"), ("A", ""), ("B", " \t "), ("C", "c d"), ("a", "\te ")]).plain
+        #expect(head.headers.map(\.value) == ["b", "", "", "c d", "e"])
+    }
+
     @Test func `a cookie is found by its whole name`() {
         func value(_ lines: String...) -> String? {
             Cookie.value("qc-8467", in: HTTPHeaders(lines.map { ("Cookie", $0) }))

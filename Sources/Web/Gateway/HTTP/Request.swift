@@ -67,6 +67,30 @@ struct DaemonUser: Equatable {
 }
 
 extension HTTPRequestHead {
+    /// The same request in the form that all others have: no spaces around a value (RFC 9110 5.5), and as the target a path,
+    /// where a proxy has sent a whole address; then its host counts, not that of the header (RFC 9112 3.2.2).
+    var plain: HTTPRequestHead {
+        var head = self
+        let isSpace = { (character: Character) in character == " " || character == "\t" }
+        if headers.contains(where: { $0.value.first.map(isSpace) ?? false || $0.value.last.map(isSpace) ?? false }) {
+            head.headers = HTTPHeaders(
+                headers.map { name, value in
+                    (name, String(value.drop(while: isSpace).reversed().drop(while: isSpace).reversed()))
+                }
+            )
+        }
+        guard let scheme = ["http://", "https://"].first(where: { uri.lowercased().hasPrefix($0) }) else { return head }
+        let rest = uri.dropFirst(scheme.utf8.count)
+        let end = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
+        head.uri = rest[end...].hasPrefix("/") ? String(rest[end...]) : "/\(rest[end...])"
+        // One that comes without, or with two, is refused as such.
+        if head.headers["host"].count == 1 { head.headers.replaceOrAdd(name: "host", value: String(rest[..<end])) }
+        return head
+    }
+
+    /// Whether its sender waits with the body until it is told to go on.
+    var asksToContinue: Bool { headers[canonicalForm: "expect"].contains { $0.lowercased() == "100-continue" } }
+
     /// Whether its address is one of files of the media folder.
     var isMedia: Bool {
         guard let path = PagePath(uri) else { return uri.hasPrefix("/media") }

@@ -16,7 +16,7 @@ struct RequestFilter: Sendable {
         var message: String
     }
 
-    /// The only Host header, checked.
+    /// The only Host header, checked, without the port that its scheme has anyway.
     func host(of head: HTTPRequestHead) throws(Refusal) -> String {
         let hosts = head.headers["host"]
         guard hosts.count == 1, let host = hosts.first, let name = Self.name(of: host) else {
@@ -32,7 +32,12 @@ struct RequestFilter: Sendable {
                     """
             )
         }
-        return host.lowercased()
+        return Self.withoutDefaultPort(host.lowercased(), isEncrypted: Self.isEncrypted(head))
+    }
+
+    private static func withoutDefaultPort(_ host: String, isEncrypted: Bool) -> String {
+        let port = isEncrypted ? ":443" : ":80"
+        return host.hasSuffix(port) ? String(host.dropLast(port.utf8.count)) : host
     }
 
     /// Refuses requests from pages of other origins.
@@ -40,8 +45,10 @@ struct RequestFilter: Sendable {
     func checkOrigin(of head: HTTPRequestHead, host: String, mustHaveOrigin: Bool) throws(Refusal) {
         let origins = head.headers["origin"]
         if origins.isEmpty, !mustHaveOrigin { return }
-        let scheme = Self.isEncrypted(head) ? "https" : "http"
-        guard origins.count == 1, origins.first?.lowercased() == "\(scheme)://\(host)" else {
+        let isEncrypted = Self.isEncrypted(head)
+        let scheme = isEncrypted ? "https" : "http"
+        let own = origins.map { Self.withoutDefaultPort($0.lowercased(), isEncrypted: isEncrypted) }
+        guard own == ["\(scheme)://\(host)"] else {
             let origin = origins.first.map { String($0.prefix(200)) } ?? "nowhere"
             throw Refusal(
                 status: .forbidden,
@@ -61,9 +68,10 @@ struct RequestFilter: Sendable {
         }
     }
 
-    /// Whether the reverse proxy in front reports that the browser used TLS. A client that pretends this gains nothing.
+    /// Whether the reverse proxy in front reports that the browser used TLS; of several proxies, the first one in the list.
+    /// A client that pretends this gains nothing.
     static func isEncrypted(_ head: HTTPRequestHead) -> Bool {
-        head.headers["x-forwarded-proto"].first?.lowercased() == "https"
+        head.headers[canonicalForm: "x-forwarded-proto"].first?.lowercased() == "https"
     }
 
     /// The name or address in `NAME:PORT`, in lower case; nil if there is none.

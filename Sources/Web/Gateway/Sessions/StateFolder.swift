@@ -22,7 +22,7 @@ struct StateFolder: Sendable {
     func read(_ name: String) throws(Problem) -> JSONValue? {
         let file = "\(path)/\(name)"
         guard FileText.exists(file) else { return nil }
-        switch FileText.read(file, maximumBytes: Self.largestFile) {
+        switch FileText.exact(file, maximumBytes: Self.largestFile) {
         case .failure(let problem): throw Problem(description: "\(file) \(problem.message)")
         case .success(let text):
             guard let value = try? JSONParser.parse(text) else { throw Problem(description: "\(file) is not JSON") }

@@ -13,7 +13,7 @@ extension RequestHandler {
         gate.wants = .body(left: request.head.bodyCount)
         gate.isPaused = true
         clock.begin(.piece, context.channel)
-        var isAwaited = request.head.headers[canonicalForm: "expect"].contains("100-continue")
+        var isAwaited = request.head.asksToContinue
         upload.proceed = { [weak self, weak upload] in
             guard let self, let upload, let context = self.context else { return }
             if isAwaited, upload.wantsMore {

@@ -133,7 +133,8 @@ final class RequestHandler: ChannelInboundHandler, RemovableChannelHandler {
     // MARK: A request
 
     /// Decides on the head, before a byte of the body is kept.
-    private func begin(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
+    private func begin(_ received: HTTPRequestHead, _ context: ChannelHandlerContext) {
+        let head = received.plain
         do throws(RequestFilter.Refusal) {
             let request = try site.admit(head, from: context.channel)
             let refusal = refusal(of: request)
@@ -143,7 +144,7 @@ final class RequestHandler: ChannelInboundHandler, RemovableChannelHandler {
             state = .receiving(request, refusal)
             gate.wants = .body(left: count)
             clock.begin(.body, context.channel)
-            guard count != 0, head.headers[canonicalForm: "expect"].contains("100-continue") else { return }
+            guard count != 0, head.asksToContinue else { return }
             sendContinue(context)
         } catch {
             refuse(Response(error), to: head, nil, context)

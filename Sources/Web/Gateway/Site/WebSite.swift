@@ -156,18 +156,17 @@ final class WebSite {
     /// Where nothing is: a page for a person, who has typed an address or followed an old link. What is there stays.
     static func missing(_ response: Response, for request: WebRequest) -> Response {
         guard response.status == .notFound, request.isOfPerson else { return response }
-        let slashes = request.head.uri.utf8.prefix { $0 != UInt8(ascii: "?") }.count { $0 == UInt8(ascii: "/") }
-        let toRoot = String(repeating: "../", count: max(0, slashes - 1))
+        let root = Location.root(from: request.head.uri)
         let page = """
             <!doctype html>
             <html lang="en">
             <meta charset="utf-8">
             <meta name="viewport" content="width=device-width">
             <title>Not here</title>
-            <link rel="stylesheet" href="\(toRoot)style.css">
+            <link rel="stylesheet" href="\(root)style.css">
             <main class="fill">
             <h1>There is no such page here.</h1>
-            <p><a href="\(toRoot)./">To the first page of this device</a></p>
+            <p><a href="\(root)./">To the first page of this device</a></p>
             </main>
             </html>
 
@@ -181,7 +180,7 @@ final class WebSite {
     static func logInFirst(_ request: WebRequest, _ path: PagePath) -> Response {
         guard request.isOfPerson else { return unauthorized }
         let next = path.file == "index.html" ? "" : "?next=\(Location.encode(path))"
-        return Response(.seeOther, headers: ["location": "\(path.toRoot)login.html\(next)"])
+        return Response(.seeOther, headers: ["location": "\(Location.root(from: request.head.uri))login.html\(next)"])
     }
 
     static var unauthorized: Response {
