@@ -55,10 +55,10 @@ package enum MappingFiles {
                 let path = "\(folder.path)/\(name)"
                 if name.hasSuffix(".yaml") {
                     paths[Array(name.utf8)] = (number, path)
-                } else if name.hasSuffix(".yml") {
+                } else if let right = SettingsFiles.rightName(for: name) {
                     builder.warn(
                         ConfigurationMistake(
-                            "this file is not read: mappings end in .yaml, so rename it to \(name.dropLast(4)).yaml",
+                            "this file is not read: mappings end in .yaml, so rename it to \(right)",
                             at: SourceLocation(file: path, line: 1, column: 1)
                         )
                     )

@@ -36,10 +36,19 @@ struct SettingsFiles {
             }
             return first
         }
-        for name in names where name.hasSuffix(".yml") && !name.hasPrefix(".") {
-            mistake("settings end in .yaml, so rename this file to \(name.dropLast(4)).yaml", at: "\(folder)/\(name)")
+        for name in names where !name.hasPrefix(".") {
+            guard let right = Self.rightName(for: name) else { continue }
+            mistake("settings end in .yaml, so rename this file to \(right)", at: "\(folder)/\(name)")
         }
         return first + names.filter(Self.isOne).map { "\(folder)/\($0)" }
+    }
+
+    /// The name that a file of YAML needs, so that it is read; nil if it has that name, or is none.
+    static func rightName(for name: String) -> String? {
+        guard let dot = name.lastIndex(of: "."), [".yaml", ".yml"].contains(name[dot...].lowercased()) else {
+            return nil
+        }
+        return name.hasSuffix(".yaml") ? nil : "\(name[..<dot]).yaml"
     }
 
     private mutating func mistake(_ text: String, at file: String) {

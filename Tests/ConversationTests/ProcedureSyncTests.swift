@@ -209,6 +209,17 @@ struct ProcedureSyncTests {
             #expect(try await rig.sync(words, environment: owner).exit == .status(0))
             #expect(try rig.requests().allSatisfy { $0.hasSuffix(" Bearer byhand") })
         }
+        for text in ["\u{FEFF}token\r\nsecond\r\n", "token\rsecond\r"] {
+            try rig.folder.write(text, to: "owner/sync.token")
+            #expect(try await rig.sync(environment: owner).exit == .status(0))
+            #expect(try rig.requests().allSatisfy { $0.hasSuffix(" Bearer token") })
+        }
+        for (text, problem) in [("to\0ken\n", "a NUL byte in line 1"), ("tokén\n", "signs of ASCII")] {
+            try rig.folder.write(text, to: "owner/sync.token")
+            let refused = try await rig.sync(environment: owner)
+            #expect(refused.exit == .status(2) && refused.text.contains("owner/sync.token"), "\(refused.text)")
+            #expect(refused.text.contains(problem), "\(refused.text)")
+        }
         // What systemd passes counts, even where that is nothing.
         try rig.folder.write("\n", to: "credentials/token")
         let both = owner.merging(["CREDENTIALS_DIRECTORY": rig.folder("credentials")]) { $1 }

@@ -116,7 +116,10 @@ struct URLFormTests {
             ("call!cmd=a", "a line begins with 'call?', '{' or '['"),
             ("GET / HTTP/1.1", "a line begins with 'call?', '{' or '['"),
             ("handleJSONRequest?cmd=a&msg=1", "a line begins with 'call?', '{' or '['"),
-            ("\u{FEFF}{}", "a line begins with 'call?', '{' or '['"), (" {}", "a line begins with 'call?', '{' or '['"),
+            (
+                "\u{FEFF}{}",
+                "a line begins with 'call?', '{' or '[', and this one with U+FEFF, a byte order mark, which nobody sees"
+            ), (" {}", "a line begins with 'call?', '{' or '['"),
         ]
     )
     func refused(line: String, message: String) {

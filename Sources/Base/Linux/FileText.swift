@@ -9,15 +9,63 @@ public enum FileText {
         public init(message: String) { self.message = message }
     }
 
-    /// The text of a file, at most that long, in UTF-8.
+    /// The text of a file that a person or a program of any system has written, at most that long, in UTF-8. A byte order
+    /// mark is no part of it, its lines end with LF whatever ended them (LF, CR LF or CR), and what holds a NUL is no text.
     public static func read(_ path: String, maximumBytes: Int) -> Result<String, Problem> {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { return .failure(problem("cannot be opened")) }
-        return read(descriptor: descriptor, maximumBytes: maximumBytes)
+        read(descriptor: open(path), maximumBytes: maximumBytes)
     }
 
     /// The text of an open file. Closes the descriptor.
     public static func read(descriptor: Int32, maximumBytes: Int) -> Result<String, Problem> {
+        bytes(descriptor, maximumBytes).flatMap { bytes in
+            if let end = bytes.firstIndex(of: 0) {
+                let line = plain(bytes[..<end]).count { $0 == UInt8(ascii: "\n") } + 1
+                return .failure(Problem(message: "is no text: there is a NUL byte in line \(line)"))
+            }
+            return text(plain(bytes[...]))
+        }
+    }
+
+    /// The text as it is: of what was signed, of the kernel's files, and of what this project has written for itself, which
+    /// may be damaged.
+    public static func exact(_ path: String, maximumBytes: Int) -> Result<String, Problem> {
+        exact(descriptor: open(path), maximumBytes: maximumBytes)
+    }
+
+    /// The same of an open file. Closes the descriptor.
+    public static func exact(descriptor: Int32, maximumBytes: Int) -> Result<String, Problem> {
+        bytes(descriptor, maximumBytes).flatMap(text)
+    }
+
+    private static func open(_ path: String) -> Int32 { Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
+
+    private static func text(_ bytes: [UInt8]) -> Result<String, Problem> {
+        String(validating: bytes, as: UTF8.self).map(Result.success) ?? .failure(Problem(message: "is not UTF-8"))
+    }
+
+    /// A text with line ends of this system, and no byte order mark.
+    public static func plain(_ text: String) -> String {
+        text.utf8.contains(carriageReturn) || text.utf8.starts(with: mark)
+            ? String(decoding: plain(Array(text.utf8)[...]), as: UTF8.self) : text
+    }
+
+    private static let carriageReturn = UInt8(ascii: "\r")
+    private static let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
+    private static func plain(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+        let rest = bytes.starts(with: mark) ? bytes.dropFirst(mark.count) : bytes
+        guard rest.contains(carriageReturn) else { return Array(rest) }
+        var plain: [UInt8] = []
+        plain.reserveCapacity(rest.count)
+        for (index, byte) in zip(rest.indices, rest) {
+            if byte == UInt8(ascii: "\n"), index > rest.startIndex, rest[index - 1] == carriageReturn { continue }
+            plain.append(byte == carriageReturn ? UInt8(ascii: "\n") : byte)
+        }
+        return plain
+    }
+
+    private static func bytes(_ descriptor: Int32, _ maximumBytes: Int) -> Result<[UInt8], Problem> {
+        guard descriptor >= 0 else { return .failure(problem("cannot be opened")) }
         defer { close(descriptor) }
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
@@ -35,10 +83,7 @@ public enum FileText {
             guard count > 0 else { break }
             bytes += chunk.prefix(count)
         }
-        guard let text = String(validating: bytes, as: UTF8.self) else {
-            return .failure(Problem(message: "is not UTF-8"))
-        }
-        return .success(text)
+        return .success(bytes)
     }
 
     /// The names in a folder, sorted by bytes; nil with errno if it cannot be read.

@@ -48,7 +48,7 @@ public struct LocalNetwork: Sendable {
 
     /// proc(5): the destination 0 is the default route.
     private static var defaultInterface: String? {
-        guard case .success(let text) = FileText.read("/proc/net/route", maximumBytes: 1 << 16) else { return nil }
+        guard case .success(let text) = FileText.exact("/proc/net/route", maximumBytes: 1 << 16) else { return nil }
         for line in text.split(separator: "\n") {
             let columns = line.split(separator: "\t")
             if columns.count > 1, columns[1] == "00000000" { return String(columns[0]) }

@@ -126,7 +126,7 @@ struct URLFields {
     /// - Returns: the number of decoded bytes.
     mutating func read(_ line: UnsafeBufferPointer<UInt8>, decodingTo text: UnsafeMutablePointer<UInt8>) -> Int {
         guard line.starts(with: Self.prefix) else {
-            fault = URLFault(.prefix)
+            fault = URLFault(.prefix, .none, 0..<min(URLFault.mark.utf8CodeUnitCount, line.count))
             return 0
         }
         var decoder = PercentDecoder(line, at: Self.prefix.utf8CodeUnitCount, to: text)
@@ -185,6 +185,8 @@ struct URLFault {
     enum Kind { case prefix, empty, tooLong, twice, unknownKey, badEscape, nul, notText }
     enum Key: String { case none, cmd, id, msg }
 
+    static let mark: StaticString = "\u{FEFF}"
+
     var kind: Kind
     var key: Key
     /// The bytes of the line that it concerns.
@@ -213,6 +215,8 @@ struct URLFault {
 
     private func words(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
         switch kind {
+        case .prefix where bytes.equals(Self.mark):
+            "a line begins with 'call?', '{' or '[', and this one with U+FEFF, a byte order mark, which nobody sees"
         case .prefix: "a line begins with 'call?', '{' or '['"
         case .empty: "'\(key.rawValue)' is empty"
         case .tooLong: "'\(key.rawValue)' is longer than \(Limits.idBytes) bytes"

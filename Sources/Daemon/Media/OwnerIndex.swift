@@ -125,7 +125,7 @@ extension MediaOwners {
     private func read() -> Bool {
         guard let path, FileText.exists(path) else { return true }
         let reason: String
-        switch FileText.read(path, maximumBytes: 64 << 20) {
+        switch FileText.exact(path, maximumBytes: 64 << 20) {
         case .success(let text):
             if let index = OwnerIndex(text: text) {
                 state.withLock { $0.index = index }

@@ -42,7 +42,7 @@ final class ValueFile: ValueKeeper {
 
     private static func read(_ path: String, _ logger: Logger) -> JSONObject {
         guard FileText.exists(path) else { return [:] }
-        switch FileText.read(path, maximumBytes: maxBytes) {
+        switch FileText.exact(path, maximumBytes: maxBytes) {
         case .success(let text):
             let root = (try? JSONParser.parse(text))?.objectValue
             if root?["version"] == .integer(version), let values = root?["values"]?.objectValue { return values }

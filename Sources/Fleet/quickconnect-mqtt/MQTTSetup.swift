@@ -56,13 +56,19 @@ struct MQTTSetup {
         _ environment: [String: String],
         _ user: String?
     ) throws(ExitError) -> MQTTBroker {
-        var password = BrokerSecrets.credential("mqtt.password", environment)
-        if password == nil, let path = mqtt.passwordFile {
-            switch BrokerSecrets.file(path) {
-            case .success(let line): password = line
-            case .failure(let problem): throw ExitError(message: "\(path): the password \(problem.message)", status: 1)
+        func secret(_ path: String, _ line: Result<String?, FileText.Problem>) throws(ExitError) -> String? {
+            switch line {
+            case .success(let line): return line
+            case .failure(let problem): throw ExitError(message: "\(path) \(problem.message)", status: 1)
             }
         }
+        func credential(_ name: String) throws(ExitError) -> String? {
+            try secret("the credential \(name)", BrokerSecrets.credential(name, environment))
+        }
+        var password = try credential("mqtt.password")
+        if password == nil, let path = mqtt.passwordFile { password = try secret(path, BrokerSecrets.file(path)) }
+        var user = user ?? mqtt.user
+        if user == nil { user = try credential("mqtt.user") }
         let tls = mqtt.tls.map { MQTTBroker.TLS(authority: $0.authority, certificate: $0.certificate, key: $0.key) }
         for path in [tls?.authority, tls?.certificate, tls?.key].compactMap(\.self) where access(path, R_OK) != 0 {
             throw ExitError(message: "\(path): \(SystemCallError.text(errno))", status: 1)
@@ -71,7 +77,7 @@ struct MQTTSetup {
             host: mqtt.host,
             port: mqtt.port ?? (tls == nil ? 1883 : 8883),
             tls: tls,
-            user: user ?? mqtt.user ?? BrokerSecrets.credential("mqtt.user", environment),
+            user: user,
             password: password
         )
     }

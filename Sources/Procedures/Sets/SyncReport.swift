@@ -36,7 +36,7 @@ package struct SyncReport: Sendable, Equatable {
 
     /// The report in a folder; nil if there is none, or none that can be read.
     package init?(in folder: String) {
-        guard case .success(let text) = FileText.read("\(folder)/status.json", maximumBytes: 65_536),
+        guard case .success(let text) = FileText.exact("\(folder)/status.json", maximumBytes: 65_536),
             let object = (try? JSONParser.parse(text, maximumDepth: 8))?.objectValue,
             let outcome = object["outcome"]?.stringValue.flatMap(Outcome.init),
             let says = object["says"]?.stringValue, let server = object["server"]?.stringValue,

@@ -61,7 +61,12 @@ struct QuickConnectSync: ParsableCommand {
         let settings = load(folders, environment)
         guard let server = settings.sync else { fail("the settings name no server (procedures: sync)", 2) }
         // Before it becomes another user, who may not read root's file.
-        let token = SyncToken.read(environment, file: folders.syncToken)
+        let token: String?
+        do throws(FileText.Problem) {
+            token = try SyncToken.read(environment, file: folders.syncToken)
+        } catch {
+            fail(error.message, 2)
+        }
         if token != nil, server.hasPrefix("http:"), !settings.isSyncLocal {
             fail("a token is only sent over https:, and procedures: sync is \(server)", 2)
         }

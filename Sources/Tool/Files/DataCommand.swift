@@ -153,11 +153,15 @@ struct DataImportCommand: ParsableCommand {
             isThere += answer["there"]?.integerValue ?? 0
             (page, bytes) = ([], 0)
         }
-        while let line = readLine() {
+        // Lines that end with CR alone come as one.
+        let lines = sequence(state: ()) { _ in readLine() }.lazy.flatMap {
+            FileText.plain($0).split(separator: "\n", omittingEmptySubsequences: false)
+        }
+        for line in lines {
             number += 1
             guard !line.isEmpty else { continue }
             do {
-                page.append(try JSONParser.parse(line))
+                page.append(try JSONParser.parse(String(line)))
             } catch {
                 throw ExitError(message: "line \(number) is not JSON: \(error.message)")
             }

@@ -44,7 +44,7 @@ package struct ActionState: Sendable {
 
     private static func rules(in path: String) -> Result<AllowedActions, FileText.Problem> {
         if let problem = FileTrust.problem(of: path) { return .failure(FileText.Problem(message: problem)) }
-        return FileText.read(path, maximumBytes: maximumBytes).flatMap { text in
+        return FileText.exact(path, maximumBytes: maximumBytes).flatMap { text in
             do throws(AllowedActions.Unreadable) {
                 return .success(try AllowedActions(text))
             } catch {
@@ -78,7 +78,7 @@ package struct ActionState: Sendable {
     package func scripts() -> SavedScripts {
         let path = "\(own)/\(Self.scripts)"
         guard FileTrust.problem(of: path) == nil,
-            case .success(let text) = FileText.read(path, maximumBytes: Self.maximumBytes)
+            case .success(let text) = FileText.exact(path, maximumBytes: Self.maximumBytes)
         else { return SavedScripts() }
         return SavedScripts(text) ?? SavedScripts()
     }

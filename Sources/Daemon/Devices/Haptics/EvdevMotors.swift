@@ -69,7 +69,7 @@ struct EvdevMotors: MotorSource {
     private func hasForceFeedback(_ path: String) -> Bool? {
         let name = path.split(separator: "/").last ?? ""
         let file = "\(classes)/\(name)/device/capabilities/ff"
-        guard case .success(let text) = FileText.read(file, maximumBytes: 65_536) else { return nil }
+        guard case .success(let text) = FileText.exact(file, maximumBytes: 65_536) else { return nil }
         return text.contains { $0.isHexDigit && $0 != "0" }
     }
 

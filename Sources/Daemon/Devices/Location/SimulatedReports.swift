@@ -66,12 +66,16 @@ private final class SimulatedStream: ReportStream, @unchecked Sendable {
         return unpacker.report(line, receiver: "simulated", at: now) ?? .service
     }
 
+    private static let maxBytes = 64 << 20
+
     private static func lines(of source: SimulatedInput.Source) throws(Unreachable) -> [String] {
         switch source {
         case .held(let numbers): return [line(numbers)]
         case .track(let path, _):
-            guard let text = text(of: path) else {
-                throw Unreachable(reason: "fopen: \(SystemCallError.text(errno)) (\(errno))")
+            let text: String
+            switch FileText.read(path, maximumBytes: maxBytes) {
+            case .success(let read): text = read
+            case .failure(let problem): throw Unreachable(reason: "\(path) \(problem.message)")
             }
             let lines = text.split(separator: "\n").filter { $0.hasPrefix("{") }.map(String.init)
             guard !lines.isEmpty else { throw Unreachable(reason: "there is no track in it") }
@@ -85,14 +89,5 @@ private final class SimulatedStream: ReportStream, @unchecked Sendable {
         let altitude = numbers["altitude"].map { ",\"altMSL\":\($0),\"epv\":6" } ?? ""
         let mode = altitude.isEmpty ? 2 : 3
         return #"{"class":"TPV","mode":\#(mode),"lat":\#(latitude),"lon":\#(longitude),"eph":4\#(altitude),"speed":0}"#
-    }
-
-    private static func text(of path: String) -> String? {
-        guard let file = fopen(path, "re") else { return nil }
-        defer { fclose(file) }
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 65_536)
-        while case let count = fread(&buffer, 1, buffer.count, file), count > 0 { bytes += buffer[..<count] }
-        return String(decoding: bytes, as: UTF8.self)
     }
 }

@@ -78,7 +78,7 @@ package final class HardwareInventory: Sendable {
     }
 
     private static func label(_ path: String) -> JSONValue {
-        guard FileText.exists(path), case .success(let text) = FileText.read(path, maximumBytes: 4096) else {
+        guard FileText.exists(path), case .success(let text) = FileText.exact(path, maximumBytes: 4096) else {
             return .null
         }
         return .string(String(text.prefix { !$0.isNewline }))

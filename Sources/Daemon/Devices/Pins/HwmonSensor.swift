@@ -21,7 +21,7 @@ struct HwmonSensor: SensorInput {
             throw CommandError(.invalid, "\(chips.count) sensor chips are named \(binding.chip)")
         }
         let path = "\(chip.path)/\(binding.input)_input"
-        switch FileText.read(path, maximumBytes: 4096) {
+        switch FileText.exact(path, maximumBytes: 4096) {
         case .failure(let problem):
             throw CommandError(
                 .unavailable,
@@ -38,7 +38,7 @@ struct HwmonSensor: SensorInput {
     /// All chips: their names and folders.
     static func chips(in folder: String) -> [(name: String, path: String)] {
         (FileText.names(in: folder) ?? []).filter { !$0.hasPrefix(".") }.sorted().compactMap { entry in
-            guard case .success(let text) = FileText.read("\(folder)/\(entry)/name", maximumBytes: 4096) else {
+            guard case .success(let text) = FileText.exact("\(folder)/\(entry)/name", maximumBytes: 4096) else {
                 return nil
             }
             return (String(text.prefix { !$0.isNewline }), "\(folder)/\(entry)")

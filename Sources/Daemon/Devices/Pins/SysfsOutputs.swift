@@ -17,7 +17,7 @@ struct SysfsFile {
     }
 
     func number() -> Int? {
-        guard case .success(let text) = FileText.read(path, maximumBytes: 4096) else { return nil }
+        guard case .success(let text) = FileText.exact(path, maximumBytes: 4096) else { return nil }
         return Int(text.prefix { !$0.isWhitespace })
     }
 }

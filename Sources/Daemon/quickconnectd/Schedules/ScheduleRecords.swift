@@ -76,7 +76,7 @@ struct ScheduleRecords: Equatable {
 
     /// Those of a file; none if there is no such file, or it cannot be read.
     static func read(_ path: String) -> ScheduleRecords {
-        guard case .success(let text) = FileText.read(path, maximumBytes: maxBytes) else { return ScheduleRecords() }
+        guard case .success(let text) = FileText.exact(path, maximumBytes: maxBytes) else { return ScheduleRecords() }
         return (try? JSONParser.parse(text)).map { ScheduleRecords($0) } ?? ScheduleRecords()
     }
 

@@ -1,25 +1,29 @@
 internal import Glibc
 package import Linux
 
-/// The user and the password, which are not in the settings file.
+/// The user and the password, which are not in the settings file: each is the first line of a file of its own.
 package enum BrokerSecrets {
     private static let maxBytes = 8192
 
     /// A credential of systemd (systemd.exec(5)); nil if there is none, or it is empty.
-    package static func credential(_ name: String, _ environment: [String: String]) -> String? {
-        guard let folder = environment["CREDENTIALS_DIRECTORY"],
-            case .success(let text) = FileText.read("\(folder)/\(name)", maximumBytes: maxBytes)
-        else { return nil }
-        return line(text)
+    package static func credential(
+        _ name: String,
+        _ environment: [String: String]
+    ) -> Result<String?, FileText.Problem> {
+        guard let folder = environment["CREDENTIALS_DIRECTORY"] else { return .success(nil) }
+        let path = "\(folder)/\(name)"
+        return FileText.exists(path) ? file(path) : .success(nil)
     }
 
     /// The first line of a file; nil if it is empty.
     package static func file(_ path: String) -> Result<String?, FileText.Problem> {
-        FileText.read(path, maximumBytes: maxBytes).map(line)
-    }
-
-    private static func line(_ text: String) -> String? {
-        let line = text.split(separator: "\n", omittingEmptySubsequences: false).first.map(String.init) ?? ""
-        return line.isEmpty ? nil : line
+        FileText.read(path, maximumBytes: maxBytes).flatMap { text in
+            let line = text.prefix { $0 != "\n" }
+            if let control = line.unicodeScalars.first(where: { $0.properties.generalCategory == .control }) {
+                let code = String(0x10000 + control.value, radix: 16, uppercase: true).dropFirst()
+                return .failure(FileText.Problem(message: "has the control character U+\(code) in its first line"))
+            }
+            return .success(line.isEmpty ? nil : String(line))
+        }
     }
 }

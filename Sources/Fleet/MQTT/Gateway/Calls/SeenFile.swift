@@ -69,7 +69,7 @@ final class SeenFile {
     }
 
     private func read(_ path: String) {
-        guard case .success(let text) = FileText.read(path, maximumBytes: 16 << 20) else { return }
+        guard case .success(let text) = FileText.exact(path, maximumBytes: 16 << 20) else { return }
         // A line that was cut off is ignored.
         for line in text.split(separator: "\n") {
             let words = line.split(separator: " ")

@@ -15,7 +15,7 @@ struct DiscoveryRecord: Sendable, Equatable {
 
     /// Nil if there is none that can be read.
     init?(path: String) {
-        guard case .success(let text) = FileText.read(path, maximumBytes: Self.maxBytes),
+        guard case .success(let text) = FileText.exact(path, maximumBytes: Self.maxBytes),
             let members = (try? JSONParser.parse(text))?.objectValue, let topic = members["topic"]?.stringValue
         else { return nil }
         self.topic = topic

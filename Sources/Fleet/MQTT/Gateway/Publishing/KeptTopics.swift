@@ -12,7 +12,7 @@ struct KeptTopics {
     /// - Parameter path: the file; nil stores nothing.
     init(_ path: String?, complain: @escaping (String) -> Void) {
         (self.path, self.complain) = (path, complain)
-        if let path, case .success(let text) = FileText.read(path, maximumBytes: Self.maxBytes) {
+        if let path, case .success(let text) = FileText.exact(path, maximumBytes: Self.maxBytes) {
             topics = Set(text.split(separator: "\n").map(String.init))
         }
     }

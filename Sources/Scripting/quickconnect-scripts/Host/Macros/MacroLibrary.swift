@@ -153,7 +153,7 @@ final class MacroLibrary {
         if let file = folders.file(name) { refresh(file) }
         let newest = newestNumber(of: name)
         if let base = try base(values.dropFirst().first), base != newest { throw isNewer(name, newest, than: base) }
-        return try write(text, name, by: call.caller)
+        return try write(FileText.plain(text), name, by: call.caller)
     }
 
     private func revert(

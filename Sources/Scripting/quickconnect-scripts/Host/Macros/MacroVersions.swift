@@ -71,7 +71,7 @@ struct MacroVersions {
     func read(_ number: Int, of name: String) throws(Damage) -> Version? {
         let path = path(name, number)
         guard access(path, F_OK) == 0 else { return nil }
-        switch FileText.read(path, maximumBytes: 8 * MacroFolders.maximumBytes) {
+        switch FileText.exact(path, maximumBytes: 8 * MacroFolders.maximumBytes) {
         case .failure(let problem):
             throw Damage(description: "version \(number) of '\(name)': \(path) \(problem.message)")
         case .success(let text):

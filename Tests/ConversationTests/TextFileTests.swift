@@ -1,0 +1,109 @@
+import Foundation
+import JSON
+import QuickConnect
+import TestRig
+import Testing
+
+/// Files of people and programs of other systems: each reader takes them.
+@Suite("Text files of other systems")
+struct TextFileTests {
+    enum Kind: String, CaseIterable, CustomTestStringConvertible {
+        case windows = "CR LF"
+        case old = "CR"
+        case marked = "a byte order mark"
+
+        var testDescription: String { rawValue }
+
+        func written(_ text: String) -> String {
+            switch self {
+            case .windows: text.replacingOccurrences(of: "\n", with: "\r\n")
+            case .old: text.replacingOccurrences(of: "\n", with: "\r")
+            case .marked: "\u{FEFF}" + text
+            }
+        }
+    }
+
+    private static let mapping = """
+        # A value
+        lamp:
+          value:
+            type: boolean
+            default: true
+
+        """
+
+    @Test(arguments: Kind.allCases)
+    func `settings, mappings and tracks`(kind: Kind) async throws {
+        let mappings = try TestFolder.mappings(kind.written(Self.mapping))
+        try mappings.write(
+            kind.written(
+                """
+                # A walk
+                {"class":"TPV","mode":3,"lat":47.1,"lon":8.1,"alt":400}
+                {"class":"TPV","mode":3,"lat":47.2,"lon":8.2,"alt":401}
+
+                """
+            ),
+            to: "walk"
+        )
+        try mappings.write(
+            kind.written(
+                "# A fall\n{\"time\":0,\"x\":1,\"y\":2,\"z\":3}\n{\"time\":1,\"x\":1,\"y\":2,\"z\":3}\n"
+            ),
+            to: "fall"
+        )
+        let settings = "# Both\nsimulate: true\ntrack: \(mappings("walk"))\nmotion:\n  replay: \(mappings("fall"))\n"
+        let daemon = try await DaemonProcess([], settings: kind.written(settings), mappings: mappings.path)
+        let client = try daemon.connect()
+        #expect(try await client.value("lamp", []) == true)
+        #expect(try await client.value("accel", []).objectValue?["y"]?.numberValue == 2)
+        client.send("call?cmd=subscribe&msg=location")
+        var places: Set<JSONValue> = []
+        for _ in 0..<2 {
+            let event = try await client.nextReply()
+            places.insert(event?.value.objectValue?["latitude"] ?? .null)
+        }
+        #expect(places == [47.1, 47.2], "\(places)")
+    }
+
+    @Test(arguments: Kind.allCases)
+    func `scripts and macros`(kind: Kind) async throws {
+        let daemon = try await DaemonProcess()
+        let script = "// A comment\nconsole.log('loaded')\nfor (;;) {\n  throw new Error('here')\n}\n"
+        let host = try ScriptProcess.host(
+            ["bell.js": kind.written(script)],
+            macros: ["three.js": kind.written("// Three\n() => {\n  return 3\n}\n")],
+            daemon: daemon
+        )
+        let client = try daemon.connect()
+        try await host.awaitErrors("bell.js:4")
+        try await client.awaitCommand("macros")
+        #expect(try await client.value("macro", ["run", "three"]) == 3)
+        let shown = try await daemon.client("macro", "show", "three").output
+        #expect(shown.contains("3    return 3\n"), "\(shown)")
+        _ = try await client.value(
+            "macro",
+            ["save", "four", .string(kind.written("// Four\n() => {\n  return 4\n}\n"))]
+        )
+        #expect(try await client.value("macro", ["run", "four"]) == 4)
+        let kept = try await client.value("macro", ["show", "four"]).objectValue?["text"]
+        #expect(kept == "// Four\n() => {\n  return 4\n}\n")
+    }
+
+    @Test(arguments: Kind.allCases)
+    func `procedures, their tests, and data`(kind: Kind) async throws {
+        let twice = "// Twice\nfunction execute(n, c) {\n  c(2 * n)\n}\n"
+        let (daemon, service, client) = try await ProcedureTests.start(["twice": kind.written(twice)])
+        #expect(try await client.value("execute", ["twice", 4]) == 8)
+        let folder = service.folder
+        try folder.write(
+            kind.written("[\n  {\"arguments\": [1], \"expected\": 2}\n]\n"),
+            to: "procedures/twice.test.json"
+        )
+        let tested = try await daemon.client("procedure", "test", folder("procedures/twice.js"))
+        #expect(tested.exit == .status(0), "\(tested.output)")
+        try folder.write(kind.written("{\"kind\":\"y\"}\n\n{\"kind\":\"z\",\"data\":[1]}\n"), to: "in.jsonl")
+        let output = try await daemon.client("data", "import", folder("in.jsonl")).output
+        #expect(output == "2 new entries, 0 were there.\n")
+    }
+}
