@@ -33,6 +33,13 @@ struct SeenCalls: Sendable {
         return true
     }
 
+    /// A call that was not done: its sender may try again.
+    mutating func forget(_ key: CallKey, of caller: String) {
+        keys.remove(key)
+        callers[caller]?.removeAll { $0.key == key }
+        if callers[caller]?.isEmpty ?? false { callers[caller] = nil }
+    }
+
     private mutating func forget(of caller: String, before seconds: Int64) {
         while let oldest = callers[caller]?.first, oldest.seconds < seconds { forgetOldest(of: caller) }
     }

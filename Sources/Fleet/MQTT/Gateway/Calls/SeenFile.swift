@@ -61,6 +61,9 @@ final class SeenFile {
         return true
     }
 
+    /// A call that was not done: its sender may try again.
+    func forget(_ key: CallKey, of caller: String) { seen.forget(key, of: caller) }
+
     /// Seconds since the machine was started.
     static func uptime() -> Int64 {
         var time = timespec()

@@ -242,7 +242,10 @@ final class CallReceiver {
                 "the device's disk does not answer, which must know of a call before it is done; the call was not done"
             )
             complaints.log("the disk of the state folder does not answer; calls of \(batch.caller) were not done")
-            for item in batch.items { refuse(item.call.answer, item.error ?? error) }
+            for item in batch.items {
+                if let key = item.key { seen.forget(key, of: batch.caller) }
+                refuse(item.call.answer, item.error ?? error)
+            }
             queue.isOver(batch.caller)
         }
     }
