@@ -1,6 +1,7 @@
 import CWebKit
 import Glibc
 import JSON
+import KioskRules
 import Linux
 import QuickConnectClient
 
@@ -87,7 +88,7 @@ final class Download {
     /// Lives as long as the engine's own object.
     func follow(_ download: UnsafeMutableRawPointer) {
         connect(download, asking: "decide-destination") { [self] parameters in
-            name = Self.mediaName(parameters.text(1))
+            name = DownloadName.of(parameters.text(1))
             webkit_download_set_allow_overwrite(cast(download), 1)
             // Escapes what is not a part of a path in an address.
             guard let destination = g_filename_to_uri(path, nil, nil) else {
@@ -116,14 +117,6 @@ final class Download {
         webkit_download_cancel(cast(download))
     }
 
-    /// A name that the media folder accepts. A name without an extension would become a sound file there.
-    private static func mediaName(_ suggestion: String) -> String {
-        let base = suggestion.split(separator: "/").last.map(String.init) ?? "download"
-        let printable = base.unicodeScalars.filter { $0.properties.generalCategory != .control }
-        var name = String(String.UnicodeScalarView(printable.drop { $0 == "." }.prefix(100)))
-        if name.isEmpty { name = "download" }
-        return name.contains(".") ? name : "\(name).bin"
-    }
 }
 
 /// Uploads a file into the media folder, piece by piece.
