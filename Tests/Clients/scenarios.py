@@ -378,6 +378,19 @@ def blocking(device):
         say("closed", error.code)
 
 
+def blocking_slow(device):
+    """More events than are kept come while a function waits for the first one."""
+    go, heard, count = threading.Event(), [], quickconnect.EVENTS + 100
+    device.on("news", lambda event: go.wait(60) and heard.append(event.data))
+    for posted in [device.submit("post", "news", number) for number in range(count)]:
+        posted.result()
+    device.call("ping")
+    go.set()
+    while heard[-1:] != [count - 1]:
+        device.call("ping")
+    say("slow", [len(heard), *heard[:2]])
+
+
 async def main(scenario):
     try:
         async with quickconnect.AsyncClient(wait=wait) as device:

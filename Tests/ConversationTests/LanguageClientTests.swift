@@ -124,6 +124,16 @@ struct LanguageClientTests {
         )
     }
 
+    @Test(.enabled(if: ClientLanguage.python.isInstalled, "python3 is not installed: its client is not tested"))
+    func `of events that come while a function waits, the newest 10,000 are kept`() async throws {
+        let daemon = try await DaemonProcess()
+        let process = try ClientLanguage.python.start("scenarios", "blocking_slow", socket: daemon.socket)
+        try await process.wait(within: hangGuard)
+        #expect(process.outputLines == ["slow [10001,0,100]"])
+        let warning = "99 events came while functions of on() or value() ran, and were dropped"
+        #expect(errors(process).contains(warning), "\(errors(process))")
+    }
+
     @Test(arguments: ClientLanguage.installed)
     func `a value that a daemon's restart changed is told again, and only then`(language: ClientLanguage) async throws {
         let folder = try TestFolder()

@@ -486,6 +486,8 @@ class Client:
         self._thread.start()
         self._handling = concurrent.futures.ThreadPoolExecutor(thread_name_prefix="quickconnect-handler")
         self._listening = concurrent.futures.ThreadPoolExecutor(1, thread_name_prefix="quickconnect-event")
+        # What the functions of on() and value() have not been told yet. It has one job of the executor for each.
+        self._told, self._untold = collections.deque(), 0
         try:
             self._client = self._run(self._connect(socket, wait))
         except BaseException:
@@ -530,7 +532,18 @@ class Client:
         return lambda: self._run(end())
 
     def _tell(self, function, told, name):
-        self._listening.submit(self._client._guard, function, told, name)
+        self._told.append((function, told, name))
+        if len(self._told) <= EVENTS:
+            self._listening.submit(self._tell_next)
+        else:
+            self._untold += 1
+            self._told.popleft()
+
+    def _tell_next(self):
+        if count := self._untold:
+            self._untold -= count
+            log.warning("%d events came while functions of on() or value() ran, and were dropped", count)
+        self._client._guard(*self._told.popleft())
 
     def set(self, name, value):
         return self._run(self._client.set(name, value))
