@@ -3,6 +3,7 @@ import JSON
 import Linux
 import QuickConnect
 import QuickConnectClient
+import Synchronization
 
 /// Shows dialogs by programs of the desktop.
 final class NativeDialogs: DialogShower {
@@ -81,26 +82,34 @@ final class NativeDialogs: DialogShower {
 
     private func run(_ way: Dialog.Way) async throws -> RunningProgram.Ending {
         let ending = Deferred<RunningProgram.Ending, Interruption>()
-        let process = Deferred<RunningProgram, Interruption>()
+        let started = Mutex<(program: RunningProgram?, isCancelled: Bool)>((nil, false))
         // The kernel ends the dialog with the thread that started it, so that thread waits for it.
         let code = PThread.start("dialog") { [environment] in
             do throws(SystemCallError) {
                 let program = try DialogProcess.start(way, environment)
-                process.fulfil(program)
+                let isCancelled = started.withLock { started in
+                    started.program = program
+                    return started.isCancelled
+                }
+                if isCancelled { program.kill() }
                 ending.fulfil(program.wait())
             } catch {
-                process.fail(Interruption(.unavailable, "\(error)"))
+                ending.fail(Interruption(.unavailable, "\(error)"))
             }
         }
         guard code == 0 else {
             throw HandlerCall.Failure(.unavailable, "pthread_create: \(SystemCallError.text(code))")
         }
         do {
-            let program = try await process.value()
             return try await withTaskCancellationHandler {
                 try await ending.value()
             } onCancel: {
-                program.kill()
+                // Also before there is a program: the thread then kills it.
+                let program = started.withLock { started in
+                    started.isCancelled = true
+                    return started.program
+                }
+                program?.kill()
             }
         } catch let interruption as Interruption {
             if interruption.kind == .cancelled { throw CancellationError() }
