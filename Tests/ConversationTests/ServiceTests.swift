@@ -40,6 +40,29 @@ struct ServiceTests {
         #expect((told + systemd.messages()).last { $0 != "WATCHDOG=1" }?.hasPrefix("STOPPING=1\n") == true)
     }
 
+    @Test func `it ends, too, if nobody reads its log`() async throws {
+        let folder = try TestFolder()
+        #expect(mkfifo(folder("log"), 0o600) == 0)
+        let reader = open(folder("log"), O_RDWR | O_CLOEXEC)
+        defer { close(reader) }
+        let words = [
+            Products.path("quickconnectd"), "--simulate", "--socket", folder("socket"), "--media", folder("media"),
+            "--mappings", Products.root + "/mappings",
+        ]
+        let environment = ["PATH": "/usr/bin:/bin", "HOME": folder("home")]
+        let daemon = try ChildProcess(
+            "/bin/sh",
+            ["-c", "exec \"$@\" 2>\(folder("log"))", "sh"] + words,
+            environment: environment
+        )
+        try await eventually("it listens") { (try? SocketClient(path: folder("socket"))) != nil }
+        let client = try SocketClient(path: folder("socket"))
+        // More than a pipe holds.
+        for _ in 0..<200 { _ = try await client.value("logMessage", [.string(String(repeating: "x", count: 1000))]) }
+        daemon.send(SIGTERM)
+        #expect(try await daemon.wait() == .status(0))
+    }
+
     @Test func `a systemd that does not listen harms nobody`() async throws {
         let daemon = try await DaemonProcess(environment: [
             "NOTIFY_SOCKET": "/nowhere/notify", "WATCHDOG_USEC": "50000",

@@ -72,11 +72,13 @@ final class Journal: Sendable {
         }
     }
 
-    /// Writes what waits, and ends the thread.
+    private static let patience = Duration.seconds(2)
+
+    /// Writes what waits. Who reads the log may have stopped reading: a service must end all the same.
     func close() async {
         let written = Promise<Void>()
         thread.run(for: "") { written.fulfil(()) }
-        try? await written.value()
+        try? await written.value(before: .now + Self.patience)
     }
 }
 

@@ -79,14 +79,14 @@ final class Reloader: Sendable {
         }
         throw CommandError(
             .invalid,
-            "the old mappings stay: \(mistakes.mistakes.map(\.description).joined(separator: "; "))",
+            "the old settings and mappings stay: \(mistakes.mistakes.map(\.description).joined(separator: "; "))",
             details: ["mistakes": .array(mistakes.mistakes.map { .string($0.description) })]
         )
     }
 
     private func log(_ mistakes: ConfigurationMistakes) {
         for mistake in mistakes.mistakes { logger.error("\(mistake)") }
-        logger.error("the mappings were not reloaded; the old ones stay")
+        logger.error("nothing was reloaded; the old settings and mappings stay")
     }
 
     /// Ends when what it does is done.
