@@ -1,8 +1,10 @@
-import Concurrency
 import Dispatch
+import Glibc
 import Synchronization
 import TestRig
 import Testing
+
+@testable import Concurrency
 
 @Suite("A thread beside a loop")
 struct SideThreadTests {
@@ -42,6 +44,27 @@ struct SideThreadTests {
             values += thread.takeValues()
             return values == ["ann", "bob 1", "bob 2"]
         }
+    }
+
+    @Test func `without a thread jobs run where they are asked for, in turn, and may ask for others`() {
+        let isOpen = Atomic<Bool>(false)
+        let wakes = Atomic<Int>(0)
+        let thread = SideThread<String>(
+            "side",
+            mayRun: { $0 != "bob" || isOpen.load(ordering: .relaxed) },
+            wake: { wakes.add(1, ordering: .relaxed) },
+            startThread: { _, _ in EAGAIN }
+        )
+        thread.run(for: "bob") { "bob" }
+        #expect(thread.takeValues() == [], "it is not his turn")
+        thread.run(for: "ann") { [unowned thread] in
+            thread.run(for: "ann") { "ann 2" }
+            return "ann, while \(thread.waitingCount) waits"
+        }
+        #expect(thread.takeValues() == ["ann 2", "ann, while 1 waits"])
+        isOpen.store(true, ordering: .relaxed)
+        thread.goOn()
+        #expect(thread.takeValues() == ["bob"] && wakes.load(ordering: .relaxed) == 3)
     }
 
     @Test func `the loop is woken for each result, and the thread ends with the object`() async throws {

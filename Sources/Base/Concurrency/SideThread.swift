@@ -17,19 +17,32 @@ public final class SideThread<Value: Sendable>: Sendable {
     private let name: String
     private let mayRun: @Sendable (String) -> Bool
     private let wake: @Sendable () -> Void
+    private let startThread: StartThread
+    typealias StartThread = @Sendable (_ name: String, _ body: @escaping @Sendable () -> Void) -> Int32
 
     /// - Parameters:
     ///   - name: shown by `top -H`.
     ///   - mayRun: whether a peer may have its turn now. After it has changed, ``goOn()`` must be called.
     ///   - wake: called on the thread when there is a result.
-    public init(
+    public convenience init(
         _ name: String,
         mayRun: @escaping @Sendable (String) -> Bool = { _ in true },
         wake: @escaping @Sendable () -> Void
     ) {
+        self.init(name, mayRun: mayRun, wake: wake, startThread: PThread.start)
+    }
+
+    /// - Parameter startThread: as ``PThread/start(_:_:)``.
+    init(
+        _ name: String,
+        mayRun: @escaping @Sendable (String) -> Bool,
+        wake: @escaping @Sendable () -> Void,
+        startThread: @escaping StartThread
+    ) {
         self.name = name
         self.mayRun = mayRun
         self.wake = wake
+        self.startThread = startThread
     }
 
     deinit {
@@ -44,25 +57,28 @@ public final class SideThread<Value: Sendable>: Sendable {
     public func run(for peer: String, _ job: @escaping Job) {
         let isStarted = state.withLock { state in
             state.jobs.append(job, of: peer)
-            defer { state.isStarted = true }
             return state.isStarted
         }
-        guard !isStarted else { return state.notifyOne() }
-        let (state, mayRun, wake) = (state, mayRun, wake)
-        guard PThread.start(name, { Self.work(state, mayRun, wake) }) != 0 else { return }
-        // No thread can be started: late is better than never.
-        state.withLock { state in
-            state.isStarted = false
-            while let job = state.jobs.next() { state.values.append(job()) }
+        if isStarted { state.notifyOne() } else { start() }
+    }
+
+    private func start() {
+        let isFirst = state.withLock { state in
+            defer { state.isStarted = true }
+            return !state.isStarted
         }
-        wake()
+        let (state, mayRun, wake) = (state, mayRun, wake)
+        guard isFirst, startThread(name, { Self.work(state, mayRun, wake) }) != 0 else { return }
+        // No thread can be started: late is better than never. Jobs may ask for jobs, and so does the next call.
+        state.withLock { $0.isStarted = false }
+        while let job = state.withLock({ $0.jobs.next(where: mayRun) }) { Self.work(job, state, wake) }
     }
 
     /// Peers may have their turns that might not before.
     public func goOn() {
         // Not between its look at the peers and its wait.
-        state.withLock { _ in }
-        state.notify()
+        let mustStart = state.withLock { !$0.isStarted && $0.jobs.count > 0 }
+        if mustStart { start() } else { state.notify() }
     }
 
     /// The results since the last time. Those of one peer are in the order of its jobs.
@@ -79,12 +95,14 @@ public final class SideThread<Value: Sendable>: Sendable {
         _ mayRun: @Sendable (String) -> Bool,
         _ wake: @Sendable () -> Void
     ) {
-        while let job = next(state, mayRun) {
-            let value = job()
-            // Nobody takes what is nothing.
-            if Value.self != Void.self { state.withLock { $0.values.append(value) } }
-            wake()
-        }
+        while let job = next(state, mayRun) { work(job, state, wake) }
+    }
+
+    private static func work(_ job: Job, _ state: Monitor<State>, _ wake: @Sendable () -> Void) {
+        let value = job()
+        // Nobody takes what is nothing.
+        if Value.self != Void.self { state.withLock { $0.values.append(value) } }
+        wake()
     }
 
     /// The next job; nil where there will be none.
