@@ -82,8 +82,13 @@ extension MediaFolder {
     }
 
     private static func members(of folder: OpenFile) -> [(name: String, isFolder: Bool)] {
-        // The stream takes ownership of the descriptor.
-        guard let stream = fdopendir(fcntl(folder.descriptor, F_DUPFD_CLOEXEC, 0)) else { return [] }
+        let copy = fcntl(folder.descriptor, F_DUPFD_CLOEXEC, 0)
+        guard copy >= 0 else { return [] }
+        // The stream takes ownership of the copy.
+        guard let stream = fdopendir(copy) else {
+            close(copy)
+            return []
+        }
         defer { closedir(stream) }
         var members: [(name: String, isFolder: Bool)] = []
         while let entry = readdir(stream) {

@@ -88,7 +88,9 @@ struct PageVisit {
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         var list: UnsafeMutablePointer<addrinfo>?
-        let code = getaddrinfo(host, port, &hints, &list)
+        // An address of IPv6 has brackets in an address of the web only.
+        let name = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
+        let code = getaddrinfo(name, port, &hints, &list)
         guard code == 0 else { throw unreachable(String(cString: gai_strerror(code))) }
         defer { freeaddrinfo(list) }
         var problem = "it has no address"

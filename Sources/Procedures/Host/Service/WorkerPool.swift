@@ -44,6 +44,8 @@ final class WorkerPool {
     static let maxBytes = 48 << 20
     /// How often the time and memory of running jobs are checked.
     private static let period = Duration.milliseconds(20)
+    /// When memory and time of the workers are looked at next.
+    private var nextWatch = ContinuousClock.now
     /// The extra time in which a worker can itself report where it was.
     private static let grace = Duration.milliseconds(500)
     /// A process that is idle for this long is ended, to free its memory.
@@ -188,7 +190,11 @@ final class WorkerPool {
             worker.child.flush()
             if let news = worker.read() { handle(news, of: worker) }
         }
-        for worker in workers { watch(worker) }
+        // Not at each turn of the loop: each look opens a file of the kernel's.
+        if nextWatch <= .now {
+            nextWatch = .now + Self.period
+            for worker in workers { watch(worker) }
+        }
         drop { $0.isIdle && $0.idleSince + Self.idleTime <= .now }
         ending.removeAll { $0.child.reap() }
         startWaiting()
