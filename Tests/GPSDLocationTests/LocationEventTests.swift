@@ -133,6 +133,43 @@ func eventRouter(_ source: any EventSource) -> Router {
         await provider.close()
     }
 
+    @Test func `a newcomer is told where the device is, and nobody the same twice`() async throws {
+        let (first, session) = try subscribe()
+        source.say(fix(1))
+        try await eventually("the first one is told") { first.latitudes == [1] }
+        let (second, _) = try subscribe()
+        #expect(second.latitudes == [1] && second.values.withLock { $0.first?["sequence"] } == 1)
+        try router.events.subscribe(session, to: ["location"], options: [:], form: .url)
+        #expect(first.latitudes == [1, 1], "who subscribes anew is a newcomer")
+        for latitude in [1.0, 2] { source.say(fix(latitude)) }
+        try await eventually("both are told") { first.latitudes.last == 2 && second.latitudes.last == 2 }
+        #expect(first.latitudes == [1, 1, 2] && second.latitudes == [1, 2])
+        await provider.close()
+    }
+
+    @Test func `an old position hides no new one of the same place`() async throws {
+        let (fresh, _) = try subscribe()
+        let (any, _) = try subscribe(["maximumAge": .null])
+        for report in [fix(1, age: 60), fix(1, age: 59), fix(1), fix(1), fix(2, age: 60), fix(2)] { source.say(report) }
+        try await eventually("they come") { fresh.latitudes == [1, 2] && any.latitudes == [1, 2] }
+        await provider.close()
+    }
+
+    @Test func `an accuracy twice as good is a change, and small steps add up to one`() async throws {
+        let (subscriber, _) = try subscribe()
+        for accuracy in [500, 300, 260, 250, 3, 3.5, 2.9, 6.1, .nan, 0, 0] {
+            source.say(
+                .fix(
+                    RawFix(mode: 2, time: WallClock.now, latitude: 1, longitude: 2, horizontalError: accuracy)
+                )
+            )
+        }
+        try await eventually("they come") { subscriber.latitudes.count == 6 }
+        let told = subscriber.values.withLock { $0.map { $0["accuracy"] ?? .null } }
+        #expect(told == [500.0, 250.0, 3.0, 6.1, .null, 0.0], "\(told)")
+        await provider.close()
+    }
+
     @Test func `an age of 0 means new positions, as in the W3C's API`() async throws {
         let (new, _) = try subscribe(["maximumAge": 0])
         for report in [fix(1, age: 30), fix(2)] { source.say(report) }

@@ -7,6 +7,8 @@ public final class EventHub: Sendable {
         let client: any CallConnection
         var form: WireForm
         var options: JSONObject
+        /// The change that it was last told; see ``EventHub/publish(change:_:where:)``.
+        var change: Int64?
     }
 
     /// A device's event, and whether it runs.
@@ -224,6 +226,31 @@ public final class EventHub: Sendable {
         for subscription in subscriptions where isMeant(subscription.options) {
             subscription.client.send(written, form: subscription.form)
         }
+    }
+
+    /// Tells what is the case to those subscribers that have not been told this change of it yet: newcomers, and those whom
+    /// it did not fit before. Any thread.
+    /// - Parameters:
+    ///   - change: its number, another one for each change.
+    ///   - event: evaluated only if there are such subscribers.
+    ///   - isMeant: whether a subscriber with these options gets it now.
+    package func publish(
+        change: Int64,
+        _ event: @autoclosure () -> Event,
+        named name: String,
+        where isMeant: (JSONObject) -> Bool
+    ) {
+        let name = ByteName(name)
+        let told = state.withLock { state -> [Subscription] in
+            let told = (state.subscriptions[name] ?? [:]).filter {
+                $0.value.change != change && isMeant($0.value.options)
+            }
+            for client in told.keys { state.subscriptions[name]?[client]?.change = change }
+            return Array(told.values)
+        }
+        guard !told.isEmpty else { return }
+        let event = told.count > 1 ? event().written : event()
+        for subscription in told { subscription.client.send(event, form: subscription.form) }
     }
 
     /// Tells the subscribers of an event, those that want to know, how many of it nobody could read.

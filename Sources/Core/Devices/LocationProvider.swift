@@ -33,9 +33,15 @@ public struct Position: Sendable, Hashable {
         self.source = source
     }
 
-    /// Whether both are the same place.
+    /// Whether both are the same place, known about as well: not twice as well, or half.
     public func isSamePlace(as other: Position) -> Bool {
         latitude == other.latitude && longitude == other.longitude && altitude == other.altitude
+            && isAsAccurate(as: other)
+    }
+
+    private func isAsAccurate(as other: Position) -> Bool {
+        guard let accuracy, let its = other.accuracy else { return accuracy == other.accuracy }
+        return max(accuracy, its) < 2 * min(accuracy, its) || accuracy == its
     }
 
     /// Its age in seconds; infinite if its time is unknown, negative if its time is in the future.

@@ -3,7 +3,8 @@ package import QuickConnect
 internal import Synchronization
 
 /// The event `location`: sends each change of the position once, as ``Position/json(at:)`` with `"sequence"`, which
-/// counts the changes, and `"previous"`, the position before in the same form, or null.
+/// counts the changes, and `"previous"`, the position before in the same form, or null. A change is another place, or an
+/// accuracy twice as good or half. A newcomer is told the present position.
 ///
 /// Option `maximumAge`: milliseconds, as in the W3C's API; older positions are not sent. Default 5000; null: any; 0: new
 /// ones, which is the default, because no position comes in no time.
@@ -12,7 +13,10 @@ package final class LocationEvent: EventSource {
         weak var provider: GPSDLocationProvider?
         var hub: EventHub?
         var sequence: Int64 = 0
+        /// The first position of the last change, and of the one before. Small steps from it add up to a change.
+        var change: Position?
         var previous: Position?
+        var latest: Position?
     }
 
     package let name = "location"
@@ -33,7 +37,7 @@ package final class LocationEvent: EventSource {
 
     package func start(publishingTo hub: EventHub) {
         let provider = state.withLock { state in
-            (state.hub, state.previous) = (hub, nil)
+            (state.hub, state.change, state.previous, state.latest) = (hub, nil, nil, nil)
             return state.provider
         }
         provider?.setSubscribed(true)
@@ -49,21 +53,30 @@ package final class LocationEvent: EventSource {
 
     /// - Parameter now: the time in seconds since 1970.
     func publish(_ position: Position, at now: Double) {
-        let change = state.withLock { state -> (hub: EventHub, sequence: Int64, previous: Position?)? in
-            guard let hub = state.hub else { return nil }
-            if let previous = state.previous, previous.isSamePlace(as: position) { return nil }
+        state.withLock { state in
+            state.latest = position
+            guard state.change?.isSamePlace(as: position) != true else { return }
             state.sequence += 1
-            defer { state.previous = position }
-            return (hub, state.sequence, state.previous)
+            (state.change, state.previous) = (position, state.change)
         }
-        guard let change else { return }
-        var value = position.json(at: now)
-        value["sequence"] = .integer(change.sequence)
-        value["previous"] = change.previous.map { .object($0.json(at: now)) } ?? .null
-        let age = abs(position.age(at: now))
-        change.hub.publish(Event(name, .object(value), kind: .sensor)) { options in
-            age <= Self.maximumAge(options)
+        tell(at: now)
+    }
+
+    /// Whoever comes while the device stands still is told where it is.
+    package func subscribersChanged() { tell(at: WallClock.now) }
+
+    /// Tells the present position to those who do not know it yet.
+    private func tell(at now: Double) {
+        let state = state.withLock { $0 }
+        guard let hub = state.hub, let latest = state.latest else { return }
+        let age = abs(latest.age(at: now))
+        func event() -> Event {
+            var value = latest.json(at: now)
+            value["sequence"] = .integer(state.sequence)
+            value["previous"] = state.previous.map { .object($0.json(at: now)) } ?? .null
+            return Event(name, .object(value), kind: .sensor)
         }
+        hub.publish(change: state.sequence, event(), named: name) { age <= Self.maximumAge($0) }
     }
 
     /// In seconds.
