@@ -65,6 +65,23 @@ import Testing
         #expect(progress.stage == .no3DFix)
     }
 
+    @Test func `a week counter that has begun anew is no matter of this device's clock`() {
+        let epoch = 1024.0 * 7 * 86_400
+        for (age, weeks) in [(epoch, "1024"), (2 * epoch - 3600, "2048"), (epoch + 3600, "1024")] {
+            var progress = FixProgress()
+            progress.note(.fix(good), at: good.time + age)
+            #expect(progress.stage == .stale)
+            #expect(progress.sentence("gpsd").contains("\(weeks) weeks old: its week counter has begun anew"))
+        }
+        for age in [epoch / 2, epoch - 2 * 86_400, -epoch, 60, .infinity] {
+            var progress = FixProgress()
+            var fix = good
+            if age == .infinity { fix.time = .nan }
+            progress.note(.fix(fix), at: good.time + min(age, 1e9))
+            #expect(!progress.sentence("gpsd").contains("week counter"), "\(age)")
+        }
+    }
+
     @Test func `a receiver that tells something else is there, and has no fix`() {
         var progress = FixProgress()
         progress.connected()

@@ -129,6 +129,21 @@ struct WatchTests {
         #expect(try await caller.value.get().latitude == 3 && source.openings.withLock { $0 } == 1)
     }
 
+    /// As gpsd before 3.20 writes it, and as other programs do.
+    @Test(arguments: [
+        #"{"class":"TPV","device":"/dev/a","mode":3,"time":"TIME","lat":3.0,"lon":2.0,"alt":512.0}"#,
+        #"{ "class": "TPV", "device": "/dev/a", "mode": 3, "time": "TIME", "lat": 3.0, "lon": 2.0, "altMSL": 512.0 }"#,
+        #"{"mode": 3,"time":"TIME", "lat":3,"lon":2,"alt":1, "altMSL":512, "device":"/dev/a","class":"TPV"}"#,
+    ])
+    func `a position is one in whichever way it is written`(line: String) async throws {
+        let caller = position(.init(timeout: 30, needsAltitude: true))
+        try await server.awaitClient()
+        let time = Date().ISO8601Format(.init(includingFractionalSeconds: true))
+        server.say(line.replacingOccurrences(of: "TIME", with: time))
+        let found = try await caller.value.get()
+        #expect(found.latitude == 3 && found.longitude == 2 && found.altitude == 512)
+    }
+
     @Test func `a line without end is not kept`() async throws {
         let caller = position(.init(timeout: 30))
         try await server.awaitClient()

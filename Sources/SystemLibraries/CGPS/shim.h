@@ -69,7 +69,8 @@ static inline struct qc_gps_report qc_gps_report(const struct gps_data_t *data) 
     report.time = (double)data->fix.time.tv_sec + (double)data->fix.time.tv_nsec * 1e-9;
     report.latitude = data->fix.latitude;
     report.longitude = data->fix.longitude;
-    report.altitude = data->fix.altMSL;
+    // gpsd before 3.20 says `alt`, and means the same.
+    report.altitude = isfinite(data->fix.altMSL) ? data->fix.altMSL : data->fix.altitude;
     report.eph = isfinite(data->fix.eph) ? data->fix.eph : hypot(data->fix.epx, data->fix.epy);
     report.epv = data->fix.epv;
     report.speed = data->fix.speed;

@@ -90,6 +90,14 @@ struct FixProgress: Sendable {
 
     private var staleness: String {
         if age == .infinity { return "the receiver reports a position, but not its time" }
+        // The system's week counter has ten bits.
+        let weeks = (age / (1024 * 7 * 86_400)).rounded()
+        if weeks >= 1, abs(age - weeks * 1024 * 7 * 86_400) < 86_400 {
+            return """
+                the receiver's fix is \(Int(weeks) * 1024) weeks old: its week counter has begun anew, which only newer \
+                software in the receiver mends
+                """
+        }
         let hint = "is this device's clock right?"
         if age < 0 { return "the receiver's fix is \(Self.text(-age)) s in the future; \(hint)" }
         return "the receiver's fix is \(Self.text(age)) s old; \(hint)"

@@ -1,6 +1,7 @@
 internal import CGPS
 internal import Concurrency
 internal import Glibc
+internal import JSON
 internal import Linux
 
 /// A source of reports.
@@ -110,10 +111,22 @@ final class LineUnpacker {
     ///   - receiver: whom it comes from; nil: whom the line names.
     ///   - time: when it says it, in seconds since 1970; nil: as the line has it.
     func report(_ line: String, receiver: String?, at time: Double?) -> Report? {
-        guard qc_gps_unpack(line, data) == 0 else { return nil }
+        guard qc_gps_unpack(Self.plain(line), data) == 0 else { return nil }
         var report = qc_gps_report(data)
         if let time { report.time = time }
         return Report(report, receiver: receiver ?? String(cString: qc_gps_device(data)))
+    }
+}
+
+extension LineUnpacker {
+    /// A line as gpsd writes it: libgps wants the class first, and no space before it. Others write JSON otherwise.
+    fileprivate static func plain(_ line: String) -> String {
+        guard !line.hasPrefix(#"{"class":""#), let members = try? JSONParser.parse(line).objectValue,
+            let name = members["class"]
+        else { return line }
+        var ordered: JSONObject = ["class": name]
+        for (key, value) in members { ordered[key] = value }
+        return JSONValue.object(ordered).text
     }
 }
 
