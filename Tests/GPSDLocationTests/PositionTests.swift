@@ -72,6 +72,7 @@ import Testing
             progress.note(.fix(good), at: good.time + age)
             #expect(progress.stage == .stale)
             #expect(progress.sentence("gpsd").contains("\(weeks) weeks old: its week counter has begun anew"))
+            #expect(progress.inspect == "cgps")
         }
         for age in [epoch / 2, epoch - 2 * 86_400, -epoch, 60, .infinity] {
             var progress = FixProgress()

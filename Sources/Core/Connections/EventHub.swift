@@ -7,7 +7,7 @@ public final class EventHub: Sendable {
         let client: any CallConnection
         var form: WireForm
         var options: JSONObject
-        /// The change that it was last told; see ``EventHub/publish(change:_:where:)``.
+        /// The change that it was last told; see ``EventHub/publish(change:_:named:where:)``.
         var change: Int64?
     }
 

@@ -90,17 +90,22 @@ struct FixProgress: Sendable {
 
     private var staleness: String {
         if age == .infinity { return "the receiver reports a position, but not its time" }
-        // The system's week counter has ten bits.
-        let weeks = (age / (1024 * 7 * 86_400)).rounded()
-        if weeks >= 1, abs(age - weeks * 1024 * 7 * 86_400) < 86_400 {
+        if let weeks = weeksBehind {
             return """
-                the receiver's fix is \(Int(weeks) * 1024) weeks old: its week counter has begun anew, which only newer \
-                software in the receiver mends
+                the receiver's fix is \(weeks) weeks old: its week counter has begun anew, which only newer software in \
+                the receiver mends
                 """
         }
         let hint = "is this device's clock right?"
         if age < 0 { return "the receiver's fix is \(Self.text(-age)) s in the future; \(hint)" }
         return "the receiver's fix is \(Self.text(age)) s old; \(hint)"
+    }
+
+    /// How far a receiver is behind whose week counter, of ten bits, has begun anew; nil if that is not why it is late.
+    private var weeksBehind: Int? {
+        let period = 1024.0 * 7 * 86_400
+        let times = (age / period).rounded()
+        return times >= 1 && abs(age - times * period) < 86_400 ? Int(times) * 1024 : nil
     }
 
     private var sky: String {
@@ -121,8 +126,8 @@ struct FixProgress: Sendable {
         switch stage {
         case .unreachable, .frozen, .noReceiver: nil
         case .silent: "gpspipe -w -n 10"
-        case .noFix, .no3DFix: "cgps"
-        case .stale: "timedatectl"
+        case .stale where weeksBehind == nil: "timedatectl"
+        case .noFix, .no3DFix, .stale: "cgps"
         }
     }
 

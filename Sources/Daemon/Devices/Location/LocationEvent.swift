@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// The event `location`: sends each change of the position once, as ``Position/json(at:)`` with `"sequence"`, which
 /// counts the changes, and `"previous"`, the position before in the same form, or null. A change is another place, or an
-/// accuracy twice as good or half. A newcomer is told the present position.
+/// accuracy twice as good or half. A newcomer is told the next position, wherever that is.
 ///
 /// Option `maximumAge`: milliseconds, as in the W3C's API; older positions are not sent. Default 5000; null: any; 0: new
 /// ones, which is the default, because no position comes in no time.
@@ -16,7 +16,6 @@ package final class LocationEvent: EventSource {
         /// The first position of the last change, and of the one before. Small steps from it add up to a change.
         var change: Position?
         var previous: Position?
-        var latest: Position?
     }
 
     package let name = "location"
@@ -37,7 +36,7 @@ package final class LocationEvent: EventSource {
 
     package func start(publishingTo hub: EventHub) {
         let provider = state.withLock { state in
-            (state.hub, state.change, state.previous, state.latest) = (hub, nil, nil, nil)
+            (state.hub, state.change, state.previous) = (hub, nil, nil)
             return state.provider
         }
         provider?.setSubscribed(true)
@@ -51,32 +50,23 @@ package final class LocationEvent: EventSource {
         provider?.setSubscribed(false)
     }
 
+    /// Tells a position to those who do not know it yet: also to a newcomer while the device stands still.
     /// - Parameter now: the time in seconds since 1970.
     func publish(_ position: Position, at now: Double) {
-        state.withLock { state in
-            state.latest = position
-            guard state.change?.isSamePlace(as: position) != true else { return }
+        let state = state.withLock { state in
+            guard state.hub != nil, state.change?.isSamePlace(as: position) != true else { return state }
             state.sequence += 1
             (state.change, state.previous) = (position, state.change)
+            return state
         }
-        tell(at: now)
-    }
-
-    /// Whoever comes while the device stands still is told where it is.
-    package func subscribersChanged() { tell(at: WallClock.now) }
-
-    /// Tells the present position to those who do not know it yet.
-    private func tell(at now: Double) {
-        let state = state.withLock { $0 }
-        guard let hub = state.hub, let latest = state.latest else { return }
-        let age = abs(latest.age(at: now))
+        let age = abs(position.age(at: now))
         func event() -> Event {
-            var value = latest.json(at: now)
+            var value = position.json(at: now)
             value["sequence"] = .integer(state.sequence)
             value["previous"] = state.previous.map { .object($0.json(at: now)) } ?? .null
             return Event(name, .object(value), kind: .sensor)
         }
-        hub.publish(change: state.sequence, event(), named: name) { age <= Self.maximumAge($0) }
+        state.hub?.publish(change: state.sequence, event(), named: name) { age <= Self.maximumAge($0) }
     }
 
     /// In seconds.
