@@ -93,6 +93,8 @@ struct SocketTests {
         page.send("call?cmd=slow&id=never")
         page.send("call?cmd=playSound&msg=0&id=sound")
         _ = try await script.nextMessage()
+        page.send("call?cmd=ping&id=begun")
+        #expect(try await page.nextReply()?.id == "begun", "and so are the calls before it")
         daemon.process.send(SIGTERM)
         let sound = try await page.nextReply()
         #expect(sound?.id == "sound" && sound?.value == .null, "\(String(describing: sound))")
