@@ -100,7 +100,7 @@ struct RestoreJournal {
                 )
             }
         }
-        for leftover in parts.map(\.new) + [staging] { Self.remove(leftover) }
+        for part in parts { Self.remove(part.new) }
         end()
     }
 

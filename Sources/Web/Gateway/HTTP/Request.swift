@@ -71,15 +71,19 @@ extension HTTPRequestHead {
     /// where a proxy has sent a whole address; then its host counts, not that of the header (RFC 9112 3.2.2).
     var plain: HTTPRequestHead {
         var head = self
-        let isSpace = { (character: Character) in character == " " || character == "\t" }
-        if headers.contains(where: { $0.value.first.map(isSpace) ?? false || $0.value.last.map(isSpace) ?? false }) {
+        let spaces: [UInt8?] = [UInt8(ascii: " "), UInt8(ascii: "\t")]
+        if headers.contains(where: { spaces.contains($0.value.utf8.first) || spaces.contains($0.value.utf8.last) }) {
             head.headers = HTTPHeaders(
                 headers.map { name, value in
-                    (name, String(value.drop(while: isSpace).reversed().drop(while: isSpace).reversed()))
+                    let rest = value.utf8.drop { spaces.contains($0) }.reversed().drop { spaces.contains($0) }
+                    return (name, String(decoding: rest.reversed(), as: UTF8.self))
                 }
             )
         }
-        guard let scheme = ["http://", "https://"].first(where: { uri.lowercased().hasPrefix($0) }) else { return head }
+        // Nearly all are paths.
+        guard uri.utf8.first != UInt8(ascii: "/"),
+            let scheme = ["http://", "https://"].first(where: { uri.prefix($0.utf8.count).lowercased() == $0 })
+        else { return head }
         let rest = uri.dropFirst(scheme.utf8.count)
         let end = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
         head.uri = rest[end...].hasPrefix("/") ? String(rest[end...]) : "/\(rest[end...])"
