@@ -336,7 +336,7 @@ let package = Package(
         tests("QuickConnectClientTests", "\(client) TestRig"),
         tests("ActionsTests", "Actions JavaScriptCore MacroEngine QuickConnect JSON Linux TestRig"),
         tests("WebGatewayTests", "WebGateway JSON Digests Linux NIOCore NIOEmbedded NIOHTTP1 NIOPosix"),
-        tests("MQTTGatewayTests", "\(client) MQTT Fleet Configuration TestRig Concurrency Linux"),
+        tests("MQTTGatewayTests", "\(client) MQTT Fleet Configuration TestRig Concurrency"),
         tests(
             "ConversationTests",
             """

@@ -36,8 +36,11 @@ package struct MQTTSettings: Sendable, Equatable {
 
     /// Whether the name of a value or a schedule can be the topic of its state.
     package static func isTopic(ofValue name: String) -> Bool {
-        State.Name(rawValue: name) == nil && isLevel(name)
+        State.Name(rawValue: name) == nil && name != hardware && isLevel(name)
     }
+
+    /// The state that tells Home Assistant which parts of the device answer.
+    package static let hardware = "hardware"
 
     /// Whether a name can be a level of a topic.
     package static func isLevel(_ name: String) -> Bool { !name.isEmpty && !name.contains { "/+#\0".contains($0) } }

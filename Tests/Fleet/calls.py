@@ -146,7 +146,7 @@ hidden: {help: Nobody's., value: {type: integer, default: 3}}
     device.start_gateway()
     wait_until(lambda: [each.payload for each in looker.heard[before:] if each.topic == "qc/kiosk1/state/fan"], "the fan again")
     assert not [each for each in looker.heard[before:] if each.topic == "qc/kiosk1/state/fan" and each.payload != b"8"]
-    assert {each.topic for each in looker.heard if "/state/" in each.topic} == {"qc/kiosk1/state/lamp", "qc/kiosk1/state/fan"}
+    assert {each.topic for each in looker.heard if "/state/" in each.topic} == {f"qc/kiosk1/state/{name}" for name in ("lamp", "fan", "hardware")}
     device.stop()
 
 

@@ -19,10 +19,11 @@ COMMANDS = [name.strip() for name in re.search(r"gateway: mqtt.*?commands: \[(.*
 class Device:
     """`programs` is their folder; `mqtt` is the settings besides broker and device."""
 
-    def __init__(self, folder, programs, name, broker, mqtt="", commands=(), mappings="", tls=None, user=None):
+    def __init__(self, folder, programs, name, broker, mqtt="", commands=(), mappings="", tls=None, user=None, hardware=("--simulate",)):
         self.folder = Path(folder) / name
         self.programs = Path(programs).resolve()
         self.name = name
+        self.hardware = hardware
         self.running = {}
         (self.folder / "home").mkdir(parents=True)
         shutil.copytree(ROOT / "mappings", self.folder / "mappings")
@@ -59,7 +60,7 @@ mqtt:
         return path.read_text(errors="replace") if path.exists() else ""
 
     def start_daemon(self):
-        process = self.spawn("quickconnectd", "--simulate", "--mappings", self.folder / "mappings", "--media",
+        process = self.spawn("quickconnectd", *self.hardware, "--mappings", self.folder / "mappings", "--media",
                              self.folder / "media", "--sounds", ROOT / "sounds")
 
         def answers():

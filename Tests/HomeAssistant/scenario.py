@@ -6,8 +6,10 @@ import os
 import shutil
 import signal
 import subprocess
+import socket
 import sys
 import tempfile
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -18,7 +20,7 @@ from broker import Broker, ends_with_caller, free_port, wait_until
 from device import Device
 
 SETTINGS = """events: [doorbell]
-  values: [innerProgress, bellPush, lamp, light, fan, warmth]
+  values: [innerProgress, bellPush, lamp, light, fan, warmth, story, form, stamp, locked]
   states: [volume, recording, {state: location, every: 2s}, {state: doctor, every: 5s}]
   homeAssistant: {name: Kiosk}"""
 MAPPINGS = """door: {business: ["script:door"], homeAssistant: {name: Open the door}}
@@ -27,7 +29,43 @@ lamp: {value: {type: boolean, gpio: {line: GPIO27, output: true}}, set: {users: 
 light: {value: {type: number, led: led0}, set: {users: ["mqtt:ha"]}}
 fan: {value: {type: number, unit: "%", pwm: {chip: pwmchip0, channel: 0}}, set: {users: ["mqtt:ha"]}}
 warmth: {value: {type: number, unit: "°C", sensor: {chip: cpu, input: temp1}, every: 100ms}, allow: {users: ["mqtt:ha"]}}
+story: {value: {type: string}, set: {users: ["mqtt:ha"]}}
+form: {value: {type: object}}
+stamp: {value: {type: integer}, set: {users: ["mqtt:ha"]}}
+locked: {value: {type: boolean, default: true}, set: {users: [root]}}
 """
+# A device with a receiver, and without a sound card.
+SHED = """states: [volume, {state: location, every: 1s}]
+  homeAssistant: {name: Shed}"""
+
+
+class Receiver(threading.Thread):
+    """As gpsd says it: positions while it has a fix."""
+
+    def __init__(self):
+        super().__init__(daemon=True)
+        self.door = socket.create_server(("127.0.0.1", 0))
+        self.address = "127.0.0.1:%d" % self.door.getsockname()[1]
+        self.has_fix = True
+        self.start()
+
+    def run(self):
+        while True:
+            visitor, _ = self.door.accept()
+            threading.Thread(target=self.serve, args=(visitor,), daemon=True).start()
+
+    def serve(self, visitor):
+        say = lambda **members: visitor.sendall(json.dumps(members, separators=(",", ":")).encode() + b"\r\n")
+        try:
+            say(**{"class": "VERSION", "release": "3.25", "rev": "3.25", "proto_major": 3, "proto_minor": 15})
+            say(**{"class": "DEVICES", "devices": [{"class": "DEVICE", "path": "/dev/ttyACM0", "activated": "2026-01-01T00:00:00Z"}]})
+            while True:
+                fix = {"mode": 3, "lat": 47.4, "lon": 10.9, "epx": 3.0, "epy": 4.0} if self.has_fix else {"mode": 1}
+                now = time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime())
+                say(**{"class": "TPV", "device": "/dev/ttyACM0", "time": now, **fix})
+                time.sleep(0.5)
+        except OSError:
+            visitor.close()
 
 
 class HomeAssistant:
@@ -103,17 +141,65 @@ def hardware(home, device):
     home.press("number", "set_value", entity_id="number.kiosk_fan", value=60)
     check("the number sets the fan", lambda: device.call("fan") == 60)
     device.call("simulate", "warmth", 31.5)
+    values(home, device)
     check("the sensor tells degrees", lambda: home.state("sensor.kiosk_warmth") == "31.5" and
           home.states()["sensor.kiosk_warmth"]["attributes"].get("unit_of_measurement") == "°C")
+
+
+def values(home, device):
+    """What is larger than what Home Assistant takes, and what it may not do."""
+    attribute = lambda entity: home.states().get(entity, {}).get("attributes", {}).get("value")
+    device.call("story", "é" * 300)
+    check("a text of 300 characters is cut, and whole in an attribute",
+          lambda: home.state("text.kiosk_story") == "é" * 255 and attribute("text.kiosk_story") == "é" * 300)
+    home.press("text", "set_value", entity_id="text.kiosk_story", value='say "so"')
+    check("and is set", lambda: device.call("story") == 'say "so"' and home.state("text.kiosk_story") == 'say "so"')
+    form = {"lines": ["x" * 100] * 5}
+    device.call("form", form)
+    check("an object is cut, and whole in an attribute", lambda: len(home.state("sensor.kiosk_form")) == 255 and attribute("sensor.kiosk_form") == form)
+    home.press("number", "set_value", entity_id="number.kiosk_stamp", value=1795240800)
+    check("a number without bounds takes a time", lambda: device.call("stamp") == 1795240800 and home.state("number.kiosk_stamp") in ("1795240800", "1795240800.0"))
+    check("what it may not set is only shown",
+          lambda: home.state("binary_sensor.kiosk_locked") == "on" and home.state("switch.kiosk_locked") is None)
+    mappings = device.folder / "mappings" / "zz-tests.yaml"
+    mappings.write_text(MAPPINGS.replace("set: {users: [root]}", 'set: {users: ["mqtt:ha"]}'))
+    device.call("reload")
+    check("and is a switch when it may", lambda: home.state("switch.kiosk_locked") == "on" and "binary_sensor.kiosk_locked" not in home.states())
+    home.press("switch", "turn_off", entity_id="switch.kiosk_locked")
+    check("which sets it", lambda: device.call("locked") is False)
+
+
+def comings(home, device, shed, receiver):
+    """Hardware that comes and goes."""
+    options = lambda: home.states().get("select.kiosk_play_file", {}).get("attributes", {}).get("options")
+    check("what was recorded is on the list of files", lambda: options() == ["ha.opus"])
+    shutil.copy(next((Path(__file__).resolve().parents[2] / "sounds").glob("*.wav")), device.folder / "media" / "song.wav")
+    check("a file that comes is on it, too", lambda: options() == ["ha.opus", "song.wav"])
+    for file in (device.folder / "media").iterdir():
+        file.unlink()
+    check("without files the list is unavailable", lambda: home.state("select.kiosk_play_file") == "unavailable")
+    check("without a sound card the volume is unavailable",
+          lambda: [home.state("number.shed_volume"), home.state("switch.shed_mute")] == ["unavailable"] * 2)
+    tracker = lambda: home.states().get("device_tracker.shed_position", {})
+    check("a receiver tells where it is", lambda: tracker().get("attributes", {}).get("latitude") == 47.4)
+    receiver.has_fix = False
+    check("one that has lost its fix does not", lambda: tracker()["state"] == "unavailable")
+    receiver.has_fix = True
+    check("until it has one again", lambda: tracker().get("attributes", {}).get("latitude") == 47.4 and tracker()["state"] != "unavailable")
+    told = shed.log("quickconnect-mqtt").count("the state 'location' is not known")
+    assert told == 1, f"the loss was told {told} times"
 
 
 def main():
     folder = Path(tempfile.mkdtemp(prefix="qc-home."))
     broker = Broker(folder / "broker").start()
-    device = Device(folder, sys.argv[1], "kiosk1", broker, SETTINGS, ["door"], MAPPINGS)
+    device = Device(folder, sys.argv[1], "kiosk1", broker, SETTINGS, ["door", "play"], MAPPINGS)
+    receiver = Receiver()
+    shed = Device(folder, sys.argv[1], "shed", broker, SHED, hardware=("--gpsd", receiver.address))
     home = None
     try:
         device.start()
+        shed.start()
         home = HomeAssistant(folder / "home", broker)
         runs = lambda command: device.log("quickconnectd").count(f"command={command} allowed=yes")
         wanted = ["button.kiosk_play_laser", "button.kiosk_vibrate", "button.kiosk_stop", "select.kiosk_sound", "number.kiosk_volume",
@@ -140,6 +226,7 @@ def main():
         home.press("number", "set_value", entity_id="number.kiosk_innerprogress", value=7)
         check("a value is set and shown", lambda: device.call("innerProgress") == 7 and float(home.state("number.kiosk_innerprogress")) == 7)
         hardware(home, device)
+        comings(home, device, shed, receiver)
         place = lambda: home.states()["device_tracker.kiosk_position"]["attributes"].get("latitude")
         first = place()
         check("the tracker moves", lambda: place() not in (None, first))
@@ -164,6 +251,7 @@ def main():
             if "-v" in sys.argv:
                 print(home.log.read_text(errors="replace")[-4000:])
         device.stop()
+        shed.stop()
         broker.stop()
         shutil.rmtree(folder, ignore_errors=True)
 

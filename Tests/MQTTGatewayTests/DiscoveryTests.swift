@@ -21,6 +21,9 @@ struct DiscoveryTests {
         ("mood", ["type": "string", "oneOf": ["calm", "a \"loud\" one"]]),
         ("title", ["type": "string", "maxLength": 40]),
         ("story", ["type": "string", "maxLength": 4000]), ("form", ["type": "object"]), ("secret", ["type": "number"]),
+        ("fine", ["type": "number", "minimum": 0, "maximum": 0.001]), ("locked", ["type": "boolean"]),
+        ("notice", ["type": "string"]),
+        ("wordy", ["type": "string", "oneOf": ["a", .string(String(repeating: "b", count: 256))]]),
         ("mute", ["type": "boolean"]), ("a.b", ["type": "boolean"]), ("a_b", ["type": "boolean"]),
     ]
 
@@ -48,9 +51,9 @@ struct DiscoveryTests {
         var knowledge = DeviceKnowledge()
         knowledge.hello = ["version": "1"]
         knowledge.commands = commands
-        knowledge.sounds = [(0, "laser.wav"), (1, "a \"loud\" {{ bell }}.wav")]
+        knowledge.sounds = [.init(number: 0, name: "laser.wav"), .init(number: 1, name: "a \"loud\" {{ bell }}.wav")]
         knowledge.files = ["take.caf", "{% song %}.flac"]
-        knowledge.report = DoctorReport([])
+        (knowledge.hasMotor, knowledge.closed) = (true, ["locked"])
         return knowledge
     }
 
@@ -66,7 +69,8 @@ struct DiscoveryTests {
     private func components(
         _ device: String = "kiosk1",
         _ settings: MQTTSettings = settings(),
-        _ knowledge: DeviceKnowledge = knowledge
+        _ knowledge: DeviceKnowledge = knowledge,
+        before: Set<String> = []
     ) -> [Component] {
         DeviceComponents(
             settings: settings,
@@ -74,7 +78,8 @@ struct DiscoveryTests {
             topics: FleetTopics(),
             device: device,
             knowledge: knowledge,
-            reachable: Set(knowledge.commands?.names ?? []).subtracting(["secret"])
+            reachable: Set(knowledge.commands?.names ?? []).subtracting(["secret"]),
+            before: before
         ).all
     }
 
@@ -153,13 +158,57 @@ struct DiscoveryTests {
         #expect(Set(identifiers).count == identifiers.count && identifiers.contains("qc_a_b_c"))
     }
 
-    @Test func `what is gone is taken away, and what the device lacks is not told of`() throws {
-        var knowledge = Self.knowledge
-        knowledge.report = DoctorReport([.init("vibration", .warning, "none"), .init("mixer", .warning, "none")])
-        let ids = Set(components("d", Self.settings(), knowledge).map(\.id))
-        #expect(!ids.contains("volume") && ids.contains("sound_0"))
-        let parts = try #require(try message().json.objectValue?["components"]?.objectValue)
-        #expect(parts["gone"] == ["platform": "number"] && parts["lamp"]?.objectValue?["unique_id"] != nil)
+    @Test func `what is gone is taken away, and what is another entity now before it comes`() throws {
+        let (parts, before) = (components(), ["gone": "number", "lamp": "button", "title": "text"])
+        func told(_ message: MQTTMessage?) throws -> JSONObject {
+            let payload = try #require(message).payload
+            let json = try JSONParser.parse(payload.span)
+            #expect(schema.faults(of: json, topic: discovery().topic) == [])
+            return try #require(json.objectValue?["components"]?.objectValue)
+        }
+        let removal = discovery().removal(parts, before: before)
+        #expect(removal?.isRetained == false)
+        #expect(try told(removal)["lamp"] == ["platform": "button"])
+        let all = try told(discovery().message(parts, before: before))
+        #expect(all["gone"] == ["platform": "number"] && all["lamp"]?.objectValue?["platform"] == "switch")
+        #expect(all.names.first == "lamp")
+        #expect(discovery().removal(parts, before: ["gone": "number", "lamp": "switch"]) == nil)
+    }
+
+    @Test func `what the device lacks now is there, and available with it`() throws {
+        func parts(_ change: (inout DeviceKnowledge) -> Void, before: Set<String> = []) -> [String: Component] {
+            var knowledge = Self.knowledge
+            change(&knowledge)
+            let all = components("d", Self.settings(), knowledge, before: before)
+            return Dictionary(uniqueKeysWithValues: all.map { ($0.id, $0) })
+        }
+        let (rich, poor) = (parts { _ in }, parts { ($0.files, $0.hasMotor) = ([], false) })
+        #expect(poor["play"]?.members["options"] == [] && poor["play"]?.members["availability"] != nil)
+        let needed: [(String, HardwarePart)] = [
+            ("volume", .volume), ("mute", .volume), ("play", .files), ("location", .location),
+        ]
+        for (id, part) in needed {
+            let availability = rich[id]?.members["availability"]?.arrayValue?.last?.objectValue
+            #expect(availability?["topic"] == "qc/d/state/hardware", "\(id)")
+            #expect(availability?["value_template"]?.stringValue?.contains("value_json.\(part.rawValue) ") == true)
+        }
+        // A motor is rare: its button is there once one was seen.
+        var knowledge = DeviceKnowledge()
+        knowledge.commands = ["playSound": [:]]
+        #expect(components("d", MQTTSettings(), knowledge) == [])
+        #expect(components("d", MQTTSettings(), knowledge, before: ["vibrate"]).map(\.id) == ["vibrate"])
+        #expect(HardwarePart.state([.volume: true, .files: false]).text == #"{"files":false,"volume":true}"#)
+    }
+
+    @Test func `a value that it may not set is only read`() {
+        let closed: JSONObject = [
+            "lamp": ["value": ["type": "boolean"], "gateways": ["mqtt"]],
+            "level": ["value": ["type": "number", "unit": "%"], "gateways": ["mqtt"]],
+        ]
+        let (open, read) = (own(closed), own(closed, closed: ["lamp", "level"]))
+        #expect(Set(open.map(\.platform)) == ["switch", "number"])
+        #expect(Set(read.map(\.platform)) == ["binary_sensor", "sensor"])
+        #expect(read.allSatisfy { $0.members["command_topic"] == nil } && Set(read.map(\.id)) == Set(open.map(\.id)))
     }
 
     @Test func `what is bound to hardware is what it is there`() throws {

@@ -32,9 +32,6 @@ struct HomeAssistantSchema {
         for part in ["device", "origin"] {
             faults += self.faults(of: members[part]?.objectValue ?? [:], as: [json[part]], part)
         }
-        for availability in members["availability"]?.arrayValue ?? [] {
-            faults += self.faults(of: availability.objectValue ?? [:], as: [json["availability"]], "availability")
-        }
         let components = members["components"]?.objectValue ?? [:]
         let identifiers = components.compactMap { $0.value.objectValue?["unique_id"]?.stringValue }
         if Set(identifiers).count != identifiers.count { faults.append("a unique_id is there twice") }
@@ -100,7 +97,12 @@ struct HomeAssistantSchema {
         case "boolean": return value.boolValue != nil
         case "number": return value.numberValue != nil
         case "integer": return (value.integerValue ?? -1) >= 0
-        case "list", "availability": return value.arrayValue.map { !$0.isEmpty } ?? false
+        case "list": return value.arrayValue.map { !$0.isEmpty } ?? false
+        case "anyList": return value.arrayValue != nil
+        case "availability":
+            let topics = value.arrayValue ?? []
+            return !topics.isEmpty
+                && topics.allSatisfy { faults(of: $0.objectValue ?? [:], as: [json["availability"]], "").isEmpty }
         case "object": return value.objectValue != nil
         default: return false
         }

@@ -4,17 +4,22 @@ import JSON
 import QuickConnect
 
 /// What the daemon has reported about the device.
-struct DeviceKnowledge: Sendable {
+struct DeviceKnowledge: Sendable, Equatable {
+    struct Sound: Sendable, Equatable {
+        var number: Int64
+        var name: String
+    }
+
     var hello: JSONValue?
     /// The reply of `commands`.
     var commands: JSONObject?
-    /// The names of the system sounds, in their order.
-    var sounds: [(number: Int64, name: String)] = []
+    /// The system sounds, in their order.
+    var sounds: [Sound] = []
     /// Sound files of the media folder.
     var files: [String] = []
-    var report: DoctorReport?
-
-    /// The schedules that Home Assistant may not run.
+    /// Whether the doctor has found a motor.
+    var hasMotor = false
+    /// The schedules that Home Assistant may not run, and the values that it may not set.
     var closed: Set<String> = []
 
     /// What to publish: the values of the settings, or all that names a user or a group of this gateway itself.
@@ -45,7 +50,7 @@ struct DeviceKnowledge: Sendable {
     mutating func take(sounds answer: JSONValue) {
         sounds = (answer.arrayValue ?? []).compactMap(\.objectValue).compactMap { sound in
             guard let number = sound["number"]?.integerValue, let name = sound["name"]?.stringValue else { return nil }
-            return (number, name)
+            return Sound(number: number, name: name)
         }
     }
 
@@ -56,8 +61,8 @@ struct DeviceKnowledge: Sendable {
         }
     }
 
-    /// Whether the doctor has only a warning for it, which means that the device does not have it.
-    func lacks(_ subject: String) -> Bool {
-        report?.findings.contains { $0.subject == subject && $0.state == .warning } ?? false
+    mutating func take(_ report: DoctorReport) {
+        // Of what the device does not have, the doctor only warns.
+        hasMotor = !report.findings.contains { $0.subject == "vibration" && $0.state == .warning }
     }
 }

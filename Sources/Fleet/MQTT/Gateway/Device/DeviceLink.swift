@@ -20,6 +20,8 @@ final class DeviceLink {
         case event(String, JSONValue)
         /// A requested state.
         case state(MQTTSettings.State.Name, JSONValue)
+        /// Which parts of the device answer, for Home Assistant.
+        case hardware([HardwarePart: Bool])
         /// The state of a value or a schedule.
         case value(String, JSONValue)
         /// The command `mqtt` was called.
@@ -31,7 +33,7 @@ final class DeviceLink {
         case hello, commands, sounds, files, report
         case state(MQTTSettings.State.Name)
         case value(String)
-        /// Whether Home Assistant may run a schedule.
+        /// Whether Home Assistant may run a schedule, or set a value.
         case right(String)
 
         /// Whether its reply is a part of the device's description.
@@ -48,6 +50,10 @@ final class DeviceLink {
     private let link: DaemonLink
     private var questions: [CallID: Question] = [:]
     private var knowledge = DeviceKnowledge()
+    private var reported: DeviceKnowledge?
+    private var hardware: [HardwarePart: Bool] = [:]
+    /// Why states are not known, which has been said.
+    private var failures: [Question: String] = [:]
     private var news: [News] = []
     /// What has a name that cannot be published, which has been said.
     private var nameless: Set<String> = []
@@ -108,10 +114,35 @@ final class DeviceLink {
 
     // MARK: Questions
 
-    private func ask(_ question: Question, _ command: String, _ parameters: [JSONValue] = []) {
+    private func ask(_ question: Question) {
         guard !questions.values.contains(question) else { return }
+        let (command, parameters) = call(question)
         let message: CallMessage = parameters.isEmpty ? .none : .value(.array(parameters))
         questions[link.conversation.call(command, message)] = question
+    }
+
+    private func call(_ question: Question) -> (command: String, [JSONValue]) {
+        switch question {
+        case .hello: ("hello", [])
+        case .commands: ("commands", [])
+        case .sounds: ("sounds", [])
+        case .files: ("media", ["list"])
+        case .report, .state(.doctor): ("doctor", [])
+        case .state(.volume): ("volume", [])
+        case .state(.recording): ("state", [])
+        case .state(.location): ("location", [["timeout": .integer(Int64(Self.locationTimeout))]])
+        case .value(let name): (name, [])
+        case .right(let name):
+            ("can", [.string(name), .string(homeCaller), ["verb": .string(verb(ofSetting: name))]])
+        }
+    }
+
+    private var homeCaller: String {
+        GatewayName.of(settings.homeAssistant?.caller ?? "", through: MQTTSettings.gateway)
+    }
+
+    private func verb(ofSetting name: String) -> String {
+        knowledge.isSchedule(name) ? PlannedCall.run : VerbRules.setting
     }
 
     /// Asks for the whole description of the device.
@@ -119,37 +150,32 @@ final class DeviceLink {
         knowledge = DeviceKnowledge()
         // Earlier questions may be answered with old data.
         questions = questions.filter { !$0.value.isOfDevice }
-        ask(.hello, "hello")
-        ask(.commands, "commands")
-        if settings.homeAssistant != nil {
-            ask(.sounds, "sounds")
-            ask(.files, "media", ["list"])
-            ask(.report, "doctor")
-        }
-        if !settings.publishesOwnValues { for name in settings.values { ask(.value(name), name) } }
-        for state in settings.states { ask(state.name) }
+        for question in [Question.hello, .commands] { ask(question) }
+        for (question, _) in inventory { ask(question) }
+        if settings.homeAssistant != nil { ask(.sounds) }
+        if !settings.publishesOwnValues { for name in settings.values { ask(.value(name)) } }
+        for state in settings.states { ask(.state(state.name)) }
     }
 
-    private func ask(_ state: MQTTSettings.State.Name) {
-        switch state {
-        case .volume: ask(.state(.volume), "volume")
-        case .recording: ask(.state(.recording), "state")
-        case .location: ask(.state(.location), "location", [["timeout": .integer(Int64(Self.locationTimeout))]])
-        case .doctor: ask(.state(.doctor), "doctor")
-        }
+    /// What Home Assistant shows of hardware that comes and goes, and how often it is looked for, in seconds.
+    private var inventory: [(Question, seconds: Double)] {
+        settings.homeAssistant == nil ? [] : [(.files, 30), (.state(.volume), 30), (.report, 600)]
     }
 
-    /// Asks again for states that the device does not report by itself.
+    /// What is asked again and again, since the device does not report it by itself.
+    private var repeated: [(Question, seconds: Double)] {
+        settings.states.compactMap { state in state.everySeconds.map { (.state(state.name), $0) } } + inventory
+    }
+
     private func askAgain() {
-        for state in settings.states {
-            guard let seconds = state.everySeconds, isTime(.state(state.name)) else { continue }
-            nextAsking[.state(state.name)] = .now + .seconds(seconds)
-            ask(state.name)
+        for (question, seconds) in repeated where isTime(question) {
+            nextAsking[question] = .now + .seconds(seconds)
+            ask(question)
         }
         for name in feed.names.schedules where isTime(.value(name)) {
             // Its answer says when the next time is.
             nextAsking[.value(name)] = nil
-            ask(.value(name), name)
+            ask(.value(name))
         }
     }
 
@@ -164,7 +190,8 @@ final class DeviceLink {
         case .happened(Self.reloadEvent, _): askAll()
         case .happened(let name, let value):
             news.append(.event(name, value))
-            if feed.names.schedules.contains(name) { ask(.value(name), name) }
+            if feed.names.schedules.contains(name) { ask(.value(name)) }
+            if name == DeviceFeed.event(of: .volume) { note(.volume, true) }
         case .called(let call): news.append(.called(call))
         case .refused(.subscription(let name), let failure):
             news.append(.warning("the event '\(name)' is not published: \(failure.message)"))
@@ -177,15 +204,19 @@ final class DeviceLink {
     }
 
     private func take(_ question: Question?, _ value: JSONValue) {
+        if let question { failures[question] = nil }
         switch question {
         case .hello?: knowledge.hello = value
         case .commands?:
             knowledge.commands = value.objectValue
             if settings.publishesOwnValues { takeOwn() }
+            if settings.homeAssistant != nil { for name in feed.names.states { ask(.right(name)) } }
         case .sounds?: knowledge.take(sounds: value)
-        case .files?: knowledge.take(files: value)
-        case .report?: knowledge.report = DoctorReport(value)
-        case .state(let name)?: news.append(.state(name, value))
+        case .files?:
+            knowledge.take(files: value)
+            note(.files, !knowledge.files.isEmpty)
+        case .report?: take(report: value)
+        case .state(let name)?: take(name, value)
         case .value(let name)?:
             if feed.names.schedules.contains(name) {
                 take(schedule: name, value)
@@ -196,6 +227,29 @@ final class DeviceLink {
         case nil: return
         }
         reportIfKnown()
+    }
+
+    private func take(_ state: MQTTSettings.State.Name, _ value: JSONValue) {
+        switch state {
+        case .volume: note(.volume, true)
+        case .location: note(.location, true)
+        case .doctor: take(report: value)
+        case .recording: break
+        }
+        if feed.has(state) { news.append(.state(state, value)) }
+    }
+
+    private func take(report value: JSONValue) {
+        guard let report = DoctorReport(value) else { return }
+        knowledge.take(report)
+        note(.vibration, knowledge.hasMotor)
+    }
+
+    /// Whether a part of the device answers.
+    private func note(_ part: HardwarePart, _ isThere: Bool) {
+        guard settings.homeAssistant != nil, hardware[part] != isThere else { return }
+        hardware[part] = isThere
+        news.append(.hardware(hardware))
     }
 
     /// Subscribes to what has come, and reads it.
@@ -215,12 +269,7 @@ final class DeviceLink {
         for name in before.subtracting(now).sorted() { link.conversation.unsubscribe(from: name) }
         for name in feed.subscriptions where !before.contains(name) { link.conversation.subscribe(to: name) }
         news.append(.names(names))
-        for name in names.states { ask(.value(name), name) }
-        guard let home = settings.homeAssistant else { return }
-        let caller = GatewayName.of(home.caller, through: MQTTSettings.gateway)
-        for name in names.schedules {
-            ask(.right(name), "can", [.string(name), .string(caller), ["verb": .string(PlannedCall.run)]])
-        }
+        for name in names.states { ask(.value(name)) }
     }
 
     /// A run is told by its event, but not its end, a run that was left out, or a clock that was set.
@@ -240,18 +289,29 @@ final class DeviceLink {
         if case .connectionLost = failure { return }
         switch question {
         case .hello?, .commands?: news.append(.warning("the device cannot be announced: \(failure)"))
-        case .state(let name)?: news.append(.warning("the state '\(name.rawValue)' is not known: \(failure)"))
+        case .state(let name)?: fail(name, failure)
         case .value(let name)?: news.append(.warning("the state of '\(name)' is not known: \(failure)"))
-        case .sounds?, .files?, .report?, .right?, nil: break
+        case .files?: note(.files, false)
+        case .sounds?, .report?, .right?, nil: break
         }
         reportIfKnown()
     }
 
-    /// Reports the device once, when everything has been answered.
+    /// What was known is not so any more: a position that a receiver had is not where the device is.
+    private func fail(_ state: MQTTSettings.State.Name, _ failure: CallFailure) {
+        if let part = HardwarePart(rawValue: state.rawValue) { note(part, false) }
+        let why = "\(failure)"
+        guard feed.has(state), failures.updateValue(why, forKey: .state(state)) != why else { return }
+        news += [.warning("the state '\(state.rawValue)' is not known: \(why)"), .state(state, .null)]
+    }
+
+    /// Reports the device when everything has been answered, and something is new.
     private func reportIfKnown() {
-        guard !questions.values.contains(where: \.isOfDevice), knowledge.isComplete else { return }
+        guard !questions.values.contains(where: \.isOfDevice), knowledge.isComplete, knowledge != reported else {
+            return
+        }
+        reported = knowledge
         news.append(.known(knowledge))
-        knowledge = DeviceKnowledge()
     }
 }
 
@@ -259,8 +319,8 @@ extension DeviceLink: DaemonLink.Owner {
     func didConnect(again: Bool) -> [UInt8] {
         since = .now
         questions = [:]
-        for state in settings.states { nextAsking[.state(state.name)] = state.everySeconds.map { .now + .seconds($0) } }
-        told = [:]
+        for (question, seconds) in repeated { nextAsking[question] = .now + .seconds(seconds) }
+        (told, reported, failures) = ([:], nil, [:])
         askAll()
         return []
     }

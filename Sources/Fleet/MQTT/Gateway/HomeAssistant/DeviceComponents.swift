@@ -13,11 +13,11 @@ struct DeviceComponents: Sendable {
     let knowledge: DeviceKnowledge
     /// The commands that Home Assistant may call.
     let reachable: Set<String>
+    /// The identifiers of the components that it had before.
+    let before: Set<String>
 
     /// The most files in the list to choose from.
     private static let maxFiles = 100
-    /// Home Assistant requires bounds for a number.
-    private static let widest = 1e6
 
     var all: [Component] {
         let names = knowledge.names(by: settings)
@@ -43,6 +43,18 @@ struct DeviceComponents: Sendable {
 
     private func button(_ command: String, _ name: String, id: String? = nil, _ payload: JSONValue) -> Component {
         Component("button", command, id: id, name, call(command, ["payload_press": .string(payload.text)]))
+    }
+
+    /// What is not available while a part of the device does not answer. It stays, with what the user of Home Assistant has made of it.
+    private func needing(_ part: HardwarePart, _ members: JSONObject) -> JSONObject {
+        var members = members
+        let template = "{{ 'online' if value_json.\(part.rawValue) else 'offline' }}"
+        members["availability"] = [
+            ["topic": topic(.status)],
+            ["topic": topic(.state(MQTTSettings.hardware)), "value_template": .string(template)],
+        ]
+        members["availability_mode"] = "all"
+        return members
     }
 
     private func has(_ state: MQTTSettings.State.Name) -> Bool { settings.states.contains { $0.name == state } }
@@ -73,36 +85,41 @@ struct DeviceComponents: Sendable {
     }
 
     private var files: [Component] {
-        guard reachable.contains("play"), !knowledge.files.isEmpty else { return [] }
+        guard reachable.contains("play") else { return [] }
         let members: JSONObject = [
             "options": .array(knowledge.files.prefix(Self.maxFiles).map(JSONValue.string)),
             "command_template": "[{{ value | tojson }}]",
         ]
-        return [Component("select", "play", "Play file", call("play", members))]
+        return [Component("select", "play", "Play file", needing(.files, call("play", members)))]
     }
 
     private var volume: [Component] {
-        guard reachable.contains("volume"), !knowledge.lacks("mixer") else { return [] }
+        guard reachable.contains("volume") else { return [] }
         var number: JSONObject = ["command_template": "[{{ value | int }}]", "min": 0, "max": 100]
         var mute: JSONObject = ["payload_on": "[\"mute\"]", "payload_off": "[\"unmute\"]"]
         if has(.volume) {
-            number.merge(["state_topic": topic(.state("volume")), "value_template": "{{ value_json.volume }}"])
+            number.merge([
+                "state_topic": topic(.state("volume")),
+                "value_template": "{{ value_json.volume if value_json else none }}",
+            ])
             mute.merge([
-                "state_topic": topic(.state("volume")), "value_template": "{{ 'on' if value_json.muted else 'off' }}",
-                "state_on": "on", "state_off": "off",
+                "state_topic": topic(.state("volume")), "state_on": "on", "state_off": "off",
+                "value_template": "{{ ('on' if value_json.muted else 'off') if value_json else none }}",
             ])
         }
         return [
-            Component("number", "volume", "Volume", call("volume", number)),
-            Component("switch", "volume", id: "mute", "Mute", call("volume", mute)),
+            Component("number", "volume", "Volume", needing(.volume, call("volume", number))),
+            Component("switch", "volume", id: "mute", "Mute", needing(.volume, call("volume", mute))),
         ]
     }
 
     private var others: [Component] {
         var components: [Component] = []
         if reachable.contains("stop") { components.append(button("stop", "Stop", [])) }
-        if reachable.contains("playSound"), !knowledge.lacks("vibration") {
-            components.append(button("playSound", "Vibrate", id: "vibrate", [-1]))
+        if reachable.contains("playSound"), knowledge.hasMotor || before.contains(Self.vibrate) {
+            var vibrate = button("playSound", "Vibrate", id: Self.vibrate, [-1])
+            vibrate.members = needing(.vibration, vibrate.members)
+            components.append(vibrate)
         }
         if reachable.contains("rec") { components.append(recording) }
         if reachable.contains("logMessage") {
@@ -112,6 +129,8 @@ struct DeviceComponents: Sendable {
         return components
     }
 
+    private static let vibrate = "vibrate"
+
     private var recording: Component {
         var members: JSONObject = [
             "payload_on": "[\"ha.opus\",\"start\",{\"limit\":600}]", "payload_off": "[\"ha.opus\",\"stop\"]",
@@ -119,7 +138,7 @@ struct DeviceComponents: Sendable {
         if has(.recording) {
             members.merge([
                 "state_topic": topic(.state("recording")),
-                "value_template": "{{ 'recording' if value_json.state == 'recording' else 'stopped' }}",
+                "value_template": "{{ 'recording' if value_json and value_json.state == 'recording' else 'stopped' }}",
                 "state_on": "recording", "state_off": "stopped",
             ])
         }
@@ -130,19 +149,22 @@ struct DeviceComponents: Sendable {
 
     private var states: [Component] {
         var components: [Component] = []
-        if has(.location), !knowledge.lacks("location") {
+        if has(.location) {
             let attributes =
-                "{{ {'latitude': value_json.latitude, 'longitude': value_json.longitude, "
-                + "'gps_accuracy': value_json.accuracy | default(0, true)} | tojson }}"
+                "{{ ({'latitude': value_json.latitude, 'longitude': value_json.longitude, "
+                + "'gps_accuracy': value_json.accuracy | default(0, true)} if value_json else {}) | tojson }}"
             components.append(
                 Component(
                     "device_tracker",
                     "location",
                     "Position",
-                    [
-                        "source_type": "gps", "json_attributes_topic": topic(.state("location")),
-                        "json_attributes_template": .string(attributes), "qos": 1,
-                    ]
+                    needing(
+                        .location,
+                        [
+                            "source_type": "gps", "json_attributes_topic": topic(.state("location")),
+                            "json_attributes_template": .string(attributes), "qos": 1,
+                        ]
+                    )
                 )
             )
         }
@@ -155,8 +177,9 @@ struct DeviceComponents: Sendable {
                     [
                         "device_class": "problem", "entity_category": "diagnostic",
                         "state_topic": topic(.state("doctor")),
-                        "value_template": "{{ 'OFF' if value_json.ok else 'ON' }}",
-                        "json_attributes_topic": topic(.state("doctor")), "qos": 1,
+                        "value_template": "{{ ('OFF' if value_json.ok else 'ON') if value_json else none }}",
+                        "json_attributes_topic": topic(.state("doctor")),
+                        "json_attributes_template": "{{ (value_json or {}) | tojson }}", "qos": 1,
                     ]
                 )
             )
@@ -207,47 +230,9 @@ struct DeviceComponents: Sendable {
 
     private func value(_ name: String) -> Component? {
         guard let declaration = knowledge.commands?[name]?.objectValue?["value"]?.objectValue else { return nil }
-        var members: JSONObject = ["state_topic": topic(.state(name)), "qos": 1]
-        guard reachable.contains(name), declaration["input"] != true else {
-            return BoundComponents.reading(name, declaration, members)
-        }
-        members = call(name, members)
-        if let light = BoundComponents.light(name, declaration, members) { return light }
-        members["unit_of_measurement"] = declaration["unit"]
-        switch (declaration["type"]?.stringValue, declaration["oneOf"]?.arrayValue) {
-        case ("string", let choices?):
-            members.merge([
-                "options": .array(choices), "value_template": "{{ value_json }}",
-                "command_template": "[{{ value | tojson }}]",
-            ])
-            return Component("select", name, name, members)
-        case ("string", nil):
-            members.merge([
-                "value_template": "{{ value_json }}", "command_template": "[{{ value | tojson }}]",
-                "max": .integer(min(declaration["maxLength"]?.integerValue ?? 255, 255)),
-            ])
-            return Component("text", name, name, members)
-        case ("boolean", _):
-            members.merge([
-                "payload_on": "[true]", "payload_off": "[false]", "state_on": "on", "state_off": "off",
-                "value_template": "{{ 'on' if value_json else 'off' }}",
-            ])
-            return Component("switch", name, name, members)
-        case ("number", _), ("integer", _):
-            members.merge(numberMembers(declaration))
-            return Component("number", name, name, members)
-        default: return Component("sensor", name, name, ["state_topic": topic(.state(name)), "qos": 1])
-        }
-    }
-
-    private func numberMembers(_ declaration: JSONObject) -> JSONObject {
-        let (low, high) = (declaration["minimum"], declaration["maximum"])
-        return [
-            "min": low ?? .number(min(-Self.widest, (high?.numberValue ?? 0) - Self.widest)),
-            "max": high ?? .number(max(Self.widest, (low?.numberValue ?? 0) + Self.widest)),
-            "step": declaration["type"] == "integer" ? 1 : 0.01, "mode": "box", "value_template": "{{ value_json }}",
-            "command_template": declaration["type"] == "integer" ? "[{{ value | int }}]" : "[{{ value }}]",
-        ]
+        let isSet = reachable.contains(name) && !knowledge.closed.contains(name) && declaration["input"] != true
+        let call = isSet ? call(name, [:]) : nil
+        return ValueComponent(name: name, declaration: declaration, state: topic(.state(name)), call: call).component
     }
 
     // MARK: What mapping entries say

@@ -15,11 +15,23 @@ struct Discovery: Sendable {
         "\(home.prefix)/device/qc_\(Component.identifier(device))/config"
     }
 
+    /// The message that first removes what has another platform now, if anything does. Home Assistant would keep both: one
+    /// message cannot say of an identifier that it is gone and there.
+    func removal(_ components: [Component], before: [String: String]) -> MQTTMessage? {
+        let (changed, others) = split(components, before)
+        guard !changed.isEmpty else { return nil }
+        var message = message(others, before: before)
+        message.isRetained = false
+        return message
+    }
+
     /// - Parameter before: the identifiers and platforms of the components in the previous message. A component is
     ///   removed by sending only its platform.
     func message(_ components: [Component], before: [String: String]) -> MQTTMessage {
         var all: JSONObject = [:]
-        for component in components {
+        let (changed, others) = split(components, before)
+        // Home Assistant reads a message up to the first component that it still has to do with.
+        for component in changed + others {
             var members = component.members
             members["unique_id"] = .string(uniqueID(component))
             all[component.id] = .object(members)
@@ -37,6 +49,14 @@ struct Discovery: Sendable {
             "components": .object(all),
         ]
         return MQTTMessage(topic, Array(json.text.utf8), isRetained: true)
+    }
+
+    /// Those whose platform is not what it was, and all others.
+    private func split(_ components: [Component], _ before: [String: String]) -> ([Component], [Component]) {
+        let isChanged = { (component: Component) in
+            before[component.id, default: component.platform] != component.platform
+        }
+        return (components.filter(isChanged), components.filter { !isChanged($0) })
     }
 
     /// `hall_door` with its `bell`, and `hall` with its `door_bell`, must have different ids: no name contains a colon.

@@ -28,13 +28,15 @@ struct DeviceFeed: Sendable {
         names = PublishedNames(values: settings.values)
     }
 
-    /// The events to subscribe to.
+    /// The events to subscribe to. A card that comes back tells its volume.
     var subscriptions: [String] {
         var names = settings.events.map(\.name) + self.names.subscriptions
         names += settings.states.compactMap { Self.eventsOfStates[$0.name] }
         var seen: Set<String> = []
         return names.filter { seen.insert($0).inserted }
     }
+
+    static func event(of state: MQTTSettings.State.Name) -> String? { eventsOfStates[state] }
 
     func has(_ state: MQTTSettings.State.Name) -> Bool { settings.states.contains { $0.name == state } }
 

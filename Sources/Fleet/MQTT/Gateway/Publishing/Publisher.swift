@@ -37,7 +37,7 @@ final class Publisher {
     func add(_ message: MQTTMessage, _ kind: Backlog.Kind) { backlog.add(message, kind) }
 
     func add(_ messages: [MQTTMessage]) {
-        for message in messages { backlog.add(message, .state) }
+        for message in messages { backlog.add(message, message.isRetained ? .state : .event) }
     }
 
     /// The members of a group answer at random moments.

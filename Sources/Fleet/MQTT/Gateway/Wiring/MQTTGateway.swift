@@ -205,6 +205,7 @@ package final class MQTTGateway {
             publisher.add(presence.take(states: names.states))
         case .event(let name, let value):
             for publication in feed.publications(ofEvent: name, value) { publish(publication) }
+        case .hardware(let parts): publish(feed.state(MQTTSettings.hardware, HardwarePart.state(parts)))
         case .state(.recording, let value): publish(feed.recording(ofState: value))
         case .state(let name, let value): publish(feed.state(name.rawValue, value))
         case .value(let name, let value): publish(feed.state(name, value))

@@ -95,7 +95,8 @@ final class Presence {
             groups: options.settings.groups,
             since: started
         )
-        return [noted(message(of: info))] + discovery(knowledge, reachable)
+        let message = message(of: info)
+        return (retained[message.topic] == message ? [] : [noted(message)]) + discovery(knowledge, reachable)
     }
 
     /// The commands that the daemon has, its socket lists, and the settings allow callers.
@@ -110,19 +111,21 @@ final class Presence {
 
     private func discovery(_ knowledge: DeviceKnowledge, _ reachable: Set<String>) -> [MQTTMessage] {
         guard let home = options.settings.homeAssistant else { return [] }
+        let discovery = Discovery(home: home, topics: topics, device: options.device, version: options.version)
+        let before = record?.topic == discovery.topic ? record?.platforms ?? [:] : [:]
         let components = DeviceComponents(
             settings: options.settings,
             home: home,
             topics: topics,
             device: options.device,
             knowledge: knowledge,
-            reachable: reachable
+            reachable: reachable,
+            before: Set(before.keys)
         ).all
-        let discovery = Discovery(home: home, topics: topics, device: options.device, version: options.version)
-        let before = record?.topic == discovery.topic ? record?.platforms ?? [:] : [:]
         let message = discovery.message(components, before: before)
         keep(DiscoveryRecord(topic: discovery.topic, components))
-        return retained[message.topic] == message ? [] : [noted(message)]
+        guard retained[message.topic] != message else { return [] }
+        return [discovery.removal(components, before: before), noted(message)].compactMap(\.self)
     }
 
     private func keep(_ new: DiscoveryRecord) {
@@ -151,7 +154,8 @@ final class Presence {
     private var removals: [MQTTMessage] {
         // Until they are known, any state may be one's.
         let unknown = states == nil ? kept.topics.filter(isState) : []
-        let states = options.settings.states.map(\.name.rawValue) + (self.states ?? [])
+        let hardware = options.settings.homeAssistant == nil ? [] : [MQTTSettings.hardware]
+        let states = options.settings.states.map(\.name.rawValue) + hardware + (self.states ?? [])
         let subjects = [.status, .info] + states.map { FleetTopics.Subject.state($0) }
         let wanted = subjects.map { topics.topic($0, of: options.device) } + [discoveryTopic].compactMap(\.self)
         return kept.others(than: Set(wanted).union(unknown)).map { MQTTMessage($0, [], isRetained: true) }
