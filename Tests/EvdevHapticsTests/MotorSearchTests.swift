@@ -81,12 +81,16 @@ import Testing
         #expect(error.details["fix"] == "sudo usermod -aG input kiosk")
     }
 
-    @Test func `one that rumbles comes before those that only have waves`() throws {
+    @Test func `a real one comes before one of a program, and one that rumbles before those that only have waves`()
+        throws
+    {
         var search = MotorSearch(named: nil, folder: "/dev/input", accounts: accounts)
-        func candidate(_ path: String, _ kind: Int32) -> MotorCandidate {
+        func candidate(_ path: String, _ kind: Int32, isVirtual: Bool = false) -> MotorCandidate {
             let motor = EvdevMotor(owning: open("/dev/null", O_RDWR), kind: kind)
-            return MotorCandidate(path, .motor(motor, kind), "a motor")
+            return MotorCandidate(path, .motor(motor, kind), "a motor", isVirtual: isVirtual)
         }
+        search.add(candidate("made by a program", 0x50, isVirtual: true))
+        #expect(search.best?.candidate.path == "made by a program")
         search.add(candidate("a", 0x5a))
         #expect(search.best?.candidate.path == "a")
         search.add(candidate("b", 0x50))

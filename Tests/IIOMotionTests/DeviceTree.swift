@@ -13,13 +13,14 @@ final class DeviceTree: Sendable {
 
     init() throws {
         folder = try TestFolder()
-        for name in ["sys", "dev"] {
+        for name in ["sys", "dev", "udev"] {
             try FileManager.default.createDirectory(atPath: folder(name), withIntermediateDirectories: true)
         }
     }
 
     func source(named: String? = nil, matrix: Matrix? = nil) -> IIOSource {
-        IIOSource(named: named, matrix: matrix, root: folder("sys"), nodes: folder("dev"))
+        let (root, nodes, database) = (folder("sys"), folder("dev"), folder("udev"))
+        return IIOSource(named: named, matrix: matrix, root: root, nodes: nodes, database: database)
     }
 
     func add(_ device: String, _ attributes: [String: String]) throws {

@@ -63,6 +63,18 @@ extension Acceleration {
         #expect(try value(tree.source(matrix: matrix)).rounded == [-0.001, 0, 1.0005])
     }
 
+    /// As systemd writes the file, with the lines of other kinds.
+    @Test(arguments: [(nil, "+iio:iio:device0"), ("248:0", "c248:0")])
+    func `udev's matrix takes the place of the kernel's`(number: String?, file: String) throws {
+        try tree.add("iio:device0", Driver.lis3dh.merging(["in_accel_x_raw": "16384", "in_accel_z_raw": "0"]) { $1 })
+        if let number { try tree.write(number, to: "iio:device0", "dev") }
+        let text = "I:7746000\nE:SYSTEMD_WANTS=a=b\nE:ACCEL_MOUNT_MATRIX=0, 1, 0; -1, 0, 0; 0, 0, 1\nG:systemd\nV:1\n"
+        try tree.folder.write(text, to: "udev/\(file)")
+        #expect(try value(tree.source()).rounded == [-0.002, -0.9991, 0])
+        try tree.folder.write("E:ACCEL_MOUNT_MATRIX=0, 1\n", to: "udev/\(file)")
+        #expect(tree.source().examine {}.state == .error)
+    }
+
     @Test func `an offset is added before the scale is applied`() throws {
         try tree.add(
             "iio:device0",
@@ -105,6 +117,10 @@ extension Acceleration {
         #expect(try tree.source().open(rate: 10).description.contains("iio:device1"))
         try tree.add("iio:device2", Driver.mma7660.merging(["label": "accel-display"]) { $1 })
         #expect(try tree.source().open(rate: 10).description.contains("iio:device2"))
+        // udev knows it better than the firmware.
+        try tree.folder.write("E:ACCEL_LOCATION=base\n", to: "udev/+iio:iio:device2")
+        try tree.folder.write("E:ACCEL_LOCATION=display\n", to: "udev/+iio:iio:device0")
+        #expect(try tree.source().open(rate: 10).description.contains("iio:device0"))
     }
 
     @Test func `without one it is unsupported, and says what was looked at`() throws {
@@ -265,6 +281,34 @@ extension Acceleration {
         #expect(stream.description.contains("polled"))
         _ = (try stream.next(waker, until: .now), try stream.next(waker, until: .now))
         #expect(try stream.next(waker, until: .now)?.json["z"] == 1.0)
+    }
+
+    @Test func `a buffer that stays empty is left, and single values are read`() throws {
+        let source = tree.source()
+        var stream: (any MotionStream)? = try source.open(rate: 20)
+        #expect(stream?.isOutdated == false && stream?.isWorse == false)
+        let end = ContinuousClock.now + hangGuard
+        while try #require(stream).isOutdated == false, ContinuousClock.now < end {
+            #expect(try stream?.next(waker, until: end) == nil)
+        }
+        stream = nil
+        #expect(try tree.text(device, "buffer/enable") == "0")
+        let polled = try source.open(rate: 20)
+        #expect(polled.isWorse && polled.description == "accel_3d (iio:device0), polled: its buffer stayed empty")
+        _ = (try polled.next(waker, until: .now), try polled.next(waker, until: .now))
+        #expect(try polled.next(waker, until: .now)?.json["z"] == 1.0)
+        #expect(!polled.isOutdated)
+        let finding = source.examine {}
+        #expect(finding.state == .warning && finding.says.hasSuffix("is polled (its buffer stayed empty)"))
+    }
+
+    @Test func `one whose buffer stays empty and that has no single values is unavailable`() throws {
+        for axis in ["x", "y", "z"] { try tree.folder.remove("sys/\(device)/in_accel_\(axis)_raw") }
+        let stream = try tree.source().open(rate: 20)
+        let end = ContinuousClock.now + hangGuard
+        #expect(throws: CommandError.self) {
+            while ContinuousClock.now < end, !stream.isOutdated { _ = try stream.next(waker, until: end) }
+        }
     }
 
     @Test func `one that goes away is unavailable at once`() throws {

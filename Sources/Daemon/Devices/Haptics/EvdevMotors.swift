@@ -10,7 +10,7 @@ internal import QuickConnect
 /// sysfs shows the capabilities, so only devices with force feedback are opened: opening an input device may switch it
 /// on.
 struct EvdevMotors: MotorSource {
-    /// The device named in the settings; nil: the first with a motor, preferably one that rumbles.
+    /// The device named in the settings; nil: the first with a motor, preferably a real one, then one that rumbles.
     let named: String?
     /// Where the event devices are, `/dev/input`.
     let devices: String
@@ -62,7 +62,8 @@ struct EvdevMotors: MotorSource {
             let says = kind < 0 ? SystemCallError("EVIOCGBIT", -kind).description : "no force feedback that vibrates"
             return MotorCandidate(path, .noMotor, says)
         }
-        return MotorCandidate(path, .motor(EvdevMotor(owning: descriptor, kind: kind), kind), name(descriptor))
+        let motor = EvdevMotor(owning: descriptor, kind: kind)
+        return MotorCandidate(path, .motor(motor, kind), name(descriptor), isVirtual: isVirtual(path))
     }
 
     /// Whether sysfs lists force feedback; nil if it does not say. `capabilities/ff` has the bits in hexadecimal words.
@@ -71,6 +72,14 @@ struct EvdevMotors: MotorSource {
         let file = "\(classes)/\(name)/device/capabilities/ff"
         guard case .success(let text) = FileText.exact(file, maximumBytes: 65_536) else { return nil }
         return text.contains { $0.isHexDigit && $0 != "0" }
+    }
+
+    /// Whether a program made it, by uinput. A Bluetooth device, whose kernel part is virtual too, is not below this folder.
+    private func isVirtual(_ path: String) -> Bool {
+        let name = path.split(separator: "/").last ?? ""
+        guard let real = realpath("\(classes)/\(name)", nil) else { return false }
+        defer { free(real) }
+        return String(cString: real).contains("/devices/virtual/input/")
     }
 
     private func refused(_ path: String, _ error: SystemCallError) -> MotorCandidate {
@@ -103,11 +112,14 @@ struct MotorCandidate {
     let verdict: Verdict
     /// The motor's name, or why there is none.
     let says: String
+    /// Whether a program made the device.
+    let isVirtual: Bool
 
-    init(_ path: String, _ verdict: Verdict, _ says: String) {
+    init(_ path: String, _ verdict: Verdict, _ says: String, isVirtual: Bool = false) {
         self.path = path
         self.verdict = verdict
         self.says = says
+        self.isVirtual = isVirtual
     }
 }
 
@@ -118,7 +130,7 @@ struct MotorSearch {
     let accounts: AccountNames
     private(set) var candidates: [MotorCandidate] = []
     private(set) var best: (motor: EvdevMotor, candidate: MotorCandidate)?
-    private var bestRumbles = false
+    private var bestRank = (0, 0)
 
     /// The most devices that an error lists.
     private static let listed = 16
@@ -129,12 +141,12 @@ struct MotorSearch {
         self.accounts = accounts
     }
 
-    /// A device whose force feedback only has waves is used if none rumbles.
+    /// A device that a program made is used if no real one vibrates; one whose force feedback only has waves, if none rumbles.
     mutating func add(_ candidate: MotorCandidate) {
         candidates.append(candidate)
         guard case .motor(let motor, let kind) = candidate.verdict else { return }
-        let rumbles = kind == RumbleKind.rumble
-        if best == nil || (rumbles && !bestRumbles) { (best, bestRumbles) = ((motor, candidate), rumbles) }
+        let rank = (candidate.isVirtual ? 0 : 1, kind == RumbleKind.rumble ? 1 : 0)
+        if best == nil || rank > bestRank { (best, bestRank) = ((motor, candidate), rank) }
     }
 
     /// Why there is no motor.

@@ -13,8 +13,11 @@ struct Accelerometer: Sendable {
     let node: String
     /// The name of its chip or driver, such as `accel_3d` or `kxcjk1013`.
     let name: String
+    /// What udev knows of it: systemd's list of devices (60-sensor.hwdb), or the owner's rule, corrects what firmware says.
+    private let properties: [String: String]
 
-    init?(device: String, root: String, nodes: String) {
+    /// - Parameter database: the folder of udev's database.
+    init?(device: String, root: String, nodes: String, database: String) {
         let folder = SysfsFolder(path: "\(root)/\(device)")
         guard Self.attributes.contains(where: { folder.has("in_accel_x_\($0)") }) || folder.has(Self.scanElement) else {
             return nil
@@ -22,7 +25,24 @@ struct Accelerometer: Sendable {
         (self.device, self.folder, self.root) = (device, folder, SysfsFolder(path: root))
         node = "\(nodes)/\(device)"
         name = folder.textIfAny("name") ?? device
+        properties = Self.properties(of: folder, device, in: database)
     }
+
+    /// The lines `E:NAME=VALUE` of a device's file in udev's database, which is named after its number, or else its name.
+    private static func properties(of folder: SysfsFolder, _ device: String, in database: String) -> [String: String] {
+        let names = (folder.textIfAny("dev").map { ["c\($0)"] } ?? []) + ["+iio:\(device)"]
+        let texts = names.lazy.compactMap { name in
+            switch FileText.exact("\(database)/\(name)", maximumBytes: maxDatabaseBytes) {
+            case .success(let text): text
+            case .failure: nil
+            }
+        }
+        let lines = (texts.first ?? "").split(separator: "\n").filter { $0.hasPrefix("E:") }
+        let pairs = lines.map { $0.dropFirst(2).split(separator: "=", maxSplits: 1).map(String.init) }
+        return Dictionary(pairs.filter { $0.count == 2 }.map { ($0[0], $0[1]) }) { $1 }
+    }
+
+    private static let maxDatabaseBytes = 65_536
 
     /// A channel's attributes: `raw` without the scale, `input` with it.
     private static let attributes = ["raw", "input"]
@@ -34,7 +54,13 @@ struct Accelerometer: Sendable {
     /// Its location in the device. A tablet with a keyboard has one in each half; the one in the screen counts.
     var isOfTheScreen: Bool { ["accel-display", "lid"].contains(place) }
     var isOfTheKeyboard: Bool { ["accel-base", "base"].contains(place) }
-    private var place: String { folder.text(ofFirst: ["label", "location"]) ?? "" }
+    private var place: String {
+        switch properties["ACCEL_LOCATION"] {
+        case "display": "accel-display"
+        case "base": "accel-base"
+        default: folder.text(ofFirst: ["label", "location"]) ?? ""
+        }
+    }
 
     /// Reads one of the three axes now, in the unit that ``conversion`` takes. If the driver wakes its chip for each
     /// value, this takes seconds.
@@ -46,9 +72,9 @@ struct Accelerometer: Sendable {
     }
 
     /// Converts its values to g along the device's axes.
-    /// - Parameter matrix: the owner's matrix, applied after the kernel's.
+    /// - Parameter matrix: the owner's matrix, applied after the sensor's own.
     func conversion(_ matrix: Matrix?) -> Conversion {
-        let own = folder.text(ofFirst: Self.matrixNames).flatMap { Matrix(text: $0) } ?? .identity
+        let own = mountMatrix.flatMap { Matrix(text: $0) } ?? .identity
         guard folder.has("in_accel_x_raw") || folder.has(Self.scanElement) else {
             return Conversion(attribute: "input", matrix: (matrix ?? .identity) * own)
         }
@@ -60,8 +86,14 @@ struct Accelerometer: Sendable {
         return conversion
     }
 
-    /// Whether its mount matrix, if it has one under the names that drivers use, can be parsed.
-    var hasReadableMatrix: Bool { folder.text(ofFirst: Self.matrixNames).map { Matrix(text: $0) != nil } ?? true }
+    /// Whether its mount matrix, if it has one, can be parsed.
+    var hasReadableMatrix: Bool { mountMatrix.map { Matrix(text: $0) != nil } ?? true }
+
+    /// Whether values can be read one by one.
+    func hasSingleValues(_ conversion: Conversion) -> Bool { folder.has("in_accel_x_\(conversion.attribute)") }
+
+    /// That of udev, or that of the kernel, under the names that drivers use.
+    private var mountMatrix: String? { properties["ACCEL_MOUNT_MATRIX"] ?? folder.text(ofFirst: Self.matrixNames) }
     private static let matrixNames = ["in_accel_mount_matrix", "mount_matrix", "in_mount_matrix"]
 }
 

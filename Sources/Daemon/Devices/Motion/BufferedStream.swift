@@ -2,16 +2,20 @@ import Concurrency
 internal import Glibc
 import Linux
 internal import QuickConnect
+internal import Synchronization
 
 /// Why a buffer is not used.
 struct BufferObstacle: Error, Sendable {
     var text: String
     /// Whether another program uses it.
     var isBusy = false
+    /// Whether it can be switched on, but gives nothing.
+    var isSilent = false
 
-    init(_ text: String, isBusy: Bool = false) {
+    init(_ text: String, isBusy: Bool = false, isSilent: Bool = false) {
         self.text = text
         self.isBusy = isBusy
+        self.isSilent = isSilent
     }
 
     init(_ error: SystemCallError) { self.init(error.description, isBusy: error.code == EBUSY) }
@@ -28,18 +32,25 @@ final class BufferedStream: MotionStream {
     private let file: OpenBuffer
     private let layout: ScanLayout
     private let clock: String
+    private let silence: SilentBuffers
     private var bytes: [UInt8] = []
+    /// When the buffer gave something, or was switched on.
+    private var lastHeard = ContinuousClock.now
 
     /// How many samples the kernel keeps for a late reader.
     private static let length = 64
     private static let elements = "scan_elements"
 
-    static func open(_ sensor: Accelerometer, _ conversion: Conversion, rate: Double) -> Result<
-        BufferedStream, BufferObstacle
-    > {
+    /// - Parameter silence: where a buffer that gives nothing is noted, and looked up.
+    static func open(
+        _ sensor: Accelerometer,
+        _ conversion: Conversion,
+        rate: Double,
+        _ silence: SilentBuffers
+    ) -> Result<BufferedStream, BufferObstacle> {
         do throws(BufferObstacle) {
-            if let obstacle = obstacle(of: sensor) { throw obstacle }
-            return .success(try BufferedStream(sensor, conversion, rate: rate))
+            if let obstacle = obstacle(of: sensor) ?? silence.obstacle(of: sensor) { throw obstacle }
+            return .success(try BufferedStream(sensor, conversion, rate: rate, silence))
         } catch {
             return .failure(error)
         }
@@ -62,8 +73,13 @@ final class BufferedStream: MotionStream {
         return Trigger(sensor).obstacle
     }
 
-    private init(_ sensor: Accelerometer, _ conversion: Conversion, rate: Double) throws(BufferObstacle) {
-        (self.sensor, self.conversion) = (sensor, conversion)
+    private init(
+        _ sensor: Accelerometer,
+        _ conversion: Conversion,
+        rate: Double,
+        _ silence: SilentBuffers
+    ) throws(BufferObstacle) {
+        (self.sensor, self.conversion, self.silence) = (sensor, conversion, silence)
         do throws(SystemCallError) {
             // Opening is exclusive, so elements that are on now were left on by another program.
             file = try OpenBuffer(sensor)
@@ -82,24 +98,41 @@ final class BufferedStream: MotionStream {
         self.layout = layout
         clock = sensor.folder.textIfAny("current_timestamp_clock") ?? "realtime"
         do throws(SystemCallError) { try file.enable() } catch { throw BufferObstacle(error) }
+        lastHeard = .now
     }
 
     var description: String { "\(sensor.description), from its buffer, \(rate) a second" }
 
+    /// A driver may take all that switches its buffer on, and never fill it. Then single values are read, if there are any.
+    var isOutdated: Bool {
+        guard isSilent, sensor.hasSingleValues(conversion) else { return false }
+        silence.note(sensor)
+        return true
+    }
+
     func next(_ waker: Waker, until end: ContinuousClock.Instant) throws(CommandError) -> Acceleration? {
         if bytes.count < layout.size {
-            _ = waker.sleep(watching: file.descriptor, until: end)
+            _ = waker.sleep(watching: file.descriptor, until: min(end, lastHeard + patience))
             // Always read: poll(2) does not report an unplugged device, but read(2) does.
             do throws(SystemCallError) { bytes += try file.read(layout.size * 16) } catch {
                 throw CommandError(reading: sensor, error)
             }
         }
-        guard bytes.count >= layout.size else { return nil }
+        guard bytes.count >= layout.size else {
+            guard isSilent, !sensor.hasSingleValues(conversion) else { return nil }
+            throw CommandError(.unavailable, "\(sensor.description) gives nothing: its buffer stays empty")
+        }
+        lastHeard = .now
         let (raw, nanoseconds) = layout.sample(bytes.prefix(layout.size))
         bytes.removeFirst(layout.size)
         let time = nanoseconds.map { SensorTime(milliseconds: Double($0) / 1e6, clock: clock) }
         return conversion.acceleration(raw, at: time)
     }
+
+    private var isSilent: Bool { lastHeard.duration(to: .now) >= patience }
+
+    /// Three values, and at least two seconds.
+    private var patience: Duration { .seconds(max(2, 3 / rate)) }
 
     // MARK: Scan elements
 
@@ -125,6 +158,20 @@ final class BufferedStream: MotionStream {
 
     private static func switches(in folder: SysfsFolder) -> [String] {
         folder.names(in: elements).filter { $0.hasSuffix("_en") }.map { String($0.dropLast(3)) }
+    }
+}
+
+/// The buffers that were on and gave nothing. Each is tried again after a while: a driver that fills it only when something
+/// moves does so at other times.
+final class SilentBuffers: Sendable {
+    private let until = Mutex<[String: ContinuousClock.Instant]>([:])
+    private static let pause = Duration.seconds(600)
+
+    func note(_ sensor: Accelerometer) { until.withLock { $0[sensor.device] = .now + Self.pause } }
+
+    func obstacle(of sensor: Accelerometer) -> BufferObstacle? {
+        let isSilent = until.withLock { $0[sensor.device].map { .now < $0 } ?? false }
+        return isSilent ? BufferObstacle("its buffer stayed empty", isSilent: true) : nil
     }
 }
 

@@ -13,7 +13,7 @@ package final class IIOMotionSensor: MotionSensor, SharedSource, Examined {
         /// Whether the sensor was there once; then it may come back.
         var wasThere = false
         /// Which sensor is used and how it is read, while it is on.
-        var way: String?
+        var way: (says: String, state: Finding.State)?
     }
 
     private let source: any MotionSource
@@ -30,7 +30,13 @@ package final class IIOMotionSensor: MotionSensor, SharedSource, Examined {
     ///   - matrix: applied to the sensor's values after its own mount matrix.
     ///   - logger: gets a line when the sensor is lost, and when it is back.
     package convenience init(device: String?, matrix: Matrix?, logger: Logger) {
-        let source = IIOSource(named: device, matrix: matrix, root: "/sys/bus/iio/devices", nodes: "/dev")
+        let source = IIOSource(
+            named: device,
+            matrix: matrix,
+            root: "/sys/bus/iio/devices",
+            nodes: "/dev",
+            database: "/run/udev/data"
+        )
         self.init(source, logger: logger)
     }
 
@@ -101,7 +107,7 @@ package final class IIOMotionSensor: MotionSensor, SharedSource, Examined {
 
     /// A sensor in use works, so it is not checked meanwhile: many drivers refuse other readers then.
     func examine() async -> Finding {
-        if let way = shared.withLock({ $0.way }) { return Finding("motion", .ok, "\(way), is being read") }
+        if let way = shared.withLock({ $0.way }) { return Finding("motion", way.state, "\(way.says), is being read") }
         return await examination.finding()
     }
 
@@ -130,9 +136,12 @@ package final class IIOMotionSensor: MotionSensor, SharedSource, Examined {
     }
 
     private func found(_ stream: any MotionStream) {
-        shared.withLock { ($0.wasThere, $0.way) = (true, stream.description) }
+        let state: Finding.State = stream.isWorse ? .warning : .ok
+        shared.withLock { ($0.wasThere, $0.way) = (true, (stream.description, state)) }
         if sharing.found() {
             logger.notice("\(source.description) is back: \(stream.description)")
+        } else if stream.isWorse {
+            logger.warning("\(stream.description)")
         } else {
             logger.debug("\(stream.description)")
         }

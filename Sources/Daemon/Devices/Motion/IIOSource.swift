@@ -12,6 +12,13 @@ struct IIOSource: MotionSource {
     let root: String
     /// The folder of their buffers, `/dev`.
     let nodes: String
+    /// The folder of udev's database, `/run/udev/data`.
+    let database: String
+    private let silence = SilentBuffers()
+
+    init(named: String?, matrix: Matrix?, root: String, nodes: String, database: String) {
+        (self.named, self.matrix, self.root, self.nodes, self.database) = (named, matrix, root, nodes, database)
+    }
 
     let description = "the accelerometer"
 
@@ -22,7 +29,7 @@ struct IIOSource: MotionSource {
 
     func open(rate: Double) throws(CommandError) -> any MotionStream {
         let sensor = try find()
-        switch BufferedStream.open(sensor, sensor.conversion(matrix), rate: rate) {
+        switch BufferedStream.open(sensor, sensor.conversion(matrix), rate: rate, silence) {
         case .success(let stream): return stream
         case .failure(let reason): return try PolledStream(sensor, sensor.conversion(matrix), rate: rate, reason)
         }
@@ -37,7 +44,8 @@ struct IIOSource: MotionSource {
 
     private func examine(_ sensor: Accelerometer, _ goesOn: () -> Void) -> Finding {
         let conversion = sensor.conversion(matrix)
-        let way = BufferedStream.obstacle(of: sensor).map { "is polled (\($0.text))" } ?? "has a buffer"
+        let obstacle = BufferedStream.obstacle(of: sensor) ?? silence.obstacle(of: sensor)
+        let way = obstacle.map { "is polled (\($0.text))" } ?? "has a buffer"
         guard sensor.hasReadableMatrix else {
             return Finding("motion", .error, "the mount matrix of \(sensor.description) cannot be read")
         }
@@ -50,7 +58,8 @@ struct IIOSource: MotionSource {
             let measured = conversion.acceleration(values)
             let length = (measured.x * measured.x + measured.y * measured.y + measured.z * measured.z).squareRoot()
             let text = (length * 100).rounded() / 100
-            return Finding("motion", .ok, "\(sensor.description) measures \(text) g and \(way)")
+            let state: Finding.State = obstacle?.isSilent == true ? .warning : .ok
+            return Finding("motion", state, "\(sensor.description) measures \(text) g and \(way)")
         } catch {
             // While its buffer runs, for the daemon or another program, many drivers refuse single values.
             guard error.code != EBUSY else { return Finding("motion", .ok, "\(sensor.description) runs and \(way)") }
@@ -68,7 +77,7 @@ struct IIOSource: MotionSource {
     /// The screen's sensor comes first, the keyboard's only if there is no other.
     private func find() throws(CommandError) -> Accelerometer {
         let devices = devices
-        let sensors = devices.compactMap { Accelerometer(device: $0, root: root, nodes: nodes) }
+        let sensors = devices.compactMap { Accelerometer(device: $0, root: root, nodes: nodes, database: database) }
         if let named {
             if let sensor = sensors.first(where: { $0.name == named || $0.device == named }) { return sensor }
             throw missing(devices, "no accelerometer '\(named)', which the settings name")

@@ -25,7 +25,9 @@ protocol MotionStream: AnyObject {
     var description: String { get }
     /// Values per second.
     var rate: Double { get }
-    /// Whether the sensor can be read in a better way by now: it is opened again then. May block.
+    /// Whether it is read in a worse way than the sensor promises.
+    var isWorse: Bool { get }
+    /// Whether there is a better way to read the sensor by now: it is opened again then. May block.
     var isOutdated: Bool { get }
 
     /// Sleeps until the next value. Work that needs several calls to the driver is spread over several calls of this
@@ -35,6 +37,7 @@ protocol MotionStream: AnyObject {
 }
 
 extension MotionStream {
+    var isWorse: Bool { false }
     var isOutdated: Bool { false }
 }
 

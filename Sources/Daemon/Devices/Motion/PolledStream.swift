@@ -8,7 +8,7 @@ final class PolledStream: MotionStream {
     let rate: Double
     private let sensor: Accelerometer
     private let conversion: Conversion
-    private let reason: String
+    private let obstacle: BufferObstacle
     private var due = ContinuousClock.now
     /// When to look again whether its buffer can be used; nil: never, since nothing that can be seen forbids it now.
     private var nextLook: ContinuousClock.Instant?
@@ -23,17 +23,18 @@ final class PolledStream: MotionStream {
         rate: Double,
         _ obstacle: BufferObstacle
     ) throws(CommandError) {
-        (self.sensor, self.conversion, self.rate, reason) = (sensor, conversion, rate, obstacle.text)
+        (self.sensor, self.conversion, self.rate, self.obstacle) = (sensor, conversion, rate, obstacle)
         nextLook = BufferedStream.obstacle(of: sensor) == nil ? nil : .now + Self.lookEvery
         // Drivers that wake their chip for each axis then wait up to two periods of this rate.
         _ = SamplingRate.set(rate * 8, in: sensor.folder)
         // If polling is impossible, too, this fails now.
-        if obstacle.isBusy, !sensor.folder.has("in_accel_x_\(conversion.attribute)") {
+        if obstacle.isBusy, !sensor.hasSingleValues(conversion) {
             throw CommandError(.busy, "\(sensor.description) is read by another program")
         }
     }
 
-    var description: String { "\(sensor.description), polled: \(reason)" }
+    var description: String { "\(sensor.description), polled: \(obstacle.text)" }
+    var isWorse: Bool { obstacle.isSilent }
 
     /// The udev rule that gives the buffer to this process may come after the sensor.
     var isOutdated: Bool {
