@@ -64,6 +64,21 @@ import Testing
         #expect(hidden == (try MediaName("sub/\u{301}y.wav")))
     }
 
+    @Test func `files that no command can name are told`() throws {
+        #expect(try media.unnamable() == [])
+        for name in ["README", "sub/notes", "sub/.hidden", ".a.wav.recording", "line\n.wav"] {
+            try folder.write("x", to: "media/\(name)")
+        }
+        // Written by a program of Latin-1.
+        for bytes in [Array("caf".utf8) + [0xe9] + Array(".wav".utf8), [0xe9]] {
+            let path = (Array(folder("media/sub/").utf8) + bytes + [0]).map { CChar(bitPattern: $0) }
+            close(open(path, O_CREAT | O_WRONLY, 0o600))
+        }
+        #expect(try media.list().map(\.name.text) == ["a.wav", "sub/b.wav"])
+        let expected = ["README", "line\n.wav", "sub/caf\u{fffd}.wav", "sub/notes", "sub/\u{fffd}"]
+        #expect(try media.unnamable() == expected)
+    }
+
     @Test(
         arguments: [
             "", ".", "..", "../secret.wav", "sub/../a.wav", "sub/../../secret.wav", "/etc/passwd", "/", "sub//b.wav",

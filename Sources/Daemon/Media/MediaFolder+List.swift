@@ -42,6 +42,24 @@ extension MediaFolder {
         return entries.sorted { $0.name.text.utf8.lexicographicallyPrecedes($1.name.text.utf8) }
     }
 
+    /// Files and folders whose names no command can give: nobody can list, play or remove them. Names of bytes that are no
+    /// UTF-8 have U+FFFD in their place. Hidden files are not meant.
+    package func unnamable() throws(CommandError) -> [String] {
+        var names: [String] = []
+        func isHidden(_ path: String) -> Bool {
+            path.utf8.split(separator: UInt8(ascii: "/")).contains { $0.first == UInt8(ascii: ".") }
+        }
+        try walk { _, path in
+            if !isHidden(path), MediaName(validating: path)?.text.utf8.elementsEqual(path.utf8) != true {
+                names.append(path)
+            }
+            return names.count < Self.maxFiles
+        } notUTF8: {
+            if !isHidden($0) { names.append($0) }
+        }
+        return names.sorted()
+    }
+
     private func entry(_ name: MediaName, in root: OpenFile) -> Entry? {
         guard let status = try? beneath(root, name.text, qc_o_path).status, status.isFile else { return nil }
         let stamp = Stamp(
@@ -55,11 +73,16 @@ extension MediaFolder {
     }
 
     /// Visits everything except folders, including hidden files.
-    /// - Parameter visit: gets the path below the media folder; false ends the walk.
-    func walk(_ visit: (_ root: OpenFile, _ path: String) -> Bool) throws(CommandError) {
+    /// - Parameters:
+    ///   - visit: gets the path below the media folder; false ends the walk.
+    ///   - notUTF8: gets the path of a file or folder whose name is no UTF-8, as far as it can be read.
+    func walk(
+        _ visit: (_ root: OpenFile, _ path: String) -> Bool,
+        notUTF8: (_ path: String) -> Void = { _ in }
+    ) throws(CommandError) {
         do throws(SystemCallError) {
             let root = try root()
-            _ = walk(root, nil, 0, visit)
+            _ = walk(root, nil, 0, visit, notUTF8)
         } catch {
             if error.code == ENOENT { return }
             throw CommandError(.unavailable, "the media folder \(path) cannot be read: \(error.reason)")
@@ -70,18 +93,32 @@ extension MediaFolder {
         _ root: OpenFile,
         _ folder: String?,
         _ depth: Int,
-        _ visit: (OpenFile, String) -> Bool
+        _ visit: (OpenFile, String) -> Bool,
+        _ notUTF8: (String) -> Void
     ) -> Bool {
         guard depth <= Self.deepest, let opened = try? self.folder(folder ?? ".", in: root) else { return true }
-        for (name, isFolder) in Self.members(of: opened) {
+        for (name, kind) in Self.members(of: opened) {
             let path = folder.map { "\($0)/\(name)" } ?? name
-            let goesOn = isFolder ? walk(root, path, depth + 1, visit) : visit(root, path)
+            let goesOn: Bool
+            switch kind {
+            case .folder: goesOn = walk(root, path, depth + 1, visit, notUTF8)
+            case .other: goesOn = visit(root, path)
+            case .notUTF8:
+                notUTF8(path)
+                goesOn = true
+            }
             if !goesOn { return false }
         }
         return true
     }
 
-    private static func members(of folder: OpenFile) -> [(name: String, isFolder: Bool)] {
+    private enum MemberKind {
+        case folder, other
+        /// Its name can be shown only.
+        case notUTF8
+    }
+
+    private static func members(of folder: OpenFile) -> [(name: String, kind: MemberKind)] {
         let copy = fcntl(folder.descriptor, F_DUPFD_CLOEXEC, 0)
         guard copy >= 0 else { return [] }
         // The stream takes ownership of the copy.
@@ -90,15 +127,21 @@ extension MediaFolder {
             return []
         }
         defer { closedir(stream) }
-        var members: [(name: String, isFolder: Bool)] = []
+        var members: [(name: String, kind: MemberKind)] = []
         while let entry = readdir(stream) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(validatingCString: $0) }
+            let (name, shown) = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) {
+                    (String(validatingCString: $0), String(cString: $0))
+                }
             }
-            guard let name, name != ".", name != ".." else { continue }
+            guard let name else {
+                members.append((shown, .notUTF8))
+                continue
+            }
+            guard name != ".", name != ".." else { continue }
             var status = stat()
             guard fstatat(folder.descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { continue }
-            members.append((name, status.isFolder))
+            members.append((name, status.isFolder ? .folder : .other))
         }
         return members
     }

@@ -259,22 +259,25 @@ enum AvahiText {
         return name.isEmpty ? "" : "%\(name)"
     }
 
-    /// A TXT record (RFC 6763, 6.3): `key=value`, or a key alone. If a key comes twice, the first one counts.
+    /// A TXT record (RFC 6763, 6.3 and 6.4): `key=value`, or a key alone. If a key comes twice, in whatever case, the first
+    /// one counts.
     static func record(_ list: UnsafeMutablePointer<AvahiStringList>?) -> JSONObject {
         var record: JSONObject = [:]
+        var keys: Set<String> = []
         var next = list
         while let entry = next {
             let (text, size) = (avahi_string_list_get_text(entry), avahi_string_list_get_size(entry))
-            add(Array(UnsafeBufferPointer(start: text, count: size)), to: &record)
+            add(Array(UnsafeBufferPointer(start: text, count: size)), to: &record, &keys)
             next = avahi_string_list_get_next(entry)
         }
         return record
     }
 
-    static func add(_ entry: [UInt8], to record: inout JSONObject) {
+    /// - Parameter keys: those of the record, in lower case.
+    static func add(_ entry: [UInt8], to record: inout JSONObject, _ keys: inout Set<String>) {
         let parts = entry.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
         let key = String(decoding: parts[0], as: UTF8.self)
-        guard !key.isEmpty, record[key] == nil else { return }
+        guard !key.isEmpty, keys.insert(key.lowercased()).inserted else { return }
         record[key] = parts.count == 1 ? .bool(true) : .string(String(decoding: parts[1], as: UTF8.self))
     }
 }

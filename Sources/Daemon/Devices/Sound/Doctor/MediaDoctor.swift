@@ -48,7 +48,16 @@ private struct MediaLook {
         guard space.free >= reserve else {
             return Finding(subject, .error, says, inspect: "du -ah \(folder.path.shellWord) | sort -h | tail")
         }
-        return Finding(subject, .ok, says)
+        return unnamable ?? Finding(subject, .ok, says)
+    }
+
+    /// What is in the folder and in no list.
+    private var unnamable: Finding? {
+        guard let names = try? folder.unnamable(), let first = names.first else { return nil }
+        let what =
+            names.count == 1 ? "'\(first)' is in no list" : "'\(first)' and \(names.count - 1) more are in no list"
+        let says = "\(what): a name is UTF-8 with an ending such as .wav, without control characters"
+        return Finding(Self.subject, .warning, says, inspect: "ls -lRb \(folder.path.shellWord)")
     }
 
     private var missing: Finding {

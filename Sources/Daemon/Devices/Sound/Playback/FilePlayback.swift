@@ -96,7 +96,11 @@ extension FilePlayback {
                 guard begin(stream, duration: decoder.duration) else { return }
                 hasBegun = true
             }
-            if let failure = decoder.failure { noteDamage(failure) }
+            if let failure = decoder.failure {
+                noteDamage(failure)
+            } else if frames == 0 {
+                throw CommandError(.unavailable, "'\(name)' cannot be played: there is no sound in it")
+            }
             stream.complete()
             if !hasBegun { _ = begin(stream, duration: decoder.duration) }
         } catch {
