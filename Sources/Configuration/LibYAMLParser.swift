@@ -110,9 +110,25 @@ struct YAMLEvent {
     var content: Content
     /// The name under which aliases mean this value.
     var anchor: String?
+    /// The kind of value that the text says it is.
+    private var tag: String?
     /// Counted from 1.
     var line: Int
     var column: Int
+
+    /// `!` and `!!str`: a text, whatever it looks like.
+    private static let tagsOfText: Set = ["!", "\(standard)str"]
+    private static let standard = "tag:yaml.org,2002:"
+    /// What values are anyway.
+    private static let plainTags: Set = ["int", "float", "bool", "null", "seq", "map"]
+
+    /// A tag such as `!secret`, as it is written: what it asks for is not done, and its text is not what is meant.
+    var unknownTag: String? {
+        guard let tag, !Self.tagsOfText.contains(tag) else { return nil }
+        guard tag.hasPrefix(Self.standard) else { return tag }
+        let name = String(tag.dropFirst(Self.standard.count))
+        return Self.plainTags.contains(name) ? nil : "!!\(name)"
+    }
 
     fileprivate init(_ event: yaml_event_t) {
         line = Int(event.start_mark.line) + 1
@@ -124,15 +140,18 @@ struct YAMLEvent {
             let bytes = UnsafeBufferPointer(start: scalar.value, count: scalar.length)
             content = .scalar(
                 String(decoding: bytes, as: UTF8.self),
-                isPlain: scalar.style == YAML_PLAIN_SCALAR_STYLE
+                isPlain: scalar.style == YAML_PLAIN_SCALAR_STYLE && !Self.tagsOfText.contains(text(scalar.tag) ?? "")
             )
             anchor = text(scalar.anchor)
+            tag = text(scalar.tag)
         case YAML_SEQUENCE_START_EVENT:
             content = .sequence
             anchor = text(event.data.sequence_start.anchor)
+            tag = text(event.data.sequence_start.tag)
         case YAML_MAPPING_START_EVENT:
             content = .mapping
             anchor = text(event.data.mapping_start.anchor)
+            tag = text(event.data.mapping_start.tag)
         case YAML_SEQUENCE_END_EVENT, YAML_MAPPING_END_EVENT: content = .end
         case YAML_ALIAS_EVENT: content = .alias(text(event.data.alias.anchor) ?? "")
         case YAML_STREAM_START_EVENT, YAML_DOCUMENT_START_EVENT, YAML_DOCUMENT_END_EVENT: content = .boundary

@@ -165,28 +165,36 @@ struct YAMLFile {
 
     mutating func json(_ node: YAMLNode, _ what: String) -> JSONValue? {
         if let value = node.json { return value }
-        mistake("\(what) is not a value that JSON can hold", at: node)
+        if let (node, text) = node.scalarWithoutValue {
+            let says =
+                YAMLScalar.hasLeadingZero(text)
+                ? "is a text to some readers of YAML and a number to others: a text needs quotes, a number no 0 before it"
+                : "is no value that JSON has; a text needs quotes"
+            mistake("\(text) \(says)", at: node)
+        } else {
+            mistake("\(what) is not a value that JSON can hold", at: node)
+        }
         return nil
     }
 }
 
 extension YAMLNode {
-    /// Whether it is empty, `~` or `null`.
+    /// Whether it is empty, `~` or `null`, in the cases of YAML's core schema.
     var isNull: Bool {
         guard let text, isPlain else { return false }
-        return text.isEmpty || text == "~" || text == "null"
+        return ["", "~", "null", "Null", "NULL"].contains(text)
     }
 
     /// A short description of the node, for messages.
     var gist: String {
         switch content {
-        case .scalar: isNull ? "nothing" : json?.gist ?? "text"
+        case .scalar(let text, _): isNull ? "nothing" : (json ?? .string(text)).gist
         case .sequence: "a list"
         case .mapping: "a mapping"
         }
     }
 
-    /// The node as JSON; nil if it is larger or deeper than a setting may be.
+    /// The node as JSON; nil if it is larger or deeper than a setting may be, or has a number that JSON cannot hold.
     var json: JSONValue? {
         var budget = 1000
         return json(&budget, depth: 16)
@@ -196,7 +204,7 @@ extension YAMLNode {
         budget -= 1
         guard budget > 0, depth > 0 else { return nil }
         switch content {
-        case .scalar(let text, _): return isNull ? .null : scalar(text)
+        case .scalar(let text, let isPlain): return isNull ? .null : isPlain ? YAMLScalar.value(text) : .string(text)
         case .sequence(let sequence):
             var items: [JSONValue] = []
             for node in sequence {
@@ -213,16 +221,6 @@ extension YAMLNode {
                 members[name] = value
             }
             return .object(members)
-        }
-    }
-
-    /// A plain scalar that is a JSON number or truth value becomes that; anything else, and everything in quotes, is
-    /// text.
-    private func scalar(_ text: String) -> JSONValue {
-        guard isPlain, let value = try? JSONParser.parse(text) else { return .string(text) }
-        switch value {
-        case .bool, .integer, .number: return value
-        default: return .string(text)
         }
     }
 }

@@ -1,3 +1,5 @@
+internal import JSON
+
 /// A value of a YAML file, with its position.
 struct YAMLNode {
     enum Content {
@@ -28,6 +30,58 @@ struct YAMLNode {
     var mapping: [(key: YAMLNode, value: YAMLNode)]? {
         if case .mapping(let members) = content { members } else { nil }
     }
+}
+
+extension YAMLNode {
+    /// The first plain scalar in it that stands for no JSON value.
+    var scalarWithoutValue: (node: YAMLNode, text: String)? {
+        switch content {
+        case .scalar(let text, let isPlain): isPlain && !isNull && YAMLScalar.value(text) == nil ? (self, text) : nil
+        case .sequence(let items): items.lazy.compactMap(\.scalarWithoutValue).first
+        case .mapping(let members): members.lazy.compactMap(\.value.scalarWithoutValue).first
+        }
+    }
+}
+
+/// What scalars without quotes mean: YAML's core schema (YAML 1.2.2, 10.3.2), but for null.
+enum YAMLScalar {
+    /// Nil for what is a number but none of JSON's, and for a number with leading zeros, which YAML 1.1 counts by eights.
+    static func value(_ text: String) -> JSONValue? {
+        switch text {
+        case "true", "True", "TRUE": return true
+        case "false", "False", "FALSE": return false
+        default: break
+        }
+        if let number = prefixed(text, "0x", 16) ?? prefixed(text, "0o", 8) { return number }
+        let unsigned =
+            text.utf8.first.map { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "+") } == true
+            ? text.utf8.dropFirst() : text.utf8[...]
+        if unsigned.elementsEqual(".inf".utf8)
+            || [".Inf", ".INF", ".nan", ".NaN", ".NAN"].contains(Substring(unsigned))
+        {
+            return nil
+        }
+        guard text.utf8.allSatisfy({ isDigit($0) || ".eE+-".utf8.contains($0) }) else { return .string(text) }
+        if let value = Int64(text) { return hasLeadingZero(text) ? nil : .integer(value) }
+        guard let value = Double(text) else { return .string(text) }
+        return value.isFinite && !hasLeadingZero(text) ? .number(value) : nil
+    }
+
+    private static func prefixed(_ text: String, _ prefix: String, _ radix: Int) -> JSONValue? {
+        let digits = text.dropFirst(2)
+        guard text.hasPrefix(prefix), !digits.isEmpty, digits.utf8.allSatisfy({ hexadecimalDigit($0) != nil }) else {
+            return nil
+        }
+        return Int64(digits, radix: radix).map { .integer($0) }
+    }
+
+    /// Such as `007` and `-01.5`.
+    static func hasLeadingZero(_ text: String) -> Bool {
+        let digits = text.utf8.drop { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "+") }
+        return digits.count > 1 && digits.first == UInt8(ascii: "0") && isDigit(digits.dropFirst().first ?? 0)
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
 }
 
 /// Why a text is not valid YAML, and where.
@@ -108,6 +162,9 @@ struct YAMLParser: ~Copyable {
     private mutating func unnamedNode(_ event: YAMLEvent, _ depth: Int) throws(YAMLMistake) -> YAMLNode {
         try count(1, downTo: depth, event)
         let content: YAMLNode.Content
+        if let tag = event.unknownTag {
+            throw YAMLMistake("the tag '\(tag)' means nothing here; write the value itself", at: event)
+        }
         switch event.content {
         case .scalar(let text, let isPlain): content = .scalar(text, isPlain: isPlain)
         case .sequence: content = .sequence(try items(depth + 1))

@@ -38,6 +38,57 @@ struct SettingsTests {
         #expect(settings.logLevel == "info")
     }
 
+    /// YAML 1.2.2, 10.3.2.
+    @Test(
+        arguments: [
+            ("True", true), ("FALSE", false), ("Null", .null), ("NULL", .null), ("~", .null), ("0x1F", 31),
+            ("0o17", 15),
+            ("+5", 5), ("-12", -12), (".5", 0.5), ("-.5", -0.5), ("5.", 5.0), ("1e3", 1000.0), ("+1.5E-2", 0.015),
+            ("0", 0), ("-0.0", -0.0),
+            ("9223372036854775808", 9_223_372_036_854_775_808.0), ("!!str 5", "5"), ("! 5", "5"), ("\"5\"", "5"),
+            ("!!int 5", 5),
+            ("yes", "yes"), ("on", "on"), ("1_000", "1_000"), ("2026-11-28", "2026-11-28"), ("12:30", "12:30"),
+            ("1.2.3", "1.2.3"),
+            ("0xFG", "0xFG"), ("0x", "0x"), ("-0x1", "-0x1"), ("0o8", "0o8"), (".", "."), ("e5", "e5"),
+            ("infinity", "infinity"),
+            ("tRue", "tRue"), ("nan", "nan"),
+        ] as [(String, JSONValue)]
+    )
+    func `a plain scalar is what YAML's core schema says`(text: String, value: JSONValue) throws {
+        #expect(try YAMLParser.parse(text)?.json == value)
+    }
+
+    @Test(arguments: [
+        (
+            "007",
+            "007 is a text to some readers of YAML and a number to others: a text needs quotes, a number no 0 before it"
+        ),
+        (
+            "-01.5",
+            "-01.5 is a text to some readers of YAML and a number to others: a text needs quotes, a number no 0 before it"
+        ),
+        (".inf", ".inf is no value that JSON has; a text needs quotes"),
+        ("-.INF", "-.INF is no value that JSON has; a text needs quotes"),
+        (".NaN", ".NaN is no value that JSON has; a text needs quotes"),
+        ("1e999", "1e999 is no value that JSON has; a text needs quotes"),
+    ])
+    func `a number that has two meanings, or none in JSON, is a mistake`(text: String, says: String) throws {
+        var file = YAMLFile(path: "a.yaml")
+        let node = try #require(try YAMLParser.parse("[1, {a: \(text)}]"))
+        #expect(file.json(node, "'default'") == nil)
+        #expect(file.mistakes.map(\.description) == ["a.yaml:1:9: \(says)"])
+    }
+
+    @Test(arguments: [
+        ("a: !secret pin", "!secret"), ("- !!binary aGk=", "!!binary"), ("!include x.yaml", "!include"),
+        ("!!set {a, b}", "!!set"),
+    ])
+    func `a tag that is not followed is a mistake`(text: String, tag: String) throws {
+        #expect { try YAMLParser.parse(text) } throws: {
+            ($0 as? YAMLMistake)?.message == "the tag '\(tag)' means nothing here; write the value itself"
+        }
+    }
+
     @Test func `the motor and the accelerometer are read`() throws {
         let settings = try load(
             "{vibration: {device: /dev/input/event7}, "
