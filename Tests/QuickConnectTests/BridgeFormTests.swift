@@ -165,10 +165,20 @@ struct BridgeFormTests {
         #expect(try plain.result.get() == HandlerAnswer(.null))
     }
 
+    @Test("What is half a character in an answer is U+FFFD, and the rest stays")
+    func halfPairs() throws {
+        let data = #"["a\ud83d","\udc4d\ud83d\\\ud83d\udc4d\\ud800","\ud83d\ud83d\udc4d\u00e9\ud83d\n"]"#
+        let answer = try #require(Self.answer(#"{"responseId":"q1","responseData":\#(data)}"#))
+        let expected: JSONValue = ["a\u{fffd}", "\u{fffd}\u{fffd}\\👍\\ud800", "\u{fffd}👍é\u{fffd}\n"]
+        #expect(try answer.result.get() == HandlerAnswer(.value(expected)))
+        let failure = try #require(Self.answer(#"{"responseId":"q1","error":{"code":"x","message":"\ud83d!"}}"#))
+        #expect { try failure.result.get() } throws: { ($0 as? HandlerFailure)?.message == "\u{fffd}!" }
+    }
+
     @Test(
         "An answer that cannot be kept fails the call that waits for it",
         arguments: [
-            (#"{"responseId":"q1","responseData":"\ud800"}"#, CommandError.Code.scriptFailed),
+            (#"{"responseId":"q1","responseData":[1e999,"\ud800"]}"#, CommandError.Code.scriptFailed),
             (
                 #"{"responseId":"q1","responseData":"# + String(repeating: "[", count: 600)
                     + String(repeating: "]", count: 600) + "}", .tooLarge

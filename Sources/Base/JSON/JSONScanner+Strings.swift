@@ -93,6 +93,37 @@ extension JSONScanner {
         note(.halfPair(offset: start))
     }
 
+    /// Puts U+FFFD in the place of each lone surrogate, as JavaScript's `toWellFormed` does.
+    /// - Parameter bytes: one valid JSON text; its length stays.
+    public static func replaceHalfPairs(in bytes: UnsafeMutableBufferPointer<UInt8>) {
+        func unit(at place: Int) -> UInt16? {
+            guard place + 6 <= bytes.count, bytes[place] == UInt8(ascii: "\\"), bytes[place + 1] == UInt8(ascii: "u")
+            else {
+                return nil
+            }
+            return bytes[place + 2..<place + 6].reduce(0) { $0 << 4 | UInt16(hexadecimalDigit($1) ?? 0) }
+        }
+        var place = 0
+        while place < bytes.count {
+            // In JSON a backslash stands in strings only.
+            guard bytes[place] == UInt8(ascii: "\\") else {
+                place += 1
+                continue
+            }
+            guard let first = unit(at: place) else {
+                place += 2
+                continue
+            }
+            place += 6
+            if Unicode.Scalar(first) != nil { continue }
+            if UTF16.isLeadSurrogate(first), let second = unit(at: place), UTF16.isTrailSurrogate(second) {
+                place += 6
+            } else {
+                for (index, byte) in "fffd".utf8.enumerated() { bytes[place - 4 + index] = byte }
+            }
+        }
+    }
+
     private mutating func codeUnit() throws(JSONError) -> UInt16 {
         var unit: UInt16 = 0
         for _ in 0..<4 {

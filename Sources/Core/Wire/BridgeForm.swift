@@ -17,6 +17,15 @@ public enum BridgeForm {
         var members = Members()
         do throws(JSONError) {
             try members.read(request, maximumDepth: maximumDepth)
+            // A cut emoji in a handler's answer must not lose the whole answer.
+            if members.isAnswerWithHalfPair {
+                request.rewrite(from: 0) { bytes in
+                    JSONScanner.replaceHalfPairs(in: bytes)
+                    return bytes.count
+                }
+                members = Members()
+                try members.read(request, maximumDepth: maximumDepth)
+            }
         } catch {
             guard let id = responseID(atStartOf: message) else { return .unreadable(unreadable(error)) }
             return .answer(id: id, .failure(unreadableAnswer(error)))
@@ -129,6 +138,11 @@ public enum BridgeForm {
             case .end: end = value
             case .data, nil: break
             }
+        }
+
+        var isAnswerWithHalfPair: Bool {
+            guard responseID != nil, case .halfPair? = problem else { return false }
+            return true
         }
 
         private func string(_ range: Range<Int>?, _ bytes: Request) -> String? {
