@@ -20,7 +20,8 @@ package struct EntryDate: Sendable, Hashable, Comparable, CustomStringConvertibl
     }
 
     /// Reads ISO 8601: a date, which is its first moment in UTC, or a date and a time with a zone, such as
-    /// `2026-11-21T10:00Z` and `2026-11-21T11:00:00.5+01:00`.
+    /// `2026-11-21T10:00Z` and `2026-11-21T11:00:00.5+01:00`. Every time of RFC 3339 is one. A leap second is the first second
+    /// of the next day, as in the clocks of Unix.
     package init(_ text: String) throws(StoreError) {
         var reader = DateReader(text)
         guard let milliseconds = reader.milliseconds(), Self.range.contains(milliseconds) else {
@@ -78,6 +79,7 @@ private enum Calendar {
 /// Parses the parts of a date.
 private struct DateReader {
     private var rest: Substring.UTF8View
+    private var isInLeapSecond = false
 
     init(_ text: String) { rest = text[...].utf8 }
 
@@ -89,15 +91,19 @@ private struct DateReader {
         // Refuses dates such as the 31st of a shorter month.
         guard Calendar.date(ofDay: day) == (year, month, date) else { return nil }
         if rest.isEmpty { return day * 86_400_000 }
-        guard skip("T"), let time = time(), let zone = zone(), rest.isEmpty else { return nil }
-        return day * 86_400_000 + time - zone
+        guard skip("T", or: "t"), let time = time(), let zone = zone(), rest.isEmpty else { return nil }
+        let milliseconds = day * 86_400_000 + time - zone
+        // It comes only at the end of a day of UTC.
+        if isInLeapSecond, milliseconds.flooredDivision(by: 86_400_000).1 >= 1000 { return nil }
+        return milliseconds
     }
 
     private mutating func time() -> Int64? {
         guard let hour = number(2), hour < 24, skip(":"), let minute = number(2), minute < 60 else { return nil }
         var time = (hour * 60 + minute) * 60_000
         guard skip(":") else { return time }
-        guard let second = number(2), second < 60 else { return nil }
+        guard let second = number(2), second <= 60 else { return nil }
+        isInLeapSecond = second == 60
         time += second * 1000
         guard skip(".") else { return time }
         var digits = 0
@@ -110,7 +116,7 @@ private struct DateReader {
     }
 
     private mutating func zone() -> Int64? {
-        if skip("Z") { return 0 }
+        if skip("Z", or: "z") { return 0 }
         let sign: Int64 = skip("+") ? 1 : skip("-") ? -1 : 0
         guard sign != 0, let hour = number(2), hour < 24 else { return nil }
         _ = skip(":")
@@ -118,8 +124,10 @@ private struct DateReader {
         return sign * (hour * 60 + minute) * 60_000
     }
 
-    private mutating func skip(_ character: Unicode.Scalar) -> Bool {
-        guard rest.first == UInt8(ascii: character) else { return false }
+    private mutating func skip(_ character: Unicode.Scalar, or other: Unicode.Scalar? = nil) -> Bool {
+        guard let first = rest.first, first == UInt8(ascii: character) || first == other.map(UInt8.init(ascii:)) else {
+            return false
+        }
         rest = rest.dropFirst()
         return true
     }
