@@ -188,10 +188,11 @@ import Testing
 
     @Test func `a record's first key counts, one without a value is true, and bytes that are no text are replaced`() {
         var record: JSONObject = [:]
-        for entry in ["path=/a=b", "path=/c", "flag", "empty=", "=nothing", ""] {
-            AvahiText.add(Array(entry.utf8), to: &record)
+        var keys: Set<String> = []
+        for entry in ["path=/a=b", "path=/c", "Path=/d", "flag", "FLAG=1", "empty=", "=nothing", ""] {
+            AvahiText.add(Array(entry.utf8), to: &record, &keys)
         }
-        AvahiText.add(Array("raw=".utf8) + [0xff], to: &record)
+        AvahiText.add(Array("raw=".utf8) + [0xff], to: &record, &keys)
         #expect(record == ["path": "/a=b", "flag": true, "empty": "", "raw": "\u{fffd}"])
     }
 }
