@@ -130,6 +130,29 @@ struct WebLimitsTests {
         #expect(answer.text.hasPrefix("{\"responseData\":null}\n{\"responseData\":2}"), "\(answer)")
     }
 
+    @Test
+    func
+        `a line that the daemon does not take is told to its caller, and a longer one is taken where the settings say so`()
+        async throws
+    {
+        let short = try await WebProcess(.init(settings: "limits: {lineBytes: 65536}"))
+        let token = "Authorization: Bearer \(try await short.token(of: "bob"))"
+        let text = String(repeating: "y", count: 70_000)
+        for line in [#"{"handlerName":"logMessage","data":["\#(text)"]}"#, "call?cmd=logMessage&msg=\(text)"] {
+            let answer = try await short.ask("POST", "/call", [token], body: line)
+            #expect(answer.text.hasPrefix(#"{"error":{"code":"tooLarge""#), "\(answer)")
+        }
+        let page = try await short.page(try await short.cookie(of: "ann"))
+        let told = try await page.ask(#"{"handlerName":"logMessage","data":["\#(text)"],"callbackId":"7"}"#)
+        #expect(told?.hasPrefix(#"{"responseId":"7","error":{"code":"tooLarge""#) == true)
+        #expect(try await page.ask("call?cmd=ping&id=1")?.contains("id=1") == true)
+
+        let long = try await WebProcess(.init(settings: "limits: {lineBytes: 8388608}"))
+        let other = "Authorization: Bearer \(try await long.token(of: "bob"))"
+        let large = #"{"handlerName":"logMessage","data":["\#(String(repeating: text, count: 80))"]}"#
+        #expect(try await long.ask("POST", "/call", [other], body: large).status == 200)
+    }
+
     @Test func `one address does not close the gateway to others, nor to a user behind it`() async throws {
         let web = try await WebProcess(.init(web: "connections: 200"))
         let cookie = try await web.cookie(of: "ann")

@@ -25,8 +25,7 @@ private struct InProcessHost: ConversationHost {
 private final class InProcessClient: ConversationClient {
     private struct Input {
         var line: [UInt8] = []
-        /// The beginning of a line that is too long.
-        var overlong: [UInt8]?
+        var overlong: OverlongLine?
     }
 
     private let client: TestClient
@@ -47,10 +46,10 @@ private final class InProcessClient: ConversationClient {
     private func take(_ bytes: ArraySlice<UInt8>) {
         let limit = client.connection.frontController.limits.lineBytes
         input.withLock { input in
-            guard input.overlong == nil else { return }
+            guard input.overlong == nil else { return bytes.withUnsafeBufferPointer { input.overlong?.add($0) } }
             input.line += bytes
             guard input.line.count > limit + 1 else { return }
-            input.overlong = Array(input.line.prefix(512))
+            input.overlong = OverlongLine(input.line)
             input.line = []
         }
     }
@@ -61,7 +60,7 @@ private final class InProcessClient: ConversationClient {
             return (input.line.last == 0x0D ? Array(input.line.dropLast()) : input.line, input.overlong)
         }
         if let overlong {
-            client.driver.receiveOverlongLine(overlong)
+            client.driver.receive(overlong)
         } else {
             client.driver.receive(line)
         }

@@ -136,7 +136,7 @@ extension StackRulesTests {
                 answer(#"{"responseId":"q\#(number)","responseData":"#)
                 return await client.next()
             }
-            let long = await error({ handler.driver.receiveOverlongLine(Array(($0 + "[1,1,1,1").utf8)) }, 1)
+            let long = await error({ handler.driver.receive(OverlongLine(Array(($0 + "[1,1,1,1").utf8))) }, 1)
             #expect(
                 long == """
                     {"responseId":"1","error":{"cmd":"lamp","code":"tooLarge",\

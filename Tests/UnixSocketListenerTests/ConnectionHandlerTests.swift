@@ -150,6 +150,51 @@ struct ConnectionHandlerTests {
         }
     }
 
+    @Test(
+        "Whose call was too long is told, wherever its id is",
+        arguments: [
+            (#"{"handlerName":"ping","data":["#, #"],"callbackId":"7"}"#),
+            (#"{"handlerName":"ping","data":["#, #"] , "callbackId" : "7" } "#),
+            (#"{"callbackId":"7","handlerName":"ping","data":["#, "]}"),
+            (#"{"data":1,"callbackId":"\u0037","data":["#, "]}\r"),
+            ("call?cmd=ping&id=7&msg=[", "]"), ("call?id=7&cmd=ping&msg=[", "]\r"),
+            ("call?cmd=ping&msg=[", "]&id=%37\r"),
+        ]
+    )
+    func idOfOverlong(start: String, end: String) async throws {
+        var limits = Limits()
+        limits.lineBytes = 1024
+        try await withConnections(limits: limits) { connections in
+            let client = try connections.connect()
+            // In one piece, and in pieces.
+            client.send(start + #""\"callbackId\":\"8\"}","# + String(repeating: "1,", count: 1000) + "1" + end + "\n")
+            client.send(start)
+            for _ in 0..<1000 { client.send("1,") }
+            for byte in end.unicodeScalars { client.send("\(byte)") }
+            client.send("\n")
+            let isURL = start.hasPrefix("call?")
+            let expected = isURL ? "&id=7" : #"{"responseId":"7","error":{"code":"tooLarge""#
+            for line in try await client.lines(2) {
+                #expect(isURL ? line.hasSuffix(expected) : line.hasPrefix(expected))
+            }
+        }
+    }
+
+    @Test(
+        "What only looks like an id is none",
+        arguments: [
+            (#"{"handlerName":"ping","data":["#, #","callbackId":"7"]}"#),
+            (#"{"handlerName":"ping","data":{"a":["#, #"],"callbackId":"7"}}"#),
+            (#"{"handlerName":"ping","data":["#, #"\"callbackId\":\"7\"}"]}"#),
+            (#"{"handlerName":"ping","data":["#, #"],"callbackId":7}"#),
+            ("call?cmd=ping&msg=[", "]&idle=7"), ("call?cmd=ping&msg=[", "]"),
+        ]
+    )
+    func noID(start: String, end: String) {
+        let line = OverlongLine(Array((start + String(repeating: "1,", count: 1000) + end).utf8))
+        #expect(line.callID == nil)
+    }
+
     @Test("At the end of input what came before is answered, a long line too; then the connection closes")
     func endOfInput() async throws {
         try await withConnections { connections in

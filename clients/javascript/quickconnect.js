@@ -14,7 +14,6 @@
 const net = require('node:net');
 const { StringDecoder } = require('node:string_decoder');
 
-const lineBytes = 4 << 20; // The longest line that a daemon accepts, unless its settings change it.
 const callsUnderWay = 1024; // At most this many on one connection; the others wait here, in order.
 const eventsWaiting = 10000; // For a slow loop. Beyond that, the oldest are dropped, and event "dropped" reports it.
 const [firstDelay, longestDelay] = [100, 5000]; // Milliseconds between attempts to connect again.
@@ -430,10 +429,7 @@ function callLine(handlerName, parameters, callbackId) {
 }
 
 function lineOf(message) {
-  const line = JSON.stringify(message) + '\n';
-  const bytes = Buffer.byteLength(line) - 1;
-  if (bytes > lineBytes) throw new QuickConnectError('tooLarge', `a line of ${bytes} bytes; the daemon takes ${lineBytes}`);
-  return line;
+  return JSON.stringify(message) + '\n';
 }
 
 module.exports = { Client, ConnectionLost, QuickConnectError, connect };

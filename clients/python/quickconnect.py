@@ -25,7 +25,6 @@ import threading
 
 __all__ = ["AsyncClient", "Call", "Client", "ConnectionLost", "Error", "Event"]
 
-LINE_BYTES = 4 << 20  # The longest line that a daemon takes, unless its settings say otherwise.
 CALLS = 1024  # So many calls may be under way on one connection; others wait here, in their order.
 EVENTS = 10_000  # So many events wait for a slow loop; of more, the oldest are dropped, which event "dropped" tells.
 FIRST_DELAY, LONGEST_DELAY = 0.1, 5.0  # Seconds between attempts to connect again.
@@ -632,7 +631,4 @@ def _call_line(command, parameters, number=None):
 
 def _line(message):
     text = json.dumps(message, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    line = text.encode() + b"\n"
-    if len(line) > LINE_BYTES + 1:
-        raise Error("tooLarge", f"a line of {len(line) - 1} bytes; the daemon takes {LINE_BYTES}")
-    return line
+    return text.encode() + b"\n"

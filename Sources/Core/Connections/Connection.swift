@@ -90,16 +90,14 @@ public final class Connection: CallConnection {
     }
 
     /// Replies to a line that was longer than the limit and was skipped.
-    /// - Parameter start: the beginning of the line, as much of it as was kept.
-    public func receiveOverlongLine(_ start: UnsafeBufferPointer<UInt8>) {
+    public func receive(_ line: OverlongLine) {
         let limit = frontController.limits.lineBytes
         let error = CommandError(.tooLarge, "the line is longer than \(limit) bytes and was skipped")
-        if let id = BridgeForm.responseID(atStartOf: start) {
+        if let id = line.responseID {
             let failure = HandlerFailure(code: .tooLarge, message: "the handler's answer is longer than \(limit) bytes")
             return receiveAnswer(id: id, .failure(failure))
         }
-        let form = WireForm(firstByte: start.first)
-        output.write { $0.appendError(error, command: nil, id: nil, form: form) }
+        output.write { $0.appendError(error, command: nil, id: line.callID, form: line.form) }
     }
 
     /// What an end leaves to do. Small steps, because a thousand handlers and calls may have ended, each of which others

@@ -52,6 +52,7 @@ struct ServeCommand: ParsableCommand {
                 \.value
             )
         options.state = try stateFolder(setup)
+        options.limits = setup.settings.limits
         return options
     }
 

@@ -33,6 +33,7 @@ struct WebSetup {
         options.tiles = own.tiles
         options.sessionTime = .seconds(own.sessionSeconds)
         options.connections = own.connections
+        options.lineBytes = settings.limits.lineBytes
         options.daemonConnections =
             settings.sockets.first { $0.gateway?.value == "web" }?.connections ?? options.daemonConnections
         options.watches = flags.watch || own.watches

@@ -38,7 +38,7 @@ public final class LineDriver: Sendable {
     }
 
     /// Takes the beginning of a line that is longer than the limit.
-    public func receiveOverlongLine(_ start: [UInt8]) {
-        start.withUnsafeBufferPointer { connection.receiveOverlongLine($0) }
+    public func receive(_ line: OverlongLine) {
+        connection.receive(line)
     }
 }

@@ -157,8 +157,7 @@ extension ConnectionHandler {
             switch step {
             case .line(let range):
                 receive(UnsafeBufferPointer(rebasing: rest[range]), connection, &state)
-            case .overlong(let start):
-                connection.receiveOverlongLine(UnsafeBufferPointer(rebasing: rest[start...].prefix(512)))
+            case .overlong: if let line = framer.takeOverlong() { connection.receive(line) }
             case .needsMore: return true
             }
         }

@@ -1,12 +1,13 @@
 internal import Glibc
+internal import QuickConnect
 
 /// Finds the lines in what a connection sends. A value without I/O: bytes in, ranges out.
 struct LineFramer {
     enum Step: Equatable {
         /// The range of a line, without its line break.
         case line(Range<Int>)
-        /// The line that begins there is longer than the limit. It is skipped; this is returned once for it.
-        case overlong(start: Int)
+        /// A line that is longer than the limit has ended; see ``takeOverlong()``.
+        case overlong
         /// There is no complete line.
         case needsMore
     }
@@ -15,6 +16,7 @@ struct LineFramer {
     /// Bytes at the start of the input that have already been searched for a line break.
     private var searched = 0
     private var isSkipping = false
+    private var overlong: OverlongLine?
 
     init(limit: Int) { self.limit = limit }
 
@@ -29,7 +31,10 @@ struct LineFramer {
         guard let end = lineBreak(in: bytes) else { return searchedAll(bytes) }
         searched = 0
         let length = end > 0 && bytes[end - 1] == UInt8(ascii: "\r") ? end - 1 : end
-        guard length <= limit else { return (.overlong(start: 0), end + 1) }
+        guard length <= limit else {
+            overlong = OverlongLine(UnsafeBufferPointer(rebasing: bytes[..<end]))
+            return (.overlong, end + 1)
+        }
         return (.line(Range(uncheckedBounds: (0, length))), end + 1)
     }
 
@@ -37,20 +42,30 @@ struct LineFramer {
         guard let end = lineBreak(in: bytes) else { return searchedAll(bytes) }
         searched = 0
         isSkipping = false
-        let rest = nextLine(UnsafeBufferPointer(rebasing: bytes[(end + 1)...]))
-        return (shift(rest.step, by: end + 1), rest.consumed + end + 1)
+        overlong?.add(UnsafeBufferPointer(rebasing: bytes[..<end]))
+        return (.overlong, end + 1)
     }
 
     private mutating func searchedAll(_ bytes: UnsafeBufferPointer<UInt8>) -> (step: Step, consumed: Int) {
         searched = 0
-        if isSkipping { return (.needsMore, bytes.count) }
+        if isSkipping {
+            overlong?.add(bytes)
+            return (.needsMore, bytes.count)
+        }
         // One byte more than the limit may be the '\r' of the line break.
         guard bytes.count <= limit + 1 else {
             isSkipping = true
-            return (.overlong(start: 0), bytes.count)
+            overlong = OverlongLine(bytes)
+            return (.needsMore, bytes.count)
         }
         searched = bytes.count
         return (.needsMore, 0)
+    }
+
+    /// What is known of the line that was just told to be too long.
+    mutating func takeOverlong() -> OverlongLine? {
+        defer { overlong = nil }
+        return overlong
     }
 
     private func lineBreak(in bytes: UnsafeBufferPointer<UInt8>) -> Int? {
@@ -58,14 +73,6 @@ struct LineFramer {
             let found = memchr(base + searched, CInt(UInt8(ascii: "\n")), bytes.count - searched)
         else { return nil }
         return UnsafeRawPointer(found) - UnsafeRawPointer(base)
-    }
-
-    private func shift(_ step: Step, by offset: Int) -> Step {
-        switch step {
-        case .line(let range): .line(range.lowerBound + offset..<range.upperBound + offset)
-        case .overlong(let start): .overlong(start: start + offset)
-        case .needsMore: .needsMore
-        }
     }
 }
 

@@ -26,8 +26,6 @@ struct CallLines: Sendable {
     static let smallBody = 4 << 10
     /// About how much of a body is read at a time: others' bodies have their turns between the pieces.
     private static let piece = 64 << 10
-    /// The longest end of a line: its id.
-    private static let idBytes = 64
     /// The parameters become one array.
     private static let depth = JSONParser.defaultDepth - 1
 
@@ -78,10 +76,6 @@ struct CallLines: Sendable {
         switch line.withUnsafeBufferPointer({ reader.read($0) }) {
         case .message(.call(let request)):
             let bytes = start(of: request)
-            guard bytes.count + idBytes <= Limits().lineBytes else {
-                let message = "the message is longer than \(Limits().lineBytes) bytes"
-                return .unreadable(UnreadableMessage(.tooLarge, message, command: request.command))
-            }
             defer { reader.giveBack(.call(request)) }
             return .call(command: request.command, bytes)
         case .message(.unreadable(let problem)): return .unreadable(problem)

@@ -124,7 +124,7 @@ private final class CallLine: ChannelInboundHandler, Worker {
         self.turns = turns
         // Lines were checked when they were made.
         var bounds = ClientConversation.Bounds()
-        bounds.depth = .max
+        (bounds.depth, bounds.lineBytes) = (.max, .max)
         conversation = ClientConversation(bounds: bounds)
         try channel.pipeline.syncOperations.addHandler(self)
         conversation.connected()

@@ -1,3 +1,5 @@
+internal import QuickConnect
+
 /// The configuration of a gateway.
 package struct WebOptions: Sendable {
     /// Where browsers connect.
@@ -35,6 +37,8 @@ package struct WebOptions: Sendable {
     package var connections = 2048
     /// How many connections the daemon takes on the gateway's socket: one for each page and each program that calls.
     package var daemonConnections = 64
+    /// The longest line that the daemon takes.
+    package var lineBytes = Limits().lineBytes
     /// Whether pages are notified when their files change.
     package var watches = false
     /// Whether pages show what the device refuses them: for their author, not for visitors.

@@ -63,7 +63,7 @@ extension WebSite {
             page: channel,
             daemon: opening.daemon,
             session: opening.session,
-            maxMessage: Self.maxMessage,
+            maxMessage: maxMessage,
             fair,
             holding
         )

@@ -19,8 +19,9 @@ final class WebSite {
     /// How many files each user is writing.
     var uploads: [WebPeer: Int] = [:]
 
-    /// One byte more than the longest line that the daemon accepts by default, so that the daemon refuses it.
-    static let maxMessage = Limits().lineBytes + 1
+    /// One byte more than the longest line that the daemon takes, so that the daemon refuses it. Not less than by default, since
+    /// a body has several lines.
+    let maxMessage: Int
     private static let smallBody = 16 << 10
 
     init(
@@ -33,6 +34,7 @@ final class WebSite {
     ) {
         door = RequestFilter(names: options.names)
         security = SecurityHeaders(allowsInline: options.allowsInline, tileOrigin: options.tileOrigin)
+        maxMessage = max(options.lineBytes, Limits().lineBytes) + 1
         pages = Pages(options.pages, libraries: options.libraries)
         let flags = [("watch", JSONValue.bool(options.watches)), ("refusals", .bool(options.showsRefusals))]
         facts = JSONObject(flags + (options.tiles.map { [("tiles", .string($0))] } ?? []))
@@ -52,7 +54,7 @@ final class WebSite {
     /// Without a valid token, nobody can make the gateway hold a large body.
     func bodyLimit(of request: WebRequest) -> Int {
         guard request.isCall, request.identity != nil else { return Self.smallBody }
-        return Self.maxMessage
+        return maxMessage
     }
 
     /// Accepts the head of a request of a page of this gateway, or of a program.

@@ -22,7 +22,7 @@ package struct CallReader: Sendable {
         groups: Set<String>,
         commands: Set<ByteName>?,
         spread: Duration,
-        payloadBytes: Int = Limits().lineBytes
+        payloadBytes: Int
     ) {
         self.topics = topics
         self.device = device

@@ -34,20 +34,19 @@ final class CallerSession {
     private static let patience = Duration.seconds(10)
 
     /// How many of one caller's calls may wait for an absent daemon: as many as it runs at once.
-    private static let maxWaiting = Limits().callsPerConnection
-    private static let bounds: ClientConversation.Bounds = {
-        var bounds = ClientConversation.Bounds()
-        bounds.waitingBytes = 16 << 20
-        bounds.putAsideBytes = 65_536
-        return bounds
-    }()
+    private let maxWaiting: Int
 
-    init(_ caller: String, path: String, number: Int) {
+    init(_ caller: String, path: String, number: Int, _ limits: Limits) {
         self.number = number
+        maxWaiting = limits.callsPerConnection
+        var bounds = ClientConversation.Bounds()
+        bounds.waitingBytes = max(16 << 20, 2 * limits.lineBytes)
+        bounds.putAsideBytes = 65_536
+        (bounds.lineBytes, bounds.callsUnderWay) = (limits.lineBytes, limits.callsPerConnection)
         let opening = (command: SocketRule.actFor, message: CallMessage.value([.string(caller)]))
         // A daemon that does not accept at once is tried again.
         link = DaemonLink(
-            ClientConversation(bounds: Self.bounds, opening: [opening]),
+            ClientConversation(bounds: bounds, opening: [opening]),
             paths: [path],
             patience: .milliseconds(10)
         )
@@ -58,7 +57,7 @@ final class CallerSession {
 
     /// Takes a call; false if too many calls of this caller already wait.
     func submit(_ call: IncomingCall) -> Bool {
-        guard waiting.count < Self.maxWaiting else { return false }
+        guard waiting.count < maxWaiting else { return false }
         lastUse = .now
         let end = Instant.now + Self.patience
         // Who gives less time than a restart takes has chosen that.

@@ -1,5 +1,6 @@
 import Concurrency
 import Glibc
+import QuickConnect
 import QuickConnectClient
 
 /// The callers' connections to the daemon: one for each caller, so that ids, order, `stop` and the limits of the log
@@ -17,6 +18,7 @@ final class CallerSessions {
     }
 
     private let path: String
+    private let limits: Limits
     private var sessions: [String: CallerSession] = [:]
     private var lastNumber = 0
     /// The callers whose connections have something to do, in turns.
@@ -28,8 +30,10 @@ final class CallerSessions {
     static let most = 32
     private static let idleTime = Duration.seconds(60)
 
-    /// - Parameter path: the daemon's socket for this gateway.
-    init(path: String) { self.path = path }
+    /// - Parameters:
+    ///   - path: the daemon's socket for this gateway.
+    ///   - limits: what the daemon takes.
+    init(path: String, _ limits: Limits) { (self.path, self.limits) = (path, limits) }
 
     var count: Int { sessions.count }
 
@@ -47,7 +51,7 @@ final class CallerSessions {
         if let session = sessions[caller] { return session }
         guard sessions.count < Self.most || closeIdlest() else { throw .tooManyCallers }
         lastNumber += 1
-        let session = CallerSession(caller, path: path, number: lastNumber)
+        let session = CallerSession(caller, path: path, number: lastNumber, limits)
         sessions[caller] = session
         return session
     }

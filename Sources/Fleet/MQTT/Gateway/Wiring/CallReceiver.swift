@@ -58,12 +58,13 @@ final class CallReceiver {
             device: options.device,
             groups: Set(settings.groups),
             commands: settings.commands.map { Set($0.map { ByteName($0) }) },
-            spread: .seconds(settings.spreadSeconds)
+            spread: .seconds(settings.spreadSeconds),
+            payloadBytes: options.limits.lineBytes
         )
         let file = options.state.map { "\($0)/calls" }
         complaints = Complaints(complain)
         seen = SeenFile(file, lifetime: Int64(settings.sessionSeconds), complain: complain)
-        sessions = CallerSessions(path: options.bridgePath)
+        sessions = CallerSessions(path: options.bridgePath, options.limits)
         (self.files, self.texts) = (files, texts)
     }
 

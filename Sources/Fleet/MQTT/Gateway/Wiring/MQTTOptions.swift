@@ -1,4 +1,5 @@
 package import Configuration
+package import QuickConnect
 
 /// The parameters of the gateway at its start.
 package struct MQTTOptions: Sendable {
@@ -14,6 +15,8 @@ package struct MQTTOptions: Sendable {
     /// The folder for state that survives restarts; nil: none.
     package var state: String?
     package var version: String
+    /// What the daemon takes.
+    package var limits = Limits()
 
     package init(
         settings: MQTTSettings,
