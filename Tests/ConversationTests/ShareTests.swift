@@ -7,7 +7,8 @@ import Testing
 /// What one user can take of the daemon, and what is left for others.
 @Suite("Each user has a share", .enabled(if: OtherUser.isPossible, "only root can connect as another user"))
 struct ShareTests {
-    private static let commands = String(repeating: "call?cmd=commands&id=1\n", count: 2600)
+    /// What anybody may ask and costs the most.
+    private static let dear = String(repeating: "call?cmd=explain&msg=%5B%22state%22%5D&id=1\n", count: 1400)
 
     @Test func `a neighbour is answered while five connections ask for the dearest`() async throws {
         _ = try await askForTheDearest()
@@ -23,7 +24,7 @@ struct ShareTests {
         let daemon = try await open()
         let neighbour = try daemon.connect()
         let busy = try (0..<5).map { _ in try daemon.stranger() }
-        for client in busy { client.send([UInt8](Self.commands.utf8)) }
+        for client in busy { client.send([UInt8](Self.dear.utf8)) }
         let longest = try await pings(5, of: neighbour)
         // A new connection is taken meanwhile, too.
         #expect(try await daemon.connect().reply("ping", nil).value == .null)
@@ -50,6 +51,30 @@ struct ShareTests {
         #expect(try await long.nextReply()?.id == "long")
         for client in clients { client.close() }
         try await eventually("all is given back") { try await kept(root, "uid \(OtherUser.stranger)") == 0 }
+    }
+
+    /// Of peers without a share left one line after the other is read all the same.
+    @Test func `long lines of many users are taken one after the other, and keep no more than the budget`() async throws
+    {
+        let daemon = try await open(settings: "limits: {keptBytes: 8388608, lineBytes: 4194304, replyBytes: 1048576}")
+        let root = try daemon.connect()
+        let line =
+            #"{"handlerName":"ping","data":["# + "\"" + String(repeating: "a", count: 3_900_000)
+            + #""],"callbackId":"long"}"#
+        let lines = [UInt8](String(repeating: line + "\n", count: 4).utf8)
+        let clients = try (0..<12).map { try daemon.connect(as: OtherUser.stranger - UInt32($0)) }
+        for client in clients { client.send(lines) }
+        var most = 0
+        for _ in 0..<4 {
+            for client in clients {
+                let reply = try await client.next()
+                #expect(reply?.contains("long") == true, "\(reply ?? "nothing")")
+                most = max(most, try await used(root))
+            }
+        }
+        for client in clients { client.close() }
+        // A long line on its way counts four times, and the beginnings twice.
+        #expect(most < 28 << 20)
     }
 
     @Test func `a line that does not end while the share is full is closed with overloaded`() async throws {
@@ -192,7 +217,13 @@ struct ShareTests {
         return longest
     }
 
-    /// What the daemon keeps for a user, in bytes.
+    /// What the daemon keeps for all peers, in bytes.
+    private func used(_ client: SocketClient) async throws -> Int {
+        let memory = try await client.reply("state", nil).value.objectValue?["memory"]?.objectValue
+        return memory?["used"]?.integerValue.map { Int($0) } ?? 0
+    }
+
+    /// What it keeps for one user.
     private func kept(_ client: SocketClient, _ user: String) async throws -> Int {
         let peers = try await client.reply("state", nil).value.objectValue?["memory"]?.objectValue?["peers"]?.arrayValue
         let own = peers?.first { $0.objectValue?["for"]?.stringValue == user }

@@ -109,8 +109,12 @@ final class UnreadConnections {
         return false
     }
 
-    /// Whether it is read though its peer has used its share.
-    func isExempt(_ handler: ConnectionHandler) -> Bool { exempt?.handler === handler }
+    /// Whether it is read though its peer has used its share: only until its line has ended, or each of many peers would
+    /// be left with most of its next line.
+    func isExempt(_ handler: ConnectionHandler) -> Bool {
+        guard let exempt, exempt.handler === handler else { return false }
+        return !handler.hasFinishedLine(since: exempt.lineCount)
+    }
 
     private func schedule() {
         guard !isScheduled else { return }
