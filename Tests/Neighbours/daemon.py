@@ -6,6 +6,8 @@ import time
 from rig import Attack, call, connect, count_sent, pump
 
 FIRST_UID = 20000
+# What costs the daemon most of the calls that anybody may make, with an answer that is made anew each time.
+DEAR = b"call?cmd=explain&msg=%5B%22state%22%5D&id=1\n"
 
 
 def spread(path, peers, each=1, same=False):
@@ -76,7 +78,7 @@ def churn(path, peers):
         while time.monotonic() < end:
             for connection in spread(path, peers):
                 try:
-                    connection.sendall(b"call?cmd=commands&id=1\n" * 3)
+                    connection.sendall(DEAR * 3)
                     count_sent(1)
                 except OSError:
                     pass
@@ -118,9 +120,9 @@ LONG = b"call?cmd=ping&msg=[" + b",".join([b"1"] * 1_900_000) + b"]&id=n\n"
 
 # Name, what starts the attackers, and whether the number of peers matters.
 ATTACKS = [
-    ("60 KB of commands, once", flood(b"call?cmd=commands&id=1\n" * 2600, repeats=False, reads=False)),
-    ("60 KB of commands, once, of the neighbour's user", flood(b"call?cmd=commands&id=1\n" * 2600, False, False, same=True)),
-    ("commands without a pause", flood(b"call?cmd=commands&id=1\n" * 2600)),
+    ("60 KB of dear calls, once", flood(DEAR * 1400, repeats=False, reads=False)),
+    ("60 KB of dear calls, once, of the neighbour's user", flood(DEAR * 1400, False, False, same=True)),
+    ("dear calls without a pause", flood(DEAR * 1400)),
     ("pings without a pause, of the neighbour's user", flood(b"call?cmd=ping&id=1\n" * 3000, same=True)),
     ("beginnings of lines of 4 MB", flood(b"call?cmd=ping&msg=" + b"a" * 4_000_000, repeats=False, each=20)),
     ("beginnings of lines, of the neighbour's user", flood(b"call?cmd=ping&msg=" + b"a" * 4_000_000, False, same=True, each=20)),
@@ -130,6 +132,6 @@ ATTACKS = [
     ("connections that come and go", churn),
     ("lines of 4 MB", flood(LONG)),
     ("batches of 4 MB whose answers nobody reads", flood(b"[" + b"1," * 1_900_000 + b"1]\n", False, False, each=10)),
-    ("replies that nobody reads", flood(b"call?cmd=commands&id=1\n" * 2600, repeats=False, reads=False, each=20)),
+    ("replies that nobody reads", flood(DEAR * 1400, repeats=False, reads=False, each=20)),
     ("handlers that come and go, of which 200 hear", handlers),
 ]  # fmt: skip

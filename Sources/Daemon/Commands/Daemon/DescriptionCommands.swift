@@ -1,6 +1,7 @@
 import Calendar
 import JSON
 import QuickConnect
+internal import Synchronization
 
 /// `commands`: the table, as an object `{NAME: {"help", "parameters", "result"?, "effect", "allow"?, "value"?,
 /// "homeAssistant"?}}`, handlers that are commands of their own as `{NAME: {"help", "parameters": null, "effect",
@@ -9,17 +10,41 @@ import QuickConnect
 /// If there are many commands, a task builds it, off the event loop.
 struct CommandsBCO: WaitingBCO {
     let controller: FrontController
+    private let last = LastAnswer()
     private static let many = 500
+
+    init(controller: FrontController) { self.controller = controller }
+
+    /// The last answer: of a hundred clients nearly all get the same, and making it takes longer than all else in a call.
+    private final class LastAnswer: Sendable {
+        struct State: Sendable {
+            var table: MappingTable
+            var names: [String]
+            var text: JSONText
+        }
+
+        let state = Mutex<State?>(nil)
+    }
 
     func handle(_ call: borrowing Call) throws(CommandError) -> Awaited<BusinessOutcome> {
         let rule = call.connection.socketRule
-        guard controller.currentTable.count > Self.many else { return .now(.result(answer(rule))) }
-        return .wait { () async throws(CommandError) in .result(answer(rule)) }
+        guard controller.currentTable.count > Self.many else { return .now(.result(.text(answer(rule)), under: nil)) }
+        return .wait { () async throws(CommandError) in .result(.text(answer(rule)), under: nil) }
     }
 
-    private func answer(_ rule: SocketRule?) -> JSONValue {
-        let entries = controller.currentTable.entries.filter { rule?.lists($0.command, for: $0.gateways) ?? true }
+    private func answer(_ rule: SocketRule?) -> JSONText {
+        let table = controller.currentTable
+        let entries = table.entries.filter { rule?.lists($0.command, for: $0.gateways) ?? true }
         let handlers = controller.handlerCommands.filter { rule?.lists($0, for: nil) ?? true }
+        let names = entries.map(\.command) + handlers
+        if let last = last.state.withLock({ $0 }), last.table === table, last.names == names { return last.text }
+        let bytes = SharedBytes(value(entries, handlers).text)
+        let text = JSONText(checked: bytes, 0..<bytes.count)
+        last.state.withLock { $0 = .init(table: table, names: names, text: text) }
+        return text
+    }
+
+    private func value(_ entries: [MappingEntry], _ handlers: [String]) -> JSONValue {
         var all = entries.map { (name: $0.command, value: JSONValue.object(describe($0))) }
         all += handlers.map { name in
             let effect = JSONValue.string(CommandEffect.destroys.rawValue)
