@@ -31,6 +31,9 @@ private final class Context: JSExport {
         .method("queryEntriesBetweenDate(start:end:)", Context.queryEntriesBetweenDate)
         .method("save", Context.save)
         .classMethod("context") { () in Context.shared }
+        .classMethod("count") { (values: [Any]?, members: [String: Any]?) in
+            "\(values.map { "\($0.count)" } ?? "nil") \(members.map { "\($0.count)" } ?? "nil")"
+        }
         .classMethod("describe") { (value: Any?, values: [Any]) in "\(value ?? "nil") and \(values.count)" }
 }
 
@@ -67,6 +70,20 @@ struct AnyTypeTests {
         context.evaluateScript("object.settings = 5")
         #expect(context.exception.toString().hasPrefix("TypeError"))
         #expect(object.settings["unit"] as? String == "m")
+    }
+
+    @Test func `null and nothing are nil for optional lists and members, as for other types`() throws {
+        #expect(context.evaluateScript("Context.count([1, 2], {a: 1})").toString() == "2 1")
+        for nothing in ["null, null", "undefined, null", "null", ""] {
+            #expect(context.evaluateScript("Context.count(\(nothing))").toString() == "nil nil")
+        }
+        let closure: ([Any]?, [String: Any]?) -> Bool = { $0 == nil && $1 == nil }
+        context.setObject(closure as Any, forKeyedSubscript: "areNil")
+        #expect(context.evaluateScript("areNil(null, null)").toBool() && context.exception == nil)
+        context.evaluateScript("Context.count({})")
+        #expect(context.exception.toString() == "TypeError: argument 1 is not an array")
+        context.evaluateScript("Context.count([], [])")
+        #expect(context.exception.toString() == "TypeError: argument 2 is not an object")
     }
 
     @Test func `methods take and give any type`() throws {

@@ -247,7 +247,11 @@ extension ArgumentReader {
         guard let home = JSContext.of(context) else { throw Self.unreadable(Value.self) }
         var reader = JSValueReader()
         let object: Any = try reader.object(JSValue(ref, in: home)) ?? nothing(Value.self)
-        guard let value = object as? Value else { throw Self.unreadable(Value.self) }
+        if let value = object as? Value { return value }
+        // `null` is nil for a type that holds no NSNull, such as `[Any]?`.
+        guard JSValueIsNull(context, ref), let value = nothing(Value.self) as? Value else {
+            throw Self.unreadable(Value.self)
+        }
         return value
     }
 
@@ -257,7 +261,10 @@ extension ArgumentReader {
     }
 
     private static func unreadable<Value>(_ type: Value.Type) -> JSConversionError {
-        JSConversionError(expected: "\(type)")
+        let name = "\(type)".replacing("Optional<", with: "")
+        return JSConversionError(
+            expected: name.hasPrefix("Array<") ? "array" : name.hasPrefix("Dictionary<") ? "object" : "\(type)"
+        )
     }
 }
 
