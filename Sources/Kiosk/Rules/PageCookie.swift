@@ -31,9 +31,10 @@ package struct PageCookie: Sendable, Hashable {
             let all = Self.members.joined(separator: ", ")
             throw Mistake(member: name, expected: "the members \(all), and no '\(name)'")
         }
-        let name = "a name without spaces and \(Self.separators)"
+        let name = "a name without spaces and \(Self.separators), in ASCII"
         self.name = try Self.text(object, "name", nil, name, Self.isName)
-        let value = "a text without spaces, control characters and \",;\\"
+        let value =
+            "a text without spaces, control characters and \",;\\, in ASCII, as encodeURIComponent writes any text"
         self.value = try Self.text(object, "value", nil, value, Self.isValue)
         domain = try Self.text(object, "domain", host, "a host, such as shop.example.org", Self.isDomain).lowercased()
         path = try Self.text(object, "path", "/", "a path that begins with /") { $0.hasPrefix("/") && Self.isValue($0) }

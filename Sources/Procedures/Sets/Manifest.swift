@@ -37,7 +37,9 @@ package struct Manifest: Sendable {
     /// Refuses a manifest that the holder of a key has not signed.
     /// - Parameter key: in Base64, as the settings have it.
     package static func verify(_ text: String, signature: String?, key: String) throws(SetRefusal) {
-        guard let signature else { throw SetRefusal("the manifest is not signed: there is no manifest.json.sig") }
+        guard let signature else {
+            throw SetRefusal("the manifest is not signed, or has changed since: there is no manifest.json.sig")
+        }
         guard Ed25519Key(key)?.accepts(Base64.decode(signature) ?? [], of: Array(text.utf8)) == true else {
             throw SetRefusal("the manifest's signature is not one of the key in the settings")
         }
