@@ -46,24 +46,40 @@ extension Caller {
     private static let peerGroupsOption: CInt = 59
 }
 
+/// Reads command lines: the kernel takes the lock of a process's memory for it, which the process may hold for long.
+final class CommandLines: Sendable {
+    private let thread = SideThread<Void>("qc-programs", wake: {})
+    private let waiting = Atomic<Int>(0)
+    /// Further ones are not read.
+    private static let most = 64
+
+    /// Reads one, and takes the whole name of the program from it.
+    func read(_ pid: Int32, of uid: UInt32, _ cut: String, _ whole: CallingProcess.WholeName) {
+        guard waiting.add(1, ordering: .relaxed).newValue <= Self.most else {
+            waiting.subtract(1, ordering: .relaxed)
+            return
+        }
+        thread.run(for: "\(uid)") {
+            whole.set(CallingProcess.wholeName(cut, in: CallingProcess.text("/proc/\(pid)/cmdline") ?? ""))
+            self.waiting.subtract(1, ordering: .relaxed)
+        }
+    }
+}
+
 extension CallingProcess {
-    /// The process of a caller, if it has one.
+    /// The process of a caller, if it has one. Reads /proc; the values are nil if it hides other users' processes.
     // Inlined into its caller, this crashes the optimizer of Swift 6.3.1.
     @inline(never)
-    init?(of caller: Caller) {
-        guard let pid = caller.pid else { return nil }
-        self.init(pid: pid)
-    }
-
-    /// Reads /proc; the values are nil if it hides other users' processes.
-    init(pid: Int32) {
+    init?(of caller: Caller, _ lines: CommandLines) {
+        guard let pid = caller.pid, let uid = caller.uid else { return nil }
         let program = Self.text("/proc/\(pid)/comm").map { String($0.prefix { $0 != "\n" }) }
-        let isCut = program?.utf8.count == Self.kernelNameBytes
-        self.init(
-            unit: Self.text("/proc/\(pid)/cgroup").flatMap(Self.unit),
-            program: program,
-            wholeName: isCut ? program.flatMap { Self.wholeName($0, in: Self.text("/proc/\(pid)/cmdline") ?? "") } : nil
-        )
+        var whole: WholeName?
+        if let program, program.utf8.count == Self.kernelNameBytes {
+            let name = WholeName()
+            lines.read(pid, of: uid, program, name)
+            whole = name
+        }
+        self.init(unit: Self.text("/proc/\(pid)/cgroup").flatMap(Self.unit), program: program, whole: whole)
     }
 
     /// What the kernel keeps of a name.
@@ -89,7 +105,7 @@ extension CallingProcess {
     }
 
     /// Reads what fits into a small buffer: these files are generated when read, and have no size.
-    private static func text(_ path: String) -> String? {
+    static func text(_ path: String) -> String? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }

@@ -31,6 +31,7 @@ final class UnixSocketListener: Sendable {
     private let waitingCalls: WaitingCalls
     private let logger: Logger
     private let userNames: UserNames
+    private let commandLines = CommandLines()
     private let state = Mutex(State())
     private let stopped = Promise<Void>()
     /// Fulfilled when the last connection has closed, once it must.
@@ -172,7 +173,7 @@ final class UnixSocketListener: Sendable {
         }
         let handler = ConnectionHandler(descriptor, limits: limits, logger: logger, resources: resources)
         let output = SocketOutput(handler)
-        let process = CallingProcess(of: caller)
+        let process = CallingProcess(of: caller, commandLines)
         let connection = Connection(caller: caller, router, output: output, socketRule: rule, process: process)
         count(OpenConnection(output: output, connection: connection, peer: caller.owner, socket: rule?.name))
         handler.begin(connection) { self.forget(output, of: caller.owner, rule?.name) }
