@@ -41,7 +41,7 @@ final class SessionClient {
         work {
             line.withUnsafeBufferPointer { line in
                 guard line.count <= SessionDaemon.limits.lineBytes else {
-                    return connection.receiveOverlongLine(UnsafeBufferPointer(rebasing: line.prefix(512)))
+                    return connection.receive(OverlongLine(line))
                 }
                 expect(line)
                 receive(line)
@@ -72,7 +72,7 @@ final class SessionClient {
 
     private func sendStart(_ start: [UInt8]) {
         guard !inputEnded else { return }
-        work { start.withUnsafeBufferPointer { connection.receiveOverlongLine($0) } }
+        work { connection.receive(OverlongLine(start)) }
     }
 
     /// Notes the ids that a line will be answered under, as another reader finds them.
