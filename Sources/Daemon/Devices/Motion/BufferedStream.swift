@@ -9,13 +9,14 @@ struct BufferObstacle: Error, Sendable {
     var text: String
     /// Whether another program uses it.
     var isBusy = false
-    /// Whether it can be switched on, but gives nothing.
-    var isSilent = false
+    /// It can be switched on, but gives nothing; when it is tried again.
+    var silentUntil: ContinuousClock.Instant?
+    var isSilent: Bool { silentUntil != nil }
 
-    init(_ text: String, isBusy: Bool = false, isSilent: Bool = false) {
+    init(_ text: String, isBusy: Bool = false, silentUntil: ContinuousClock.Instant? = nil) {
         self.text = text
         self.isBusy = isBusy
-        self.isSilent = isSilent
+        self.silentUntil = silentUntil
     }
 
     init(_ error: SystemCallError) { self.init(error.description, isBusy: error.code == EBUSY) }
@@ -35,7 +36,7 @@ final class BufferedStream: MotionStream {
     private let silence: SilentBuffers
     private var bytes: [UInt8] = []
     /// When the buffer gave something, or was switched on.
-    private var lastHeard = ContinuousClock.now
+    private var lastHeard = SuspendingClock.now
 
     /// How many samples the kernel keeps for a late reader.
     private static let length = 64
@@ -112,7 +113,9 @@ final class BufferedStream: MotionStream {
 
     func next(_ waker: Waker, until end: ContinuousClock.Instant) throws(CommandError) -> Acceleration? {
         if bytes.count < layout.size {
-            _ = waker.sleep(watching: file.descriptor, until: min(end, lastHeard + patience))
+            // The time of a suspend is none in which the sensor could have given something.
+            let left = patience - lastHeard.duration(to: .now)
+            _ = waker.sleep(watching: file.descriptor, until: min(end, .now + left))
             // Always read: poll(2) does not report an unplugged device, but read(2) does.
             do throws(SystemCallError) { bytes += try file.read(layout.size * 16) } catch {
                 throw CommandError(reading: sensor, error)
@@ -170,8 +173,8 @@ final class SilentBuffers: Sendable {
     func note(_ sensor: Accelerometer) { until.withLock { $0[sensor.device] = .now + Self.pause } }
 
     func obstacle(of sensor: Accelerometer) -> BufferObstacle? {
-        let isSilent = until.withLock { $0[sensor.device].map { .now < $0 } ?? false }
-        return isSilent ? BufferObstacle("its buffer stayed empty", isSilent: true) : nil
+        guard let end = until.withLock({ $0[sensor.device] }), .now < end else { return nil }
+        return BufferObstacle("its buffer stayed empty", silentUntil: end)
     }
 }
 

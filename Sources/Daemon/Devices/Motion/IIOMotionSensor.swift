@@ -12,6 +12,8 @@ package final class IIOMotionSensor: MotionSensor, SharedSource, Examined {
     private struct State {
         /// Whether the sensor was there once; then it may come back.
         var wasThere = false
+        /// Whether it was read in a worse way than it promises when it was read last.
+        var isWorse = false
         /// Which sensor is used and how it is read, while it is on.
         var way: (says: String, state: Finding.State)?
     }
@@ -137,10 +139,14 @@ package final class IIOMotionSensor: MotionSensor, SharedSource, Examined {
 
     private func found(_ stream: any MotionStream) {
         let state: Finding.State = stream.isWorse ? .warning : .ok
-        shared.withLock { ($0.wasThere, $0.way) = (true, (stream.description, state)) }
+        let isNews = shared.withLock { shared in
+            defer { (shared.wasThere, shared.isWorse) = (true, stream.isWorse) }
+            shared.way = (stream.description, state)
+            return stream.isWorse && !shared.isWorse
+        }
         if sharing.found() {
             logger.notice("\(source.description) is back: \(stream.description)")
-        } else if stream.isWorse {
+        } else if isNews {
             logger.warning("\(stream.description)")
         } else {
             logger.debug("\(stream.description)")

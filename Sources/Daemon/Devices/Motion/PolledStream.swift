@@ -24,7 +24,7 @@ final class PolledStream: MotionStream {
         _ obstacle: BufferObstacle
     ) throws(CommandError) {
         (self.sensor, self.conversion, self.rate, self.obstacle) = (sensor, conversion, rate, obstacle)
-        nextLook = BufferedStream.obstacle(of: sensor) == nil ? nil : .now + Self.lookEvery
+        nextLook = obstacle.silentUntil ?? (BufferedStream.obstacle(of: sensor) == nil ? nil : .now + Self.lookEvery)
         // Drivers that wake their chip for each axis then wait up to two periods of this rate.
         _ = SamplingRate.set(rate * 8, in: sensor.folder)
         // If polling is impossible, too, this fails now.
