@@ -36,10 +36,14 @@ extension YAMLNode {
     /// The first plain scalar in it that stands for no JSON value.
     var scalarWithoutValue: (node: YAMLNode, text: String)? {
         switch content {
-        case .scalar(let text, let isPlain): isPlain && !isNull && YAMLScalar.value(text) == nil ? (self, text) : nil
-        case .sequence(let items): items.lazy.compactMap(\.scalarWithoutValue).first
-        case .mapping(let members): members.lazy.compactMap(\.value.scalarWithoutValue).first
+        case .scalar(let text, let isPlain):
+            return isPlain && !isNull && YAMLScalar.value(text) == nil ? (self, text) : nil
+        case .sequence(let items):
+            for item in items { if let found = item.scalarWithoutValue { return found } }
+        case .mapping(let members):
+            for (_, value) in members { if let found = value.scalarWithoutValue { return found } }
         }
+        return nil
     }
 }
 

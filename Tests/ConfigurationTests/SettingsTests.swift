@@ -79,6 +79,17 @@ struct SettingsTests {
         #expect(file.mistakes.map(\.description) == ["a.yaml:1:9: \(says)"])
     }
 
+    @Test func `such a number is found however deep it is`() throws {
+        var file = YAMLFile(path: "a.yaml")
+        let deep = String(repeating: "[", count: 14) + ".inf" + String(repeating: "]", count: 14)
+        #expect(file.json(try #require(try YAMLParser.parse(deep)), "'default'") == nil)
+        let deeper = String(repeating: "[", count: 60) + ".inf" + String(repeating: "]", count: 60)
+        #expect(file.json(try #require(try YAMLParser.parse(deeper)), "'default'") == nil)
+        #expect(
+            file.mistakes.map(\.message).allSatisfy { $0.hasPrefix(".inf is no value") } && file.mistakes.count == 2
+        )
+    }
+
     @Test(arguments: [
         ("a: !secret pin", "!secret"), ("- !!binary aGk=", "!!binary"), ("!include x.yaml", "!include"),
         ("!!set {a, b}", "!!set"),

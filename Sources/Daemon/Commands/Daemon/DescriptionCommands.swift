@@ -19,7 +19,7 @@ struct CommandsBCO: WaitingBCO {
     private final class LastAnswer: Sendable {
         struct State: Sendable {
             var table: MappingTable
-            var names: [String]
+            var names: [ByteName]
             var text: JSONText
         }
 
@@ -36,7 +36,7 @@ struct CommandsBCO: WaitingBCO {
         let table = controller.currentTable
         let entries = table.entries.filter { rule?.lists($0.command, for: $0.gateways) ?? true }
         let handlers = controller.handlerCommands.filter { rule?.lists($0, for: nil) ?? true }
-        let names = entries.map(\.command) + handlers
+        let names = (entries.map(\.command) + handlers).map { ByteName($0) }
         if let last = last.state.withLock({ $0 }), last.table === table, last.names == names { return last.text }
         let bytes = SharedBytes(value(entries, handlers).text)
         let text = JSONText(checked: bytes, 0..<bytes.count)

@@ -53,7 +53,7 @@ private struct MediaLook {
 
     /// What is in the folder and in no list.
     private var unnamable: Finding? {
-        guard let names = try? folder.unnamable(), let first = names.first else { return nil }
+        guard let names = try? folder.unnamable(), let first = names.first?.escapingControls else { return nil }
         let what =
             names.count == 1 ? "'\(first)' is in no list" : "'\(first)' and \(names.count - 1) more are in no list"
         let says = "\(what): a name is UTF-8 with an ending such as .wav, without control characters"
