@@ -12,8 +12,8 @@ package final class IIOMotionSensor: MotionSensor, SharedSource, Examined {
     private struct State {
         /// Whether the sensor was there once; then it may come back.
         var wasThere = false
-        /// Whether it was read in a worse way than it promises when it was read last.
-        var isWorse = false
+        /// Whether it was told that it is read in a worse way than it promises. Its buffer is tried again each ten minutes.
+        var isToldWorse = false
         /// Which sensor is used and how it is read, while it is on.
         var way: (says: String, state: Finding.State)?
     }
@@ -140,9 +140,10 @@ package final class IIOMotionSensor: MotionSensor, SharedSource, Examined {
     private func found(_ stream: any MotionStream) {
         let state: Finding.State = stream.isWorse ? .warning : .ok
         let isNews = shared.withLock { shared in
-            defer { (shared.wasThere, shared.isWorse) = (true, stream.isWorse) }
-            shared.way = (stream.description, state)
-            return stream.isWorse && !shared.isWorse
+            (shared.wasThere, shared.way) = (true, (stream.description, state))
+            guard stream.isWorse, !shared.isToldWorse else { return false }
+            shared.isToldWorse = true
+            return true
         }
         if sharing.found() {
             logger.notice("\(source.description) is back: \(stream.description)")
@@ -154,6 +155,7 @@ package final class IIOMotionSensor: MotionSensor, SharedSource, Examined {
     }
 
     package func lost(_ error: CommandError, isNew: Bool) {
+        shared.withLock { $0.isToldWorse = false }
         if isNew { logger.warning("\(source.description): \(error.message)") }
     }
 }
