@@ -122,7 +122,7 @@ private final class CallLine: ChannelInboundHandler, Worker {
         reading = Reading(channel)
         self.holding = holding
         self.turns = turns
-        // Lines were checked when they were made.
+        // The depth was checked when the lines were made; their length is for the daemon to judge.
         var bounds = ClientConversation.Bounds()
         (bounds.depth, bounds.lineBytes) = (.max, .max)
         conversation = ClientConversation(bounds: bounds)
