@@ -142,7 +142,7 @@ struct ShareTests {
         let daemon = try await open(settings: "limits: {keptBytes: 8388608, lineBytes: 1048576, replyBytes: 2097152}")
         let root = try daemon.connect()
         let clients = try (0..<15).map { _ in try daemon.stranger() }
-        let some = String(repeating: "call?cmd=commands&id=1\n", count: 20)
+        let some = String(repeating: "call?cmd=explain&msg=%5B%22state%22%5D&id=1\n", count: 200)
         for client in clients { client.send([UInt8](some.utf8)) }
         try await eventually("its share is used") { try await kept(root, "uid \(OtherUser.stranger)") > 1 << 20 }
         let other = try daemon.connect(as: OtherUser.stranger - 1)
