@@ -88,6 +88,8 @@ struct NeighbourProcedureTests {
             Self.procedures,
             settings: "procedures: {time: 2s, parallel: 1}"
         )
+        // A process that began before the data has its file is replaced when the file is there.
+        _ = try await client.value("data", ["info"])
         #expect(try await client.value("execute", ["same", 1]) == 1)
         let workers = ProcedureTests.children(of: service.process.pid)
         #expect(workers.count == 1)
