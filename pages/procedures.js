@@ -48,7 +48,7 @@ function showClosed(error) {
 	const { rule, location, allow } = error
 	const isMapping = allow && !/^the commands of the socket/.test(rule || '')
 	const [why, how, line, then] = isMapping
-		? [`Procedures are for ${rule} on this device.`, ['The owner lets you in with this line in a file of the mappings folder, and the same for execute. The rule is now in ', make('code', {}, location), ':'], allow, 'sudo quickconnect call reload']
+		? [`Procedures are for ${rule} on this device.`, ['The owner lets you in with this line in the last file of the mappings folder, and the same for execute. The rule is now in ', make('code', {}, location), ':'], allow, 'sudo quickconnect call reload']
 		: ['A procedure computes with what this device has recorded. Whether pages may see that is for its owner to decide; until then they may not.',
 			['The owner lets pages run procedures with two more names in the list of their socket, in ', make('code', {}, location || '/etc/quickconnect/quickconnectd.yaml'), ':'], 'commands: [execute, procedures, …]', 'sudo systemctl restart quickconnectd']
 	$('closed-why').replaceChildren(make('p', {}, why), make('p', {}, ...how), make('pre', {}, line), make('p', {}, 'It holds after ', make('code', {}, then), '.'))

@@ -321,6 +321,24 @@ struct PickerTests {
         #expect(try await next.nextReply()?.code == "cancelled")
     }
 
+    @Test func `a call that ends before its dialog has begun leaves none`() async throws {
+        let scene = try await Scene()
+        let caller = try scene.daemon.connect()
+        for id in 1...20 {
+            caller.send("call?cmd=showDate&msg=Date&id=\(id)")
+            // Later with each one, from before the picker has the call until its process begins.
+            for _ in 0..<id { #expect(try await scene.daemon.connect().reply("ping", nil).value == .null) }
+            caller.send("call?cmd=cancel&msg=\(id)")
+            #expect(try await caller.nextReply()?.code == "cancelled")
+        }
+        // None is left that would be `busy` for the next one, or lie over it.
+        let next = try scene.daemon.connect()
+        next.send("call?cmd=showDate&msg=Date&id=next")
+        try await scene.display.answer("^Choose a date$", keys: "Escape")
+        #expect(try await next.nextReply()?.code == "cancelled")
+        try await scene.display.awaitNone("^Choose a date$")
+    }
+
     @Test func `SIGTERM closes the dialog, and its caller is answered`() async throws {
         let scene = try await Scene()
         let caller = try scene.daemon.connect()

@@ -56,7 +56,7 @@ struct SetTests {
         #expect(try await client(daemon, "add", "level", "0.2").output == "1.3\n")
         #expect(try await client(daemon, "add", "level", "-0.1").output == "1.2\n")
         #expect(try await client(daemon, "add", "level", "99").output == "10\n")
-        #expect(try await client(daemon, "add", "sign", "1").errors.contains("takes one parameter"))
+        #expect(try await client(daemon, "add", "sign", "1").errors.contains("only a number can be added to"))
         #expect(try await client(daemon, "add", "level", "high").exit == .status(2))
         let both = try await client(daemon, "call", "level", "3", #"{"add": 1}"#)
         #expect(both.errors.contains("null, because the option add is given"), "\(both)")

@@ -58,12 +58,12 @@ struct SetupTests {
         return daemon
     }
 
-    private func web() async throws -> ChildProcess {
+    private func web(listen: String = "127.0.0.1:0") async throws -> ChildProcess {
         let web = try ChildProcess(
             Products.path("quickconnect-web"),
             [
                 "--config", folder("quickconnectd.yaml"), "--socket", folder("socket"), "--state", folder("state"),
-                "--listen", "127.0.0.1:0",
+                "--listen", listen,
             ],
             environment: Self.variables
         )
@@ -163,6 +163,14 @@ struct SetupTests {
         _ = try await socket.value("web", ["remove", "ann"])
         let removed = String(late.split(separator: "#code=").last ?? "")
         #expect(try await process.logIn(["code": .string(removed)]).isEmpty, "a user who is gone logs in no more")
+    }
+
+    @Test func `its check visits an address of IPv6, too`() async throws {
+        #expect(try await setup("home").0 == .status(0))
+        let (daemon, web) = (try await daemon(), try await web(listen: "[::1]:0"))
+        let checked = try await setup("home")
+        #expect(checked.output.contains("Checked: web:carla can log in at http://[::1]:"), "\(checked)")
+        try await end(web, daemon)
     }
 
     // MARK: What it does not touch

@@ -70,7 +70,7 @@ public struct AllowRule: Sendable, Hashable {
         guard let line else {
             return "with \(NameList.quoted(name(of: caller))) among the users there it would be allowed"
         }
-        return "the line «\(line)» in a file of the mappings folder would allow it"
+        return "the line «\(line)» in the last file of the mappings folder would allow it"
     }
 
     /// A local user's is not known here.
