@@ -7,11 +7,14 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
+import threading
+from datetime import datetime
 
 import quickconnect
 
 PIECE = 512 << 10
+# A camera gives one picture at a time; the others wait their turn, and no two have one name.
+turn = threading.Lock()
 
 
 def shoot(camera, path):
@@ -27,8 +30,8 @@ def shoot(camera, path):
 
 
 def photo(device, camera):
-    name = time.strftime("photo-%Y%m%d-%H%M%S.jpg")
-    with tempfile.TemporaryDirectory() as folder:
+    with turn, tempfile.TemporaryDirectory() as folder:
+        name = datetime.now().strftime("photo-%Y%m%d-%H%M%S-%f.jpg")
         path = os.path.join(folder, name)
         shoot(camera, path)
         with open(path, "rb") as file:

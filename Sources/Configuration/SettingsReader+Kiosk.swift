@@ -72,13 +72,20 @@ extension YAMLFile {
         }
     }
 
-    /// Names that a script can call without quotes.
+    /// Names that a script can call without quotes, or with one dot: functions of an object.
     fileprivate mutating func functions(_ node: YAMLNode, _ what: String) -> [String] {
         words(node, what).compactMap { word in
-            let isName = word.value.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) || "_$".contains($0) }
-            guard isName, word.value.first?.isNumber == false else {
+            let parts = word.value.split(separator: ".", omittingEmptySubsequences: false)
+            let areNames = parts.allSatisfy { part in
+                part.first?.isNumber == false
+                    && part.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) || "_$".contains($0) }
+            }
+            guard areNames, parts.count <= 2 else {
                 let what = "'\(word.value)' in 'functions' cannot be a function's name; "
-                mistake(what + "write a command's name of letters, digits, _ and $", at: word.location)
+                mistake(
+                    what + "write a command's name of letters, digits, _ and $, or two with a dot between them",
+                    at: word.location
+                )
                 return nil
             }
             return word.value

@@ -34,13 +34,13 @@ struct KioskSettingsTests {
               hangTime: never
               microphone: true
               monitor: HDMI-1
-              functions: [counter, $_a1]
+              functions: [counter, $_a1, robot.turn]
             """
         )
         #expect(kiosk.page == "https://shop.org/" && kiosk.urlCalls == true && kiosk.schemes == ["Shop"])
         #expect(kiosk.origins == ["https://a.org", "http://b.org:81"] && kiosk.resources == ["https://tiles.org"])
         #expect(kiosk.cookies == .never && kiosk.cache == .full && kiosk.zoom == 1.5)
-        #expect(kiosk.functions == ["counter", "$_a1"])
+        #expect(kiosk.functions == ["counter", "$_a1", "robot.turn"])
         #expect(kiosk.monitor == .name("HDMI-1"))
         #expect(try load("kiosk: {monitor: 2}").monitor == .number(2))
         #expect(kiosk.leaveKey == nil && kiosk.hangSeconds == nil && kiosk.allowsMicrophone && !kiosk.allowsCamera)
@@ -61,7 +61,10 @@ struct KioskSettingsTests {
             ("{userAgent: a/b/c}", "'userAgent' must be a name, or a name and a version"),
             ("{userAgent: a/}", "'userAgent' must be"),
             ("{functions: [a-b]}", "'a-b' in 'functions' cannot be a function's name"),
-            ("{functions: [1a]}", "'1a' in 'functions' cannot"), ("{functions: counter}", "'functions' must be a list"),
+            ("{functions: [1a]}", "'1a' in 'functions' cannot"),
+            ("{functions: [a.b.c]}", "'a.b.c' in 'functions' cannot"),
+            ("{functions: [a.]}", "'a.' in 'functions' cannot"), ("{functions: [.a]}", "'.a' in 'functions' cannot"),
+            ("{functions: counter}", "'functions' must be a list"),
             ("{monitor: 0}", "'monitor' must be the name of a monitor's connector, such as HDMI-1, or its number"),
             ("{monitor: [1]}", "'monitor' must be"), ("{monitor: -1}", "got the number -1"),
             ("{zom: 1}", "unknown key 'zom'"),

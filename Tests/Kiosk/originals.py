@@ -118,7 +118,10 @@ def evaluated(stage):
         for text, words in (("let a = 1\n\nnowhere.x", "line 3: ReferenceError: Can't find variable: nowhere"), ("return nowhere", "line 1: ReferenceError"),
                             ("let a = 1\nlet = = 2", "line 2: SyntaxError"), ("\nthrow new Error('mine')", "line 2: Error: mine"), ("throw 'text'", "text"),
                             ("1\nPromise.reject(new TypeError('late'))", "line 2: TypeError: late"), ("\nJSON.parse('{')", "line 2: SyntaxError: JSON Parse error"),
+                            ("await late()", "Error: page's own (qc://app/kiosk/plain.html:"),
                             ("return document.body", "its value is none that JSON has")):
+            if "late()" in text and page != "kiosk/plain.html":
+                continue
             done = stage.rig.client("kiosk", "evaluate", text, check=False)
             assert done.returncode != 0 and words in done.stderr, (page, text, done)
 

@@ -9,11 +9,15 @@ def named_functions(stage):
     folder = stage.rig.folder / "pages" / "kiosk"
     (folder / "functions.html").write_text("<!doctype html><title>Functions</title><script>var early = typeof counter; var greet = greet || null</script>")
     stage.device.handle("greet", lambda data, call: f"Hello, {' and '.join(data)}!")
-    opened = stage.window(settings="  functions: [counter, greet, alert, nobody]")
+    stage.device.handle("robot.turn", lambda data, call: sum(data))
+    stage.device.handle("robot.stop", lambda data, call: "stopped")
+    opened = stage.window(settings="  functions: [counter, greet, alert, nobody, robot.turn, robot.stop, document.title, greet.twice]")
     stage.go(opened, "qc://app/kiosk/functions.html")
     assert opened.value("early") == "function"
     assert opened.run("await counter(3); return counter()") == 3
     assert opened.run("return greet('ann', 'bob')") == "Hello, ann and bob!"
+    assert opened.run("return [await robot.turn(40, 50), await robot.stop(), Object.keys(robot).join(), document.title, typeof greet.twice]") == [
+        90, "stopped", "turn,stop", "Functions", "undefined"]
     assert "[native code]" in opened.value("String(alert)")
     wait_until(lambda: "the page's window already has 'alert'" in stage.rig.log("quickconnectd").replace("\\'", "'"), "the line in the journal")
     try:
@@ -21,7 +25,8 @@ def named_functions(stage):
         raise AssertionError("a command that does not exist has an answer")
     except BrowserError as error:
         assert "nobody" in str(error), error
-    stage.device.remove_handler("greet")
+    for name in ("greet", "robot.turn", "robot.stop"):
+        stage.device.remove_handler(name)
 
 
 def many_make_call(stage):

@@ -121,10 +121,22 @@ function (origins, functions, library) {
 	document.addEventListener('quickconnect-linked', () => unlinked.splice(0).forEach(pass))
 	library()
 	delete window.WebViewJavascriptBridge
+	// «robot.turn» is a function of the object robot.
+	const objects = new Map()
 	for (const name of functions) {
-		const taken = `the page's window already has '${name}', so that the setting 'functions' adds none`
-		if (name in window) window.quickconnect.call('logMessage', 'quickconnect-kiosk: ' + taken)
-		else window[name] = (...parameters) => window.quickconnect.call(name, ...parameters)
+		const [first, member] = name.split('.')
+		const isTaken = objects.has(first) ? member === undefined || Object.hasOwn(objects.get(first), member) : first in window
+		if (isTaken) {
+			const taken = `the page's window already has '${name}', so that the setting 'functions' adds none`
+			window.quickconnect.call('logMessage', 'quickconnect-kiosk: ' + taken)
+			continue
+		}
+		const call = (...parameters) => window.quickconnect.call(name, ...parameters)
+		if (member === undefined) window[name] = call
+		else {
+			if (!objects.has(first)) objects.set(first, window[first] = {})
+			objects.get(first)[member] = call
+		}
 	}
 	document.addEventListener('DOMContentLoaded', beginBridge)
 }

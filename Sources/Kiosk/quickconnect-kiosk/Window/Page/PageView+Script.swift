@@ -64,14 +64,16 @@ extension PageView {
 
     private static let withData = "const data = JSON.parse(input); "
 
-    /// Calls an async function, with errors that name its line; the engine leaves that out. All before its body is on the
-    /// first line.
+    /// Calls an async function, with errors that name its line, or where in the page's own scripts they were made; the
+    /// engine leaves that out. All before its body is on the first line.
     private static func telling(_ function: String) -> String {
         """
         \(withData)try { return await (\(function))() } catch (error) {
             const source = '\(source)'
             const [, line, column] = RegExp(source + ':([0-9]+):([0-9]+)').exec(Object(error).stack) || []
-            throw line ? `${source}:${line}:${column}: ${error}` : error
+            if (line) throw `${source}:${line}:${column}: ${error}`
+            const place = Object(error)
+            throw place.sourceURL && place.line ? `${error} (${place.sourceURL}:${place.line}:${place.column})` : error
         }
         """
     }
