@@ -97,6 +97,42 @@ struct MediaTransferTests {
         #expect(try daemon.folder.data("media/a.txt") == Data("xxx".utf8) && files(daemon) == ["a.txt"])
     }
 
+    @Test func `a file replaces only what it says, at its beginning and at its end`() async throws {
+        let daemon = try await DaemonProcess()
+        let client = try daemon.connect()
+        func write(_ text: String, _ options: JSONObject) async throws -> URLReply {
+            let data = JSONValue.string(Data(text.utf8).base64EncodedString())
+            var options = options
+            for name in ["begin", "end", "tag"] where options[name] == nil { options[name] = true }
+            return try await client.reply("media", ["write", "notes.txt", 0, data, .object(options)])
+        }
+        let missing = try await write("zero", ["replaces": true])
+        #expect(missing.code == "invalid" && missing.message == "there is no file 'notes.txt' that could be replaced")
+        #expect(missing.value.objectValue?["file"] == "notes.txt" && missing.value.objectValue?["tag"] == .null)
+        let first = try await write("one", ["replaces": false])
+        let tag = try #require(first.value.objectValue?["tag"])
+        #expect(first.value.objectValue?["size"] == 3 && first.value.objectValue?["data"] == "")
+        #expect(try await client.value("media", ["read", "notes.txt", 0, 9, ["tag": true]]).objectValue?["tag"] == tag)
+        #expect(try await write("two", ["replaces": false]).message == "there is a file 'notes.txt' already")
+        let second = try await write("two", ["replaces": ["old", tag]])
+        #expect(second.code == nil, "\(second.value.text)")
+        // Who has read the first one overwrites no second one.
+        let late = try await write("three", ["replaces": tag])
+        #expect(late.code == "invalid" && late.message.contains("read it again"), "\(late.value.text)")
+        #expect(late.value.objectValue?["tag"] == second.value.objectValue?["tag"])
+        // Nor where it comes while the file is being written.
+        let now: JSONObject = ["replaces": second.value.objectValue?["tag"] ?? .null, "end": false]
+        #expect(try await write("four", now).value == .null)
+        try daemon.folder.write("by hand", to: "media/notes.txt")
+        let end = try await client.reply("media", ["write", "notes.txt", 4, "", ["end": true]])
+        #expect(end.code == "invalid" && end.value.objectValue?["file"] == "notes.txt")
+        #expect(try files(daemon) == ["notes.txt"])
+        #expect(try String(decoding: daemon.folder.data("media/notes.txt"), as: UTF8.self) == "by hand")
+        for wrong in [7, ["a", 1], [:]] as [JSONValue] {
+            #expect(fields(try await write("x", ["replaces": wrong])) == ["/4/replaces"])
+        }
+    }
+
     @Test func `an upload is gone with its connection, and another one cannot go on with it`() async throws {
         let daemon = try await DaemonProcess()
         let (one, other) = (try daemon.connect(), try daemon.connect())

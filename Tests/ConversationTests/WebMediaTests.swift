@@ -83,6 +83,32 @@ struct WebMediaTests {
         #expect(new.status == 200 && new.text == "new")
     }
 
+    @Test func `an upload with If-Match or If-None-Match overwrites nothing that its sender has not seen`() async throws
+    {
+        let web = try await start()
+        let ann = try await program("ann", web)
+        func put(_ text: String, _ headers: String...) async throws -> WebAnswer {
+            try await ann.ask("PUT", "/media/notes.txt", headers, text)
+        }
+        let gone = try await put("one", "If-Match: *")
+        #expect(gone.status == 412 && gone.text.contains("there is no file 'notes.txt'") && isMedia(gone))
+        let first = try await put("one", "If-None-Match: *")
+        let tag = try #require(first["etag"])
+        #expect(first.status == 201 && first.json == ["file": "notes.txt", "bytes": 3])
+        #expect(try await ann.ask("GET", "/media/notes.txt")["etag"] == tag)
+        #expect(try await put("two", "If-None-Match: *").status == 412)
+        let second = try await put("two", "If-Match: \"x\", \(tag)")
+        #expect(second.status == 201 && second["etag"] != nil && second["etag"] != tag)
+        for condition in ["If-Match: \(tag)", "If-Match: \"x\"", "If-Match: W/\(second["etag"] ?? "")", "If-Match: x"] {
+            #expect(try await put("three", condition).status == 412, "\(condition)")
+        }
+        for condition in ["If-None-Match: \(tag)", "If-Unmodified-Since: Sun, 06 Nov 1994 08:49:37 GMT"] {
+            #expect(try await put("three", condition).status == 400, "\(condition)")
+        }
+        #expect(try await put("three", "If-Match: *").status == 201)
+        #expect(try await ann.ask("GET", "/media/notes.txt").text == "three")
+    }
+
     @Test func `a file of 3 MB passes both ways, also in chunks, and an empty one`() async throws {
         let web = try await start()
         let ann = try await program("ann", web)

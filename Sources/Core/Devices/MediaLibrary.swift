@@ -89,6 +89,16 @@ public struct UploadPiece: Sendable {
     public var size: Int?
     /// With the first piece: whether all callers may read and remove the file.
     public var isShared = false
+    /// With the first piece: what may have the file's name when it begins and when it ends; nil: anything or nothing.
+    public var replaces: Condition?
+
+    /// What a file may replace, so that nobody overwrites what he has not seen.
+    public enum Condition: Sendable, Hashable {
+        case nothing
+        case anyFile
+        /// One of these versions (``MediaPiece/tag``).
+        case tags([String])
+    }
 
     /// A piece to write, its data in Base64.
     public init(file: String, offset: Int, data: Message, begins: Bool = false, ends: Bool = false) {
@@ -114,11 +124,13 @@ public protocol MediaTransfer: Sendable {
     ) -> Promise<MediaPiece>
 
     /// Writes a piece. Until the last piece, the file belongs to its connection and is deleted if the connection
-    /// closes. With the last piece it appears under its name.
+    /// closes. With the last piece it appears under its name; the result is then an empty piece at its end.
     ///
-    /// Fails with `invalid` (the name, an offset that does not follow the last piece, or the data), `busy` (somebody
+    /// Fails with `invalid` (the name, an offset that does not follow the last piece, the data, or what has the name is
+    /// not what the file may replace: then with `file` and its `tag`, null without a file), `busy` (somebody
     /// else is writing the file), `denied` (another user's file has that name), `notFound` (its folder is missing),
     /// `overloaded` (too many files at once), `tooLarge` (the owner's quota), `unavailable` (the disk is full or fails)
     /// or `timeout`.
-    func write(_ piece: UploadPiece, for rights: FileRights, on connection: any CallConnection) -> Promise<Void>
+    func write(_ piece: UploadPiece, for rights: FileRights, on connection: any CallConnection)
+        -> Promise<MediaPiece?>
 }

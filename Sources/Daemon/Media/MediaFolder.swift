@@ -127,6 +127,22 @@ extension MediaFolder {
     }
 }
 
+extension UploadPiece.Condition {
+    /// - Parameter status: of what has the file's name; nil if there is nothing.
+    func check(_ status: stat?, of name: MediaName) throws(CommandError) {
+        let problem: String
+        switch (self, status) {
+        case (.nothing, nil), (.anyFile, _?): return
+        case (.tags(let tags), let status?) where tags.contains(status.tag): return
+        case (.nothing, _?): problem = "there is a file '\(name)' already"
+        case (_, nil): problem = "there is no file '\(name)' that could be replaced"
+        case (.tags, _?): problem = "'\(name)' was written by somebody else meanwhile; read it again"
+        }
+        let now = status.map { JSONValue.string($0.tag) } ?? .null
+        throw CommandError(.invalid, problem, details: ["file": .string(name.text), "tag": now])
+    }
+}
+
 /// What a caller is told of a system call that failed for a file of the media folder.
 extension SystemCallError {
     var reason: String { "\(Self.text(code)) (\(call), \(code))" }

@@ -152,17 +152,21 @@ extension MediaOwners {
         _ name: MediaName,
         _ kind: UnfinishedFile.Kind,
         for rights: FileRights,
-        isShared: Bool = false
+        isShared: Bool = false,
+        replacing condition: UploadPiece.Condition? = nil
     ) throws(CommandError) -> OwnedFile {
         let owner = rights.caller.owner
         let number = try reserve(name, for: owner)
         do throws(CommandError) {
             try folder.make()
-            if try folder.holds(name) { try check(name, rights, to: .replace) }
+            let status = try folder.status(of: name)
+            if status != nil { try check(name, rights, to: .replace) }
+            try condition?.check(status, of: name)
             if !rights.isPrivileged { try measure(owner, beginning: name) }
             let file = try folder.create(name, kind)
             let entry = OwnerIndex.Entry(owner: owner, isShared: isShared)
-            return OwnedFile(file, entry, number, quota: rights.isPrivileged ? nil : quota.bytes, self)
+            let quota = rights.isPrivileged ? nil : quota.bytes
+            return OwnedFile(file, entry, number, quota: quota, replacing: condition, self)
         } catch {
             release(name, number)
             throw error
@@ -234,14 +238,27 @@ extension MediaOwners {
     }
 
     /// Gives a file its name and its owner.
-    func publish(_ file: UnfinishedFile, as entry: OwnerIndex.Entry) throws(CommandError) {
+    func publish(
+        _ file: UnfinishedFile,
+        as entry: OwnerIndex.Entry,
+        replacing condition: UploadPiece.Condition? = nil
+    ) throws(CommandError) -> MediaPiece {
         // The slow part is done before other callers have to wait.
         try file.sync()
-        try changes.withLock { isKept throws(CommandError) in
+        return try changes.withLock { isKept throws(CommandError) in
+            if let condition { try condition.check(folder.status(of: file.name), of: file.name) }
             change(isKept) { $0.announce(file.name, as: entry) }
             try file.publish()
             change(isKept) { $0.commit(file.name, as: entry) }
             state.withLock { $0.used[entry.owner, default: 0] += file.file.bytes }
+            let size = file.file.bytes
+            return MediaPiece(
+                data: "",
+                offset: size,
+                size: size,
+                tag: file.file.status?.tag ?? "",
+                modified: file.file.status?.modified ?? 0
+            )
         }
     }
 }
@@ -252,6 +269,7 @@ package final class OwnedFile: Sendable {
     private let entry: OwnerIndex.Entry
     private let number: UInt64
     private let quota: Int?
+    private let condition: UploadPiece.Condition?
     private let owners: MediaOwners
 
     package var name: MediaName { unfinished.name }
@@ -262,10 +280,11 @@ package final class OwnedFile: Sendable {
         _ entry: OwnerIndex.Entry,
         _ number: UInt64,
         quota: Int?,
+        replacing condition: UploadPiece.Condition?,
         _ owners: MediaOwners
     ) {
         (self.unfinished, self.entry, self.number, self.quota) = (unfinished, entry, number, quota)
-        self.owners = owners
+        (self.condition, self.owners) = (condition, owners)
     }
 
     deinit { owners.release(name, number) }
@@ -278,9 +297,10 @@ package final class OwnedFile: Sendable {
     package func grow(to bytes: Int) throws(CommandError) { try owners.note(bytes, of: name, number, quota) }
 
     /// Gives the complete and synced file its name, replacing an older one.
-    package func publish() throws(CommandError) {
+    @discardableResult
+    package func publish() throws(CommandError) -> MediaPiece {
         defer { leave() }
-        do throws(CommandError) { try owners.publish(unfinished, as: entry) } catch {
+        do throws(CommandError) { return try owners.publish(unfinished, as: entry, replacing: condition) } catch {
             if unfinished.kind == .upload { owners.discard(unfinished) }
             throw error
         }

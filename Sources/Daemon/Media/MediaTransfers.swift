@@ -65,7 +65,7 @@ package final class MediaTransfers: MediaTransfer {
         _ piece: UploadPiece,
         for rights: FileRights,
         on connection: any CallConnection
-    ) -> Promise<Void> {
+    ) -> Promise<MediaPiece?> {
         run("writing '\(piece.file.shortened)'", of: connection, rights) { () throws(CommandError) in
             try self.write(piece, rights, connection)
         }
@@ -111,13 +111,13 @@ extension MediaTransfers {
         _ piece: UploadPiece,
         _ rights: FileRights,
         _ connection: any CallConnection
-    ) throws(CommandError) {
+    ) throws(CommandError) -> MediaPiece? {
         let name = try MediaName(piece.file, field: "/1")
         let client = ObjectIdentifier(connection)
         if piece.begins { take(name, of: client)?.discard() }
         let upload = running.withLock { $0[client]?[name] }
         let bytes = try bytes(of: piece, name, at: upload?.offset ?? 0)
-        let going = if let upload { upload } else { try begin(name, rights, connection, isShared: piece.isShared) }
+        let going = if let upload { upload } else { try begin(name, piece, rights, connection) }
         do throws(CommandError) {
             let size = upload == nil ? piece.size : nil
             if let size { try going.expect(size) }
@@ -128,11 +128,11 @@ extension MediaTransfers {
             if going.offset == 0 { take(name, of: client)?.discard() }
             throw error
         }
-        guard piece.ends else { return }
+        guard piece.ends else { return nil }
         guard let whole = take(name, of: client) else {
             throw CommandError(.cancelled, "the upload of '\(name)' was ended")
         }
-        try whole.publish()
+        return try whole.publish()
     }
 
     /// The piece's bytes, if they and their position fit.
@@ -157,13 +157,19 @@ extension MediaTransfers {
 
     private func begin(
         _ name: MediaName,
+        _ piece: UploadPiece,
         _ rights: FileRights,
-        _ connection: any CallConnection,
-        isShared: Bool
+        _ connection: any CallConnection
     ) throws(CommandError) -> Upload {
         let client = ObjectIdentifier(connection)
         try checkRoom(for: client, of: rights)
-        let file = try owners.begin(name, .upload, for: rights, isShared: isShared)
+        let file = try owners.begin(
+            name,
+            .upload,
+            for: rights,
+            isShared: piece.isShared,
+            replacing: piece.replaces
+        )
         let upload = Upload(file, for: rights.caller.owner)
         // In one step, because the client may go at any time and take its uploads with it.
         let isFirst = running.withLock { running in
@@ -276,9 +282,9 @@ private final class Upload: Sendable {
         state.withLock { ($0.offset, $0.touched) = (offset + bytes.count, .now) }
     }
 
-    func publish() throws(CommandError) {
+    func publish() throws(CommandError) -> MediaPiece {
         state.withLock { $0.isOver = true }
-        try file.publish()
+        return try file.publish()
     }
 
     func discard() {

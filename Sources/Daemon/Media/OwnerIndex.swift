@@ -155,7 +155,7 @@ extension MediaOwners {
 
     /// Gives a recording that was cut off its name.
     package func recover(_ file: UnfinishedFile) throws(CommandError) {
-        try publish(file, as: state.withLock { $0.index.unfinished[file.name] } ?? .none)
+        _ = try publish(file, as: state.withLock { $0.index.unfinished[file.name] } ?? .none)
     }
 
     /// Renames an unreadable file to `NAME.damaged`.

@@ -54,7 +54,9 @@ public enum ShippedCatalog {
         func record(_: String, _: RecordingOptions, for rights: FileRights) -> Promise<Recording> { unsupported() }
         func list() -> Promise<[MediaFile]> { unsupported() }
         func remove(_ file: String, for rights: FileRights) -> Promise<Void> { unsupported() }
-        func write(_: UploadPiece, for _: FileRights, on _: any CallConnection) -> Promise<Void> { unsupported() }
+        func write(_: UploadPiece, for _: FileRights, on _: any CallConnection) -> Promise<MediaPiece?> {
+            unsupported()
+        }
 
         func read(
             _ file: String,

@@ -20,8 +20,10 @@ struct MediaBCO: WaitingBCO {
         case .read(let file, let offset, let bytes, let isTagged):
             let read = transfer.read(file, from: offset, atMost: bytes, for: rights, on: call.connection)
             return .wait(for: read) { .result($0.json(isTagged: isTagged)) }
-        case .write(let piece):
-            return .wait(for: transfer.write(piece, for: rights, on: call.connection)) { _ in .result(.null) }
+        case .write(let piece, let isTagged):
+            return .wait(for: transfer.write(piece, for: rights, on: call.connection)) { written in
+                .result(isTagged ? written?.json(isTagged: true) ?? .null : .null)
+            }
         }
     }
 }
@@ -49,13 +51,30 @@ extension MediaPiece {
     }
 }
 
+extension UploadPiece.Condition {
+    /// Nil if it is none.
+    fileprivate init?(_ value: JSONValue) {
+        if let isThere = value.boolValue {
+            self = isThere ? .anyFile : .nothing
+        } else if let tag = value.stringValue {
+            self = .tags([tag])
+        } else if let tags = value.arrayValue, case let texts = tags.compactMap(\.stringValue),
+            texts.count == tags.count
+        {
+            self = .tags(texts)
+        } else {
+            return nil
+        }
+    }
+}
+
 /// A call of `media`: `[list]`, `[remove, file]`, `[read, file, offset, bytes, {tag}]` or `[write, file, offset, data,
-/// {end, begin, size, shared}]`.
+/// {end, begin, size, shared, replaces, tag}]`.
 enum MediaRequest {
     case list
     case remove(String)
     case read(String, offset: Int, bytes: Int, isTagged: Bool)
-    case write(UploadPiece)
+    case write(UploadPiece, isTagged: Bool)
 
     /// - Throws: `invalid`, with everything that does not fit.
     init(_ call: borrowing Call) throws(CommandError) {
@@ -70,9 +89,8 @@ enum MediaRequest {
             if call.argument(2).isNull {
                 problems.add("/2", expected: "offset, the bytes written before", got: "nothing")
             }
-            self = .write(
-                UploadPiece(file: file, offset: Self.offset(call, &problems) ?? 0, data: Self.data(call, &problems))
-            )
+            let (offset, data) = (Self.offset(call, &problems) ?? 0, Self.data(call, &problems))
+            self = .write(UploadPiece(file: file, offset: offset, data: data), isTagged: false)
         default:
             Self.expectNothing(behind: 1, call, &problems)
             self = action == "remove" ? .remove(file) : .list
@@ -88,13 +106,17 @@ enum MediaRequest {
             var options = try OptionReader(call.object(4), field: "/4", known: ["tag"])
             self = .read(file, offset: offset, bytes: bytes, isTagged: options.boolean("tag") ?? false)
             try options.finish()
-        case .write(var piece):
-            var options = try OptionReader(call.object(4), field: "/4", known: ["end", "begin", "size", "shared"])
+        case .write(var piece, _):
+            let known = ["end", "begin", "size", "shared", "replaces", "tag"]
+            var options = try OptionReader(call.object(4), field: "/4", known: known)
             (piece.ends, piece.begins) = (options.boolean("end") ?? false, options.boolean("begin") ?? false)
             piece.size = options.integer("size", in: Self.offsets, "bytes of the whole file")
             piece.isShared = options.boolean("shared") ?? false
+            let expected = "false, true, or the tag of the file that it replaces, or a list of tags"
+            piece.replaces = options.value("replaces", expected) { UploadPiece.Condition($0) }
+            let isTagged = options.boolean("tag") ?? false
             try options.finish()
-            self = .write(piece)
+            self = .write(piece, isTagged: isTagged)
         }
     }
 

@@ -82,7 +82,7 @@ struct OptionReader {
     }
 
     /// What an option has; nil if it is left out, null, or not as expected.
-    private mutating func value<Value>(
+    mutating func value<Value>(
         _ name: String,
         _ expectation: @autoclosure () -> String,
         _ read: (JSONValue) -> Value?

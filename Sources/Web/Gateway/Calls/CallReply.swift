@@ -82,7 +82,7 @@ extension Response {
         }
     }
 
-    /// What the daemon refuses of a file, with the status of its code; a full disk is 507.
+    /// What the daemon refuses of a file, with the status of its code; a full disk is 507, and a condition that does not hold 412.
     init(refusalOfMedia reply: CallReply?) {
         // An answer that is none of `media`.
         if case .value? = reply {
@@ -90,12 +90,16 @@ extension Response {
         } else {
             self.init(reply, to: "media")
         }
-        if case .error(let text)? = reply, Self.isFullDisk(text) { status = .insufficientStorage }
+        if case .error(let text)? = reply {
+            if Self.has("reserveBytes", text) { status = .insufficientStorage }
+            // What has the name is not what the file may replace.
+            if Self.has("tag", text) { status = .preconditionFailed }
+        }
         if status == .serviceUnavailable { headers.add(name: "retry-after", value: "1") }
     }
 
-    private static func isFullDisk(_ text: [UInt8]) -> Bool {
-        (try? JSONParser.parse(String(decoding: text, as: UTF8.self)))?.objectValue?["reserveBytes"] != nil
+    private static func has(_ member: String, _ error: [UInt8]) -> Bool {
+        (try? JSONParser.parse(String(decoding: error, as: UTF8.self)))?.objectValue?[member] != nil
     }
 
     /// Why the daemon cannot be asked. Throws other errors again.

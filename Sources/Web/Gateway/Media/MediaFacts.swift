@@ -21,7 +21,8 @@ struct MediaFacts: Sendable {
         (self.size, self.modified) = (Int(size), Int(modified))
     }
 
-    private var etag: String { "\"\(tag)\"" }
+    static func etag(_ tag: String) -> String { "\"\(tag)\"" }
+    private var etag: String { Self.etag(tag) }
     private var lastModified: String? { HTTPDate.text(modified / 1000) }
 
     var headers: HTTPHeaders {
@@ -45,6 +46,33 @@ struct MediaFacts: Sendable {
         let conditions = head.headers["if-range"]
         guard ranges.count == 1, conditions.allSatisfy({ $0 == etag || $0 == lastModified }) else { return .whole }
         return ByteRange(ranges.first, size: size)
+    }
+}
+
+/// What a request says of the file that it may replace (RFC 9110, 13.1).
+enum WriteCondition {
+    /// The daemon's option `replaces`; nil: it may replace anything.
+    /// - Throws: what cannot be heeded, so that nothing is overwritten that should stay.
+    static func option(_ headers: HTTPHeaders) throws(Unheeded) -> JSONValue? {
+        let (match, noneMatch) = (headers[canonicalForm: "if-match"], headers[canonicalForm: "if-none-match"])
+        guard noneMatch.isEmpty || noneMatch == ["*"] && match.isEmpty else {
+            throw Unheeded(message: "an upload takes «If-None-Match: *», for a file that is not there, or If-Match")
+        }
+        if !noneMatch.isEmpty { return false }
+        guard !match.isEmpty else {
+            guard headers["if-unmodified-since"].isEmpty else {
+                throw Unheeded(message: "a time is too coarse for If-Unmodified-Since: send the ETag with If-Match")
+            }
+            return nil
+        }
+        if match == ["*"] { return true }
+        // A weak tag is that of no file (RFC 9110, 8.8.3.2).
+        let tags = match.filter { $0.count > 1 && $0.hasPrefix("\"") && $0.hasSuffix("\"") }
+        return .array(tags.map { .string(String($0.dropFirst().dropLast())) })
+    }
+
+    struct Unheeded: Error {
+        let message: String
     }
 }
 

@@ -22,7 +22,9 @@ final class MediaUpload {
     }
 
     private var source: Source
-    private let isShared: Bool
+    /// What the daemon is told with the first piece of each file.
+    private let options: JSONObject
+    private var tag: String?
     private let sender: WebRequest.Sender
     private let calls: DaemonCalls
     private let promise: EventLoopPromise<Response>
@@ -40,17 +42,19 @@ final class MediaUpload {
     static let reserve = 384 << 10
     private static let pieceBytes = MediaStream.pieceBytes
 
-    /// - Parameter release: called once, when it is over.
+    /// - Parameters:
+    ///   - options: what the daemon is told with the first piece of each file.
+    ///   - release: called once, when it is over.
     init(
         _ source: Source,
-        isShared: Bool,
+        _ options: JSONObject,
         _ sender: WebRequest.Sender,
         _ calls: DaemonCalls,
         _ loop: any EventLoop,
         release: @escaping () -> Void
     ) {
         self.source = source
-        self.isShared = isShared
+        self.options = options
         self.sender = sender
         self.calls = calls
         self.release = release
@@ -118,14 +122,16 @@ final class MediaUpload {
         case .end: finish(success)
         case .open(let name, let size):
             file = (name, 0)
-            var options: JSONObject = ["begin": true]
+            var options = options
+            options["begin"] = true
             if let size { options["size"] = .integer(Int64(size)) }
-            if isShared { options["shared"] = true }
             write([], options)
         case .write(let bytes): write(bytes, [:])
         case .close:
             let (name, count) = file ?? ("", 0)
-            write([], ["end": true]) {
+            write([], ["end": true, "tag": true]) { answer in
+                let written = (try? JSONParser.parse(String(decoding: answer, as: UTF8.self)))?.objectValue
+                self.tag = written?["tag"]?.stringValue
                 self.saved.append(["file": .string(name), "bytes": .integer(Int64(count))])
                 self.file = nil
             }
@@ -161,12 +167,15 @@ final class MediaUpload {
     }
 
     private var success: Response {
-        if case .file = source, let only = saved.first { return .json(only, .created) }
+        if case .file = source, let only = saved.first {
+            let response = Response.json(only, .created)
+            return tag.map { response.with("etag", MediaFacts.etag($0)) } ?? response
+        }
         return .json(["files": .array(saved)], .created)
     }
 
     /// Writes bytes behind what the file has.
-    private func write(_ bytes: [UInt8], _ options: JSONObject, then: @escaping () -> Void = {}) {
+    private func write(_ bytes: [UInt8], _ options: JSONObject, then: @escaping ([UInt8]) -> Void = { _ in }) {
         guard let (name, offset) = file else { return }
         isBusy = true
         calls.beside { MediaCall.write(name, at: offset, bytes, options) }.assumeIsolated().flatMap { line in
@@ -178,10 +187,12 @@ final class MediaUpload {
                 let response = try? Response.refusal(error)
                 self.finish(response ?? .error(.internalServerError, "internal", "\(error)"))
             case .success(let replies):
-                guard case .value? = replies.first else { return self.finish(Response(refusalOfMedia: replies.first)) }
+                guard case .value(let answer)? = replies.first else {
+                    return self.finish(Response(refusalOfMedia: replies.first))
+                }
                 self.isAccepted = true
                 self.file = (name, offset + bytes.count)
-                then()
+                then(answer)
                 self.step()
                 self.proceed()
             }

@@ -1,3 +1,4 @@
+internal import JSON
 internal import Linux
 internal import NIOCore
 internal import NIOHTTP1
@@ -93,6 +94,9 @@ extension WebSite {
             let message = "send a whole file, as it is: without Content-Range and Content-Encoding"
             return .error(.badRequest, "badRequest", message)
         }
+        do throws(WriteCondition.Unheeded) { _ = try WriteCondition.option(headers) } catch {
+            return .error(.badRequest, "badRequest", error.message)
+        }
         if name == nil, FormReader.boundary(headers["content-type"].first ?? "") == nil {
             let message = "send a form with the type multipart/form-data, or the bytes of a file by PUT /media/NAME"
             return .error(.unsupportedMediaType, "badRequest", message)
@@ -110,14 +114,16 @@ extension WebSite {
         let peer = request.peer
         uploads[peer, default: 0] += 1
         let headers = request.head.headers
-        let isShared = request.query.split(separator: "&").contains("shared=true")
+        var options: JSONObject = [:]
+        if request.query.split(separator: "&").contains("shared=true") { options["shared"] = true }
+        options["replaces"] = (try? WriteCondition.option(headers)) ?? nil
         let source: MediaUpload.Source =
             if let name = Self.mediaName(path) {
                 .file(name, size: request.head.bodyCount)
             } else {
                 .form(FormReader(boundary: FormReader.boundary(headers["content-type"].first ?? "") ?? ""))
             }
-        return MediaUpload(source, isShared: isShared, request.sender, calls, dialer.loop) {
+        return MediaUpload(source, options, request.sender, calls, dialer.loop) {
             self.uploads[peer] = self.uploads[peer].flatMap { $0 > 1 ? $0 - 1 : nil }
             self.fair.holdings.trimLater()
         }
