@@ -84,6 +84,17 @@ struct ActionDeskTests {
         #expect(try desk.text(of: "c", on: page) == "owner/c")
     }
 
+    @Test(arguments: ["\r\n", "\r", "\u{FEFF}"])
+    func `rules and actions from an editor of another system count`(mark: String) throws {
+        func written(_ text: String) -> String {
+            mark == "\u{FEFF}" ? mark + text : text.replacingOccurrences(of: "\n", with: mark)
+        }
+        try FileManager.default.createDirectory(atPath: folder("system"), withIntermediateDirectories: true)
+        try folder.write(written("{\"allowed\":\n[{\"action\": \"c\", \"site\": \"*\"}]}\n"), to: "system/allowed.json")
+        try folder.write(written("// Two\nlines\n"), to: "owner/c/Action.js")
+        #expect(try desk.text(of: "c", on: page) == "// Two\nlines\n", "\(desk.state.rules().problems)")
+    }
+
     @Test func `rules that others may have written do not count, and say so`() throws {
         try allow("a", "https://example.org")
         chmod(desk.state.ownRules, 0o666)

@@ -44,7 +44,7 @@ package struct ActionState: Sendable {
 
     private static func rules(in path: String) -> Result<AllowedActions, FileText.Problem> {
         if let problem = FileTrust.problem(of: path) { return .failure(FileText.Problem(message: problem)) }
-        return FileText.exact(path, maximumBytes: maximumBytes).flatMap { text in
+        return FileText.read(path, maximumBytes: maximumBytes).flatMap { text in
             do throws(AllowedActions.Unreadable) {
                 return .success(try AllowedActions(text))
             } catch {
